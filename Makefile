@@ -20,7 +20,8 @@ export RUST_TEST_THREADS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN)))
 # The server program, found or installed when a recipe needs it.
 WITH_REDIS = server=$$(scripts/redis.sh) && REDIS_SERVER="$$server" QLESS_REDIS_SERVER="$$server"
 
-# `make soak`: rounds of the random tests, each with a fresh seed; SEED repeats one, TEST names one.
+# `make soak` runs rounds of the random tests, each with a fresh seed. SEED repeats a round, TEST
+# names a test.
 ROUNDS ?= 20
 TEST ?= random_
 
@@ -28,12 +29,12 @@ TEST ?= random_
 
 help:
 	@echo 'make demo     play a night of an operator on a private Redis, in half a minute'
-	@echo 'make test     format, clippy, all tests'
-	@echo 'make soak     the random tests with fresh seeds, $(ROUNDS) rounds (ROUNDS=100 SEED=7 TEST=name)'
+	@echo 'make test     check format, run clippy and all tests'
+	@echo 'make soak     run the random tests with fresh seeds, $(ROUNDS) rounds (ROUNDS=100 SEED=7 TEST=name)'
 	@echo 'make bench    measure calls on a server and commands on this machine'
-	@echo 'make build    the binary: $(QLESS)'
-	@echo 'make install  binary, man pages and completions, below PREFIX=/usr/local'
-	@echo '              (sudo make install QLESS=$(QLESS) builds nothing)'
+	@echo 'make build    build the binary: $(QLESS)'
+	@echo 'make install  install binary, man pages and completions under PREFIX=/usr/local'
+	@echo '              (sudo make install QLESS=$(QLESS) does not build)'
 	@echo 'make uninstall  remove them'
 	@echo 'make redis    find or install redis-server; other targets do so themselves'
 

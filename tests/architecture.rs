@@ -1,4 +1,4 @@
-//! The layers of `src/` (`CONTRIBUTING.md` shows the same table): a module imports only modules of
+//! The layers of `src/`, which `CONTRIBUTING.md` shows: a module imports only modules of
 //! lower rows, or of its own folder.
 
 use std::fs;
@@ -250,6 +250,31 @@ fn every_module_has_a_layer() {
             );
         }
     }
+}
+
+/// Returns the table of layers as `CONTRIBUTING.md` shows it.
+fn table() -> String {
+    let mut table = "| Layer | Modules |\n| --- | --- |\n".to_owned();
+    for (layer, entries) in LAYERS {
+        let modules: Vec<String> = entries.iter().map(|entry| format!("`{entry}`")).collect();
+        table.push_str(&format!("| {layer} | {} |\n", modules.join(", ")));
+    }
+    table
+}
+
+#[test]
+fn contributing_shows_the_table_of_layers() {
+    const BEGIN: &str = "<!-- layers: written by UPDATE_EXPECT=1 cargo test architecture -->\n";
+    const END: &str = "<!-- end of layers -->\n";
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("CONTRIBUTING.md");
+    let text = fs::read_to_string(&path).unwrap();
+    let (before, rest) = text.split_once(BEGIN).expect("the begin of the table");
+    let (shown, after) = rest.split_once(END).expect("the end of the table");
+    if shown != table() && std::env::var_os("UPDATE_EXPECT").is_some() {
+        fs::write(&path, [before, BEGIN, &table(), END, after].concat()).unwrap();
+        return;
+    }
+    assert_eq!(shown, table());
 }
 
 #[test]

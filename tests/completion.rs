@@ -334,7 +334,10 @@ fn fish_offers_names_files_and_descriptions() {
         ("qless jobs --queue=my", "--queue=my mail"),
         ("qless jobs --queue st", "st\\*r"),
         ("qless retry ", "failed1\tWork, failed"),
-        ("qless help ret", "retry\tRun jobs again"),
+        (
+            "qless help ret",
+            "retry\tRetry failed jobs, each in its own queue",
+        ),
         ("qless import my\\ f", "my file.toml"),
         ("qless --config=my\\ f", "--config=my file.toml"),
         ("qless man --out m", "my dir/"),
@@ -432,7 +435,7 @@ fn the_binary_offers_what_can_be_typed() {
         qless re
         names	
         recur	Show and change recurring jobs
-        retry	Run jobs again
+        retry	Retry failed jobs, each in its own queue
 
         qless recur r
         names	
@@ -441,14 +444,14 @@ fn the_binary_offers_what_can_be_typed() {
 
         qless --context local que
         names	
-        queues	Show the queues and how many jobs each holds in which state
+        queues	Show queues with the number of jobs in each state
 
         qless put --d
         names	
-        --data	The data: JSON, `@FILE`, or `-` for stdin
+        --data	Data: JSON, `@FILE`, or `-` for stdin
         --delay	Run it after this time, such as `10m`
-        --depends	A job that must be complete first
-        --dry-run	Show what would be done, change nothing
+        --depends	Jid of a job that must be complete first
+        --dry-run	Show what would be done; change nothing
 
         qless jobs --state failed,wa
         names	failed,
@@ -464,7 +467,7 @@ fn the_binary_offers_what_can_be_typed() {
 
         qless jobs --queue a --queu
         names	
-        --queue	Jobs of a queue, by name or glob
+        --queue	Jobs of this queue (name or glob)
 
         qless queues --askpass --pass
         names	
@@ -502,7 +505,7 @@ fn the_binary_offers_what_can_be_typed() {
         qless man re
         names	
         recur	Show and change recurring jobs
-        retry	Run jobs again
+        retry	Retry failed jobs, each in its own queue
 
         qless man js
         names	
@@ -518,7 +521,7 @@ fn the_binary_offers_what_can_be_typed() {
 
         qless put mail K x --if
         names	
-        --if-absent	Leave a job of this id as it is
+        --if-absent	Leave an existing job with this jid as it is
 
         qless length q 
         names	
@@ -534,9 +537,9 @@ fn the_binary_offers_what_can_be_typed() {
 
         qless log x 
         names	
-        --data	What else there is to say: a JSON object, `@FILE`, or `-` for stdin
-        --max-data	The most data that is taken, in bytes
-        --dry-run	Show what would be done, change nothing
+        --data	More fields of the entry: a JSON object, `@FILE`, or `-` for stdin
+        --max-data	Maximum size of the data, in bytes
+        --dry-run	Show what would be done; change nothing
 
         qless nosuch 
         names	

@@ -500,7 +500,7 @@ fn a_prefix_is_a_separate_namespace() {
     assert_eq!(redis.at(0).run("length mail").ok(), "0");
     redis.at(0).run("--prefix t length mail").shows(expect![[r#"
         --- stderr
-        error: `--prefix` wants 1 to 64 printable characters ending in `:`, without blanks, quotes, backslash and `*?[]`, not `t`
+        error: `--prefix` expects 1 to 64 printable characters ending in `:`, without blanks, quotes, backslash and `*?[]`, not `t`
         --- exit 2
     "#]]);
 }

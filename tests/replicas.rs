@@ -95,7 +95,7 @@ fn too_few_replicas_stop_the_command_and_keep_earlier_changes() {
     assert_eq!(qless.run("get b --field priority").ok(), "7");
     qless.run("put q K --wait-replicas 0").shows(expect![[r#"
         --- stderr
-        error: `--wait-replicas` wants a whole number between 1 and 9007199254740992, not `0`
+        error: `--wait-replicas` expects a whole number between 1 and 9007199254740992, not `0`
         --- exit 2
     "#]]);
 }

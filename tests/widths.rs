@@ -102,7 +102,7 @@ fn tables_fit_narrow_and_wide_terminals() {
         for columns in [40, 60, 80, 200] {
             let shown = shown(&qless, &format!("-q {line}"), columns);
             // Sentences are wrapped by the terminal.
-            let rows = shown.lines().filter(|line| !line.contains(" waits for"));
+            let rows = shown.lines().filter(|line| !line.contains(" depends on "));
             let widest = rows.map(width).max().unwrap_or(0);
             assert!(
                 widest <= columns.into(),

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use crate::redis::Redis;
+use crate::private_redis::Redis;
 
 /// The number of runs of a command in a round.
 const TIMES: usize = 100;

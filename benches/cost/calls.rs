@@ -2,7 +2,7 @@
 //! end. The rest is cancelled, so that each round starts in the same state.
 
 use crate::Row;
-use crate::server::{Call, Server};
+use crate::measured_server::{Call, Server};
 
 const QUEUE: &str = "uploads";
 /// The queue of every other failed job.

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::server::{Call, Server};
+use crate::measured_server::{Call, Server};
 use crate::submit::peak_of;
 
 /// The numbers of jobs.
@@ -68,8 +68,8 @@ pub fn print(rounds: usize, sizes: &[usize]) {
             cli.arg("-s").arg(&socket).arg("--bigkeys");
             bigkeys.keep(run(&mut server, &mut cli));
             server.watch_slow(true);
-            let mut look = qless(&server, "check -q");
-            let ran = run(&mut server, &mut look);
+            let mut command = qless(&server, "check -q");
+            let ran = run(&mut server, &mut command);
             worst = worst.max(server.slowest());
             seconds = seconds.min(ran.seconds);
             check.keep(ran);
@@ -106,7 +106,7 @@ fn ghosts() {
     };
     let mut connection = server.redis.connect();
     for ids in ids.chunks(1000) {
-        let mut add = ::redis::cmd("ZADD");
+        let mut add = redis::cmd("ZADD");
         add.arg("ql:q:uploads-work");
         ids.iter().for_each(|id| {
             add.arg(1).arg(id);
@@ -121,9 +121,14 @@ fn ghosts() {
         }
         (server.cpu() - before) / GHOSTS as f64
     };
-    let (look, mend) = (each("look"), each("mend"));
-    println!("  {GHOSTS} ids without jobs, µs each: {look:.2} to verify, {mend:.2} to repair");
-    println!("    a repair more than a verification: {:.2}", mend - look);
+    let (verification, repair) = (each("look"), each("mend"));
+    println!(
+        "  {GHOSTS} ids without jobs, µs each: {verification:.2} to verify, {repair:.2} to repair"
+    );
+    println!(
+        "    a repair beyond the verification: {:.2}",
+        repair - verification
+    );
 }
 
 fn qless(server: &Server, line: &str) -> Command {
@@ -142,7 +147,7 @@ fn run(server: &mut Server, command: &mut Command) -> Ran {
         let mut worst = Duration::ZERO;
         while !ended.load(Ordering::Relaxed) {
             let begun = Instant::now();
-            let () = ::redis::cmd("PING").query(&mut connection).unwrap();
+            let () = redis::cmd("PING").query(&mut connection).unwrap();
             worst = worst.max(begun.elapsed());
             thread::sleep(Duration::from_millis(1));
         }
@@ -216,7 +221,7 @@ fn fill(server: &mut Server, jobs: usize) {
     // Only the worker that popped a job may complete it.
     let mut holders = server.redis.connect();
     for calls in done.chunks(10_000) {
-        let mut pipe = ::redis::pipe();
+        let mut pipe = redis::pipe();
         for call in calls {
             pipe.cmd("HGET")
                 .arg(format!("ql:j:{}", call[2]))

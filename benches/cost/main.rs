@@ -9,14 +9,14 @@
 mod binary;
 mod calls;
 mod check;
+mod measured_server;
+mod private_redis;
 mod recover;
-mod redis;
 mod search;
-mod server;
 mod submit;
 
 use calls::Calls;
-use server::{Cost, Server};
+use measured_server::{Cost, Server};
 
 /// The number of jobs that wait in the queue while others are processed.
 const RESIDENT: [(&str, usize); 2] = [("1,000", 1_000), ("200,000", 200_000)];
@@ -33,23 +33,23 @@ fn main() {
         .filter(|word| !word.starts_with('-'))
         .collect();
     let sizes: Vec<usize> = named.iter().filter_map(|word| word.parse().ok()).collect();
-    let wants = |part: &str| named.is_empty() || named.contains(&part);
-    if wants("calls") {
+    let is_named = |part: &str| named.is_empty() || named.contains(&part);
+    if is_named("calls") {
         calls();
     }
-    if wants("recover") {
+    if is_named("recover") {
         recover::print();
     }
-    if wants("binary") {
+    if is_named("binary") {
         binary::print(ROUNDS);
     }
-    if wants("submit") {
+    if is_named("submit") {
         submit::print(3);
     }
-    if wants("search") {
+    if is_named("search") {
         search::print(3);
     }
-    if wants("check") {
+    if is_named("check") {
         check::print(2, &sizes);
     }
 }

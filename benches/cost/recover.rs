@@ -5,7 +5,7 @@ use std::process::{Command, Stdio};
 use std::time::Instant;
 
 use crate::calls::{Calls, GROUP};
-use crate::server::{Call, Server};
+use crate::measured_server::{Call, Server};
 
 /// The numbers of failed jobs.
 const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
@@ -94,8 +94,8 @@ fn whole(server: &mut Server, verb: &str, size: usize) -> Cost {
         .unwrap();
     let seconds = begun.elapsed().as_secs_f64();
     let micros = (server.cpu() - cpu) / size as f64;
-    let told = String::from_utf8_lossy(&ran.stdout).into_owned();
-    assert!(told.contains(&format!("\"done\": {size},")), "{told}");
+    let stdout = String::from_utf8_lossy(&ran.stdout).into_owned();
+    assert!(stdout.contains(&format!("\"done\": {size},")), "{stdout}");
     Cost {
         micros,
         seconds,

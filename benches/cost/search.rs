@@ -3,7 +3,7 @@
 
 use std::process::{Command, Stdio};
 
-use crate::server::{Call, Server};
+use crate::measured_server::{Call, Server};
 
 const JOBS: usize = 200_000;
 

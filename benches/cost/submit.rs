@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use qless::internals::Script;
 
 use crate::binary;
-use crate::redis::Redis;
+use crate::private_redis::Redis;
 
 const LINES: usize = 200_000;
 
@@ -99,7 +99,7 @@ impl Ran {
         let redis = Redis::start();
         let mut connection = redis.connect();
         let script = Script::new("ql:");
-        let mut load = ::redis::cmd("SCRIPT");
+        let mut load = redis::cmd("SCRIPT");
         let _: String = load
             .arg("LOAD")
             .arg(script.text())
@@ -118,7 +118,7 @@ impl Ran {
         };
         let took = begun.elapsed();
         assert!(status.success(), "{status}");
-        let jobs: usize = ::redis::cmd("ZCARD")
+        let jobs: usize = redis::cmd("ZCARD")
             .arg("ql:q:uploads-work")
             .query(&mut connection)
             .unwrap();

@@ -24,7 +24,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     }
     let mut cli = match parse::parse(&args) {
         Ok(cli) => cli,
-        Err(stop) => return stopped(stop, &args),
+        Err(stop) => return report_stop(stop, &args),
     };
     let settings = match cli.command.config() {
         ConfigUse::Nothing => Ok(None),
@@ -51,7 +51,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     }
 }
 
-/// Names the context in use to the prompts, and reports what the config file gives rise to.
+/// Gives the context in use to the prompts, and reports warnings about the config file.
 fn announce(settings: &ConfigFile, ui: &mut Ui) {
     ui.set_context(settings.context.as_ref().map(|context| ContextLabel {
         name: context.name.clone(),
@@ -72,7 +72,7 @@ fn execute(command: &Command, session: &mut Session) -> Result<Exit, Error> {
     session.changes = writes;
     if writes && watch.is_some() {
         return Err(Error::usage(
-            "`--watch` only looks, and this changes something",
+            "`--watch` repeats only commands that change nothing",
         ));
     }
     if writes {
@@ -87,11 +87,11 @@ fn execute(command: &Command, session: &mut Session) -> Result<Exit, Error> {
     command.run(session)
 }
 
-/// Reports why no subcommand is run.
-fn stopped(stop: Stop, args: &[OsString]) -> Exit {
+/// Reports why no command runs.
+fn report_stop(stop: Stop, args: &[OsString]) -> Exit {
     let mut ui = Ui::plain(usage::format_of(args));
     match stop {
-        Stop::Answer(text) => {
+        Stop::Help(text) => {
             if !args.iter().any(|arg| arg == "--no-pager") {
                 ui.page_long();
             }
@@ -100,10 +100,10 @@ fn stopped(stop: Stop, args: &[OsString]) -> Exit {
                 Err(error) => ui.fail(&error),
             }
         }
-        Stop::Nothing(text) => {
+        Stop::NoCommand(text) => {
             ui.say(&text);
             Exit::Usage
         }
-        Stop::Wrong(error) => ui.fail(&error),
+        Stop::Invalid(error) => ui.fail(&error),
     }
 }

@@ -8,12 +8,12 @@ use clap_mangen::Man;
 use super::completion::shell::Shell;
 use super::help::layout::Parts;
 use crate::exit::Exit;
-use crate::model::finding::{BEYOND, Severity};
+use crate::model::finding::{LIMITS, Severity};
 use crate::settings::key;
 use crate::view::document::DOCUMENTS;
 use crate::view::finding;
 
-/// A generated file: its path in the repository, and what stands in it.
+/// A generated file: its path in the repository and its content.
 pub struct Generated {
     pub path: String,
     pub bytes: Vec<u8>,
@@ -54,10 +54,10 @@ fn documents() -> Generated {
         ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n.TH qless-json 5 \"\" \"\" \"qless\"\n\
          .SH NAME\nqless\\-json \\- the documents of \\-o json and ndjson\n\
          .SH DESCRIPTION\n\
-         Every document has `kind` and `v`. Within a `v`, keys are only added. Times are RFC 3339 in \
-         UTC with milliseconds, durations seconds in keys that end in `_s`. A string that others \
-         chose and that is not UTF\\-8 is written with `\\\\xff` for its bytes, and has them in \
-         base64 beside it, in a key that ends in `_bytes`. `qless help json KIND` prints a JSON \
+         Every document has `kind` and `v`. Within one `v`, keys are only added. Times are RFC 3339 in \
+         UTC with milliseconds. Durations are seconds, in keys that end in `_s`. A stored string that \
+         is not UTF\\-8 is written with `\\\\xff` for its bytes; a key that ends in `_bytes` has the \
+         bytes in base64. `qless help json KIND` prints a JSON \
          Schema.\n\
          .SH DOCUMENTS\n",
     );
@@ -95,7 +95,10 @@ fn settings() -> Generated {
     for (head, text) in ABOUT_SETTINGS {
         add(&format!(".SH {head}"), text);
     }
-    add(".SH TABLES", "At its outermost the file has");
+    add(
+        ".SH TABLES",
+        "The file has these top-level keys and tables:",
+    );
     for (name, says) in key::TABLES {
         add(&format!(".TP\n\\fB{}\\fR", roff(name)), says);
     }
@@ -125,7 +128,7 @@ fn settings() -> Generated {
     }
 }
 
-/// What is told of the config file before its keys.
+/// The sections of `qless-config(5)` before its keys.
 const ABOUT_SETTINGS: [(&str, &str); 4] = [
     (
         "SYNOPSIS",
@@ -133,78 +136,79 @@ const ABOUT_SETTINGS: [(&str, &str); 4] = [
     ),
     (
         "DESCRIPTION",
-        "The file is TOML. --config FILE or QLESS_CONFIG names another one, and `none` reads none. A \
-         missing file is no error, unless it was named. Unknown keys and values of a wrong type are: \
-         they are told with line and column, and nothing is done. A file that others may read and \
-         that holds a password in an address earns a warning.",
+        "The file is TOML. --config FILE or QLESS_CONFIG names another file; `none` means no file. A \
+         missing file is an error only if it was named. Unknown keys and values of the wrong type \
+         are errors: `qless` reports line and column and does nothing. `qless` warns of a file that \
+         other users can read and that has a password in an address.",
     ),
     (
         "PRECEDENCE",
-        "Flags come first, then the environment, the context, [defaults], and what is built in. --context \
-         or QLESS_CONTEXT names the context; its address then holds against QLESS_REDIS_URL and \
-         REDIS_URL, but not against --redis, which keeps the other settings of the context. Where \
-         none is named, the default one holds, unless QLESS_REDIS_URL or REDIS_URL names another \
-         server than it does: then none holds. `read-only` and `protected` cannot be lifted by a \
-         flag, only by editing the file.",
+        "In this order: flags, the environment, the context, [defaults], the built-in defaults. --context \
+         or QLESS_CONTEXT chooses the context. The address of a chosen context overrides \
+         QLESS_REDIS_URL and REDIS_URL. --redis overrides that address and keeps the other settings \
+         of the context. If no context is chosen, the default context applies, unless \
+         QLESS_REDIS_URL or REDIS_URL names another server than that context: then no context \
+         applies. No flag turns `read-only` and `protected` off; only an edit of the file does.",
     ),
     (
         "PASSWORDS",
-        "The first of these is taken: --password-file, --askpass, QLESS_REDIS_PASSWORD, REDISCLI_AUTH, \
-         password-command or password-env of the context, the address. An address that is not the \
-         context's own and has a password keeps it. A password-command that fails is exit 6.",
+        "The first of these is used: --password-file, --askpass, QLESS_REDIS_PASSWORD, REDISCLI_AUTH, \
+         password-command or password-env of the context, the address. If the address is not that of \
+         the context and has a password, this password is used instead of those of the context. If a \
+         password-command fails, `qless` exits with 6.",
     ),
 ];
 
-/// Returns the table of findings, with what a human must decide.
+/// Returns the table of findings, with the choices that you have to make.
 fn findings() -> String {
     let introduction = finding::INTRODUCTION.replace('\n', " ");
     let mut page = format!(".SH FINDINGS\n{}\n", roff(introduction.trim_end()));
     for severity in Severity::ALL {
-        let says = sentence(severity.says());
+        let says = sentence(severity.meaning());
         page.push_str(&format!(".TP\n\\fB{}\\fR\n{says}.\n", severity.word()));
     }
-    for (name, told, choices) in finding::entries() {
+    for (name, lines, choices) in finding::entries() {
         let (id, standing) = name.split_once(' ').unwrap_or((&name, ""));
         let (id, standing) = (roff(id), roff(standing));
-        let told = roff(&told.join(" "));
-        page.push_str(&format!(".TP\n\\fB{id}\\fR {standing}\n{told}\n"));
+        let text = roff(&lines.join(" "));
+        page.push_str(&format!(".TP\n\\fB{id}\\fR {standing}\n{text}\n"));
         for choice in choices {
             page.push_str(&format!(".IP\n\\(bu {}\n", roff(choice)));
         }
     }
-    page.push_str(".SH \"WHAT NO LOOK CAN TELL\"\n");
-    for (invariant, says) in BEYOND {
+    page.push_str(".SH \"NOT CHECKED\"\n");
+    for (invariant, says) in LIMITS {
         page.push_str(&format!(
             ".TP\nI\\-{invariant:02}\n{}.\n",
             sentence(&roff(says))
         ));
     }
-    page.push_str(".SH \"WHAT IS NO DAMAGE\"\nThough it may look like it:\n");
+    page.push_str(".SH \"KNOWN DEVIATIONS\"\nNormal, though it may look damaged:\n");
     for line in finding::tolerated() {
         page.push_str(&format!(".IP \\(bu 2\n{}\n", roff(&line)));
     }
-    page.push_str(".PP\nClients with the reference core leave this behind, and it is told:\n");
+    page.push_str(".PP\nClients with the reference core leave this behind; `check` reports it:\n");
     for line in finding::defects() {
         page.push_str(&format!(".IP \\(bu 2\n{}\n", roff(&line)));
     }
     page
 }
 
-/// Returns a text that begins with an upper-case letter.
+/// Returns the text with an upper-case first letter.
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(|first| first.to_ascii_uppercase());
     first.into_iter().chain(letters).collect()
 }
 
-/// Returns a text in which roff finds nothing of its own.
+/// Escapes the characters that are special in roff.
 fn roff(text: &str) -> String {
     text.replace('\\', "\\\\")
         .replace('-', "\\-")
         .replace('\'', "\\*(Aq")
 }
 
-/// Writes the page of a command and of all below it.
+/// Writes the pages of a command and its subcommands.
 fn pages(command: &Command, files: &mut Vec<Generated>) -> io::Result<()> {
     let name = command.get_display_name().unwrap_or("qless");
     let parts = Parts::of(command);

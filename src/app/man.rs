@@ -11,12 +11,12 @@ use crate::error::{Error, Kind, io_words};
 use crate::exit::Exit;
 use crate::fs;
 use crate::session::Session;
-use crate::text::{clean, plural};
+use crate::text::{Harmless, plural};
 
-/// Print a manual page, or write them all
+/// Print a manual page, or write all pages
 ///
-/// One for each command, such as `retry` or `recur put`, and those of formats: `json.5` and
-/// `config.5`. Without a name it is `qless.1`. They are in roff, as `man` reads it.
+/// Each command has a page, such as `retry` or `recur put`. The formats are described in `json.5`
+/// and `config.5`. Without a name it prints `qless.1`. Pages are in roff, as `man` reads it.
 ///
 /// Examples: `qless man retry > qless-retry.1` · `qless man json.5` · `qless man --out man1`
 ///
@@ -28,7 +28,7 @@ pub(crate) struct Args {
     /// A command, such as `recur put`, or a page, such as `json.5`
     #[arg(value_name = "COMMAND", add = value::Candidates::Commands)]
     words: Vec<String>,
-    /// Write the page into this directory; without a command: all pages
+    /// Write the page to this directory; without a command, all pages
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
@@ -47,12 +47,12 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         return Ok(Exit::Ok);
     };
-    let shown = clean(dir.as_os_str().as_encoded_bytes());
+    let shown = Harmless(dir.as_os_str().as_encoded_bytes());
     create_dir_all(&dir).map_err(|fault| {
         let why = io_words(&fault);
         Error::new(
             Kind::File,
-            format!("cannot make directory `{shown}`: {why}"),
+            format!("cannot create directory `{shown}`: {why}"),
         )
     })?;
     for page in &pages {
@@ -63,7 +63,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// Returns the page that is meant: that of a command before that of a format.
+/// Returns the page of this name: first that of a command, then that of a format.
 fn named(words: &[String], pages: Vec<Generated>) -> Result<Generated, Error> {
     let typed = words.join(" ");
     let name = match words.join("-") {
@@ -72,10 +72,10 @@ fn named(words: &[String], pages: Vec<Generated>) -> Result<Generated, Error> {
         name => format!("qless-{name}"),
     };
     let files = ["", ".1", ".5"].map(|section| format!("{name}{section}"));
-    let place = files
+    let position = files
         .iter()
         .find_map(|file| pages.iter().position(|page| page.name() == file));
-    match place.and_then(|at| pages.into_iter().nth(at)) {
+    match position.and_then(|at| pages.into_iter().nth(at)) {
         Some(page) => Ok(page),
         None => Err(Error::usage(format!("no page is called `{typed}`"))
             .hint("`qless help` lists the commands; the others are `json.5` and `config.5`")),

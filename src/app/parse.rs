@@ -1,4 +1,4 @@
-//! Reads the command line: clap only, no I/O but the environment.
+//! Parses the command line with clap. The environment is the only other input.
 
 use std::borrow::Cow;
 use std::ffi::OsString;
@@ -15,7 +15,7 @@ use crate::args::shared;
 use crate::error::Error;
 use crate::text::quoted;
 
-/// What was typed.
+/// A parsed command line.
 #[derive(Debug)]
 pub(crate) struct Cli {
     pub globals: Globals,
@@ -23,23 +23,23 @@ pub(crate) struct Cli {
     pub typed: Typed,
 }
 
-/// Why no command is run.
+/// Why no command runs.
 pub(crate) enum Stop {
-    /// Help or version was asked for: text for stdout, exit 0.
-    Answer(String),
-    /// Nothing was asked for: the short help for stderr, exit 2.
-    Nothing(String),
-    /// It was asked for wrongly: exit 2.
-    Wrong(Error),
+    /// The line asks for help or the version: text for stdout, exit 0.
+    Help(String),
+    /// The line names no command: the short help for stderr, exit 2.
+    NoCommand(String),
+    /// The line is wrong: exit 2.
+    Invalid(Error),
 }
 
-/// Reads the command line and fills in what the environment says.
+/// Parses the command line and fills in flags from the environment.
 pub(crate) fn parse(args: &[OsString]) -> Result<Cli, Stop> {
-    let args = &*asks_for_help(args);
+    let args = &*help_flag_last(args);
     let mut tree = tree(args);
     let matches = tree.try_get_matches_from_mut(args).map_err(stop)?;
     let mut globals = Globals::from_arg_matches(&matches).map_err(stop)?;
-    globals.fill_from_env().map_err(Stop::Wrong)?;
+    globals.fill_from_env().map_err(Stop::Invalid)?;
     Ok(Cli {
         globals,
         command: Command::from_arg_matches(&matches).map_err(stop)?,
@@ -51,20 +51,20 @@ pub(crate) fn parse(args: &[OsString]) -> Result<Cli, Stop> {
     })
 }
 
-/// Returns `qless retry --help` for `qless --help retry`, which means the same.
-fn asks_for_help(args: &[OsString]) -> Cow<'_, [OsString]> {
+/// Moves a leading `--help` to the end: `qless --help retry` means `qless retry --help`.
+fn help_flag_last(args: &[OsString]) -> Cow<'_, [OsString]> {
     match args {
         [name, flag, rest @ ..] if !rest.is_empty() && (flag == "--help" || flag == "-h") => {
-            let mut turned = vec![name.clone()];
-            turned.extend_from_slice(rest);
-            turned.push(flag.clone());
-            Cow::Owned(turned)
+            let mut moved = vec![name.clone()];
+            moved.extend_from_slice(rest);
+            moved.push(flag.clone());
+            Cow::Owned(moved)
         }
         _ => Cow::Borrowed(args),
     }
 }
 
-/// Returns global flags alone, and what the environment says; `None` if they are wrong.
+/// Parses global flags alone, and fills in flags from the environment; `None` if they are invalid.
 pub(crate) fn globals(words: &[String]) -> Option<Globals> {
     let flags = Globals::augment_args(clap::Command::new("qless").no_binary_name(true));
     let matches = flags.try_get_matches_from(words).ok()?;
@@ -73,8 +73,8 @@ pub(crate) fn globals(words: &[String]) -> Option<Globals> {
     Some(globals)
 }
 
-/// Returns the command with those of its arguments that say what is done, in one order however
-/// they were typed: none of the global flags, none of those that say how.
+/// Returns the command with the arguments that decide what it does, always in the same order. Global
+/// flags and bulk flags are left out.
 fn own(tree: &clap::Command, matches: &ArgMatches) -> String {
     let mut words: Vec<String> = Vec::new();
     let (mut command, mut matches) = (tree, matches);
@@ -85,8 +85,9 @@ fn own(tree: &clap::Command, matches: &ArgMatches) -> String {
         (command, matches) = (found, below);
         words.push(name.to_string());
     }
-    let how = |arg: &Arg| arg.is_global_set() || arg.get_help_heading() == Some(shared::BULK);
-    for arg in command.get_arguments().filter(|arg| !how(arg)) {
+    let is_left_out =
+        |arg: &Arg| arg.is_global_set() || arg.get_help_heading() == Some(shared::BULK);
+    for arg in command.get_arguments().filter(|arg| !is_left_out(arg)) {
         let id = arg.get_id().as_str();
         if matches.value_source(id) != Some(ValueSource::CommandLine) {
             continue;
@@ -104,7 +105,7 @@ fn own(tree: &clap::Command, matches: &ArgMatches) -> String {
     words.join(" ")
 }
 
-/// Returns the command line as it can be typed again, if it holds no secret.
+/// Returns the command line as it can be typed again; `None` if it holds a secret.
 fn whole(args: &[OsString]) -> Option<String> {
     let secret = |arg: &OsString| {
         let text = arg.to_string_lossy();
@@ -125,8 +126,8 @@ pub fn command() -> clap::Command {
     Command::augment_subcommands(root())
 }
 
-/// Returns the tree with only the commands that are named in a command line, if any is: clap
-/// hands every global flag down to every command, which took longer than all else in `version`.
+/// Returns the tree with only the commands that a command line names, if it names any. Clap copies
+/// every global flag into every command, which took longer than everything else in `qless version`.
 fn tree(args: &[OsString]) -> clap::Command {
     let whole = command();
     let named = |command: &&clap::Command| args.iter().any(|arg| arg == command.get_name());
@@ -137,12 +138,12 @@ fn tree(args: &[OsString]) -> clap::Command {
     }
 }
 
-/// What the first manual page says, after what it is.
-const PROMISE: &str = "\
-Look at, steer and repair the queues of qless, a job queue on Redis
+/// The text of the help and of `qless(1)`.
+const ABOUT: &str = "\
+Inspect, manage and repair the queues of qless, a job queue on Redis
 
-Delivery is at least once: a command may run and its completion be lost with the machine. What Redis \
-acknowledged can still be lost by Redis itself at failover, in a partition, or without AOF `always`.
+Delivery is at least once: a job may run although its completion is lost with the machine. Redis itself \
+can lose acknowledged writes at a failover, in a partition, or without AOF `always`.
 
 Examples: `qless queues`
 · `qless failed`
@@ -151,8 +152,8 @@ Examples: `qless queues`
 /// Returns the tree without its commands.
 pub(crate) fn root() -> clap::Command {
     Globals::augment_args(clap::Command::new("qless"))
-        .about("Look at, steer and repair the queues of qless, a job queue on Redis")
-        .long_about(PROMISE)
+        .about("Inspect, manage and repair the queues of qless, a job queue on Redis")
+        .long_about(ABOUT)
         .version(env!("CARGO_PKG_VERSION"))
         .disable_help_subcommand(true)
         .subcommand_required(true)
@@ -164,8 +165,8 @@ pub(crate) fn root() -> clap::Command {
 
 fn stop(error: clap::Error) -> Stop {
     match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Stop::Answer(error.to_string()),
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Stop::Nothing(error.to_string()),
-        _ => Stop::Wrong(usage::told(&error)),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Stop::Help(error.to_string()),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Stop::NoCommand(error.to_string()),
+        _ => Stop::Invalid(usage::usage_error(&error)),
     }
 }

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::session::Session;
 
-/// Declares the tree: what the modules define, joined.
+/// Declares the tree from the modules of the subcommands.
 macro_rules! subcommands {
     ($($name:ident => $module:ident,)*) => {
         /// The subcommand that was typed.
@@ -20,35 +20,35 @@ macro_rules! subcommands {
         }
 
         impl Command {
-            /// Returns which settings of the config file apply.
+            /// Returns the settings of the config file that apply.
             pub(super) fn config(&self) -> ConfigUse {
                 match self {
                     $(Command::$name(_) => $module::SPEC.config,)*
                 }
             }
 
-            /// Returns whether output longer than the screen goes through the pager.
+            /// Whether output longer than the screen goes through the pager.
             pub(super) fn paged(&self) -> bool {
                 match self {
                     $(Command::$name(_) => $module::SPEC.paged,)*
                 }
             }
 
-            /// Returns whether it may change something.
+            /// Whether the subcommand may change something.
             pub(super) fn writes(&self) -> bool {
                 match self {
                     $(Command::$name(args) => ($module::SPEC.writes)(args),)*
                 }
             }
 
-            /// Returns how often `--watch` repeats it.
+            /// Returns the interval of `--watch`.
             pub(super) fn watch(&self) -> Option<Duration> {
                 match self {
                     $(Command::$name(args) => ($module::SPEC.watch)(args),)*
                 }
             }
 
-            /// Runs it once; `--watch` does so again and again.
+            /// Runs the subcommand once; `--watch` repeats it.
             pub(super) fn run(&self, session: &mut Session) -> Result<Exit, Error> {
                 match self {
                     $(Command::$name(args) => ($module::SPEC.run)(args.clone(), session),)*

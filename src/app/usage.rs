@@ -1,22 +1,22 @@
-//! Turns clap's usage errors into our sentence and hint.
+//! Usage errors of clap as a sentence and a hint.
 
 use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::args::format::Format;
-use crate::args::value::refused;
+use crate::args::invalid::Invalid;
 use crate::error::Error;
 
-/// Returns the error in our words.
-pub(crate) fn told(error: &clap::Error) -> Error {
+/// Returns the usage error with a sentence and a hint of `qless`.
+pub(crate) fn usage_error(error: &clap::Error) -> Error {
     let text = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => text.clone(),
         Some(ContextValue::Strings(texts)) => texts.join("`, `"),
         Some(ContextValue::Number(number)) => number.to_string(),
         _ => String::new(),
     };
-    let arg = named(&text(ContextKind::InvalidArg));
+    let arg = without_value(&text(ContextKind::InvalidArg));
     let value = text(ContextKind::InvalidValue);
     let sentence = match error.kind() {
         ErrorKind::InvalidSubcommand => {
@@ -24,28 +24,31 @@ pub(crate) fn told(error: &clap::Error) -> Error {
         }
         ErrorKind::UnknownArgument if arg.starts_with('-') => format!("unknown flag `{arg}`"),
         ErrorKind::UnknownArgument => format!("unexpected argument `{arg}`"),
-        ErrorKind::InvalidValue if value.is_empty() => format!("`{arg}` wants a value"),
+        ErrorKind::InvalidValue if value.is_empty() => format!("`{arg}` expects a value"),
         ErrorKind::InvalidValue => {
             let valid = text(ContextKind::ValidValue);
-            format!("`{arg}` cannot be `{value}`, it is one of `{valid}`")
+            format!("`{arg}` expects one of `{valid}`, not `{value}`")
         }
         ErrorKind::ValueValidation => {
-            let why = std::error::Error::source(error).map(|why| why.to_string());
-            refused(&arg, &value, &why.unwrap_or_default())
+            let source = std::error::Error::source(error);
+            match source.and_then(|source| source.downcast_ref::<Invalid>()) {
+                Some(invalid) => invalid.sentence(&arg, &value),
+                None => format!("`{arg}` cannot be `{value}`"),
+            }
         }
         ErrorKind::MissingRequiredArgument => format!("`{arg}` is missing"),
         ErrorKind::MissingSubcommand => "a command is missing".into(),
         ErrorKind::ArgumentConflict => {
-            let prior = named(&text(ContextKind::PriorArg));
+            let prior = without_value(&text(ContextKind::PriorArg));
             match prior == arg || prior.is_empty() {
                 true => format!("`{arg}` can be given only once"),
                 false => format!("`{arg}` cannot be used with `{prior}`"),
             }
         }
-        ErrorKind::NoEquals => format!("`{arg}` wants its value after `=`"),
-        ErrorKind::TooManyValues => format!("`{arg}` has no place for `{value}`"),
+        ErrorKind::NoEquals => format!("`{arg}` expects its value after `=`"),
+        ErrorKind::TooManyValues => format!("`{arg}` takes no further value `{value}`"),
         ErrorKind::TooFewValues | ErrorKind::WrongNumberOfValues => {
-            format!("`{arg}` wants another number of values")
+            format!("`{arg}` expects another number of values")
         }
         ErrorKind::InvalidUtf8 => "an argument is not UTF-8".into(),
         _ => {
@@ -54,15 +57,15 @@ pub(crate) fn told(error: &clap::Error) -> Error {
             line.trim_start_matches("error: ").to_string()
         }
     };
-    let error_out = Error::usage(sentence);
+    let usage = Error::usage(sentence);
     match hint(error) {
-        Some(hint) => error_out.hint(hint),
-        None => error_out,
+        Some(hint) => usage.hint(hint),
+        None => usage,
     }
 }
 
 /// Returns an argument without the name of its value: `--timeout <D>` is `--timeout`.
-fn named(arg: &str) -> String {
+fn without_value(arg: &str) -> String {
     let name = match arg.strip_prefix(['<', '[']) {
         Some(positional) => positional.split(['>', ']']).next(),
         None => arg.split([' ', '[', '=']).next(),
@@ -80,7 +83,7 @@ fn hint(error: &clap::Error) -> Option<String> {
             Some(ContextValue::String(text)) => text.clone(),
             Some(ContextValue::Strings(texts)) => match texts.as_slice() {
                 [] => continue,
-                // The likest comes last.
+                // The nearest comes last.
                 [.., text] => text.clone(),
             },
             _ => continue,
@@ -97,7 +100,7 @@ fn hint(error: &clap::Error) -> Option<String> {
     }
 }
 
-/// Returns the format that was asked for on a command line that could not be read.
+/// Returns the format of `-o` on a command line that could not be parsed.
 pub(crate) fn format_of(args: &[OsString]) -> Format {
     let mut words = args.iter().skip(1).filter_map(|arg| arg.to_str());
     while let Some(word) = words.next() {
@@ -125,20 +128,20 @@ mod tests {
     use crate::model::finding::FINDINGS;
 
     #[test]
-    fn commands_of_the_choices_can_be_typed() {
+    fn the_commands_of_choices_below_findings_can_be_parsed() {
         let mut wrong = Vec::new();
         let choices = FINDINGS.iter().flat_map(|finding| finding.choices);
         let commands = choices.flat_map(|choice| choice.split('`').skip(1).step_by(2));
-        let mut some = 0;
+        let mut parsed = 0;
         for typed in commands.filter(|typed| typed.starts_with("qless ")) {
-            some += 1;
+            parsed += 1;
             let typed = typed.replace("DATA", "{}");
             let words: Vec<_> = typed.split(' ').map(Into::into).collect();
-            if let Err(Stop::Wrong(error)) = parse(&words) {
+            if let Err(Stop::Invalid(error)) = parse(&words) {
                 wrong.push(format!("{typed}: {}", error.message()));
             }
         }
-        assert!(some > 30);
+        assert!(parsed > 30);
         assert_eq!(wrong, [""; 0]);
     }
 }

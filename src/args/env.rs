@@ -1,16 +1,16 @@
-//! What the environment says. An empty variable counts as unset.
+//! Global flags from environment variables. An empty variable counts as unset.
 
-use super::value::refused;
 use clap::ValueEnum;
 
 use super::format::{Format, TimeFormat};
 use super::globals::{Given, Globals, Origin};
+use super::invalid::Invalid;
 use super::value;
 use crate::env;
 use crate::error::Error;
 
 impl Globals {
-    /// Fills in what was not typed.
+    /// Fills in the flags that were not typed.
     pub(crate) fn fill_from_env(&mut self) -> Result<(), Error> {
         self.given = Given {
             prefix: self.prefix.is_some(),
@@ -41,13 +41,13 @@ impl Globals {
         }
         if self.output.is_none() {
             self.output = read("QLESS_OUTPUT", |word| {
-                Format::of(word).ok_or("wants table, json, ndjson, jid or raw".into())
+                Format::of(word).ok_or(Invalid::expects("table, json, ndjson, jid or raw"))
             })?;
         }
         if self.time_format.is_none() {
             self.time_format = read("QLESS_TIME_FORMAT", |word| {
                 TimeFormat::from_str(word, false)
-                    .map_err(|_| "is none of auto, relative, iso, unix".into())
+                    .map_err(|_| Invalid::expects("auto, relative, iso or unix"))
             })?;
         }
         self.no_input |= env::var("QLESS_NO_INPUT").is_some();
@@ -56,12 +56,12 @@ impl Globals {
     }
 }
 
-fn read<T>(name: &str, parse: impl Fn(&str) -> Result<T, String>) -> Result<Option<T>, Error> {
+fn read<T>(name: &str, parse: impl Fn(&str) -> Result<T, Invalid>) -> Result<Option<T>, Error> {
     match env::text(name)? {
         None => Ok(None),
         Some(text) => match parse(&text) {
             Ok(value) => Ok(Some(value)),
-            Err(why) => Err(Error::usage(refused(name, &text, &why))),
+            Err(why) => Err(Error::usage(why.sentence(name, &text))),
         },
     }
 }

@@ -1,8 +1,8 @@
-//! The formats of `-o`, and of what is in a table.
+//! The formats of `-o`, and those of headers, colors and times.
 
 use clap::ValueEnum;
 
-/// What stdout is.
+/// The format of stdout.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// For people; its text may change between releases
@@ -19,7 +19,7 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// Returns the word that is typed.
+    /// Returns the word to type.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Format::Table => "table",
@@ -30,7 +30,7 @@ impl Format {
         }
     }
 
-    /// Returns the format of a word, as typed or in QLESS_OUTPUT.
+    /// Returns the format that a word names, as typed or in QLESS_OUTPUT.
     pub(crate) fn of(word: &str) -> Option<Format> {
         Format::value_variants()
             .iter()
@@ -38,13 +38,13 @@ impl Format {
             .find(|format| format.word() == word)
     }
 
-    /// Whether errors are documents too.
+    /// Whether errors are documents, too.
     pub(crate) const fn is_json(self) -> bool {
         matches!(self, Format::Json | Format::Ndjson)
     }
 }
 
-/// When something is done: headers, colours.
+/// When a table has headers or colors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum When {
     /// On a terminal
@@ -54,7 +54,7 @@ pub(crate) enum When {
     Never,
 }
 
-/// How moments are written.
+/// The format of times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TimeFormat {
     /// Relative on a terminal, else RFC 3339

@@ -1,4 +1,4 @@
-//! The flags that every command knows, and the command line in words.
+//! The flags of every command, and the command line as text.
 
 use std::ffi::OsString;
 
@@ -7,109 +7,111 @@ use clap::Args;
 use super::format::{Format, TimeFormat, When};
 use super::value;
 
-/// The flags that every command knows, before or after its name.
+/// The flags of every command, before or after its name.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Global flags")]
 pub(crate) struct Globals {
     /// Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]
     #[arg(long, global = true, value_name = "URL")]
     pub redis: Option<String>,
-    /// Who named the address.
+    /// The source of the address.
     #[arg(skip)]
     pub origin: Origin,
-    /// Which of them were typed.
+    /// The flags that were typed.
     #[arg(skip)]
     pub given: Given,
-    /// Settings of the config file by name [QLESS_CONTEXT; default as the file says]
+    /// Context of the config file [QLESS_CONTEXT; default: the one that the file names]
     #[arg(long, global = true, value_name = "NAME", add = value::Candidates::Contexts)]
     pub context: Option<String>,
-    /// Config file; `none` reads none [QLESS_CONFIG; default ~/.config/qless/config.toml]
+    /// Config file; `none` for none [QLESS_CONFIG; default ~/.config/qless/config.toml]
     #[arg(long, global = true, value_name = "FILE")]
     pub config: Option<OsString>,
     /// Prefix of all keys and channels [QLESS_PREFIX; default `ql:`]
     #[arg(long, global = true, value_name = "P", value_parser = value::prefix)]
     pub prefix: Option<String>,
-    /// Read the password from the first line of a file, `-` being stdin [QLESS_REDIS_PASSWORD]
+    /// Read the password from the first line of a file; `-` for stdin [QLESS_REDIS_PASSWORD]
     #[arg(long, global = true, value_name = "FILE", conflicts_with = "askpass")]
     pub password_file: Option<OsString>,
     /// Prompt for the password on the terminal
     #[arg(long, global = true)]
     pub askpass: bool,
-    /// Longest wait to be connected, and for one call [QLESS_TIMEOUT; default 10s]
+    /// Maximum wait for a connection, and for one call [QLESS_TIMEOUT; default 10s]
     #[arg(long, global = true, value_name = "D", value_parser = value::timeout)]
     pub timeout: Option<std::time::Duration>,
-    /// What stdout is: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]
+    /// Format of stdout: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]
     #[arg(short, long, global = true, value_name = "FORMAT")]
     pub output: Option<Format>,
-    /// Columns of a table, in order, with commas between
+    /// Columns of a table, in order, separated by commas
     #[arg(long, global = true, value_name = "A,B", value_delimiter = ',')]
     pub columns: Vec<String>,
-    /// Order of a table: the column to sort by
+    /// Column to sort a table by
     #[arg(long, global = true, value_name = "COL")]
     pub sort: Option<String>,
-    /// Turn the order of a table around
+    /// Reverse the order of a table
     #[arg(long, global = true)]
     pub reverse: bool,
     /// Whether a table has headers: auto (on a terminal), always or never
     #[arg(long, global = true, value_name = "WHEN")]
     pub headers: Option<When>,
-    /// How moments are written: auto, relative, iso or unix [QLESS_TIME_FORMAT]
+    /// Format of times: auto, relative, iso or unix [QLESS_TIME_FORMAT]
     #[arg(long, global = true, value_name = "F")]
     pub time_format: Option<TimeFormat>,
-    /// Whether to colour: auto (on a terminal), always or never [NO_COLOR, CLICOLOR, CLICOLOR_FORCE]
+    /// Whether to use color: auto (on a terminal), always or never [NO_COLOR, CLICOLOR,
+    /// CLICOLOR_FORCE]
     #[arg(long, global = true, value_name = "WHEN")]
     pub color: Option<When>,
-    /// Show what is longer than the screen without a pager [QLESS_PAGER, PAGER; default less]
+    /// Do not use a pager for output that is longer than the screen [QLESS_PAGER, PAGER; default
+    /// less]
     #[arg(long, global = true)]
     pub no_pager: bool,
-    /// Do not clean `-o raw` and `get --data` on a terminal
+    /// Do not escape control characters in `-o raw` and `get --data` on a terminal
     #[arg(long, global = true)]
     pub force_raw: bool,
     /// Answer yes to confirmations
     #[arg(short, long, global = true)]
     pub yes: bool,
-    /// With `--yes` in a protected context: the label that would have to be typed
+    /// With `--yes` in a protected context: the label that you would type at the prompt
     #[arg(long, global = true, value_name = "LABEL")]
     pub confirm: Option<String>,
     /// Never prompt, even on a terminal [QLESS_NO_INPUT]
     #[arg(long, global = true)]
     pub no_input: bool,
-    /// Refuse whatever may change something; works on a replica [QLESS_READ_ONLY]
+    /// Refuse commands that may change something; works on a replica [QLESS_READ_ONLY]
     #[arg(long, global = true)]
     pub read_only: bool,
-    /// Nothing on stderr except errors
+    /// Print only errors on stderr
     #[arg(short, long, global = true)]
     pub quiet: bool,
-    /// Each server call with its duration on stderr; twice: with arguments and replies
+    /// Print each server call with its duration on stderr; twice: with arguments and replies
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
 }
 
-/// Who named the address of the server.
+/// The source of the address of the server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Origin {
     #[default]
     Nowhere,
-    /// The command line, where others can see it.
+    /// The command line, which other users of the machine can see.
     Typed,
     Environment,
     File,
 }
 
-/// Which flags were typed, so that environment and file have no part in them.
+/// The flags that were typed, which neither the environment nor the file has set.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Given {
     pub prefix: bool,
     pub read_only: bool,
 }
 
-/// A command line in words.
+/// A command line as text.
 #[derive(Debug)]
 pub(crate) struct Typed {
     /// The command's name.
     pub name: String,
-    /// The command with those of its arguments that say what is done.
+    /// The command with the arguments that decide what it does.
     pub own: String,
-    /// All of it as it can be typed again, if it holds no secret.
+    /// The whole line as it can be typed again; `None` if it holds a secret.
     pub whole: Option<String>,
 }

@@ -1,9 +1,10 @@
-//!
+//! What can be typed: global flags, flags that several subcommands share, and the parsers of values.
 
 mod candidates;
 pub(crate) mod env;
 pub(crate) mod format;
 pub(crate) mod globals;
+pub(crate) mod invalid;
 pub(crate) mod moment;
 pub(crate) mod shared;
 pub(crate) mod value;

@@ -1,4 +1,4 @@
-//! Moments as people type them, in UTC, in the local zone, or from now on.
+//! Moments as typed: in UTC, in the local zone, or relative to now.
 
 use std::time::Duration;
 
@@ -6,10 +6,11 @@ use jiff::civil;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
+use super::invalid::Invalid;
 use super::value;
 use crate::clock::moment::Moment;
 
-/// A moment as it was typed; `at` makes it one, seen from now.
+/// A moment as typed; [`When::from`] resolves it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum When {
     At(Moment),
@@ -19,16 +20,17 @@ pub(crate) enum When {
 }
 
 /// Reads `2026-11-21T06:00:00Z`, `2026-11-21 06:00` or `06:00` in the local zone, `now`, `+10m`.
-pub(crate) fn when(text: &str) -> Result<When, String> {
-    let wants = || {
-        "wants a time such as `06:00`, `2026-11-21 06:00`, `2026-11-21T06:00:00Z` or `+10m`"
-            .to_string()
+pub(crate) fn when(text: &str) -> Result<When, Invalid> {
+    let invalid = || {
+        Invalid::expects(
+            "a time such as `06:00`, `2026-11-21 06:00`, `2026-11-21T06:00:00Z` or `+10m`",
+        )
     };
     if text == "now" {
         return Ok(When::In(Duration::ZERO));
     }
     if let Some(later) = text.strip_prefix('+') {
-        return value::duration(later).map(When::In).map_err(|_| wants());
+        return value::duration(later).map(When::In).map_err(|_| invalid());
     }
     if let Ok(at) = text.parse::<Timestamp>() {
         return Ok(When::At(Moment::from_micros(at.as_microsecond())));
@@ -36,8 +38,8 @@ pub(crate) fn when(text: &str) -> Result<When, String> {
     if let Some(time) = clock(text) {
         return Ok(When::Clock(time));
     }
-    let local: civil::DateTime = text.parse().map_err(|_| wants())?;
-    let zoned = local.to_zoned(TimeZone::system()).map_err(|_| wants())?;
+    let local: civil::DateTime = text.parse().map_err(|_| invalid())?;
+    let zoned = local.to_zoned(TimeZone::system()).map_err(|_| invalid())?;
     Ok(When::At(Moment::from_micros(
         zoned.timestamp().as_microsecond(),
     )))
@@ -54,7 +56,7 @@ fn clock(text: &str) -> Option<civil::Time> {
 }
 
 impl When {
-    /// Returns the moment meant, for someone who says it now.
+    /// Returns the moment, if `now` is the present.
     pub(crate) fn from(&self, now: Moment) -> Moment {
         match self {
             When::At(moment) => *moment,
@@ -85,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_are_absolute_relative_or_of_the_clock() {
+    fn a_moment_is_absolute_relative_or_a_time_of_day() {
         let now = Moment::from_seconds(1_000.0).unwrap();
         let from = |text: &str| when(text).unwrap().from(now).to_string();
         assert_eq!(from("now"), "1000");
@@ -100,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_time_of_day_is_the_next_one() {
+    fn a_time_of_day_means_its_next_occurrence() {
         let now = Moment::from_seconds(86_400.0 + 6.0 * 3600.0).unwrap();
         let next = |text: &str| {
             next(clock(text).unwrap(), now, TimeZone::UTC)

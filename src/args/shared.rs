@@ -1,4 +1,4 @@
-//! Arguments that several rooms share.
+//! Arguments that several subcommands share.
 
 use std::ops::{Deref, DerefMut};
 use std::path::PathBuf;
@@ -17,26 +17,25 @@ use crate::model::message_regex::MessageRegex;
 use crate::model::pattern::Pattern;
 use crate::model::rate::Rate;
 use crate::name::Name;
-use crate::text::clean;
 
-/// On every command that writes.
+/// The flag of every command that writes.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct DryRun {
-    /// Show what would be done, change nothing
+    /// Show what would be done; change nothing
     #[arg(short = 'n', long)]
     pub dry_run: bool,
 }
 
-/// As helps head the flags that say how many jobs are changed, not what becomes of them.
+/// The heading of the flags that control a bulk change. They do not change what happens to a job.
 pub(crate) const BULK: &str = "Bulk";
 
-/// On every verb that may change many jobs.
+/// The flags of every command that may change many jobs.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct BulkFlags {
-    /// Show what would be done, change nothing
+    /// Show what would be done; change nothing
     #[arg(help_heading = BULK, short = 'n', long)]
     pub dry_run: bool,
-    /// At most so many jobs a second, such as `20/s`
+    /// Maximum number of jobs per second, such as `20/s`
     #[arg(help_heading = BULK, long, value_name = "N/s", value_parser = value::rate,
           allow_hyphen_values = true)]
     pub rate: Option<Rate>,
@@ -46,91 +45,91 @@ pub(crate) struct BulkFlags {
     /// Exit with 4 if no job matches
     #[arg(help_heading = BULK, long)]
     pub require_match: bool,
-    /// Why, for the history of each job
+    /// Reason, for the history of each job
     #[arg(help_heading = BULK, long, value_name = "TEXT", value_parser = value::name(),
           allow_hyphen_values = true)]
     pub reason: Option<Name>,
-    /// Note what becomes of each job in this file; the same command with the same file skips
-    /// those that are done (`--limit` counts anew)
+    /// Record the outcome of each job in this file; the same command with the same file skips jobs
+    /// that are done (`--limit` counts from 0 again)
     #[arg(help_heading = BULK, long, value_name = "FILE", value_parser = value::file())]
     pub report: Option<PathBuf>,
     #[command(flatten)]
     pub replicas: Replicas,
 }
 
-/// On every command that puts or may change many jobs.
+/// The flag of every command that puts jobs or may change many.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct Replicas {
-    /// Wait until so many replicas have what was changed, as long as `--timeout`
+    /// Wait until N replicas have the change, up to `--timeout`
     #[arg(help_heading = BULK, long, value_name = "N", value_parser = value::at_least_one,
           allow_hyphen_values = true)]
     pub wait_replicas: Option<u64>,
 }
 
-/// On those of them that make jobs runnable.
+/// The flag of bulk commands that make jobs runnable.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct Spread {
-    /// Let them run evenly over this time instead of all at once
+    /// Spread the jobs evenly over this time instead of running all at the same time
     #[arg(help_heading = BULK, long, value_name = "D", value_parser = value::duration,
           allow_hyphen_values = true)]
     pub spread: Option<Duration>,
 }
 
-/// On commands that look and can do so again and again.
+/// The flag of commands that read and can repeat that.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct Watch {
-    /// Show it anew every 2 s, or every D, until Ctrl-C; with `-o ndjson` a document each time
+    /// Repeat every 2 s, or every D, until Ctrl-C; with `-o ndjson`, one document each time
     #[arg(long = "watch", value_name = "D", num_args = 0..=1, require_equals = true,
           default_missing_value = "2s", value_parser = value::tick)]
     pub every: Option<Duration>,
 }
 
-/// As helps head the flags of a selector.
+/// The heading of the flags of a selector.
 const SELECTOR: &str = "Selector";
 
-/// Which jobs are meant, where they are not named: different flags narrow, a repeated one widens
-/// (but `--tag` and `--where`).
+/// Flags that select jobs. Different flags narrow the selection; a repeated flag widens it, except
+/// `--tag` and `--where`.
 ///
-/// Read as if all fields were its own; `fail`, where `--group` and `--message` say what is
-/// recorded, has the [`Filters`] alone.
+/// The fields of [`Filters`] can be read as its own. `fail` takes [`Filters`] only, because its
+/// `--group` and `--message` are what is recorded.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Selector {
     #[command(flatten)]
     pub filters: Filters,
-    /// Failed jobs of a group, by name or glob
+    /// Failed jobs of this group (name or glob)
     #[arg(help_heading = SELECTOR, long = "group", value_name = "G", value_parser = value::pattern(),
           add = value::Candidates::Groups)]
     pub groups: Vec<Pattern>,
-    /// Failed jobs whose message a regular expression finds itself in
-    #[arg(help_heading = SELECTOR, long, value_name = "REGEX", value_parser = MessageRegex::new)]
+    /// Failed jobs whose message contains a match of this regular expression
+    #[arg(help_heading = SELECTOR, long, value_name = "REGEX", value_parser = value::wording)]
     pub message: Option<MessageRegex>,
 }
 
-/// The flags of a selector that do not ask about failures.
+/// The flags of a selector that are not about failures.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Filters {
-    /// Jobs of a queue, by name or glob
+    /// Jobs of this queue (name or glob)
     #[arg(help_heading = SELECTOR, long = "queue", value_name = "Q", value_parser = value::pattern(),
           add = value::Candidates::Queues)]
     pub queues: Vec<Pattern>,
-    /// Jobs in a state
+    /// Jobs in this state
     #[arg(help_heading = SELECTOR, long = "state", value_name = "S", value_delimiter = ',', value_parser = value::state())]
     pub states: Vec<State>,
-    /// Jobs with a tag; repeated: with all of them
+    /// Jobs with this tag; repeated: with all of them
     #[arg(help_heading = SELECTOR, long = "tag", value_name = "T", value_parser = value::name(),
           add = value::Candidates::Tags)]
     pub tags: Vec<Name>,
-    /// Jobs of a class, by name or glob
+    /// Jobs of this class (name or glob)
     #[arg(help_heading = SELECTOR, long = "klass", value_name = "K", value_parser = value::pattern())]
     pub klasses: Vec<Pattern>,
-    /// Jobs whose lock a worker has, run out or not, by name or glob
+    /// Jobs that this worker holds, also with an expired lock (name or glob)
     #[arg(help_heading = SELECTOR, long = "held-by", value_name = "W", value_parser = value::pattern(),
           add = value::Candidates::Workers)]
     pub held_by: Vec<Pattern>,
-    /// Jobs to which nothing has happened for this time
+    /// Jobs without a history entry within this time
     #[arg(help_heading = SELECTOR, long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true)]
     pub older_than: Option<Duration>,
-    /// Jobs to which something happened within this time
+    /// Jobs with a history entry within this time
     #[arg(help_heading = SELECTOR, long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true)]
     pub newer_than: Option<Duration>,
     /// Jobs with this value in their data, such as `user.id=42`; repeated: with all of them
@@ -139,13 +138,13 @@ pub(crate) struct Filters {
     /// Tracked jobs
     #[arg(help_heading = SELECTOR, long)]
     pub tracked: bool,
-    /// All jobs, where no other flag narrows them down
+    /// All jobs; not with another flag that narrows the selection
     #[arg(help_heading = SELECTOR, long)]
     pub all: bool,
-    /// The first N of them
+    /// Only the first N jobs
     #[arg(help_heading = SELECTOR, long, value_name = "N", value_parser = value::count)]
     pub limit: Option<u64>,
-    /// Without the first N of them
+    /// Skip the first N jobs
     #[arg(help_heading = SELECTOR, long, value_name = "N", default_value = "0", hide_default_value = true,
           value_parser = value::count)]
     pub offset: u64,
@@ -175,39 +174,39 @@ impl From<Filters> for Selector {
 }
 
 impl Selector {
-    /// Returns whether nothing narrows the jobs down.
+    /// Whether no flag narrows the selection.
     pub(crate) fn is_empty(&self) -> bool {
         self.narrows().is_none()
     }
 
-    /// Returns whether nothing narrows the jobs down but queues and states.
+    /// Whether only queues and states narrow the selection.
     pub(crate) fn only_queue(&self) -> bool {
         self.given()
             .all(|flag| matches!(flag, "--queue" | "--state"))
     }
 
-    /// Returns whether nothing narrows the jobs down but tags.
+    /// Whether only tags narrow the selection.
     pub(crate) fn only_tag(&self) -> bool {
         self.given().all(|flag| flag == "--tag")
     }
 
-    /// Returns whether nothing narrows the jobs down but that they are tracked.
+    /// Whether only `--tracked` narrows the selection.
     pub(crate) fn only_tracked(&self) -> bool {
         self.given().all(|flag| flag == "--tracked")
     }
 
-    /// Returns whether nothing narrows the jobs down but groups and states.
+    /// Whether only groups and states narrow the selection.
     pub(crate) fn only_group(&self) -> bool {
         self.given()
             .all(|flag| matches!(flag, "--group" | "--state"))
     }
 
-    /// Returns the first flag that narrows the jobs down.
+    /// Returns the first flag that narrows the selection.
     fn narrows(&self) -> Option<&'static str> {
         self.given().next()
     }
 
-    /// Returns the flags that narrow the jobs down.
+    /// Returns the flags that narrow the selection.
     fn given(&self) -> impl Iterator<Item = &'static str> {
         let flags = [
             ("--queue", !self.queues.is_empty()),
@@ -226,7 +225,7 @@ impl Selector {
         given.map(|(flag, _)| flag)
     }
 
-    /// Returns the states that a flag speaks of without naming them, and that flag.
+    /// Returns the flags that imply states, with these states.
     pub(crate) fn implied(&self) -> Vec<(&'static str, &'static [State])> {
         const FAILED: &[State] = &[State::Failed];
         const HELD: &[State] = &[State::Running, State::Stalled];
@@ -239,8 +238,8 @@ impl Selector {
         given.map(|(flag, states, _)| (flag, states)).collect()
     }
 
-    /// Returns the states that are meant: those that are named, else all, as far as the other flags
-    /// speak of them. Nothing at all means what is in the queues.
+    /// Returns the selected states: those of `--state`, else all, without those that other flags
+    /// exclude. An empty selector means the states of jobs in queues.
     pub(crate) fn meant(&self) -> Vec<State> {
         let named: &[State] = match self.states.as_slice() {
             [] if self.is_empty() && !self.all => &State::QUEUED,
@@ -255,8 +254,8 @@ impl Selector {
         meant
     }
 
-    /// Returns the selector with the states of the jobs that a verb is for, where none is named;
-    /// refuses it if no job could fit.
+    /// Returns the selector with these default states if `--state` is not given. Refuses a selector
+    /// that no job can match.
     pub(crate) fn or_states(&self, states: &[State]) -> Result<Selector, Error> {
         let mut selector = self.clone();
         if selector.states.is_empty() && !states.is_empty() {
@@ -267,12 +266,13 @@ impl Selector {
         Ok(selector)
     }
 
-    /// Refuses flags that exclude each other, so that no job could ever fit.
+    /// Refuses flags that exclude each other, so that no job can match.
     pub(crate) fn check(&self) -> Result<(), Error> {
         if let (true, Some(flag)) = (self.all, self.narrows()) {
             return Err(
-                Error::usage(format!("`--all` cannot be used with `{flag}`"))
-                    .hint(format!("`--all` means every job, `{flag}` some of them")),
+                Error::usage(format!("`--all` cannot be used with `{flag}`")).hint(format!(
+                    "`--all` means every job; leave one of the two flags out"
+                )),
             );
         }
         let implied = self.implied();
@@ -303,18 +303,18 @@ impl Selector {
             }
         }
         match (self.older_than, self.newer_than) {
-            (_, Some(Duration::ZERO)) => Err(Error::usage("no job is newer than no time at all")
-                .hint("`--newer-than` wants more than 0")),
+            (_, Some(Duration::ZERO)) => Err(Error::usage("`--newer-than 0` matches no job")
+                .hint("`--newer-than` expects more than 0")),
             (Some(older), Some(newer)) if older >= newer => Err(Error::usage(
-                "`--older-than` and `--newer-than` leave no time between them",
+                "`--older-than` must be shorter than `--newer-than`",
             )
-            .hint("what happened between 1h and 2h ago: `--older-than 1h --newer-than 2h`")),
+            .hint("for jobs of 1 to 2 hours ago: `--older-than 1h --newer-than 2h`")),
             _ => Ok(()),
         }
     }
 }
 
-/// The error about flags that speak of different states.
+/// Returns the error for flags that imply different states.
 fn never(one: &str, theirs: &[State], other: &str, others: &[State]) -> Error {
     let list = |states: &[State]| {
         states
@@ -323,27 +323,27 @@ fn never(one: &str, theirs: &[State], other: &str, others: &[State]) -> Error {
             .collect::<Vec<_>>()
             .join(" or ")
     };
-    Error::usage(format!("no job fits both {one} and {other}")).hint(format!(
-        "{one} means {} jobs, {other} {} ones",
+    Error::usage(format!("no job matches both {one} and {other}")).hint(format!(
+        "{one} means {} jobs, {other} means {} jobs",
         list(theirs),
         list(others)
     ))
 }
 
-/// Jobs by name, or those that a selector means; one excludes the other.
+/// Jobs by jid, or by a selector; one excludes the other.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Targets {
-    /// The jobs; `-` reads them from standard input, `@FILE` from a file
+    /// Jids of the jobs; `-` reads jids from stdin, `@FILE` from a file
     #[arg(value_name = "JID", value_parser = value::jids(), add = value::Candidates::Targets)]
     pub jids: Vec<Name>,
     #[command(flatten)]
     pub selector: Selector,
 }
 
-/// The same without filters that ask about failures.
+/// [`Targets`] without the filters about failures.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Unfailed {
-    /// The jobs; `-` reads them from standard input, `@FILE` from a file
+    /// Jids of the jobs; `-` reads jids from stdin, `@FILE` from a file
     #[arg(value_name = "JID", value_parser = value::jids(), add = value::Candidates::Targets)]
     pub jids: Vec<Name>,
     #[command(flatten)]
@@ -360,12 +360,12 @@ impl From<Unfailed> for Targets {
 }
 
 impl Targets {
-    /// Returns whether no job is meant, neither by name nor by flags.
+    /// Whether neither jids nor flags select jobs.
     pub(crate) fn is_empty(&self) -> bool {
         self.jids.is_empty() && self.selector.is_empty() && !self.selector.all
     }
 
-    /// Refuses both ways at once, and neither, and flags that no job could ever fit.
+    /// Refuses jids together with flags, neither of both, and flags that no job can match.
     pub(crate) fn check(&self) -> Result<(), Error> {
         let Filters {
             limit, offset, all, ..
@@ -374,38 +374,38 @@ impl Targets {
         let selects = !nothing || limit.is_some() || *offset > 0;
         match (self.jids.is_empty(), selects) {
             (false, true) => Err(Error::usage(
-                "jobs are either named or selected by flags, not both",
+                "give either jids or flags that select jobs, not both",
             )),
-            (true, true) if nothing => Err(Error::usage("nothing narrows the jobs down")
-                .hint("`--all` means every job; `qless help selectors` tells what narrows")),
-            (true, false) => Err(Error::usage("no job is named")
-                .hint("name jobs, or select them by flags: `qless help selectors`")),
+            (true, true) if nothing => Err(Error::usage("no flag narrows the selection")
+                .hint("`--all` means every job; `qless help selectors` lists the flags")),
+            (true, false) => Err(Error::usage("no jobs are given")
+                .hint("give jids, or select jobs by flags: `qless help selectors`")),
             _ => self.selector.check(),
         }
     }
 }
 
-/// On every command that takes data.
+/// The flag of every command that takes data.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct MaxData {
-    /// The most data that is taken, in bytes
+    /// Maximum size of the data, in bytes
     #[arg(long, value_name = "BYTES", value_parser = value::bytes, default_value = "16MiB")]
     pub max_data: usize,
 }
 
-/// In whose name a job is settled.
+/// The worker in whose name a job is completed, failed or retried.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Holder {
-    /// The worker that holds the job [QLESS_WORKER; default cli-USER@HOST]
+    /// Name of the worker that holds the job [QLESS_WORKER; default cli-USER@HOST]
     #[arg(long, value_name = "NAME", value_parser = value::new_name(),
           add = value::Candidates::Workers)]
     pub worker: Option<Name>,
-    /// Act in the name of whichever worker holds the job
+    /// Act in the name of the worker that holds the job, whichever it is
     #[arg(long, conflicts_with = "worker")]
     pub as_holder: bool,
 }
 
-/// When a job is to run.
+/// The time at which a job runs.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Later {
     /// Run it after this time, such as `10m`
@@ -418,12 +418,12 @@ pub(crate) struct Later {
 }
 
 impl Later {
-    /// Returns whether one of them was given.
-    pub(crate) fn told(&self) -> bool {
+    /// Whether one of the flags was given.
+    pub(crate) fn is_given(&self) -> bool {
         self.delay.is_some() || self.at.is_some()
     }
 
-    /// Returns the moment meant; `None` is at once.
+    /// Returns the moment; `None` means immediately.
     pub(crate) fn due(&self, now: Moment) -> Option<Moment> {
         match (self.delay, &self.at) {
             (Some(delay), _) => Some(now.after(delay)),
@@ -432,7 +432,7 @@ impl Later {
         }
     }
 
-    /// Returns how long that is from now.
+    /// Returns the time from `now` until that moment.
     pub(crate) fn wait(&self, now: Moment) -> Duration {
         let due = self.due(now).map_or(0.0, |due| due.since(now));
         match self.delay {
@@ -445,30 +445,28 @@ impl Later {
 /// Queues by name, or all of them.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Queues {
-    /// The queues
+    /// Queues
     #[arg(value_name = "QUEUE", value_parser = value::name(), required_unless_present = "all",
           add = value::Candidates::Queues)]
     pub queues: Vec<Name>,
-    /// All of them
+    /// All queues
     #[arg(long, conflicts_with = "queues")]
     pub all: bool,
 }
 
 impl Queues {
-    /// Returns the queues that are named, `None` for all of them.
+    /// Returns the named queues; `None` means all queues.
     pub(crate) fn named(&self) -> Option<&[Name]> {
         (!self.all).then_some(&self.queues)
     }
 }
 
-/// Refuses what is to be done and undone at once.
+/// Refuses names that occur in both of two flags.
 pub(crate) fn apart(one: (&str, &[Name]), other: (&str, &[Name])) -> Result<(), Error> {
     match one.1.iter().find(|name| other.1.contains(name)) {
         Some(both) => Err(Error::usage(format!(
             "`{}` and `{}` both name `{}`",
-            one.0,
-            other.0,
-            clean(both)
+            one.0, other.0, both
         ))),
         None => Ok(()),
     }

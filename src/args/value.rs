@@ -1,6 +1,4 @@
-//! Parsers of single values, with their error texts.
-//!
-//! A text follows the name of the argument: `wants …` (the value is told after it) or `is …`.
+//! Parsers of single values. A parser that refuses a value returns [`Invalid`].
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
@@ -10,7 +8,8 @@ use std::time::Duration;
 use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue};
 
-pub(crate) use crate::clock::duration::parse as duration;
+use super::invalid::Invalid;
+use crate::clock::duration::parse as parse_duration;
 use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::json::path::Path;
@@ -19,35 +18,37 @@ use crate::model::data_filter::DataFilter;
 use crate::model::finding::{FINDINGS, Severity};
 use crate::model::jid_source::JidSource;
 use crate::model::job::State;
+use crate::model::message_regex::MessageRegex;
 use crate::model::pattern::Pattern;
 use crate::model::rate::Rate;
 use crate::name;
 use crate::name::Name;
 use crate::text;
-use crate::text::clean;
+use crate::text::Harmless;
 
 pub(crate) use super::candidates::{Candidates, Jobs};
 
 /// Doubles are exact up to here, and the core's numbers are doubles.
 pub(crate) const LARGEST: u64 = 1 << 53;
 
-/// A queue, tag, group, worker or jid that may exist: any bytes, but some.
+/// A queue, tag, group, worker or jid that may exist: any bytes, but not empty.
 pub(crate) fn name() -> impl TypedValueParser<Value = Name> {
     OsStringValueParser::new().try_map(|text: OsString| match text.is_empty() {
-        true => Err("is empty"),
+        true => Err(Invalid::because("is empty")),
         false => Ok(Name::from(text.as_os_str())),
     })
 }
 
-/// A name, or a glob that names fit.
+/// A name, or a glob that matches names.
 pub(crate) fn pattern() -> impl TypedValueParser<Value = Pattern> {
-    name().try_map(Pattern::new)
+    name().try_map(|typed| Pattern::new(typed).map_err(Invalid::Expects))
 }
 
 /// `PATH=VALUE`: any bytes.
 pub(crate) fn equal() -> impl TypedValueParser<Value = DataFilter> {
-    OsStringValueParser::new()
-        .try_map(|text: OsString| DataFilter::new(&Name::from(text.as_os_str())))
+    OsStringValueParser::new().try_map(|text: OsString| {
+        DataFilter::new(&Name::from(text.as_os_str())).map_err(Invalid::Expects)
+    })
 }
 
 /// A job's state.
@@ -56,78 +57,83 @@ pub(crate) fn state() -> impl TypedValueParser<Value = State> {
     PossibleValuesParser::new(words).try_map(|word| word.parse::<State>())
 }
 
-/// A name that may come to be by this call: not empty, not overlong, no control characters.
+/// A name that the call may create: not empty, not too long, without control characters.
 pub(crate) fn new_name() -> impl TypedValueParser<Value = Name> {
     OsStringValueParser::new().try_map(|text: OsString| {
-        name::refuse_new(text.as_bytes()).map(|()| Name::from(text.as_os_str()))
+        name::refuse_new(text.as_bytes())
+            .map(|()| Name::from(text.as_os_str()))
+            .map_err(Invalid::Because)
     })
 }
 
-/// A jid that may come to be by this call.
+/// A jid that the call may create.
 pub(crate) fn new_jid() -> impl TypedValueParser<Value = Name> {
     OsStringValueParser::new().try_map(|text: OsString| {
         name::refuse_new(text.as_bytes())?;
         match name::reserved(text.as_bytes()) {
-            Some(suffix) => Err(format!(
+            Some(suffix) => Err(Invalid::because(format!(
                 "ends in `{suffix}`, which is reserved for the keys beside a job"
-            )),
+            ))),
             None => Ok(Name::from(text.as_os_str())),
         }
     })
 }
 
-/// JidSource that may exist, `-` for a list on stdin, or `@FILE`: any bytes.
+/// Jids that may exist, `-` for a list on stdin, or `@FILE`: any bytes.
 pub(crate) fn jids() -> impl TypedValueParser<Value = Name> {
     OsStringValueParser::new().map(|text: OsString| Name::from(text.as_os_str()))
 }
 
 /// The prefix of all keys and channels: it goes into patterns of SCAN, ACLs and subscriptions.
-pub(crate) fn prefix(text: &str) -> Result<String, String> {
+pub(crate) fn prefix(text: &str) -> Result<String, Invalid> {
     let plain = |byte: u8| byte.is_ascii_graphic() && !b"'\"`\\*?[]".contains(&byte);
     if !(1..=64).contains(&text.len()) || !text.ends_with(':') || !text.bytes().all(plain) {
-        return Err(
-            "wants 1 to 64 printable characters ending in `:`, without blanks, quotes, \
-                    backslash and `*?[]`"
-                .into(),
-        );
+        return Err(Invalid::expects(
+            "1 to 64 printable characters ending in `:`, without blanks, quotes, backslash and \
+             `*?[]`",
+        ));
     }
     let braces: String = text.chars().filter(|c| "{}".contains(*c)).collect();
     match braces.as_str() {
         "" => Ok(text.into()),
         "{}" if !text.contains("{}") => Ok(text.into()),
-        _ => Err("wants at most one hash tag such as `{ql}:`".into()),
+        _ => Err(Invalid::expects("at most one hash tag such as `{ql}:`")),
     }
 }
 
 /// A whole number of either sign.
-pub(crate) fn integer(text: &str) -> Result<i64, String> {
+pub(crate) fn integer(text: &str) -> Result<i64, Invalid> {
     match text.parse::<i64>() {
         Ok(number) if number.unsigned_abs() <= LARGEST => Ok(number),
-        _ => Err(format!(
-            "wants a whole number between -{LARGEST} and {LARGEST}"
-        )),
+        _ => Err(Invalid::expects(format!(
+            "a whole number between -{LARGEST} and {LARGEST}"
+        ))),
     }
 }
 
 /// A whole number of at least 0.
-pub(crate) fn count(text: &str) -> Result<u64, String> {
+pub(crate) fn count(text: &str) -> Result<u64, Invalid> {
     match text.parse::<u64>() {
         Ok(number) if number <= LARGEST => Ok(number),
-        _ => Err(format!("wants a whole number between 0 and {LARGEST}")),
+        _ => Err(Invalid::expects(format!(
+            "a whole number between 0 and {LARGEST}"
+        ))),
     }
 }
 
 /// A whole number of at least 1.
-pub(crate) fn at_least_one(text: &str) -> Result<u64, String> {
+pub(crate) fn at_least_one(text: &str) -> Result<u64, Invalid> {
     match count(text) {
         Ok(number @ 1..) => Ok(number),
-        _ => Err(format!("wants a whole number between 1 and {LARGEST}")),
+        _ => Err(Invalid::expects(format!(
+            "a whole number between 1 and {LARGEST}"
+        ))),
     }
 }
 
 /// A number of bytes: `16MiB`, `64k`, `1000`.
-pub(crate) fn bytes(text: &str) -> Result<usize, String> {
-    let wants = || "wants a number of bytes such as `65536` or `16MiB`".to_string();
+pub(crate) fn bytes(text: &str) -> Result<usize, Invalid> {
+    let invalid = || Invalid::expects("a number of bytes such as `65536` or `16MiB`");
     let digits = text
         .find(|c: char| !c.is_ascii_digit())
         .unwrap_or(text.len());
@@ -137,38 +143,43 @@ pub(crate) fn bytes(text: &str) -> Result<usize, String> {
         "k" | "K" | "KiB" => 1 << 10,
         "m" | "M" | "MiB" => 1 << 20,
         "g" | "G" | "GiB" => 1 << 30,
-        _ => return Err(wants()),
+        _ => return Err(invalid()),
     };
-    let number: usize = number.parse().map_err(|_| wants())?;
-    number.checked_mul(factor).ok_or_else(wants)
+    let number: usize = number.parse().map_err(|_| invalid())?;
+    number.checked_mul(factor).ok_or_else(invalid)
 }
 
-/// Two names: `OLD=NEW`.
+/// A pair of names: `OLD=NEW`.
 pub(crate) fn mapping() -> impl TypedValueParser<Value = (Name, Name)> {
     OsStringValueParser::new().try_map(|text: OsString| {
         let bytes = text.as_encoded_bytes();
         let at = bytes.iter().position(|byte| *byte == b'=');
         let (old, new) = match at {
             Some(at) => (&bytes[..at], &bytes[at + 1..]),
-            None => return Err("wants `OLD=NEW`".to_string()),
+            None => return Err(Invalid::expects("`OLD=NEW`")),
         };
         match old.is_empty() || new.is_empty() {
-            true => Err("wants `OLD=NEW`, neither of them empty".to_string()),
-            false => name::refuse_new(new).map(|()| (Name::from(old), Name::from(new))),
+            true => Err(Invalid::expects("`OLD=NEW`, neither of them empty")),
+            false => match name::refuse_new(new) {
+                Ok(()) => Ok((Name::from(old), Name::from(new))),
+                Err(why) => Err(Invalid::Because(why)),
+            },
         }
     })
 }
 
-/// A file to be written.
+/// A file to write.
 pub(crate) fn file() -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().try_map(|text: OsString| match text.as_bytes() {
-        b"" => Err("is empty"),
-        b"-" => Err("wants the name of a file, `./-` for one of that name"),
+        b"" => Err(Invalid::because("is empty")),
+        b"-" => Err(Invalid::expects(
+            "the name of a file, `./-` for one of that name",
+        )),
         _ => Ok(PathBuf::from(text)),
     })
 }
 
-/// The name of a finding; where `all` may be said, every one.
+/// The id of a finding, or `all` if that is allowed.
 pub(crate) fn finding(all: bool) -> impl TypedValueParser<Value = String> {
     Findings { all }
 }
@@ -181,7 +192,7 @@ struct Findings {
 impl Findings {
     fn words(&self) -> Vec<&'static str> {
         let all = self.all.then_some("all");
-        let ids = FINDINGS.iter().map(|finding| finding.id);
+        let ids = FINDINGS.iter().map(|finding| finding.name);
         all.into_iter().chain(ids).collect()
     }
 }
@@ -199,20 +210,20 @@ impl TypedValueParser for Findings {
         let known: Vec<Name> = words.iter().map(|word| Name::from(*word)).collect();
         let parse = move |text: &str| match words.contains(&text) {
             true => Ok(text.to_owned()),
-            false => Err("wants the name of a finding"),
+            false => Err(Invalid::expects("the name of a finding")),
         };
-        let mut wrong = match parse.parse_ref(command, arg, value) {
+        let mut error = match parse.parse_ref(command, arg, value) {
             Ok(id) => return Ok(id),
-            Err(wrong) => wrong,
+            Err(error) => error,
         };
         let near = text::nearest(&Name::from(value), &known);
         if let Some(near) = near {
-            wrong.insert(
+            error.insert(
                 ContextKind::SuggestedValue,
-                ContextValue::String(clean(near)),
+                ContextValue::String(near.to_string()),
             );
         }
-        Err(wrong)
+        Err(error)
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
@@ -220,7 +231,7 @@ impl TypedValueParser for Findings {
     }
 }
 
-/// How bad a finding is.
+/// The severity of a finding.
 pub(crate) fn severity() -> impl TypedValueParser<Value = Severity> {
     let words = Severity::ALL.map(Severity::word);
     PossibleValuesParser::new(words).map(|word| {
@@ -231,38 +242,41 @@ pub(crate) fn severity() -> impl TypedValueParser<Value = Severity> {
     })
 }
 
-/// A file to be read, or `-`.
+/// A file to read, or `-`.
 pub(crate) fn input() -> impl TypedValueParser<Value = OsString> {
     OsStringValueParser::new().try_map(|text: OsString| match text.is_empty() {
-        true => Err("is empty"),
+        true => Err(Invalid::because("is empty")),
         false => Ok(text),
     })
 }
 
-/// As many jobs as one call takes.
-pub(crate) fn batch(text: &str) -> Result<usize, String> {
+/// The number of jobs in one call.
+pub(crate) fn batch(text: &str) -> Result<usize, Invalid> {
     match text.parse() {
         Ok(number @ 1..=MAX_JOBS_PER_CALL) => Ok(number),
-        _ => Err(format!(
-            "wants a number of jobs between 1 and {MAX_JOBS_PER_CALL}"
-        )),
+        _ => Err(Invalid::expects(format!(
+            "a number of jobs between 1 and {MAX_JOBS_PER_CALL}"
+        ))),
     }
 }
 
-/// Where jids come from: `content`, or a path.
+/// The source of jids: `content`, or a path in the data.
 pub(crate) fn jid_from() -> impl TypedValueParser<Value = JidSource> {
     OsStringValueParser::new().try_map(|text: OsString| match text.as_bytes() {
         b"content" => Ok(JidSource::Content),
         path => match Path::new(path) {
-            Ok(path) => Ok(JidSource::Path(path, clean(text.as_encoded_bytes()))),
-            Err(wants) => Err(format!("wants `content`, or {wants}")),
+            Ok(path) => Ok(JidSource::Path(
+                path,
+                Harmless(text.as_encoded_bytes()).to_string(),
+            )),
+            Err(expected) => Err(Invalid::expects(format!("`content`, or {expected}"))),
         },
     })
 }
 
 /// A rate: `20/s`.
-pub(crate) fn rate(text: &str) -> Result<Rate, String> {
-    text.parse()
+pub(crate) fn rate(text: &str) -> Result<Rate, Invalid> {
+    text.parse().map_err(Invalid::Expects)
 }
 
 /// A day of UTC.
@@ -293,7 +307,7 @@ impl Day {
 }
 
 /// A day: `2026-11-20`, `today` or `yesterday`.
-pub(crate) fn day(text: &str) -> Result<Day, String> {
+pub(crate) fn day(text: &str) -> Result<Day, Invalid> {
     match text {
         "today" => Ok(Day::Near(0)),
         "yesterday" => Ok(Day::Near(-1)),
@@ -301,52 +315,49 @@ pub(crate) fn day(text: &str) -> Result<Day, String> {
             true => text.parse().map(Day::On).map_err(|_| ()),
             false => Err(()),
         }
-        .map_err(|()| "wants a day such as `2026-11-20`, `today` or `yesterday`".to_owned()),
+        .map_err(|()| Invalid::expects("a day such as `2026-11-20`, `today` or `yesterday`")),
     }
 }
 
-/// A number of days, a year at most.
-pub(crate) fn days(text: &str) -> Result<u16, String> {
+/// A number of days, up to a year.
+pub(crate) fn days(text: &str) -> Result<u16, Invalid> {
     match text.parse::<u16>() {
         Ok(days @ 1..=366) => Ok(days),
-        _ => Err("wants a number of days between 1 and 366".into()),
+        _ => Err(Invalid::expects("a number of days between 1 and 366")),
     }
 }
 
-/// How often something recurs; the core cannot tell moments apart that are much closer.
-pub(crate) fn interval(text: &str) -> Result<Duration, String> {
+/// A duration: `90s`, `15m`, or seconds.
+pub(crate) fn duration(text: &str) -> Result<Duration, Invalid> {
+    parse_duration(text).map_err(Invalid::Expects)
+}
+
+/// A regular expression that the message of a failure contains.
+pub(crate) fn wording(text: &str) -> Result<MessageRegex, Invalid> {
+    MessageRegex::new(text).map_err(Invalid::Expects)
+}
+
+/// The interval of a recurring job. The core cannot distinguish moments that are much closer.
+pub(crate) fn interval(text: &str) -> Result<Duration, Invalid> {
     match duration(text)? {
-        short if short < Duration::from_millis(1) => Err("wants at least 1ms".into()),
+        short if short < Duration::from_millis(1) => Err(Invalid::expects("at least 1ms")),
         duration => Ok(duration),
     }
 }
 
-/// How often something is shown anew.
-pub(crate) fn tick(text: &str) -> Result<Duration, String> {
+/// The interval of `--watch`.
+pub(crate) fn tick(text: &str) -> Result<Duration, Invalid> {
     match duration(text)? {
-        short if short < Duration::from_millis(500) => Err("wants at least 0.5s".into()),
+        short if short < Duration::from_millis(500) => Err(Invalid::expects("at least 0.5s")),
         duration => Ok(duration),
     }
 }
 
-/// A duration that is not nothing.
-pub(crate) fn timeout(text: &str) -> Result<Duration, String> {
+/// A duration of more than 0.
+pub(crate) fn timeout(text: &str) -> Result<Duration, Invalid> {
     match duration(text)? {
-        Duration::ZERO => Err("wants more than no time".into()),
+        Duration::ZERO => Err(Invalid::expects("a duration of more than 0")),
         duration => Ok(duration),
-    }
-}
-
-/// Returns the sentence for a value that a parser of `cli::value` refused. Its reason follows the
-/// name of the argument: `wants a duration such as `90s`` (then the value is told) or `is empty`.
-pub(crate) fn refused(arg: &str, value: &str, why: &str) -> String {
-    match why.starts_with("wants ") && !value.is_empty() {
-        true if value.chars().count() > 60 => {
-            let start: String = value.chars().take(60).collect();
-            format!("`{arg}` {why}, not `{start}…`")
-        }
-        true => format!("`{arg}` {why}, not `{value}`"),
-        false => format!("`{arg}` {why}"),
     }
 }
 
@@ -362,23 +373,23 @@ mod tests {
     }
 
     #[test]
-    fn what_no_calendar_holds_is_no_duration() {
+    fn a_duration_is_at_most_1000_years() {
         assert!(duration("1000y").is_ok());
         for long in ["1001y", "31557600001", "9007199254740992", "100000000y"] {
-            assert_eq!(duration(long), Err("wants at most 1000 years".into()));
+            assert_eq!(duration(long), Err(Invalid::expects("at most 1000 years")));
         }
     }
 
     #[test]
-    fn nothing_recurs_all_the_time() {
+    fn an_interval_is_at_least_a_millisecond() {
         assert!(interval("1ms").is_ok());
         for short in ["0", "1ns", "0.0001"] {
-            assert_eq!(interval(short), Err("wants at least 1ms".into()));
+            assert_eq!(interval(short), Err(Invalid::expects("at least 1ms")));
         }
     }
 
     #[test]
-    fn numbers_stay_where_doubles_are_exact() {
+    fn numbers_are_limited_to_what_doubles_hold_exactly() {
         assert_eq!(integer("-10"), Ok(-10));
         assert_eq!(integer("9007199254740992"), Ok(LARGEST as i64));
         for text in ["9007199254740993", "1.5", "nan", "1e3", "", "x"] {
@@ -391,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn prefixes_have_rules() {
+    fn a_prefix_ends_in_a_colon_and_has_at_most_one_hash_tag() {
         let longest = format!("{}:", "a".repeat(63));
         for text in ["ql:", ":", "{mail}:", "a{b}c:", &longest] {
             assert_eq!(prefix(text), Ok(text.to_string()));
@@ -407,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_have_units() {
+    fn a_size_may_have_a_unit() {
         assert_eq!(bytes("16MiB"), Ok(16 << 20));
         assert_eq!(bytes("64k"), Ok(65536));
         assert_eq!(bytes("1000"), Ok(1000));
@@ -417,7 +428,7 @@ mod tests {
     }
 
     #[test]
-    fn new_names_have_rules() {
+    fn a_new_name_is_not_empty_not_long_and_has_no_control_characters() {
         assert_eq!(name::refuse_new("caf\u{e9} au lait".as_bytes()), Ok(()));
         assert_eq!(name::refuse_new(b"\xff"), Ok(()));
         for name in [&b""[..], b"a\x1b[2J", "a\u{9b}".as_bytes(), &[b'a'; 513]] {
@@ -428,7 +439,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_duration_is_refused() {
+    fn texts_that_are_not_durations_are_refused() {
         for text in ["", "soon", "-1", "-5m", "nan", "inf", "1e300", "5 parsecs"] {
             assert!(duration(text).is_err(), "{text}");
         }

@@ -48,7 +48,7 @@ impl ActingWorker {
         jid: &Name,
         verb: &str,
     ) -> Result<JobSnapshot, Error> {
-        let found = core.seen(now, std::slice::from_ref(jid))?;
+        let found = core.snapshots(now, std::slice::from_ref(jid))?;
         match found.into_iter().flatten().next() {
             None => Err(JobOutcome::gone(jid).to_error(verb)),
             Some(job) => match self.refuse(&job) {

@@ -171,7 +171,7 @@ fn tree(edges: &Edges, jid: &Name) -> Vec<Name> {
 
 /// Returns those of the jobs that do not exist; none if that cannot be read.
 fn missing(core: &mut Core, now: Moment, jids: Vec<Name>) -> Vec<Name> {
-    let found = core.seen(now, &jids).unwrap_or_default();
+    let found = core.snapshots(now, &jids).unwrap_or_default();
     let jobs = jids.into_iter().zip(found);
     jobs.filter(|(_, found)| found.is_none())
         .map(|(jid, _)| jid)
@@ -346,7 +346,7 @@ fn dry_run(
         let what = proposal(&plan, count, below.len(), session)?;
         session.ui.show_plan(&what, |page| plan.details(page, ""));
     }
-    let found = session.core()?.seen(now, &below)?;
+    let found = session.core()?.snapshots(now, &below)?;
     plan.cascaded = found
         .into_iter()
         .flatten()

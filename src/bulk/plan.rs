@@ -107,7 +107,7 @@ impl BulkPlan {
         };
         let mut plan = BulkPlan::new(options, targeting);
         for jids in given.jids().chunks(JOBS_PER_READ) {
-            let snapshots = session.core()?.seen(now, jids)?;
+            let snapshots = session.core()?.snapshots(now, jids)?;
             for (jid, snapshot) in jids.iter().zip(snapshots) {
                 match snapshot {
                     _ if plan.skip_done(jid) => {}

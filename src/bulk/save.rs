@@ -7,8 +7,8 @@ use std::path::Path;
 use super::JobOutcome;
 use super::ledger::{Ledger, LedgerHead};
 use crate::clock::moment::Moment;
-use crate::core::api::export::Savings;
-use crate::core::api::guard::Kin;
+use crate::core::api::export::ExportReader;
+use crate::core::api::guard::JobWithNeighbors;
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::model::export::Cancellation;
@@ -60,7 +60,7 @@ impl SaveFile {
         let mut written: HashMap<Name, bool> = HashMap::with_capacity(jids.len());
         let marks: HashMap<&Name, &[u8]> =
             jobs.iter().map(|job| (&job.jid, &job.mark[..])).collect();
-        let mut savings = Savings::of(&jids);
+        let mut savings = ExportReader::new(&jids);
         while let Some(slice) = savings.next(core, now)? {
             for job_export in slice {
                 let job = &job_export.job;
@@ -94,12 +94,12 @@ pub(crate) fn trees(
 ) -> Result<(Vec<JobSnapshot>, usize), Error> {
     let given = jobs.len();
     let roots: Vec<Name> = jobs.iter().map(|job| job.jid.clone()).collect();
-    let mut kin: HashMap<Name, Kin> = HashMap::new();
+    let mut kin: HashMap<Name, JobWithNeighbors> = HashMap::new();
     let mut next = roots.clone();
     let mut visited: HashSet<Name> = roots.iter().cloned().collect();
     while !next.is_empty() {
         let level = std::mem::take(&mut next);
-        for job in core.kin(now, &level)?.into_iter().flatten() {
+        for job in core.jobs_with_neighbors(now, &level)?.into_iter().flatten() {
             let fresh = job
                 .dependents
                 .iter()

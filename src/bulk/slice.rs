@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::JobOutcome;
-use crate::core::api::job_calls::{Each, Steered};
+use crate::core::api::job_calls::{CallOutcome, PerJob};
 use crate::core::api::reconcile::LOST;
 use crate::error::{Error, Kind};
 use crate::model::bulk::Code;
@@ -38,14 +38,14 @@ impl SliceOutcome {
     /// changed.
     pub(crate) fn each<T>(
         jobs: &[JobSnapshot],
-        replies: Each<T>,
+        replies: PerJob<T>,
         done: impl Fn(&JobSnapshot, T) -> JobOutcome,
     ) -> SliceOutcome {
         let mut slice = SliceOutcome::default();
         for (job, reply) in jobs.iter().zip(replies) {
             let outcome = match reply {
-                Ok(Steered::Done(reply)) => done(job, reply).with_snapshot(job),
-                Ok(Steered::Refused(reply)) => JobOutcome::from_reply(job, &reply),
+                Ok(CallOutcome::Done(reply)) => done(job, reply).with_snapshot(job),
+                Ok(CallOutcome::Refused(reply)) => JobOutcome::from_reply(job, &reply),
                 Err(error) => match JobOutcome::from_error(&job.jid, &error) {
                     Some(outcome) => outcome.with_snapshot(job),
                     None => {

@@ -1,4 +1,4 @@
-//! Whether what belongs together agrees: the look, the findings, the mending (`core.md` 8).
+//! `qless check`: the scan for candidates, their verdicts, the repair (`core.md` 8).
 
 pub(crate) mod repair;
 pub mod scan;

@@ -5,13 +5,13 @@ use std::time::Duration;
 
 /// Reads a duration: humantime text, or seconds as a bare number.
 pub(crate) fn parse(text: &str) -> Result<Duration, String> {
-    let wants = || "wants a duration such as `90s`, `15m` or `2h`".to_string();
+    let expected = || "a duration such as `90s`, `15m` or `2h`".to_string();
     let duration = match text.parse::<f64>() {
-        Ok(seconds) => Duration::try_from_secs_f64(seconds).map_err(|_| wants())?,
-        Err(_) => humantime::parse_duration(text).map_err(|_| wants())?,
+        Ok(seconds) => Duration::try_from_secs_f64(seconds).map_err(|_| expected())?,
+        Err(_) => humantime::parse_duration(text).map_err(|_| expected())?,
     };
     match duration > LONGEST {
-        true => Err("wants at most 1000 years".to_string()),
+        true => Err("at most 1000 years".to_string()),
         false => Ok(duration),
     }
 }

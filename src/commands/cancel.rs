@@ -18,30 +18,32 @@ use crate::session::Session;
 
 /// Delete jobs
 ///
-/// Prints the jids that were deleted. Complete jobs are left alone: they are deleted in time.
-/// Several jobs are deleted only after a question, or with `--yes`.
+/// Prints the deleted jids. Complete jobs are left alone: they expire by themselves. `qless` asks
+/// before it deletes several jobs, unless `--yes` is given.
 ///
-/// `--save` writes each job to a file as `qless export` does, down to the disk, before it is
-/// deleted; so `qless import` brings it back, and jobs that were then not deleted do no harm there.
-/// The file is for its owner only and never overwritten: the same command again goes on in it,
-/// another one is refused. It also holds who deleted the jobs, and `--reason`. With `--dependents
-/// cancel` all that waits is saved and deleted, too, each tree from its leaves; what has come to
-/// wait since is not, and keeps what it waits for.
+/// `--save` writes each job to a file as `qless export` does, and syncs the file to disk, before
+/// the job is deleted. `qless import` puts the jobs again; jobs in the file that were not deleted
+/// do no harm there. The file is readable by its owner only and is never overwritten: the same
+/// command continues in the same file, another command is refused. The file also records who
+/// deleted the jobs, and `--reason`.
+///
+/// With `--dependents cancel`, all dependents are saved and deleted, too, from the leaves of each
+/// tree. A dependent that was added since then stays, and so do the jobs that it depends on.
 ///
 /// Examples: `qless cancel 3f2a5510a4d2b8c34e6f8a9b0c1d2e3f`
 /// · `qless cancel c41d77aa0e3b4f6c9d1f2a5b8c7e6d50 --dependents cancel --dry-run`
 /// · `qless cancel --queue tmp --older-than 7d --save tmp-jobs.ndjson --yes`
 ///
-/// Exit codes: 0, 1 the file cannot be written, 3 some failed, 4 unknown jid, 5 other jobs wait for it, 6 server,
-/// 9 not confirmed.
+/// Exit codes: 0, 1 the file cannot be written, 3 some failed, 4 unknown jid, 5 other jobs depend
+/// on it, 6 server, 9 not confirmed.
 ///
 /// See also: `qless depends`, `qless import`, `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
-    /// What to do about jobs that wait for one of these
+    /// What to do with jobs that depend on one of these
     #[arg(long, value_enum, default_value = "refuse", value_name = "HOW")]
     dependents: Dependents,
-    /// Write the jobs to this file before they are deleted, for `qless import`
+    /// Save the jobs to this file before deleting them, for `qless import`
     #[arg(long, value_name = "FILE", value_parser = value::file())]
     save: Option<PathBuf>,
     #[command(flatten)]

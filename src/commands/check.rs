@@ -7,42 +7,43 @@ use crate::args::shared::DryRun;
 use crate::args::value;
 use crate::check::repair;
 use crate::check::repair::revert;
-use crate::check::verify::finding_filter::{FindingFilter, Word};
+use crate::check::verify::finding_filter::{FindingFilter, Selection};
 use crate::check::verify::run;
 use crate::check::verify::run::CheckOptions;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::model::check::Check;
-use crate::model::finding::{Finding, Severity};
+use crate::model::finding::{FindingId, Severity};
 use crate::model::pattern::Pattern;
 use crate::model::rate::Rate;
 use crate::session::Session;
 use crate::text::quoted;
 
-/// Find what is damaged, as a file-system check does
+/// Find inconsistent data, as a file-system check does
 ///
-/// Reads the whole key layout in slices that keep nobody waiting: ids without jobs, jobs in no set
-/// or in a wrong one, running jobs that no lock brings back, dependencies on jobs that are gone,
-/// counters and lists that disagree. Each is judged from one instant, so a busy system gives no
+/// Reads all keys in slices that do not block the server: ids without jobs, jobs in no set or in
+/// the wrong one, running jobs without a lock, dependencies on jobs that do not exist, counters and
+/// lists that disagree. Each candidate is verified in one atomic call, so a busy system gives no
 /// false alarms. Nothing is changed without `--repair`.
 ///
-/// A finding is `critical` (wedges a queue for clients with the reference core), `error` (loses,
+/// A finding is `critical` (blocks a queue for clients with the reference core), `error` (loses,
 /// doubles or blocks a job), `warn` (wrong bookkeeping) or `info` (needs no action).
 ///
-/// `--repair` looks, shows what it would do, asks, and mends: each finding is judged again in the
-/// call that mends it, so nothing is changed that others have put right meanwhile. Then it looks
-/// again and tells what is left. No job loses data, tags or history; a whole key that is left over
-/// is set aside under `lost:`. What a human has to decide is left as it is, with the command for
-/// each choice, unless `--only` names it; `all` names everything but the deletion of `lost-key`.
-/// `--dry-run` prints the commands of Redis, which are to be read, not run: by then they may be wrong.
-/// A repair that was cut short is run again.
+/// `--repair` scans, shows its plan, asks, and repairs. Each finding is verified again in the call
+/// that repairs it, so nothing is changed that has been put right meanwhile. Then it scans again
+/// and reports what remains. No job loses data, tags or history; an unused key is set aside under
+/// `lost:`. A finding that requires your decision is left as it is, with a command for each choice,
+/// unless `--only` names it. `all` names every finding except the deletion of `lost-key`.
+/// `--dry-run` prints Redis commands to read, not to run: they may be wrong by the time you run
+/// them. If a repair was interrupted, run it again.
 ///
-/// `--undo` writes down what every place held, before it is changed; `--revert` puts back what has
-/// not changed since, newest first. Only the deletion of `lost-key` cannot be undone.
+/// `--undo` records the old content before each change. `--revert` restores what has not changed
+/// since, newest change first. Only the deletion of `lost-key` cannot be undone.
 ///
-/// A look that could not see everything says how far it came, and is exit 6. A replica may lack what
-/// its primary has: it is clean only with `--read-only`, which asks about the replica itself.
+/// An incomplete scan reports how far it got and exits with 6. A replica may lack data that its
+/// primary has, so a check of a replica is never clean, unless `--read-only` is given: then the
+/// check is about the replica itself.
 ///
 /// Examples: `qless check`
 /// · `qless check --fail-on error -q || page-someone`
@@ -53,41 +54,41 @@ use crate::text::quoted;
 /// · `qless check --repair --only dependency-missing`
 /// · `qless check --revert undo.ndjson`
 ///
-/// Exit codes: 0 clean, or all mended, or a dry run; 2, 4 unknown queue, 6 it could not look or
-/// mend, 7 findings at or above `--fail-on` are left, 9 not confirmed.
+/// Exit codes: 0 clean, all repaired, or a dry run; 2 usage, 4 unknown queue, 6 scan or repair
+/// incomplete, 7 findings at or above `--fail-on` remain, 9 not confirmed.
 ///
 /// See also: `qless help findings`, `qless help json check`
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Only what belongs to a queue, by name or glob
+    /// Only data of this queue (name or glob)
     #[arg(long = "queue", value_name = "Q", value_parser = value::pattern(),
           add = value::Candidates::Queues)]
     queues: Vec<Pattern>,
-    /// Only these findings; `all` names every one
+    /// Only these findings; `all` means every one
     #[arg(long, value_name = "FINDING", value_delimiter = ',', hide_possible_values = true,
           value_parser = value::finding(true))]
     only: Vec<String>,
-    /// Not these findings
+    /// All findings except these
     #[arg(long, value_name = "FINDING", value_delimiter = ',', hide_possible_values = true,
           value_parser = value::finding(false))]
     skip: Vec<String>,
-    /// How many examples of each finding are shown
+    /// Maximum number of examples per finding
     #[arg(long, value_name = "N", default_value = "3", value_parser = value::count)]
     max_examples: u64,
-    /// At most so many keys and members of indexes a second, each time one is read, judged or mended,
-    /// such as `5000/s`
+    /// Maximum number of keys and index members per second to read, verify or repair, such as
+    /// `5000/s`
     #[arg(long, value_name = "N/s", value_parser = value::rate, allow_hyphen_values = true)]
     rate: Option<Rate>,
-    /// From which severity on findings are exit 7: critical, error, warn or info
+    /// Lowest severity that exits with 7: critical, error, warn or info
     #[arg(long, value_name = "SEVERITY", default_value = "warn", value_parser = value::severity())]
     fail_on: Severity,
-    /// Mend what was found, after showing the plan and asking
+    /// Repair the findings, after showing the plan and asking
     #[arg(long)]
     repair: bool,
-    /// With `--repair`: write what is there before it is changed to this file
+    /// With `--repair`: record the old content in this file before each change
     #[arg(long, value_name = "FILE", requires = "repair", value_parser = value::file())]
     undo: Option<PathBuf>,
-    /// Put back what a repair changed, from the file of its `--undo`, where nothing has changed since
+    /// Revert a repair from the file of its `--undo`, where nothing has changed since
     #[arg(long, value_name = "FILE", value_parser = value::file(),
           conflicts_with_all = ["repair", "undo", "queues", "only", "skip"])]
     revert: Option<PathBuf>,
@@ -96,13 +97,13 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Whether it changes something.
+    /// Whether these arguments change something.
     fn writes(&self) -> bool {
         (self.repair || self.revert.is_some()) && !self.dry.dry_run
     }
 
-    /// Returns the command with what says what is mended.
-    fn own(&self) -> String {
+    /// Returns the command with the flags that select what is repaired.
+    fn command(&self) -> String {
         let mut words = vec!["check --repair".to_owned()];
         for queue in &self.queues {
             words.push(format!("--queue {}", quoted(queue.typed())));
@@ -115,12 +116,12 @@ impl Args {
         words.join(" ")
     }
 
-    fn wanted(&self) -> FindingFilter {
+    fn filter(&self) -> FindingFilter {
         let only = self.only.iter().filter_map(|id| match id.as_str() {
-            "all" => Some(Word::All),
-            id => Finding::named(id).map(Word::One),
+            "all" => Some(Selection::All),
+            id => FindingId::named(id).map(Selection::One),
         });
-        let skip = self.skip.iter().filter_map(|id| Finding::named(id));
+        let skip = self.skip.iter().filter_map(|id| FindingId::named(id));
         FindingFilter::new(only.collect(), skip.collect())
     }
 }
@@ -129,10 +130,10 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Recover, Args::writes
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
-    let told = CheckOptions {
+    let options = CheckOptions {
         queues: args.queues.clone(),
-        wanted: args.wanted(),
-        examples: args.max_examples,
+        filter: args.filter(),
+        max_examples: args.max_examples,
         rate: args.rate,
         fail_on: args.fail_on,
     };
@@ -140,16 +141,16 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return revert::run(file, args.dry.dry_run, args.rate, session);
     }
     if args.repair {
-        let order = repair::RepairOptions {
-            told,
+        let repair_options = repair::RepairOptions {
+            check: options,
             undo: args.undo.as_deref(),
-            command: args.own(),
+            command: args.command(),
             dry_run: args.dry.dry_run,
         };
-        return repair::run(order, session);
+        return repair::run(repair_options, session);
     }
     session.ui.check_columns::<Check>()?;
     session.begin()?;
-    let looked = run::run(&told, false, &Interrupt::listen(), session)?;
-    run::report(looked, true, session)
+    let scanned = run::run(&options, false, &Interrupt::listen(), session)?;
+    run::report(scanned, true, session)
 }

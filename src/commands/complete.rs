@@ -9,8 +9,8 @@ use crate::args::value;
 use crate::bulk::JobOutcome;
 use crate::bulk::acting_worker::ActingWorker;
 use crate::clock::moment::Moment;
-use crate::core::api::job_calls::Steered;
-use crate::core::api::worker_calls::Next;
+use crate::core::api::job_calls::CallOutcome;
+use crate::core::api::worker_calls::NextQueue;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
@@ -20,11 +20,11 @@ use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::actor;
-use crate::text::{clean, short};
+use crate::text::short;
 
-/// Complete a job, or hand it on to another queue
+/// Complete a job, or advance it to another queue
 ///
-/// In the name of the worker that holds it. Prints the new state.
+/// The call is made in the name of the worker that holds the job. Prints the new state.
 ///
 /// Examples: `qless complete 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a`
 /// · `qless complete 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a --next thumbs --delay 5m`
@@ -34,21 +34,21 @@ use crate::text::{clean, short};
 /// See also: `qless pop`, `qless fail`
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The job
+    /// Jid of the job
     #[arg(value_parser = value::jids(), add = value::Candidates::Jids(value::Jobs::Held))]
     jid: Name,
-    /// The job's data from now on: JSON, `@FILE`, or `-` for stdin
+    /// New data of the job: JSON, `@FILE`, or `-` for stdin
     #[arg(long, allow_hyphen_values = true)]
     data: Option<OsString>,
     #[command(flatten)]
     limit: MaxData,
-    /// Put the job into this queue instead of ending it
+    /// Advance the job to this queue instead of completing it
     #[arg(long, value_name = "QUEUE", value_parser = value::new_name(),
           add = value::Candidates::Queues)]
     next: Option<Name>,
     #[command(flatten)]
     later: Later,
-    /// A job that must be complete first
+    /// Jid of a job that must be complete first
     #[arg(long, value_name = "JID", value_parser = value::name(), requires = "next",
           add = value::Candidates::Jids(value::Jobs::Open))]
     depends: Vec<Name>,
@@ -78,7 +78,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let name = ActingWorker::of(&args.holder)?;
     let job = name.read_job(core, now, &args.jid, VERB)?;
     dependencies(&args, now, session)?;
-    let next = args.next.as_ref().map(|queue| Next {
+    let next = args.next.as_ref().map(|queue| NextQueue {
         queue: queue.clone(),
         delay: args.later.wait(now),
         depends: args.depends.clone(),
@@ -87,7 +87,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         true => {
             let jid = short(args.jid.as_bytes());
             session.ui.note(&match &next {
-                Some(next) => format!("would put {jid} in {}", clean(next.queue.as_bytes())),
+                Some(next) => format!("would advance {jid} to {}", next.queue),
                 None => format!("would complete {jid}"),
             });
             session.ui.show(&Done::new(VERB, vec![args.jid], true))?;
@@ -95,7 +95,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         false => {
             let core = session.core()?;
-            // Without new data the job keeps what it has, byte for byte.
+            // Without new data the job keeps its data, byte for byte.
             let data = match data {
                 Some(data) => data,
                 None => core.field(now, &args.jid, "data")?.unwrap_or_default(),
@@ -105,8 +105,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                 .complete(now, &note, &job, &worker, &data, next.as_ref())
                 .map_err(|error| JobOutcome::explain(&args.jid, VERB, error))?;
             match completed {
-                Steered::Done(state) => state,
-                Steered::Refused(outcome) => {
+                CallOutcome::Done(state) => state,
+                CallOutcome::Refused(outcome) => {
                     return Err(JobOutcome::from_reply(&job, &outcome).to_error(VERB));
                 }
             }
@@ -121,24 +121,24 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     session.ui.show(&done)?;
     session.ui.note_on_terminal(&match &done.queue {
-        Some(queue) => format!("completed {jid}, now in {}", clean(queue.as_bytes())),
+        Some(queue) => format!("completed {jid}, now in {queue}"),
         None => format!("completed {jid}"),
     });
     Ok(Exit::Ok)
 }
 
-/// The core drops dependencies that do not exist; here they are refused before.
+/// Refuses dependencies that do not exist; the core would ignore them.
 fn dependencies(args: &Args, now: Moment, session: &mut Session) -> Result<(), Error> {
     if args.depends.contains(&args.jid) {
-        let jid = clean(args.jid.as_bytes());
-        return Err(Error::conflict(format!("`{jid}` cannot wait for itself")).jid(&args.jid));
+        let jid = &args.jid;
+        return Err(Error::conflict(format!("`{jid}` cannot depend on itself")).jid(&args.jid));
     }
-    let found = session.core()?.seen(now, &args.depends)?;
+    let found = session.core()?.snapshots(now, &args.depends)?;
     for (jid, found) in args.depends.iter().zip(found) {
         if found.is_none() {
-            let jid = clean(jid.as_bytes());
+            let jid = &jid;
             return Err(Error::not_found(format!(
-                "`{jid}` does not exist, so nothing can wait for it"
+                "`{jid}` does not exist, so no job can depend on it"
             )));
         }
     }

@@ -7,7 +7,7 @@ use crate::args::value;
 use crate::bulk::{BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
 use crate::clock::moment::Moment;
 use crate::core::api::guard::GuardReply;
-use crate::core::api::job_calls::Steered;
+use crate::core::api::job_calls::CallOutcome;
 use crate::core::api::not_found;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -20,13 +20,12 @@ use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::clean;
 
-/// Show what a job waits for and what waits for it, or change it
+/// Show a job's dependencies and dependents, or change its dependencies
 ///
-/// Only a job in state depends can be changed. Without its last dependency it is released: to
-/// run, or to wait for its time if that is still ahead. `--off-all` takes several jobs, or a
-/// selector, which without `--state` means those that wait for others.
+/// Only the dependencies of a job in state depends can be changed. Without its last dependency the
+/// job is released: it becomes waiting, or scheduled if its time is still ahead. `--off-all` takes
+/// several jobs or a selector. A selector without `--state` means jobs in state depends.
 ///
 /// Examples: `qless depends c41d77aa0e3b4f6c9d1f2a5b8c7e6d50`
 /// · `qless depends c41d77aa0e3b4f6c9d1f2a5b8c7e6d50 --off 5510a4d2b8c34e6f8a9b0c1d2e3f4a5b`
@@ -37,15 +36,15 @@ use crate::text::clean;
 #[derive(Clone, Debug, clap::Args)]
 #[command(add = value::Jobs::Depends)]
 pub(crate) struct Args {
-    /// Let it wait for further jobs: for all of them, or for none
+    /// Add dependencies: all of these, or none
     #[arg(long, value_name = "JID", num_args = 1.., value_parser = value::name(),
           add = value::Candidates::Jids(value::Jobs::Open))]
     on: Vec<Name>,
-    /// Let it no longer wait for these
+    /// Remove these dependencies
     #[arg(long, value_name = "JID", num_args = 1.., value_parser = value::jids(),
           add = value::Candidates::Jids(value::Jobs::Open))]
     off: Vec<Name>,
-    /// Let it no longer wait for anything
+    /// Remove all dependencies
     #[arg(long, conflicts_with_all = ["on", "off"])]
     off_all: bool,
     #[command(flatten)]
@@ -54,7 +53,7 @@ pub(crate) struct Args {
     jobs: Targets,
 }
 
-/// As errors speak of it.
+/// The action, as errors name it.
 const ASKS: &str = "change the dependencies of";
 
 const RELEASE: Verb = Verb {
@@ -76,18 +75,16 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     apart(("--on", &args.on), ("--off", &args.off))?;
     session.ui.require_format(&[Format::Jid])?;
     args.jobs.check()?;
-    let told = jids::read(&mut InputSource::default(), &args.jobs.jids)?;
-    match &told {
+    let given = jids::read(&mut InputSource::default(), &args.jobs.jids)?;
+    match &given {
         JidArgs::One(jid) => one(&args, jid, session),
-        JidArgs::Many(_) if args.off_all => release(&args, &told, session),
-        JidArgs::Many(_) => {
-            Err(Error::usage("one job is to be named here")
-                .hint("only `--off-all` takes several jobs"))
-        }
+        JidArgs::Many(_) if args.off_all => release(&args, &given, session),
+        JidArgs::Many(_) => Err(Error::usage("`qless depends` takes one job")
+            .hint("only `--off-all` takes several jobs")),
     }
 }
 
-/// RowContent one job and what it waits for, after the change if there is one.
+/// Changes the dependencies of one job, if flags say so, and shows them.
 fn one(args: &Args, jid: &Name, session: &mut Session) -> Result<Exit, Error> {
     let flags = [
         ("--rate", args.bulk.rate.is_some()),
@@ -108,23 +105,23 @@ fn one(args: &Args, jid: &Name, session: &mut Session) -> Result<Exit, Error> {
     show(jid, now, session)
 }
 
-/// Lets many jobs no longer wait for anything.
-fn release(args: &Args, told: &JidArgs, session: &mut Session) -> Result<Exit, Error> {
+/// Removes all dependencies of many jobs.
+fn release(args: &Args, given: &JidArgs, session: &mut Session) -> Result<Exit, Error> {
     session.ui.check_columns::<BulkReport>()?;
     let states = [State::Depends];
     let plan = BulkPlan::open_with_jids(
         session,
         &RELEASE,
         &args.bulk,
-        (&args.jobs, told),
+        (&args.jobs, given),
         &states,
         refuse,
     )?;
     plan.consent(session, "")?;
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
-        let answers = core.undepend(now, &note, jobs, &[]);
-        SliceOutcome::each(jobs, answers, |job, ()| {
+        let replies = core.undepend(now, &note, jobs, &[]);
+        SliceOutcome::each(jobs, replies, |job, ()| {
             let state = if job.due.is_some() {
                 "scheduled"
             } else {
@@ -135,7 +132,7 @@ fn release(args: &Args, told: &JidArgs, session: &mut Session) -> Result<Exit, E
     })
 }
 
-/// Refuses a job that waits for no other.
+/// Refuses a job without dependencies.
 fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
     if job.is("depends") {
         return None;
@@ -144,7 +141,10 @@ fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
         true => Code::Complete,
         false => Code::StateChanged,
     };
-    let why = ItemDetail::Is(format!("{}, it waits for no job", job.state));
+    let why = ItemDetail::State {
+        is: job.state.clone(),
+        required: Some("depends"),
+    };
     Some(JobOutcome::refused(&job.jid, code, why))
 }
 
@@ -155,30 +155,31 @@ fn change(
     now: Moment,
     session: &mut Session,
 ) -> Result<(), Error> {
-    let found = session.core()?.seen(now, std::slice::from_ref(jid))?;
+    let found = session.core()?.snapshots(now, std::slice::from_ref(jid))?;
     let Some(job) = found.into_iter().flatten().next() else {
         return Err(JobOutcome::gone(jid).to_error(ASKS));
     };
-    if let Some(job_outcome) = refuse(&job) {
-        return Err(job_outcome.to_error(ASKS));
+    if let Some(outcome) = refuse(&job) {
+        return Err(outcome.to_error(ASKS));
     }
-    let waits = session.core()?.dependencies(now, jid)?;
-    let waits: Vec<Name> = waits
+    let neighbours = session.core()?.dependencies(now, jid)?;
+    let dependencies: Vec<Name> = neighbours
         .into_iter()
         .flat_map(|both| both.dependencies)
         .map(|neighbor| neighbor.jid)
         .collect();
-    for jid in args.off.iter().filter(|jid| !waits.contains(jid)) {
+    for jid in args.off.iter().filter(|jid| !dependencies.contains(jid)) {
         session
             .ui
-            .note(&format!("note: it does not wait for `{}`", clean(jid)));
+            .note(&format!("note: it does not depend on `{jid}`"));
     }
     if args.bulk.dry_run {
         return rehearse(args, jid, now, session);
     }
     let off = args.off_all || !args.off.is_empty();
     if !args.on.is_empty() {
-        // A note changes the mark, by which the second call is guarded: it comes with the last.
+        // A note changes the mark of the job, and the second call is guarded by this mark. So the
+        // note goes with the last call.
         let note = if off { &[] } else { note };
         let outcome = session.core()?.depend(now, &job, note, &args.on)?;
         if outcome.code != Code::Ok {
@@ -186,8 +187,7 @@ fn change(
         }
         for jid in outcome.names() {
             session.ui.note(&format!(
-                "note: `{}` is complete already, not a dependency",
-                clean(jid)
+                "note: `{jid}` is complete already, not a dependency"
             ));
         }
     }
@@ -197,49 +197,46 @@ fn change(
     let jobs = std::slice::from_ref(&job);
     let steered = session.core()?.undepend(now, note, jobs, &args.off).pop();
     match steered {
-        Some(Ok(Steered::Refused(outcome))) => Err(refused(&job, &outcome)),
+        Some(Ok(CallOutcome::Refused(outcome))) => Err(refused(&job, &outcome)),
         Some(Err(error)) => Err(JobOutcome::explain(jid, ASKS, error)),
         _ => Ok(()),
     }
 }
 
-fn refused(job: &JobSnapshot, outcome: &GuardReply) -> Error {
-    let names: Vec<String> = outcome
-        .names()
-        .map(|jid| format!("`{}`", clean(jid)))
-        .collect();
-    let job_outcome = match outcome.code {
-        Code::Gone | Code::StateChanged => JobOutcome::from_reply(job, outcome),
+fn refused(job: &JobSnapshot, reply: &GuardReply) -> Error {
+    let names: Vec<String> = reply.names().map(|jid| format!("`{jid}`")).collect();
+    let outcome = match reply.code {
+        Code::Gone | Code::StateChanged => JobOutcome::from_reply(job, reply),
         Code::MissingDependency => {
             let verb = if names.len() == 1 { "does" } else { "do" };
             let why = format!("{} {verb} not exist", names.join(", "));
-            JobOutcome::refused(&job.jid, outcome.code, why)
+            JobOutcome::refused(&job.jid, reply.code, why)
         }
         Code::Cycle => {
-            let why = format!("it would wait for itself, through {}", names.join(", "));
-            JobOutcome::refused(&job.jid, outcome.code, why)
+            let why = format!("it would depend on itself, through {}", names.join(", "));
+            JobOutcome::refused(&job.jid, reply.code, why)
         }
-        _ => JobOutcome::refused(&job.jid, outcome.code, names.join(", ")),
+        _ => JobOutcome::refused(&job.jid, reply.code, names.join(", ")),
     };
-    job_outcome.to_error(ASKS)
+    outcome.to_error(ASKS)
 }
 
-/// Says what would be done, as far as can be seen from outside.
+/// Reports what would be done, as far as it can be known without doing it.
 fn rehearse(args: &Args, jid: &Name, now: Moment, session: &mut Session) -> Result<(), Error> {
-    let found = session.core()?.seen(now, &args.on)?;
+    let found = session.core()?.snapshots(now, &args.on)?;
     for (on, found) in args.on.iter().zip(found) {
         if found.is_none() {
-            let why = format!("`{}` does not exist", clean(on));
+            let why = format!("`{on}` does not exist");
             return Err(JobOutcome::refused(jid, Code::MissingDependency, why).to_error(ASKS));
         }
     }
     session
         .ui
-        .note("would change what the job waits for; now it is:");
+        .note("would change the dependencies of the job; now they are:");
     Ok(())
 }
 
-/// RowContent both directions, with states.
+/// Shows dependencies and dependents with their states.
 fn show(jid: &Name, now: Moment, session: &mut Session) -> Result<Exit, Error> {
     match session.core()?.dependencies(now, jid)? {
         Some(dependencies) => session.ui.show(&dependencies).map(|()| Exit::Ok),

@@ -10,7 +10,7 @@ use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{Selector, Targets};
 use crate::clock::moment::Moment;
-use crate::core::api::export::{Savings, Scan};
+use crate::core::api::export::{ExportReader, KeyScan};
 use crate::core::api::job::Detail;
 use crate::core::api::not_found;
 use crate::error::Error;
@@ -26,24 +26,25 @@ use crate::model::pattern::Pattern;
 use crate::name::Name;
 use crate::select::Selection;
 use crate::session::Session;
-use crate::text::{clean, plural};
+use crate::text::plural;
 use crate::ui::{Progress, Ui};
 use crate::view::export;
 
-/// Write jobs with all that it takes to put them again
+/// Export jobs with everything `import` needs
 ///
-/// One JSON document a line: first the head, then each job with its data, history, dependencies and
-/// failure, byte for byte; then what `--with` adds. `qless import` reads it, on any server and
-/// under any prefix; `qless help json export` tells what stands in it.
+/// Writes one JSON document per line: a head, then each job with its data, history, dependencies
+/// and failure, byte for byte, then what `--with` adds. `qless import` reads it on any server and
+/// with any prefix. `qless help json export` describes the documents.
 ///
-/// Each job is as it was at one moment, but not all at the same one: pause the queues first where
-/// that matters. A queue's jobs come in the order in which they would be popped; `--all` looks through
-/// all keys besides, for what is in no set.
+/// Each job is read atomically, but not all jobs at the same moment. If that matters, pause the
+/// queues first. The jobs of a queue come in the order in which they would be popped. `--all` also
+/// scans all keys, for jobs that are in no set.
 ///
-/// Recurring jobs and pauses are those of the queues that `--queue` names, else all; options are
-/// always all that are set.
+/// Recurring jobs and pauses are exported for the queues that `--queue` names, else for all queues.
+/// Options are always exported in full.
 ///
-/// A file is for its owner only, and appears or is replaced when it is whole.
+/// The file is readable by its owner only. It appears, or replaces an older one, when it is
+/// complete.
 ///
 /// Examples: `qless export --queue mail --file mail.ndjson`
 /// · `qless export --all --with config,recur,paused --file all.ndjson`
@@ -56,10 +57,10 @@ use crate::view::export;
 pub(crate) struct Args {
     #[command(flatten)]
     targets: Targets,
-    /// What to write besides jobs
+    /// What to export besides jobs
     #[arg(long, value_name = "WHAT", value_delimiter = ',', value_enum)]
     with: Vec<With>,
-    /// The file to write; stdout otherwise
+    /// File to write [default: stdout]
     #[arg(long, value_name = "FILE")]
     file: Option<OsString>,
 }
@@ -83,23 +84,25 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
         return Err(Error::usage("the name of the file is empty"));
     }
     if file.is_none() && session.ui.format() == Format::Json {
-        return Err(Error::usage("an export is not one document but one a line")
-            .hint("leave out `-o json`, or name a file: `--file FILE`"));
+        return Err(
+            Error::usage("an export has one document per line, not one document")
+                .hint("leave out `-o json`, or name a file: `--file FILE`"),
+        );
     }
     args.targets.check()?;
-    let every = args.targets.selector.all;
-    if every {
-        // By their sets, so that a queue's jobs keep their order.
+    let all_jobs = args.targets.selector.all;
+    if all_jobs {
+        // Jobs are read set by set, so that the jobs of a queue keep their order.
         args.targets.selector = args.targets.selector.or_states(&State::ALL)?;
     }
-    let told = match args.targets.jids.is_empty() {
+    let given = match args.targets.jids.is_empty() {
         true => None,
         false => Some(jids::read(&mut InputSource::default(), &args.targets.jids)?),
     };
     let now = session.begin()?;
     let selector = &args.targets.selector;
-    let jobs = match &told {
-        Some(told) => Some(told.jids().len() as u64),
+    let jobs = match &given {
+        Some(given) => Some(given.jids().len() as u64),
         None => count(selector, now, session)?,
     };
     let to = match &file {
@@ -120,22 +123,22 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     writer.write(&mut session.ui, &export::head(&head)?)?;
     let mut missing = Vec::new();
-    match &told {
-        Some(told) => missing = writer.jobs(told.jids(), session)?,
+    match &given {
+        Some(given) => missing = writer.jobs(given.jids(), session)?,
         None => {
-            // Of all jobs some may be in no set, or in that of a forgotten queue.
-            let all = every && selector.limit.is_none() && selector.offset == 0;
+            // With `--all`, some jobs may be in no set, or in a set of a forgotten queue.
+            let all = all_jobs && selector.limit.is_none() && selector.offset == 0;
             let mut seen: HashSet<Name> = HashSet::new();
             let mut selection = Selection::open(session.core()?, now, selector, Detail::Match)?;
             selection.announce(&mut session.ui);
             while let Some(jobs) = selection.next(session.core()?)? {
                 let jids: Vec<Name> = jobs.into_iter().map(|job| job.jid).collect();
-                // Those that are gone by now were there when nobody could tell.
+                // A job that was deleted since it was listed is left out: it was not named.
                 writer.jobs(&jids, session)?;
                 seen.extend(jids.into_iter().filter(|_| all));
             }
             if all {
-                let mut scan = Scan::of("jobs");
+                let mut scan = KeyScan::new("jobs");
                 while let Some(mut jids) = scan.next(session.core()?, now)? {
                     jids.retain(|jid| seen.insert(jid.clone()));
                     writer.jobs(&jids, session)?;
@@ -152,7 +155,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     if let (Some(file), Some(to)) = (file, to) {
         to.finish()?;
         let file = Name::from(file.as_os_str());
-        note(session, &format!("exported {exported} to {}", clean(&file)));
+        note(session, &format!("exported {exported} to {file}"));
         session.ui.show(&Done::new("export", vec![file], false))?;
     } else {
         session.ui.finish()?;
@@ -161,14 +164,14 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     not_found::jobs(&missing).map(|()| Exit::Ok)
 }
 
-/// Says something where people read it.
+/// Prints a note, if people read stderr.
 fn note(session: &mut Session, line: &str) {
     if session.ui.hints() {
         session.ui.note(line);
     }
 }
 
-/// Returns how many jobs there are, if the indexes know.
+/// Returns the number of jobs, if indexes count them.
 fn count(selector: &Selector, now: Moment, session: &mut Session) -> Result<Option<u64>, Error> {
     let core = session.core()?;
     let total = Selection::open(core, now, selector, Detail::Match)?.total(core)?;
@@ -178,9 +181,9 @@ fn count(selector: &Selector, now: Moment, session: &mut Session) -> Result<Opti
     }))
 }
 
-/// Where the lines go.
+/// Writes the lines to a file or to stdout.
 struct Writer {
-    /// The file; stdout otherwise.
+    /// The file; `None` means stdout.
     to: Option<AtomicFile>,
     stop: Interrupt,
     progress: Progress,
@@ -195,11 +198,11 @@ impl Writer {
         }
     }
 
-    /// Writes jobs; returns the jids that nothing has.
+    /// Writes jobs. Returns the jids that do not exist.
     fn jobs(&mut self, jids: &[Name], session: &mut Session) -> Result<Vec<Name>, Error> {
         let mut missing = Vec::new();
-        let mut untold = jids.iter();
-        let mut savings = Savings::of(jids);
+        let mut unwritten = jids.iter();
+        let mut savings = ExportReader::new(jids);
         loop {
             if let Some(kind) = self.stop.asked() {
                 let jobs = plural(self.jobs, "job", "jobs");
@@ -208,13 +211,18 @@ impl Writer {
             let (core, ui) = session.core_and_ui()?;
             let now = core.now();
             let Some(slice) = savings.next(core, now)? else {
-                missing.extend(untold.cloned());
+                missing.extend(unwritten.cloned());
                 return Ok(missing);
             };
             let some = slice.len() as u64;
             for saved in slice {
                 let jid = saved.job.jid.clone();
-                missing.extend(untold.by_ref().take_while(|other| **other != jid).cloned());
+                missing.extend(
+                    unwritten
+                        .by_ref()
+                        .take_while(|other| **other != jid)
+                        .cloned(),
+                );
                 self.write(ui, &export::job(saved, None)?)?;
             }
             self.jobs += some;
@@ -233,8 +241,8 @@ impl Writer {
             |queue: &Name| queues.is_empty() || queues.iter().any(|pattern| pattern.matches(queue));
         let (core, ui) = session.core_and_ui()?;
         if with.contains(&With::Recur) {
-            // A template may be in no set, or in that of a forgotten queue.
-            let (mut scan, mut found) = (Scan::of("recurring"), BTreeSet::new());
+            // A recurring job may be in no set, or in the set of a forgotten queue.
+            let (mut scan, mut found) = (KeyScan::new("recurring"), BTreeSet::new());
             while let Some(ids) = scan.next(core, now)? {
                 found.extend(ids);
             }

@@ -8,7 +8,7 @@ use crate::args::shared::{BulkFlags, Holder, MaxData, Targets, Unfailed};
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
 use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
-use crate::core::api::worker_calls::Why;
+use crate::core::api::worker_calls::FailureReason;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::source::InputSource;
@@ -19,13 +19,13 @@ use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{clean, quoted};
+use crate::text::quoted;
 
 /// Fail running jobs
 ///
-/// In the name of the worker that holds them. Only running jobs can be failed; a waiting one can
-/// be cancelled. `--group` and `--message` say what is recorded, they select nothing. A selector
-/// without `--state` means running and stalled jobs.
+/// The failure is recorded in the name of the worker that holds the job. Only running jobs can be
+/// failed; cancel a waiting job instead. `--group` and `--message` are what is recorded, not a
+/// selector. A selector without `--state` means running and stalled jobs.
 ///
 /// Example: `qless fail 77be2d0c4a1f4e0f9f0d3b6a5c8e7f10 --group hung --message "no output for 2h"
 /// --as-holder`
@@ -40,14 +40,14 @@ use crate::text::{clean, quoted};
 #[derive(Clone, Debug, clap::Args)]
 #[command(add = value::Jobs::Held)]
 pub(crate) struct Args {
-    /// What kind of failure it is
+    /// Failure group: the kind of failure
     #[arg(long, value_name = "G", value_parser = value::new_name(),
           add = value::Candidates::Groups)]
     group: Name,
-    /// What went wrong: text, `@FILE`, or `-` for stdin
+    /// Failure message: text, `@FILE`, or `-` for stdin
     #[arg(long, value_name = "M", allow_hyphen_values = true)]
     message: OsString,
-    /// The job's data from now on: JSON, `@FILE`, or `-` for stdin
+    /// New data of the job: JSON, `@FILE`, or `-` for stdin
     #[arg(long, allow_hyphen_values = true)]
     data: Option<OsString>,
     #[command(flatten)]
@@ -73,16 +73,16 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<BulkReport>()?;
     let mut source = InputSource::default();
-    let most = args.limit.max_data;
+    let max_data = args.limit.max_data;
     let targets = Targets::from(args.jobs);
     targets.check()?;
-    let told = jids::read(&mut source, &targets.jids)?;
-    let message = source.read(&args.message, "the message", most)?.bytes;
+    let given = jids::read(&mut source, &targets.jids)?;
+    let message = source.read(&args.message, "the message", max_data)?.bytes;
     let data = match &args.data {
-        Some(given) => Some(data::read(&mut source, given, most)?.0),
+        Some(given) => Some(data::read(&mut source, given, max_data)?.0),
         None => None,
     };
-    let why = Why {
+    let why = FailureReason {
         group: args.group,
         message: message.into(),
     };
@@ -92,19 +92,19 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         session,
         &FAIL,
         &args.bulk,
-        (&targets, &told),
+        (&targets, &given),
         &states,
         |job| refuse(&name, job),
     )?;
     plan.consent(
         session,
-        &format!("\n  their group becomes `{}`\n", clean(&why.group)),
+        &format!("\n  their group becomes `{}`\n", why.group),
     )?;
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
         let worker = |job: &JobSnapshot| name.for_job(job);
-        let answers = core.fail(now, &note, jobs, worker, &why, data.as_deref());
-        SliceOutcome::each(jobs, answers, |job, ()| {
+        let replies = core.fail(now, &note, jobs, worker, &why, data.as_deref());
+        SliceOutcome::each(jobs, replies, |job, ()| {
             JobOutcome::done(&job.jid)
                 .state_after("failed")
                 .raw(job.jid.as_bytes())
@@ -112,14 +112,14 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     })
 }
 
-/// Refuses a job that is not in the hands of this worker.
+/// Refuses a job that this worker does not hold.
 fn refuse(name: &ActingWorker, job: &JobSnapshot) -> Option<JobOutcome> {
-    let job_outcome = name.refuse(job)?;
+    let outcome = name.refuse(job)?;
     let jid = quoted(&job.jid);
     Some(match job.stored.as_bytes() {
         b"waiting" | b"scheduled" | b"depends" | b"stalled" => {
-            job_outcome.hint(format!("delete it: `qless cancel {jid}`"))
+            outcome.hint(format!("delete it: `qless cancel {jid}`"))
         }
-        _ => job_outcome,
+        _ => outcome,
     })
 }

@@ -23,12 +23,12 @@ use crate::model::list::{Jobs, List};
 use crate::name::Name;
 use crate::session::Session;
 
-/// Show the groups of failed jobs, or the jobs of some
+/// Show the groups of failed jobs, or the jobs of a group
 ///
-/// Each group with its newest failure, and the queues of its newest 200 jobs. With `--group` or
-/// another selector: the jobs, newest failure first. `--retry-all` puts each of them back into its
-/// own queue, with fresh retries, and skips what changed since it was listed; `--cancel-all`
-/// deletes them. Both ask first.
+/// Shows each group with its newest failure, and the queues of its newest 200 jobs. `--group` or
+/// another selector lists jobs, newest failure first. `--retry-all` puts each of these jobs into
+/// its own queue with all its retries, and skips jobs that changed since they were listed.
+/// `--cancel-all` deletes them. Both ask first.
 ///
 /// Examples: `qless failed`
 /// · `qless failed --group 'upload error' --retry-all`
@@ -43,10 +43,10 @@ use crate::session::Session;
 pub(crate) struct Args {
     #[command(flatten)]
     action: Action,
-    /// All groups
+    /// Act on all groups
     #[arg(long, requires = "action", conflicts_with_all = ["queues", "groups", "tags", "all"])]
     all_groups: bool,
-    /// With `--retry-all`: into this queue instead of their own
+    /// With `--retry-all`: put them into this queue instead of their own
     #[arg(long, value_name = "QUEUE", value_parser = value::new_name(), requires = "retry_all",
           add = value::Candidates::Queues)]
     to: Option<Name>,
@@ -64,14 +64,14 @@ pub(crate) struct Args {
     pub watch: Watch,
 }
 
-/// What is to be done to the jobs.
+/// What happens to the jobs.
 #[derive(Clone, Debug, clap::Args)]
 #[group(id = "action", multiple = false)]
 struct Action {
-    /// Retry them, each in its own queue
+    /// Retry these jobs, each in its own queue
     #[arg(long)]
     retry_all: bool,
-    /// Cancel them
+    /// Cancel these jobs
     #[arg(long)]
     cancel_all: bool,
 }
@@ -120,17 +120,17 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// Retries or cancels the jobs that are meant: those that were failed when they were listed.
+/// Retries or cancels the selected jobs that were failed when they were listed.
 fn act(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
     session.ui.check_columns::<BulkReport>()?;
     let mut selector = args.selector;
     if selector.is_empty() && !args.all_groups && !selector.all {
-        return Err(Error::usage("no group is named")
-            .hint("name it: `--group GROUP`, or mean all of them: `--all-groups`"));
+        return Err(Error::usage("no group is given")
+            .hint("`--group GROUP` names one, `--all-groups` means all"));
     }
     if selector.states.iter().any(|state| *state != State::Failed) {
-        return Err(Error::usage("`--state` can only be `failed` here"));
+        return Err(Error::usage("`qless failed` takes only `--state failed`"));
     }
     selector = selector.or_states(&[State::Failed])?;
     let flags = [
@@ -155,16 +155,16 @@ fn act(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let plan = BulkPlan::from_selector(session, now, order, &selector, cancel::refuse)?;
         return cancel::run(plan, Dependents::Refuse, None, now, session);
     }
-    let how = RetryOptions {
+    let options = RetryOptions {
         to: args.to,
         delay: args.delay,
         ..RetryOptions::default()
     };
-    let refuse = |job: &JobSnapshot| how.refuse(job);
+    let refuse = |job: &JobSnapshot| options.refuse(job);
     let plan =
         BulkPlan::from_selector(session, now, order, &selector, refuse)?.spread(&args.spread);
-    plan.consent(session, &how.effects(&plan))?;
-    how.run(plan, session)
+    plan.consent(session, &options.effects(&plan))?;
+    options.run(plan, session)
 }
 
 fn groups(selector: &Selector, session: &mut Session) -> Result<Exit, Error> {
@@ -197,14 +197,15 @@ fn groups(selector: &Selector, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// The reference's `failed`, which knows one group.
+/// Returns the core's own `failed`, which takes one group.
 fn raw(selector: &Selector) -> Result<Call, Error> {
     let group = match selector.groups.as_slice() {
         [group] if selector.only_group() && selector.states == [State::Failed] => group.plain(),
         _ => None,
     };
-    let unlike = || Error::usage("the core's own `failed` knows one group and no other selector");
-    let call = Call::raw("failed").arg(group.ok_or_else(unlike)?);
+    let unsupported =
+        || Error::usage("the core's own `failed` takes one group and no other selector");
+    let call = Call::raw("failed").arg(group.ok_or_else(unsupported)?);
     let limit = selector.limit.unwrap_or(25);
     Ok(call.arg(selector.offset.to_string()).arg(limit.to_string()))
 }

@@ -18,14 +18,14 @@ use crate::model::list::{JobDetail, JobDetails, List};
 use crate::name::Name;
 use crate::select;
 use crate::session::Session;
-use crate::text::{clean, clean_lines};
+use crate::text::{Harmless, clean_lines};
 use crate::view::field;
 use crate::view::field::Lookup;
 
 /// Show jobs in full
 ///
-/// Jobs and recurring jobs alike. One jid gives one document, several give a list without
-/// histories. Jids that nothing has are told after the rest.
+/// Works for jobs and for recurring jobs. One jid gives one document; several give a list without
+/// histories. Jids that do not exist are listed at the end.
 ///
 /// Examples: `qless get 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a`
 /// · `qless get nightly --data > nightly.json`
@@ -37,7 +37,7 @@ use crate::view::field::Lookup;
 pub(crate) struct Args {
     #[command(flatten)]
     targets: Targets,
-    /// With histories, also in lists
+    /// Include histories in lists, too
     #[arg(long)]
     history: bool,
     /// Print only the data, byte for byte
@@ -55,25 +55,31 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.check_columns::<JobDetails>()?;
     args.targets.check()?;
     let mut source = InputSource::default();
-    let told = match args.targets.jids.is_empty() {
+    let given = match args.targets.jids.is_empty() {
         true => None,
         false => Some(jids::read(&mut source, &args.targets.jids)?),
     };
     let now = session.begin()?;
     if session.ui.format() == Format::Raw {
-        return raw(told, &args, now, session);
+        return raw(given, &args, now, session);
     }
-    let one = matches!(told, Some(JidArgs::One(_)));
-    let tell = if one || args.history {
+    let one = matches!(given, Some(JidArgs::One(_)));
+    let detail_level = if one || args.history {
         job::Detail::Full
     } else {
         job::Detail::Brief
     };
     let mut details = JobDetails::default();
-    match &told {
-        Some(told) => find(session.core()?, now, tell, told.jids(), &mut details)?,
+    match &given {
+        Some(given) => find(
+            session.core()?,
+            now,
+            detail_level,
+            given.jids(),
+            &mut details,
+        )?,
         None => {
-            let jobs = select::all(session, now, &args.targets.selector, tell)?;
+            let jobs = select::all(session, now, &args.targets.selector, detail_level)?;
             details.list = List::whole(
                 jobs.into_iter()
                     .map(|job| JobDetail::Job(job.into()))
@@ -91,15 +97,15 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     not_found::jobs(&details.missing).map(|()| Exit::Ok)
 }
 
-/// Looks for jobs, then for recurring jobs among the jids that no job has.
+/// Reads jobs, then recurring jobs for the jids that no job has.
 fn find(
     core: &mut Core,
     now: Moment,
-    tell: job::Detail,
+    detail_level: job::Detail,
     jids: &[Name],
     details: &mut JobDetails,
 ) -> Result<(), Error> {
-    let jobs = core.jobs(now, tell, jids)?;
+    let jobs = core.jobs(now, detail_level, jids)?;
     let others: Vec<Name> = jids
         .iter()
         .zip(&jobs)
@@ -157,7 +163,7 @@ fn neighbors(
     }
 }
 
-/// Prints the data: of one job exactly its bytes, of several each on a line of its own.
+/// Prints the data: exactly the bytes of one job, or one line for each of several jobs.
 fn data(details: &JobDetails, one: bool, session: &mut Session) -> Result<(), Error> {
     for detail in &details.list.items {
         let data = match detail {
@@ -178,15 +184,14 @@ fn fields(details: &JobDetails, path: &str, session: &mut Session) -> Result<(),
         let document = serde_json::to_string(detail).map_err(unwritable)?;
         let text = match field::find(&document, path) {
             Lookup::Text(text) => clean_lines(text.as_bytes()),
-            Lookup::Json(json) => clean(json.as_bytes()),
+            Lookup::Json(json) => Harmless(&json).to_string(),
             Lookup::Unknown(known) => {
-                let error =
-                    Error::usage(format!("a job has no field `{}`", clean(path.as_bytes())));
+                let error = Error::usage(format!("a job has no field `{}`", Harmless(path)));
                 return Err(error.hint(format!("its fields are {}", known.join(", "))));
             }
             Lookup::Nothing => {
                 let jid = detail.jid();
-                let error = format!("`{}` has no `{}`", clean(jid), clean(path.as_bytes()));
+                let error = format!("`{jid}` has no `{}`", Harmless(path));
                 return Err(Error::not_found(error).jid(jid));
             }
         };
@@ -195,14 +200,14 @@ fn fields(details: &JobDetails, path: &str, session: &mut Session) -> Result<(),
     Ok(())
 }
 
-/// The reference's `get`, or its `multiget` for several.
+/// Prints the reply of the core's own `get`, or of `multiget` for several jobs.
 fn raw(
-    told: Option<JidArgs>,
+    given: Option<JidArgs>,
     args: &Args,
     now: Moment,
     session: &mut Session,
 ) -> Result<Exit, Error> {
-    let call = match &told {
+    let call = match &given {
         Some(JidArgs::One(jid)) => Call::raw("get").arg(jid),
         Some(JidArgs::Many(jids)) => Call::raw("multiget").args(jids),
         None => {
@@ -211,17 +216,17 @@ fn raw(
         }
     };
     let text = session.core()?.raw(now, &call)?;
-    match told {
+    match given {
         Some(JidArgs::One(jid)) if text.is_empty() => not_found::jobs(&[jid]).map(|()| Exit::Ok),
         Some(JidArgs::Many(jids)) => {
-            // The reply does not say which ones it lacks.
+            // The reply does not say which jobs are missing.
             session.ui.verbatim(&text)?;
             let mut jobs = session
                 .core()?
                 .jobs(now, job::Detail::Mark, &jids)?
                 .into_iter();
-            let gone = jids.into_iter().filter(|_| jobs.next().flatten().is_none());
-            not_found::jobs(&gone.collect::<Vec<_>>()).map(|()| Exit::Ok)
+            let missing = jids.into_iter().filter(|_| jobs.next().flatten().is_none());
+            not_found::jobs(&missing.collect::<Vec<_>>()).map(|()| Exit::Ok)
         }
         _ => session.ui.verbatim(&text).map(|()| Exit::Ok),
     }

@@ -19,9 +19,9 @@ use crate::name::Name;
 use crate::session::Session;
 use crate::text::short;
 
-/// Push the end of a job's lock back
+/// Extend the lock on a job
 ///
-/// In the name of the worker that holds it. Prints the new end.
+/// The call is made in the name of the worker that holds the job. Prints the new expiry.
 ///
 /// Example: `qless heartbeat 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a`
 ///
@@ -30,10 +30,10 @@ use crate::text::short;
 /// See also: `qless pop`, `qless config get heartbeat`
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The job
+    /// Jid of the job
     #[arg(value_parser = value::jids(), add = value::Candidates::Jids(value::Jobs::Held))]
     jid: Name,
-    /// The job's data from now on: JSON, `@FILE`, or `-` for stdin
+    /// New data of the job: JSON, `@FILE`, or `-` for stdin
     #[arg(long, allow_hyphen_values = true)]
     data: Option<OsString>,
     #[command(flatten)]
@@ -62,7 +62,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let jid = short(args.jid.as_bytes());
         session
             .ui
-            .note_dry_run(&format!("would push the lock of {jid} back"));
+            .note_dry_run(&format!("would extend the lock on {jid}"));
         session.ui.show(&Done::new(VERB, vec![args.jid], true))?;
         return Ok(Exit::Ok);
     }

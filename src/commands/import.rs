@@ -14,53 +14,53 @@ use crate::model::bulk::BulkReport;
 use crate::name::Name;
 use crate::session::Session;
 
-/// Bring back the jobs of an export
+/// Import the jobs of an export
 ///
-/// Reads what `qless export` or `qless cancel --save` wrote, of any server and any prefix. The whole
-/// file is checked before anything is sent. Each job comes back with its data, tags, priority, tries
-/// and history, to which the import is added; jobs come in the order of the file, but each after those
-/// it waits for. Scheduled jobs keep their time; running and stalled ones come back waiting; failed
-/// ones come back failed, in their group; complete ones are left out and counted. Recurring jobs,
-/// options and pauses come back, too, where the file has them; a queue that is paused already stays
-/// so. It asks first, and shows what it will do.
+/// Reads a file of `qless export` or `qless cancel --save`, from any server and with any prefix.
+/// The whole file is checked before anything is sent. Each job keeps its data, tags, priority,
+/// remaining retries and history; the import is added to the history. Jobs are put in the order of
+/// the file, but each after its dependencies. Scheduled jobs keep their time. Running and stalled
+/// jobs become waiting. Failed jobs stay failed, in their group. Complete jobs are left out and
+/// counted. Recurring jobs, options and pauses of the file are imported, too; a queue that is
+/// already paused stays as it is. It shows its plan and asks first.
 ///
-/// If one of the jobs exists already, nothing is changed, unless it is told what to do about those:
-/// with `--if-absent` the same command can be repeated until all is there. The same if a job waits for
-/// one that neither the file brings nor the server has; complete jobs of the file count as such that
-/// need not be waited for.
+/// If one of the jobs exists already, nothing is changed, unless `--if-absent` or `--replace` is
+/// given. With `--if-absent` the same command can be repeated until all jobs exist. If a job
+/// depends on one that is neither in the file nor on the server, nothing is changed either, unless
+/// `--allow-missing` is given. Complete jobs of the file count as complete dependencies.
 ///
-/// What is not brought back: the failure of a job that has not failed (its history tells it), the
-/// number of jobs that a recurring one has put, locks and statistics.
+/// Not imported: the failure of a job that is not failed (its history has it), the count of a
+/// recurring job, locks, statistics.
 ///
-/// Only as much of the file is held in memory as it takes to know each job's place.
+/// Memory holds only an index of the jobs, not the file.
 ///
 /// Examples: `qless import all.ndjson --hold`
 /// · `qless import all.ndjson --failed waiting --rate 100/s --dry-run`
 /// · `qless cancel --queue tmp --save tmp.ndjson --yes && qless import tmp.ndjson --yes`
 ///
-/// Exit codes: 0, 2 the file is not as it should be, 3 some failed, 4 a job waits for one that does
-/// not exist, 5 a job exists already, 6 server, 9 not confirmed.
+/// Exit codes: 0, 2 the file is invalid, 3 some failed, 4 a dependency does not exist, 5 a job
+/// exists already, 6 server, 9 not confirmed.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The file; `-` for stdin
+    /// File; `-` for stdin
     #[arg(value_name = "FILE")]
     file: OsString,
-    /// Put what was in one queue into another
+    /// Put the jobs of one queue into another
     #[arg(long = "map-queue", value_name = "OLD=NEW", value_parser = value::mapping())]
     map: Vec<(Name, Name)>,
-    /// Leave jobs that exist as they are
+    /// Leave existing jobs as they are
     #[arg(long, conflicts_with = "replace")]
     if_absent: bool,
-    /// Put jobs that exist again; a worker that holds one loses it
+    /// Put existing jobs again; a worker that holds one loses it
     #[arg(long)]
     replace: bool,
-    /// How failed jobs come back
+    /// State of failed jobs after the import
     #[arg(long, value_enum, default_value = "keep", value_name = "HOW")]
     failed: FailedPolicy,
-    /// Let jobs run that wait for ones that do not exist
+    /// Ignore dependencies that do not exist
     #[arg(long)]
     allow_missing: bool,
-    /// Pause the queues first, so that nothing runs
+    /// Pause the queues first, so that no job runs
     #[arg(long)]
     hold: bool,
     #[command(flatten)]
@@ -78,7 +78,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         (_, true) => ExistingPolicy::Replace,
         _ => ExistingPolicy::Refuse,
     };
-    let told = ImportOptions {
+    let options = ImportOptions {
         from: args.file,
         map: args.map,
         existing,
@@ -87,5 +87,5 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         hold: args.hold,
         flags: args.bulk,
     };
-    import::run(told, session)
+    import::run(options, session)
 }

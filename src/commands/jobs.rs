@@ -16,8 +16,8 @@ use crate::session::Session;
 
 /// List jobs
 ///
-/// Without a selector: the waiting, running, stalled, scheduled and blocked jobs of every queue.
-/// `stalled` is a running job whose lock ran out or was taken away.
+/// Without a selector, the list has the waiting, running, stalled, scheduled and depends jobs of
+/// every queue. A `stalled` job is a running job whose lock has expired or was revoked.
 ///
 /// Examples: `qless jobs --queue mail --state running,stalled`
 /// · `qless jobs --tag eu --where order.id=7719`
@@ -31,7 +31,7 @@ use crate::session::Session;
 pub(crate) struct Args {
     #[command(flatten)]
     selector: Selector,
-    /// Print only how many there are in each state
+    /// Print only the number of jobs in each state
     #[arg(long, conflicts_with_all = ["limit", "offset"])]
     count: bool,
     #[command(flatten)]
@@ -69,8 +69,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// Lists what a selector means, in the format that was asked for; failed jobs oldest first, or
-/// newest first.
+/// Lists the jobs of a selector in the chosen format. `newest` lists failed jobs newest first,
+/// otherwise oldest first.
 pub(crate) fn list(
     selector: &Selector,
     newest: bool,
@@ -81,17 +81,17 @@ pub(crate) fn list(
     let table = session.ui.format() == Format::Table;
     selector.limit = selector.limit.or(session.ui.rows());
     if table && session.ui.sorts() {
-        // The first rows of a sorted table are known only when all are there.
+        // The first rows of a sorted table are known only when all rows have been read.
         session.ui.cut(selector.offset, selector.limit.take());
         selector.offset = 0;
     }
     let (core, out) = session.core_and_ui()?;
-    let tell = if out.format() == Format::Jid {
+    let detail = if out.format() == Format::Jid {
         Detail::Match
     } else {
         Detail::Brief
     };
-    let mut selection = Selection::open(core, now, &selector, tell)?.newest_first(newest);
+    let mut selection = Selection::open(core, now, &selector, detail)?.newest_first(newest);
     selection.announce(out);
     let streams = match out.format() {
         Format::Table => !out.terminal() && !out.sorts(),
@@ -109,7 +109,7 @@ pub(crate) fn list(
         jobs.list.items.append(&mut slice);
         if streams && !jobs.list.items.is_empty() {
             out.show(&jobs)?;
-            // Who reads the stream need not wait for what is found late.
+            // A reader of the stream gets these jobs before the rest is found.
             out.finish()?;
             out.no_more_headers();
             jobs.list.items.clear();
@@ -127,7 +127,7 @@ pub(crate) fn list(
     Ok(())
 }
 
-/// The reference's `jobs`, which knows one state of one queue, or all that is complete.
+/// Returns the core's own `jobs`, which takes one state of one queue, or complete jobs.
 fn raw(selector: &Selector) -> Result<Call, Error> {
     let plain = || match selector.queues.as_slice() {
         [queue] => queue.plain(),
@@ -142,16 +142,17 @@ fn raw(selector: &Selector) -> Result<Call, Error> {
         {
             Call::raw("jobs").arg(state.word()).arg(queue)
         }
-        _ => return Err(unlike()),
+        _ => return Err(unsupported()),
     };
     if !selector.only_queue() {
-        return Err(unlike());
+        return Err(unsupported());
     }
     let count = selector.limit.unwrap_or(25);
     Ok(call.arg(selector.offset.to_string()).arg(count.to_string()))
 }
 
-fn unlike() -> Error {
-    Error::usage("the core's own `jobs` knows one state of one queue, or `complete`")
-        .hint("name them: `--state running --queue Q`, with stalled, scheduled or depends")
+fn unsupported() -> Error {
+    Error::usage("the core's own `jobs` takes one state of one queue, or `complete`").hint(
+        "give both: `--state running --queue Q`; other states are stalled, scheduled and depends",
+    )
 }

@@ -8,9 +8,10 @@ use crate::exit::Exit;
 use crate::name::Name;
 use crate::session::Session;
 
-/// Print how many jobs a queue holds
+/// Print the number of jobs in a queue
 ///
-/// Waiting, running, stalled and scheduled jobs, as the core counts them; an unknown queue has 0.
+/// Counts waiting, running, stalled and scheduled jobs, as the core does. A queue that does not
+/// exist has 0.
 ///
 /// Examples: `qless length mail`
 ///
@@ -19,7 +20,7 @@ use crate::session::Session;
 /// See also: `qless queues`
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The queue
+    /// Queue
     #[arg(value_parser = value::name(), add = value::Candidates::Queues)]
     queue: Name,
 }

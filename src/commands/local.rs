@@ -14,15 +14,15 @@ use crate::model::local::Status;
 use crate::name::Name;
 use crate::session::Session;
 
-/// Look after the private Redis of `--redis local:`
+/// Manage the private Redis of `--redis local:`
 ///
-/// For the directory that `--redis local:/DIR` names, else the default one,
-/// `$XDG_STATE_HOME/qless/local`. The server is started on first use and left running; it listens
+/// It manages the server of the directory that `--redis local:/DIR` names. The default directory is
+/// `$XDG_STATE_HOME/qless/local`. The server is started on first use and keeps running. It listens
 /// on a Unix socket in that directory and on no TCP port.
 ///
 /// Examples: `qless local`, `qless --redis local:$PWD/night local stop`
 ///
-/// Exit codes: 0, 6 no server to start, or it does not answer.
+/// Exit codes: 0, 6 no server program, or no reply.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -31,33 +31,33 @@ pub(crate) struct Args {
 
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum Verb {
-    /// Print whether it runs, its pid, directory and address, jobs and size on disk
+    /// Show whether the private server runs, its pid, directory, address, jobs and size on disk
     ///
-    /// It is not started.
+    /// The server is not started.
     ///
     /// Example: `qless local status -o json`
     ///
-    /// Exit codes: 0, 6 it does not answer.
+    /// Exit codes: 0, 6 no reply.
     Status,
-    /// Start it, if it does not run
+    /// Start the private server, if it does not run
     ///
     /// Example: `qless --redis local:$PWD/night local start`
     ///
-    /// Exit codes: 0, 6 no server to start, or it does not answer.
+    /// Exit codes: 0, 6 no server program, or no reply.
     Start,
-    /// Have it save its data and end
+    /// Save the private server's data and stop it
     ///
     /// Example: `qless --redis local:$PWD/night local stop`
     ///
-    /// Exit codes: 0, also if it did not run; 6 it does not answer.
+    /// Exit codes: 0, also if it did not run; 6 no reply.
     Stop,
-    /// Print its address for other clients
+    /// Print the address of the private server, for other clients
     ///
-    /// It is not started.
+    /// The server is not started.
     ///
     /// Example: `redis-cli -u "$(qless local url)" ping`
     ///
-    /// Exit codes: 0, 6 the directory is not usable.
+    /// Exit codes: 0, 6 the directory cannot be used.
     Url,
 }
 
@@ -84,14 +84,14 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         Verb::Start => {
             let done = match local.ensure(fsync, deadline)? {
                 true => "started",
-                false => "it was running already",
+                false => "the server was already running",
             };
             session.ui.note(done);
         }
         Verb::Stop => {
             let done = match local.stop(deadline)? {
                 true => "saved and stopped",
-                false => "it was not running",
+                false => "the server was not running",
             };
             session.ui.note(done);
         }
@@ -104,7 +104,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// Returns the server that is meant.
+/// Returns the private server, and how it is to sync to disk.
 fn local(session: &Session) -> Result<(Local, Option<Fsync>), Error> {
     match session.target().map(|target| target.address) {
         Ok(Address::Local { dir, fsync }) => Ok((Local::new(dir.as_deref())?, fsync)),
@@ -112,7 +112,7 @@ fn local(session: &Session) -> Result<(Local, Option<Fsync>), Error> {
     }
 }
 
-/// Looks without starting it.
+/// Returns the status of the server without starting it.
 fn status(local: &Local, session: &mut Session) -> Result<Status, Error> {
     let running = local.is_running()?;
     let jobs = match running {

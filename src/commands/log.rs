@@ -15,9 +15,9 @@ use crate::json::syntax::Shape;
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{clean, short};
+use crate::text::short;
 
-/// Append a line to a job's history
+/// Append an entry to a job's history
 ///
 /// Names that the core uses itself, such as `put` or `popped`, are refused.
 ///
@@ -26,13 +26,13 @@ use crate::text::{clean, short};
 /// Exit codes: 0, 2 usage, 4 unknown jid, 6 server.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The job
+    /// Jid of the job
     #[arg(value_parser = value::jids(), add = value::Candidates::Jids(value::Jobs::Open))]
     jid: Name,
-    /// What happened
+    /// Text of the entry
     #[arg(value_parser = value::new_name())]
     message: Name,
-    /// What else there is to say: a JSON object, `@FILE`, or `-` for stdin
+    /// More fields of the entry: a JSON object, `@FILE`, or `-` for stdin
     #[arg(long, allow_hyphen_values = true)]
     data: Option<OsString>,
     #[command(flatten)]
@@ -41,7 +41,7 @@ pub(crate) struct Args {
     dry: DryRun,
 }
 
-/// What the core writes into histories itself.
+/// The entries that the core writes into histories itself.
 const TAKEN: [&[u8]; 6] = [b"put", b"popped", b"done", b"failed", b"timed-out", b"cli"];
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run);
@@ -49,7 +49,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run);
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     if TAKEN.contains(&args.message.as_bytes()) {
-        let message = clean(&args.message);
+        let message = &args.message;
         return Err(Error::usage(format!(
             "`MESSAGE` cannot be `{message}`: the core writes that itself"
         )));
@@ -59,14 +59,14 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         Some(given) => match data::read(&mut InputSource::default(), given, args.limit.max_data)? {
             (data, Shape::Object) => Some(data),
             _ => {
-                return Err(Error::usage("`--data` of a log line wants a JSON object")
+                return Err(Error::usage("`--data` expects a JSON object")
                     .hint("name the value: `--data '{\"value\":7}'`"));
             }
         },
     };
     let now = session.begin()?;
     let core = session.core()?;
-    let found = core.seen(now, std::slice::from_ref(&args.jid))?;
+    let found = core.snapshots(now, std::slice::from_ref(&args.jid))?;
     if found.iter().all(Option::is_none) {
         return Err(not_found::job(&args.jid));
     }

@@ -1,7 +1,7 @@
 //! The subcommands, one module each; the path spells the command line.
 //!
-//! A module has `Args`, whose doc comment is the help, `run`, and `SPEC`, which says how the
-//! program treats the subcommand. `CONTRIBUTING.md` has the recipe for a new one.
+//! A module has `Args`, whose doc comment is the help, `run`, and `SPEC`, which tells the program how
+//! to treat the subcommand. `CONTRIBUTING.md` has the recipe for a new one.
 
 use std::time::Duration;
 
@@ -47,17 +47,17 @@ pub(crate) mod unpause;
 pub(crate) mod version;
 pub(crate) mod workers;
 
-/// What the program knows of a subcommand besides its arguments: a value in its own module.
+/// How the program treats a subcommand. Each subcommand has one such value, in its own module.
 pub(crate) struct Spec<A> {
     /// The heading under which `qless --help` lists it.
     pub(crate) group: Group,
-    /// Which settings of the config file apply.
+    /// The settings of the config file that apply.
     pub(crate) config: ConfigUse,
     /// Whether output longer than the screen goes through the pager.
     pub(crate) paged: bool,
-    /// Whether it may change something with these arguments, so that `--read-only` refuses it.
+    /// Whether the subcommand may change something with these arguments. `--read-only` refuses it then.
     pub(crate) writes: fn(&A) -> bool,
-    /// How often `--watch` repeats it, if that was given.
+    /// The interval of `--watch`, if it was given.
     pub(crate) watch: fn(&A) -> Option<Duration>,
     pub(crate) run: fn(A, &mut Session) -> Result<Exit, Error>,
 }
@@ -87,7 +87,7 @@ impl<A> Spec<A> {
         }
     }
 
-    /// Applies less of the config file.
+    /// Sets which settings of the config file apply.
     pub(crate) const fn config(self, config: ConfigUse) -> Spec<A> {
         Spec { config, ..self }
     }
@@ -106,18 +106,18 @@ impl<A> Spec<A> {
     }
 }
 
-/// Which settings of the config file apply to a subcommand.
+/// The settings of the config file that apply to a subcommand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ConfigUse {
-    /// Defaults and the context in use.
+    /// `[defaults]` and the context in use.
     Whole,
-    /// Defaults only: the subcommand manages the contexts.
+    /// `[defaults]` only: the subcommand manages the contexts.
     Defaults,
-    /// The file is not read, so that the subcommand works beside a broken one.
+    /// None. The file is not read, so that the subcommand works even if the file is broken.
     Nothing,
 }
 
-/// The headings of the list of subcommands.
+/// The headings in the list of subcommands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Group {
     Inspect,
@@ -140,8 +140,8 @@ impl Group {
     /// Returns the heading.
     pub(crate) const fn title(self) -> &'static str {
         match self {
-            Group::Inspect => "Look",
-            Group::Submit => "Submit and steer",
+            Group::Inspect => "Inspect",
+            Group::Submit => "Submit and manage",
             Group::Recover => "Recover",
             Group::Work => "Work",
             Group::Operate => "Operate",

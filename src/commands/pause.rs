@@ -11,7 +11,7 @@ use crate::args::value;
 use crate::bulk::SLICE;
 use crate::clock::moment::Moment;
 use crate::core::api::index::Index;
-use crate::core::api::job_calls::Steered;
+use crate::core::api::job_calls::CallOutcome;
 use crate::core::api::not_found;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -20,13 +20,13 @@ use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::actor;
-use crate::text::{clean, plural};
+use crate::text::plural;
 
-/// Keep workers from taking jobs of queues
+/// Pause queues: workers get no more jobs from them
 ///
-/// Running jobs go on, unless `--stop-running` takes their locks away. With `--until` or `--for`
-/// the pause ends by itself; clients of other make see a plain pause, which ends for them when a
-/// worker with our core pops.
+/// Running jobs continue, unless `--stop-running` revokes their locks. With `--until` or `--for`
+/// the pause ends by itself. Other clients see a plain pause; for them it ends when a worker with
+/// the core of `qless` pops.
 ///
 /// Examples: `qless pause images --for 2h --reason "disk swap"`
 /// · `qless pause --all --stop-running`
@@ -45,13 +45,13 @@ pub(crate) struct Args {
     #[arg(long = "for", value_name = "D", value_parser = value::duration,
           allow_hyphen_values = true, conflicts_with = "until")]
     for_: Option<Duration>,
-    /// Why, for those who look
+    /// Reason, which `qless queues` shows
     #[arg(long, value_name = "TEXT", value_parser = value::new_name())]
     reason: Option<Name>,
-    /// Take the locks of running jobs away
+    /// Revoke the locks on running jobs
     #[arg(long)]
     stop_running: bool,
-    /// Unknown queues, too
+    /// Pause queues that do not exist, too
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -69,7 +69,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         (None, None) => None,
     };
     if until.is_some_and(|until| until <= now) {
-        return Err(Error::usage("`--until` wants a time that is still to come"));
+        return Err(Error::usage("`--until` expects a time in the future"));
     }
     let queues = not_found::queues(
         session.core()?,
@@ -81,7 +81,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let dry = args.dry.dry_run;
     if args.stop_running && !dry {
         let what = format!(
-            "pause {} and time out what runs there",
+            "pause {} and revoke the locks on all jobs that run there",
             plural(queues.len() as u64, "queue", "queues")
         );
         session.ui.confirm_protected(&what, |_| String::new())?;
@@ -96,16 +96,21 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         if args.stop_running {
             let note = actor::note("pause", args.reason.as_ref());
-            stopped = stop(&queues, &note, now, session)?;
+            stopped = revoke_locks(&queues, &note, now, session)?;
         }
     }
-    told(&queues, until, stopped, dry, session);
+    report(&queues, until, stopped, dry, session);
     session.ui.show(&Done::new("pause", queues, dry))?;
     Ok(Exit::Ok)
 }
 
-/// Takes the locks of all running jobs away and returns how many there were.
-fn stop(queues: &[Name], note: &[u8], now: Moment, session: &mut Session) -> Result<u64, Error> {
+/// Revokes the locks on all running jobs. Returns the number of jobs.
+fn revoke_locks(
+    queues: &[Name],
+    note: &[u8],
+    now: Moment,
+    session: &mut Session,
+) -> Result<u64, Error> {
     let core = session.core()?;
     let mut stopped = 0;
     for queue in queues {
@@ -113,13 +118,13 @@ fn stop(queues: &[Name], note: &[u8], now: Moment, session: &mut Session) -> Res
             .members(now, &Index::Locks(queue.clone()))?
             .chunks(SLICE)
         {
-            let jobs = core.seen(now, jids)?.into_iter().flatten();
+            let jobs = core.snapshots(now, jids)?.into_iter().flatten();
             let jobs: Vec<JobSnapshot> = jobs.filter(|job| job.is("running")).collect();
-            for (job, answer) in jobs.iter().zip(core.timeout(now, note, &jobs)) {
-                match answer {
-                    Ok(Steered::Done(())) => stopped += 1,
-                    // It ended by itself meanwhile.
-                    Ok(Steered::Refused(_)) => {}
+            for (job, reply) in jobs.iter().zip(core.timeout(now, note, &jobs)) {
+                match reply {
+                    Ok(CallOutcome::Done(())) => stopped += 1,
+                    // The job ended by itself meanwhile.
+                    Ok(CallOutcome::Refused(_)) => {}
                     Err(error) if error.refusal_of(&job.jid).is_some() => {}
                     Err(error) => return Err(error),
                 }
@@ -129,8 +134,8 @@ fn stop(queues: &[Name], note: &[u8], now: Moment, session: &mut Session) -> Res
     Ok(stopped)
 }
 
-fn told(queues: &[Name], until: Option<Moment>, stopped: u64, dry: bool, session: &mut Session) {
-    let names: Vec<String> = queues.iter().map(clean).collect();
+fn report(queues: &[Name], until: Option<Moment>, stopped: u64, dry: bool, session: &mut Session) {
+    let names: Vec<String> = queues.iter().map(Name::to_string).collect();
     let mut line = match (queues.is_empty(), dry) {
         (true, _) => "no queues".into(),
         (false, true) => format!("would pause {}", names.join(", ")),

@@ -12,9 +12,9 @@ use crate::session::Session;
 
 /// Show the next jobs that a pop would return
 ///
-/// In the order in which they would be popped. This is the core's own call, which puts the jobs
-/// of recurring ones that are due; with `--read-only` those are told as `(due)`. A paused queue is
-/// peeked all the same.
+/// Jobs are listed in the order in which they would be popped. This is a call of the core that also
+/// puts jobs of recurring jobs that are due. With `--read-only` nothing is put; a job that would be
+/// put is shown as `(due)`. A paused queue can be peeked, too.
 ///
 /// Example: `qless peek mail --count 3`
 ///
@@ -24,7 +24,7 @@ pub(crate) struct Args {
     /// The queue
     #[arg(value_name = "QUEUE", value_parser = value::name(), add = value::Candidates::Queues)]
     queue: Name,
-    /// How many jobs at most
+    /// Maximum number of jobs
     #[arg(long, value_name = "N", default_value = "10", value_parser = value::count)]
     count: u64,
 }

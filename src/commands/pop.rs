@@ -15,30 +15,30 @@ use crate::model::list::{Jobs, List};
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::actor;
-use crate::text::{clean, duration, quoted};
+use crate::text::{duration, quoted};
 
-/// Take the next jobs of queues, to work them
+/// Pop the next jobs of queues, to work on them
 ///
-/// The queues are asked in the order given. Each job must be completed, failed or retried before
-/// its lock ends, or pushed back by `heartbeat`; else another worker gets it. If there is none:
-/// no output, and exit 4.
+/// Queues are tried in the given order. Complete, fail or retry each job before its lock expires,
+/// or extend the lock with `heartbeat`; otherwise another worker gets the job. If there is no job,
+/// it prints nothing and exits with 4.
 ///
 /// Example: `job=$(qless pop mail -o ndjson) && send "$job" && qless complete "$(jq -r .jid
 /// <<<"$job")"`
 ///
-/// Exit codes: 0, 4 nothing there, 6 server.
+/// Exit codes: 0, 4 no job, 6 server.
 ///
 /// See also: `qless complete`, `qless heartbeat`, `qless fail`, `qless retry`
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The queues
+    /// Queues
     #[arg(required = true, value_name = "QUEUE", value_parser = value::name(),
           add = value::Candidates::Queues)]
     queues: Vec<Name>,
-    /// At most so many jobs
+    /// Maximum number of jobs
     #[arg(long, value_name = "N", value_parser = value::at_least_one, default_value = "1")]
     count: u64,
-    /// The worker that takes them [QLESS_WORKER; default cli-USER@HOST]
+    /// Name of the worker that pops them [QLESS_WORKER; default cli-USER@HOST]
     #[arg(long, value_name = "NAME", value_parser = value::new_name(),
           add = value::Candidates::Workers)]
     worker: Option<Name>,
@@ -67,7 +67,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let (core, out) = session.core_and_ui()?;
     let found = core
         .jobs(now, Detail::Brief, &jids)
-        .map_err(|error| unread(&jids, &worker, &error))?;
+        .map_err(|error| popped_but_unread(&jids, &worker, &error))?;
     let jobs = Jobs {
         list: List::whole(found.into_iter().flatten().collect()),
         missing: Vec::new(),
@@ -80,34 +80,34 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let ends = jobs.list.items.iter().filter_map(|job| job.expires).min();
     if let Some(left) = ends.map(|end| end.since(now)) {
         out.note_on_terminal(&format!(
-            "complete, fail or retry within {}, before the lock ends",
+            "complete, fail or retry within {}, before the lock expires",
             duration(left.max(0.0))
         ));
     }
     Ok(Exit::Ok)
 }
 
-/// Takes jobs until there are enough, or no more.
+/// Pops jobs up to `--count`.
 fn pop(args: &Args, worker: &Name, now: Moment, session: &mut Session) -> Result<Vec<Name>, Error> {
     let mut jids: Vec<Name> = Vec::new();
     for queue in &args.queues {
         loop {
-            let wanted = args
+            let count = args
                 .count
                 .saturating_sub(jids.len() as u64)
                 .min(MAX_JOBS_PER_CALL as u64);
-            if wanted == 0 {
+            if count == 0 {
                 return Ok(jids);
             }
             let (core, out) = session.core_and_ui()?;
-            let reply = core.pop(now, queue, worker, wanted)?;
+            let reply = core.pop(now, queue, worker, count)?;
             let got = popped(&reply)?;
             if out.format() == Format::Raw && !got.is_empty() {
                 out.verbatim(&[&reply[..], b"\n"].concat())?;
             }
-            let few = (got.len() as u64) < wanted;
+            let is_short = (got.len() as u64) < count;
             jids.extend(got);
-            if few {
+            if is_short {
                 break;
             }
         }
@@ -117,7 +117,7 @@ fn pop(args: &Args, worker: &Name, now: Moment, session: &mut Session) -> Result
 
 /// Reads the jids of the core's reply.
 fn popped(reply: &[u8]) -> Result<Vec<Name>, Error> {
-    let unexpected = || Error::internal("the core answered something else than jobs");
+    let unexpected = || Error::internal("the reply of the core is not a list of jobs");
     let jobs = Json::read(reply).and_then(|jobs| jobs.array());
     let mut jids = Vec::new();
     for job in jobs.ok_or_else(unexpected)? {
@@ -128,9 +128,9 @@ fn popped(reply: &[u8]) -> Result<Vec<Name>, Error> {
     Ok(jids)
 }
 
-/// Says which jobs were taken but cannot be shown.
-fn unread(jids: &[Name], worker: &Name, error: &Error) -> Error {
-    let names: Vec<String> = jids.iter().map(|jid| format!("`{}`", clean(jid))).collect();
+/// Returns the error for jobs that were popped but cannot be shown.
+fn popped_but_unread(jids: &[Name], worker: &Name, error: &Error) -> Error {
+    let names: Vec<String> = jids.iter().map(|jid| format!("`{jid}`")).collect();
     let names = names.join(", ");
     Error::new(
         error.kind(),
@@ -139,14 +139,14 @@ fn unread(jids: &[Name], worker: &Name, error: &Error) -> Error {
     .hint(format!("`qless workers {}` shows it", quoted(worker)))
 }
 
-/// Looks at what waits; due and recurring jobs, which a pop would find, too, are not told.
+/// Returns the waiting jobs. A pop would also find due and recurring jobs; they are not listed.
 fn waiting(args: &Args, now: Moment, session: &mut Session) -> Result<Vec<Name>, Error> {
     let mut jids = Vec::new();
     for queue in &args.queues {
-        let wanted = args.count.saturating_sub(jids.len() as u64);
-        if wanted > 0 {
+        let count = args.count.saturating_sub(jids.len() as u64);
+        if count > 0 {
             let index = Index::Waiting(queue.clone());
-            jids.extend(session.core()?.index(now, &index, 0, wanted)?.members);
+            jids.extend(session.core()?.index(now, &index, 0, count)?.members);
         }
     }
     Ok(jids)

@@ -12,9 +12,9 @@ use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
 
-/// Give jobs another priority; higher runs first
+/// Change the priority of jobs
 ///
-/// Prints the jid, the old and the new priority.
+/// Jobs with a higher priority run first. Prints jid, old and new priority.
 ///
 /// Examples: `qless priority 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a --to 100`
 /// · `qless priority --tag vip --to 100`
@@ -24,7 +24,7 @@ use crate::session::Session;
 /// See also: `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The new priority; higher runs first
+    /// New priority; higher runs first
     #[arg(long, value_name = "N", value_parser = value::integer, allow_hyphen_values = true)]
     to: i64,
     #[command(flatten)]
@@ -49,13 +49,13 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     plan.consent(session, "")?;
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
-        let answers = core.priority(now, &note, jobs, args.to);
-        SliceOutcome::each(jobs, answers, |job, to| {
+        let replies = core.priority(now, &note, jobs, args.to);
+        SliceOutcome::each(jobs, replies, |job, to| {
             let (old, new) = (job.priority.clone(), Name::from(to.to_string()));
             let old = old.unwrap_or_else(|| Name::from("0"));
-            let mut job_outcome = JobOutcome::done(&job.jid).raw(new.as_bytes());
-            job_outcome.item.detail = Some(format!("{old} → {new}").into());
-            job_outcome.cells([old, new])
+            let mut outcome = JobOutcome::done(&job.jid).raw(new.as_bytes());
+            outcome.item.detail = Some(format!("{old} → {new}").into());
+            outcome.cells([old, new])
         })
     })
 }

@@ -14,8 +14,8 @@ use crate::session::Session;
 
 /// Run scheduled jobs now
 ///
-/// They wait in their own queue from now on, with their priority and the retries they have left.
-/// A selector without `--state` means scheduled jobs.
+/// They become waiting in their own queue, with their priority and their remaining retries. A
+/// selector without `--state` means scheduled jobs.
 ///
 /// Example: `qless promote 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a`
 ///

@@ -13,9 +13,9 @@ use crate::model::queue::Queue;
 use crate::session::Session;
 use crate::text::plural;
 
-/// Show the queues and how many jobs each holds in which state
+/// Show queues with the number of jobs in each state
 ///
-/// HEAD WAIT is how long the next job to pop has been waiting. Names may be globs.
+/// HEAD WAIT is how long the next job to pop has been waiting.
 ///
 /// Examples: `qless queues`
 /// · `qless queues 'mail*' -o json | jq '.items[] | select(.waiting > 1000).name'`
@@ -25,7 +25,7 @@ use crate::text::plural;
 /// See also: `qless jobs`, `qless failed`, `qless pause`
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Only these queues, by name or glob
+    /// Only these queues (name or glob)
     #[arg(value_name = "QUEUE", value_parser = value::pattern(), add = value::Candidates::Queues)]
     queues: Vec<Pattern>,
     #[command(flatten)]

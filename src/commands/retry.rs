@@ -9,7 +9,7 @@ use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
 use crate::bulk::requeue::retry::{RETRY, RetryOptions};
 use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
-use crate::core::api::worker_calls::Why;
+use crate::core::api::worker_calls::FailureReason;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::{BulkReport, RowContent};
@@ -19,14 +19,15 @@ use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
 
-/// Run jobs again
+/// Retry failed jobs, each in its own queue
 ///
-/// A failed job goes back to its own queue, with fresh retries; its tags, priority and data stay.
-/// A job that changed since it was looked at is skipped. Jobs that are retried together run in no
+/// A failed job goes back to its own queue with all its retries; tags, priority and data stay. A
+/// job that changed since it was read is skipped. Jobs that are retried together run in no
 /// particular order. A selector without `--state` means failed jobs, also with `--completed` and
-/// `--force`. With `--worker` or `--as-holder` it is the retry of
-/// the worker that holds the job: it spends a try, fails the job when none is left, and prints how
-/// many are left.
+/// `--force`.
+///
+/// With `--worker` or `--as-holder`, the worker that holds the job retries it: this uses one retry,
+/// or fails the job if none remains. It prints the remaining retries.
 ///
 /// Examples: `qless retry 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a`
 /// · `qless retry --group 'upload error' --older-than 1h --rate 20/s --dry-run`
@@ -39,30 +40,30 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 #[command(add = value::Jobs::Failed)]
 pub(crate) struct Args {
-    /// Into this queue instead of their own
+    /// Put them into this queue instead of their own
     #[arg(long, value_name = "QUEUE", value_parser = value::new_name(),
           conflicts_with_all = ["worker", "as_holder"], add = value::Candidates::Queues)]
     to: Option<Name>,
     /// Run them after this time
     #[arg(long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true)]
     delay: Option<Duration>,
-    /// Give them another priority; higher runs first
+    /// New priority; higher runs first
     #[arg(long, value_name = "N", value_parser = value::integer, allow_hyphen_values = true,
           conflicts_with_all = ["worker", "as_holder"])]
     priority: Option<i64>,
-    /// Complete jobs, too
+    /// Retry complete jobs, too
     #[arg(long, conflicts_with_all = ["worker", "as_holder"])]
     completed: bool,
-    /// Running jobs, too: their lock is taken away, no try is spent
+    /// Retry running jobs, too; their locks are revoked, no retry is used
     #[arg(long, conflicts_with_all = ["worker", "as_holder"])]
     force: bool,
     #[command(flatten)]
     holder: Holder,
-    /// What kind of failure it was, recorded with the holder's retry
+    /// Failure group to record with the holder's retry
     #[arg(long, value_name = "G", value_parser = value::new_name(),
           add = value::Candidates::Groups)]
     fail_group: Option<Name>,
-    /// What went wrong, recorded with the holder's retry
+    /// Failure message to record with the holder's retry
     #[arg(long, value_name = "M", value_parser = value::name(), requires = "fail_group")]
     fail_message: Option<Name>,
     #[command(flatten)]
@@ -73,8 +74,8 @@ pub(crate) struct Args {
     jobs: Targets,
 }
 
-/// The holder's own retry.
-const GIVE_BACK: Verb = Verb {
+/// The retry by the worker that holds the job.
+const HOLDER_RETRY: Verb = Verb {
     word: "retry",
     infinitive: "retry",
     past: "retried",
@@ -84,39 +85,39 @@ const GIVE_BACK: Verb = Verb {
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    let held = args.holder.worker.is_some() || args.holder.as_holder;
-    session.ui.require_format(match held {
+    let by_holder = args.holder.worker.is_some() || args.holder.as_holder;
+    session.ui.require_format(match by_holder {
         true => &[Format::Jid, Format::Raw],
         false => &[Format::Jid],
     })?;
     session.ui.check_columns::<BulkReport>()?;
-    if args.fail_group.is_some() && !held {
-        return Err(Error::usage(
-            "`--fail-group` is for the retry of the worker that holds the job",
-        )
-        .hint("add `--worker NAME` or `--as-holder`"));
+    if args.fail_group.is_some() && !by_holder {
+        return Err(
+            Error::usage("`--fail-group` needs `--worker` or `--as-holder`")
+                .hint("only the worker that holds a job records a failure with its retry"),
+        );
     }
-    if held && args.spread.spread.is_some() {
-        return Err(Error::usage(
-            "`--spread` is not for the retry of the worker that holds the job",
-        )
-        .hint("`--delay D` lets it wait"));
+    if by_holder && args.spread.spread.is_some() {
+        return Err(
+            Error::usage("`--spread` cannot be used with `--worker` or `--as-holder`")
+                .hint("`--delay D` delays the retry"),
+        );
     }
-    if held {
+    if by_holder {
         let name = ActingWorker::of(&args.holder)?;
         let refuse = |job: &JobSnapshot| name.refuse(job);
         let plan = BulkPlan::open(
             session,
-            &GIVE_BACK,
+            &HOLDER_RETRY,
             &args.bulk,
             &args.jobs,
             &[State::Running],
             refuse,
         )?;
         plan.consent(session, "")?;
-        return give_back(args, &name, plan, session);
+        return retry_as_holder(args, &name, plan, session);
     }
-    let how = RetryOptions {
+    let options = RetryOptions {
         to: args.to,
         delay: args.delay,
         priority: args.priority,
@@ -125,18 +126,18 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     let selector = &args.jobs.selector;
     if selector.states.is_empty() && (!selector.is_empty() || selector.all) {
-        for (told, flag, state) in [
-            (how.completed, "--completed", "complete"),
-            (how.force, "--force", "running"),
+        for (given, flag, state) in [
+            (options.completed, "--completed", "complete"),
+            (options.force, "--force", "running"),
         ] {
-            if told {
+            if given {
                 session.ui.note(&format!(
-                    "note: failed jobs are meant; `{flag}` wants `--state {state}` for others"
+                    "note: only failed jobs are selected; `{flag}` needs `--state {state}` to select {state} jobs"
                 ));
             }
         }
     }
-    let refuse = |job: &JobSnapshot| how.refuse(job);
+    let refuse = |job: &JobSnapshot| options.refuse(job);
     let plan = BulkPlan::open(
         session,
         &RETRY,
@@ -146,36 +147,36 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         refuse,
     )?
     .spread(&args.spread);
-    plan.consent(session, &how.effects(&plan))?;
-    how.run(plan, session)
+    plan.consent(session, &options.effects(&plan))?;
+    options.run(plan, session)
 }
 
-fn give_back(
+fn retry_as_holder(
     args: Args,
     name: &ActingWorker,
     plan: BulkPlan,
     session: &mut Session,
 ) -> Result<Exit, Error> {
     let delay = args.delay.unwrap_or_default();
-    let why = args.fail_group.map(|group| Why {
+    let why = args.fail_group.map(|group| FailureReason {
         group,
         message: args.fail_message.unwrap_or_default(),
     });
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
         let worker = |job: &JobSnapshot| name.for_job(job);
-        let answers = core.retry(now, &note, jobs, worker, delay, why.as_ref());
-        SliceOutcome::each(jobs, answers, |job, left| {
-            let state = match left {
+        let replies = core.retry(now, &note, jobs, worker, delay, why.as_ref());
+        SliceOutcome::each(jobs, replies, |job, remaining| {
+            let state = match remaining {
                 ..0 => "failed",
                 _ if delay.is_zero() => "waiting",
                 _ => "scheduled",
             };
-            let left = left.to_string();
-            let job_outcome = JobOutcome::done(&job.jid)
+            let remaining = remaining.to_string();
+            let outcome = JobOutcome::done(&job.jid)
                 .state_after(state)
-                .raw(left.as_bytes());
-            job_outcome.cells([Name::from(left)])
+                .raw(remaining.as_bytes());
+            outcome.cells([Name::from(remaining)])
         })
     })
 }

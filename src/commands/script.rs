@@ -6,12 +6,12 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::session::Session;
 
-/// Print the Lua core, for clients of other languages to load
+/// Print the Lua core, for other clients to load
 ///
-/// Exactly the bytes that this binary loads: their SHA-1 is what `EVALSHA` takes, and what `qless
-/// version` prints. A client that loads it in place of its bundled core runs on Redis 6.2 and
-/// later. `--lib` prints the library form instead, which plugins put before a script of their own.
-/// `--prefix` writes another prefix into it. It needs no server.
+/// Prints exactly the bytes that `qless` loads; `EVALSHA` takes their SHA-1, which `qless version`
+/// prints. A client that loads this script in place of its own core runs on Redis 6.2 and later.
+/// `--lib` prints the library form, which plugins put before their own script. `--prefix` sets the
+/// prefix of all keys in the script. It needs no server.
 ///
 /// Examples: `qless script > qless.lua`, `redis-cli -x script load < qless.lua`
 ///
@@ -20,7 +20,7 @@ use crate::session::Session;
 /// See also: `qless version`
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Print the library form: no commands, but the names that plugins use
+    /// Print the library form: no commands, only the names that plugins use
     #[arg(long)]
     lib: bool,
 }

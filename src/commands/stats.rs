@@ -18,13 +18,13 @@ use crate::session::Session;
 
 /// Show what happened in a queue on a day, or day by day
 ///
-/// How many jobs were completed and failed, how often locks were lost, and how long jobs waited
-/// and ran. Days are those of UTC; a day without data has zeros.
+/// Counts completed jobs, failures and lost locks, and measures how long jobs waited and ran. Days
+/// are in UTC; a day without data has zeros.
 ///
-/// Percentiles come from the histogram that the core keeps, in steps of seconds to a minute,
-/// minutes to an hour, hours to a day and days to a week: so they are upper bounds, marked `≤`,
-/// and `> 7d` beyond the last step. CHANGE is that of the jobs completed per hour, against the
-/// day before.
+/// Percentiles come from the histogram that the core keeps, with buckets of a second up to one
+/// minute, a minute up to one hour, an hour up to one day, and a day up to one week. So they are
+/// upper bounds, marked `≤`; `> 7d` is beyond the last bucket. CHANGE compares the jobs completed
+/// per hour with the day before.
 ///
 /// Examples: `qless stats mail` · `qless stats mail --day yesterday -o json`
 /// · `qless stats mail --histogram run` · `qless stats 'mail*' --days 7`
@@ -32,18 +32,18 @@ use crate::session::Session;
 /// Exit codes: 0, 4 unknown queue, 6 server.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The queues, by name or glob
+    /// Queues (name or glob)
     #[arg(value_name = "QUEUE", required = true, value_parser = value::pattern(),
           add = value::Candidates::Queues)]
     queues: Vec<Pattern>,
-    /// The day: `2026-11-20`, `today` or `yesterday`
+    /// Day: `2026-11-20`, `today` or `yesterday`
     #[arg(long, value_name = "DAY", default_value = "today", value_parser = value::day)]
     day: Day,
-    /// The last N days up to today, at most 366: a line for each
+    /// Show the last N days up to today, one line per day (up to 366)
     #[arg(long, value_name = "N", conflicts_with_all = ["day", "histogram"], value_parser = value::days)]
     days: Option<u16>,
-    /// Whose histogram to show; in a pipe a line for each of its buckets that holds jobs
-    #[arg(long, value_name = "OF")]
+    /// Show the histogram of this measure; in a pipe, one line per bucket that has jobs
+    #[arg(long, value_name = "MEASURE")]
     histogram: Option<Measure>,
     #[command(flatten)]
     pub watch: Watch,
@@ -64,8 +64,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let names: Vec<Name> = queues.into_iter().map(|queue| queue.name).collect();
     if out.format() == Format::Raw {
         for queue in &names {
-            for (_, of) in &days {
-                let text = core.raw(now, &Call::raw("stats").arg(queue).arg(of.to_string()))?;
+            for (_, day) in &days {
+                let text = core.raw(now, &Call::raw("stats").arg(queue).arg(day.to_string()))?;
                 out.verbatim(&text)?;
             }
         }
@@ -78,23 +78,23 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return Ok(Exit::Ok);
     };
     days.insert(0, Day::Near(-i64::from(count)).begins(now)?);
-    let mut told: Vec<Stats> = Vec::new();
-    for queue in core.stats(now, &names, &days)?.chunk_by_mut(of_one_queue) {
+    let mut shown: Vec<Stats> = Vec::new();
+    for queue in core.stats(now, &names, &days)?.chunk_by_mut(same_queue) {
         for at in 1..queue.len() {
             let (before, from) = queue.split_at_mut(at);
             from[0].set_change(&before[at - 1]);
         }
-        told.extend_from_slice(&queue[1..]);
+        shown.extend_from_slice(&queue[1..]);
     }
-    out.show(&StatsByDay(List::whole(told)))?;
+    out.show(&StatsByDay(List::whole(shown)))?;
     Ok(Exit::Ok)
 }
 
-fn of_one_queue(one: &Stats, other: &Stats) -> bool {
+fn same_queue(one: &Stats, other: &Stats) -> bool {
     one.queue == other.queue
 }
 
-/// Returns the days that were asked for, oldest first: their names and first moments.
+/// Returns the days to show, oldest first: their names and first moments.
 fn days(args: &Args, now: Moment) -> Result<Vec<(String, Moment)>, Error> {
     match args.days {
         None => Ok(vec![args.day.begins(now)?]),

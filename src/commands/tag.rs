@@ -22,10 +22,10 @@ use crate::name::Name;
 use crate::select;
 use crate::session::Session;
 
-/// Tag jobs, or show the most used tags
+/// Add tags to jobs, remove them, or list the most used tags
 ///
-/// Prints the tags that each job has then. Without jobs: all tags, with the number of jobs that
-/// carry each; the jobs of one: `qless jobs --tag T`.
+/// Prints the tags of each job after the change. Without jobs, it lists all tags with the number of
+/// jobs that have each; `qless jobs --tag T` lists the jobs.
 ///
 /// Examples: `qless tag`
 /// · `qless tag 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a --add seen --remove new`
@@ -36,10 +36,10 @@ use crate::session::Session;
 /// See also: `qless jobs --tag`, `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Add a tag
+    /// Tag to add
     #[arg(long, value_name = "T", value_parser = value::new_name(), add = value::Candidates::Tags)]
     add: Vec<Name>,
-    /// Remove a tag
+    /// Tag to remove
     #[arg(long, value_name = "T", value_parser = value::jids(), add = value::Candidates::Tags)]
     remove: Vec<Name>,
     #[command(flatten)]
@@ -65,9 +65,9 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Submit, Args::writes,
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let selector = &args.jobs.selector;
-    let nobody = args.jobs.is_empty();
+    let no_jobs = args.jobs.is_empty();
     match args.add.is_empty() && args.remove.is_empty() {
-        true if nobody => list(selector.offset, selector.limit, session),
+        true if no_jobs => list(selector.offset, selector.limit, session),
         true => show(&args.jobs, session),
         false => change(&args, session),
     }
@@ -82,32 +82,32 @@ fn change(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     plan.consent(session, "")?;
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
-        let answers = core.tag(now, &note, jobs, &args.remove, &args.add);
-        SliceOutcome::each(jobs, answers, |job, tags| {
+        let replies = core.tag(now, &note, jobs, &args.remove, &args.add);
+        SliceOutcome::each(jobs, replies, |job, tags| {
             let names = Json::read(&tags).and_then(|tags| tags.names());
             let names = names.unwrap_or_default();
-            let mut job_outcome = JobOutcome::done(&job.jid).raw(tags);
+            let mut outcome = JobOutcome::done(&job.jid).raw(tags);
             let list: Vec<String> = names.iter().map(Name::to_string).collect();
-            job_outcome.item.detail = Some(list.join(", ").into());
-            job_outcome.cells(names)
+            outcome.item.detail = Some(list.join(", ").into());
+            outcome.cells(names)
         })
     })
 }
 
-/// RowContent the tags of jobs.
+/// Shows the tags of jobs.
 fn show(jobs: &Targets, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
     session.ui.check_columns::<BulkReport>()?;
     jobs.check()?;
-    let told = jids::read(&mut InputSource::default(), &jobs.jids)?;
+    let given = jids::read(&mut InputSource::default(), &jobs.jids)?;
     let now = session.begin()?;
     let mut missing = Vec::new();
     let mut found = Vec::new();
     if jobs.jids.is_empty() {
         found = select::all(session, now, &jobs.selector, Detail::Brief)?;
     } else {
-        let jobs = session.core()?.jobs(now, Detail::Brief, told.jids())?;
-        for (jid, job) in told.jids().iter().zip(jobs) {
+        let jobs = session.core()?.jobs(now, Detail::Brief, given.jids())?;
+        for (jid, job) in given.jids().iter().zip(jobs) {
             match job {
                 Some(job) => found.push(job),
                 None => missing.push(jid.clone()),

@@ -13,9 +13,9 @@ use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
 use crate::session::Session;
 
-/// Take the locks of running jobs away
+/// Revoke the locks on running jobs
 ///
-/// The worker is told. The job is the next of its queue to run, and no try is spent.
+/// The worker gets an event. The job is the next one that its queue runs; no retry is used.
 ///
 /// Examples: `qless timeout 77be2d0c4a1f4e0f9f0d3b6a5c8e7f10`
 /// · `qless timeout --held-by 'mx-2-*' --yes`
@@ -49,8 +49,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     plan.consent(session, "")?;
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
-        let answers = core.timeout(now, &note, jobs);
-        SliceOutcome::each(jobs, answers, |job, ()| {
+        let replies = core.timeout(now, &note, jobs);
+        SliceOutcome::each(jobs, replies, |job, ()| {
             JobOutcome::done(&job.jid).state_after("stalled")
         })
     })

@@ -17,12 +17,12 @@ use crate::model::list::{Jobs, List};
 use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{clean, plural};
+use crate::text::plural;
 
-/// Track jobs, or show the tracked ones
+/// Track jobs, or list tracked jobs
 ///
-/// Tracked jobs have events of their own. Without jobs: those that are tracked; those that no
-/// longer exist are told at the end, and `--prune` drops them.
+/// Tracked jobs publish events of their own. Without jobs, it lists the tracked jobs; tracked jobs
+/// that no longer exist are listed at the end, and `--prune` stops tracking them.
 ///
 /// Examples: `qless track`
 /// · `qless track 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a`
@@ -33,10 +33,10 @@ use crate::text::{clean, plural};
 /// See also: `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Track them no longer
+    /// Stop tracking these jobs
     #[arg(long)]
     remove: bool,
-    /// Drop tracked jobs that no longer exist
+    /// Stop tracking jobs that no longer exist
     #[arg(long, conflicts_with_all = ["jids", "remove"])]
     prune: bool,
     #[command(flatten)]
@@ -74,8 +74,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if args.prune {
         return prune(&args.bulk, session);
     }
-    let nobody = args.jobs.is_empty();
-    if nobody && !args.remove {
+    let no_jobs = args.jobs.is_empty();
+    if no_jobs && !args.remove {
         return list(session);
     }
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
@@ -98,26 +98,26 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 fn track(plan: BulkPlan, tracked: bool, session: &mut Session) -> Result<Exit, Error> {
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
-        let answers = core.track(now, &note, jobs, tracked);
-        SliceOutcome::each(jobs, answers, |job, changed| {
+        let replies = core.track(now, &note, jobs, tracked);
+        SliceOutcome::each(jobs, replies, |job, changed| {
             JobOutcome::done(&job.jid).raw(if changed { "1" } else { "0" })
         })
     })
 }
 
-/// Drops tracked jobs that no longer exist.
+/// Stops tracking jobs that no longer exist.
 fn prune(bulk: &BulkFlags, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
     session.ui.check_columns::<BulkReport>()?;
     let order = BulkOptions::new(session, &UNTRACK, bulk)?;
     let now = session.begin()?;
-    let told = JidArgs::Many(session.core()?.members(now, &Index::Tracked)?);
-    let mut plan = BulkPlan::from_jids(session, now, order, &told, |_| None)?;
+    let tracked = JidArgs::Many(session.core()?.members(now, &Index::Tracked)?);
+    let mut plan = BulkPlan::from_jids(session, now, order, &tracked, |_| None)?;
     plan.keep_only_missing();
     track(plan, false, session)
 }
 
-/// Lists the tracked jobs, tracked longest first.
+/// Lists the tracked jobs, those tracked longest first.
 fn list(session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<Jobs>()?;
@@ -143,10 +143,10 @@ fn list(session: &mut Session) -> Result<Exit, Error> {
     match jobs.missing.as_slice() {
         [] if jobs.list.items.is_empty() => out.note_on_terminal("no tracked jobs"),
         [] => {}
-        gone => {
-            let names: Vec<String> = gone.iter().map(clean).collect();
-            let jobs = plural(gone.len() as u64, "tracked job", "tracked jobs");
-            let verb = if gone.len() == 1 { "has" } else { "have" };
+        missing => {
+            let names: Vec<String> = missing.iter().map(Name::to_string).collect();
+            let jobs = plural(missing.len() as u64, "tracked job", "tracked jobs");
+            let verb = if missing.len() == 1 { "has" } else { "have" };
             out.note(&format!("{jobs} {verb} expired: {}", names.join(", ")));
         }
     }

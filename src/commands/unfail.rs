@@ -11,15 +11,15 @@ use crate::exit::Exit;
 use crate::model::bulk::{BulkReport, RowContent, Totals};
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{clean, plural};
+use crate::text::plural;
 
 /// Move the oldest failed jobs of a group to one queue
 ///
-/// The core's own call, kept for completeness: all go to the one queue, and neither their failure
-/// nor the counters of the day change as they should. `qless failed --group GROUP --retry-all` is
-/// the better tool: it puts each job back into its own queue.
+/// This is the core's own call. It puts all jobs into one queue, and it updates neither their
+/// failure nor the statistics of the day. Prefer `qless failed --group GROUP --retry-all`, which
+/// puts each job into its own queue.
 ///
-/// Prints how many were moved.
+/// Prints the number of moved jobs.
 ///
 /// Example: `qless unfail 'upload error' --to uploads --count 100`
 ///
@@ -28,14 +28,14 @@ use crate::text::{clean, plural};
 /// See also: `qless failed`, `qless retry`
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The group
+    /// Failure group
     #[arg(value_parser = value::jids(), add = value::Candidates::Groups)]
     group: Name,
-    /// The queue
+    /// Queue
     #[arg(long, value_name = "QUEUE", value_parser = value::new_name(),
           add = value::Candidates::Queues)]
     to: Name,
-    /// At most so many jobs
+    /// Maximum number of jobs
     #[arg(long, value_name = "N", value_parser = value::at_least_one, default_value = "25")]
     count: u64,
     #[command(flatten)]
@@ -58,8 +58,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let what = format!(
         "move the {} of `{}` to `{}`",
         plural(expected, "oldest job", "oldest jobs"),
-        clean(&args.group),
-        clean(&args.to)
+        args.group,
+        args.to
     );
     let mut moved = 0;
     if args.dry.dry_run {

@@ -9,10 +9,10 @@ use crate::core::api::not_found;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::done::Done;
+use crate::name::Name;
 use crate::session::Session;
-use crate::text::clean;
 
-/// Let workers take jobs of queues again
+/// Resume paused queues
 ///
 /// Examples: `qless unpause images`
 /// · `qless unpause --all`
@@ -46,7 +46,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             session.core()?.unpause(now, slice)?;
         }
     }
-    let names: Vec<String> = queues.iter().map(clean).collect();
+    let names: Vec<String> = queues.iter().map(Name::to_string).collect();
     match (queues.is_empty(), dry) {
         (true, _) => session.ui.note_on_terminal("no paused queues"),
         (false, true) => session

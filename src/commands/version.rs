@@ -9,7 +9,7 @@ use crate::session::Session;
 
 /// Print the version of the binary, its commit and the name of its core
 ///
-/// The core is named by the SHA-1 of its script, as `EVALSHA` uses it.
+/// The name of the core is the SHA-1 of its script, as for `EVALSHA`.
 ///
 /// Example: `qless version -o json`
 ///

@@ -14,9 +14,10 @@ use crate::model::worker::{Worker, WorkerJobs};
 use crate::name::Name;
 use crate::session::Session;
 
-/// Show the workers, or the jobs of one
+/// Show workers, or the jobs of one worker
 ///
-/// Last seen is the last pop or heartbeat. With one name: its jobs as in `jobs`, stalled first.
+/// LAST SEEN is the time of the last pop or heartbeat. One name shows the jobs of that worker as in
+/// `jobs`, stalled jobs first.
 ///
 /// Examples: `qless workers` · `qless workers mx-2-18841` · `qless workers 'mx-*'`
 ///
@@ -25,7 +26,7 @@ use crate::session::Session;
 /// See also: `qless timeout`, `qless forget worker`
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Only these workers, by name or glob
+    /// Only these workers (name or glob)
     #[arg(value_name = "WORKER", value_parser = value::pattern(), add = value::Candidates::Workers)]
     workers: Vec<Pattern>,
     #[command(flatten)]
@@ -63,7 +64,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let empty = holder.details.is_empty();
         out.show(&holder)?;
         if empty {
-            out.note_on_terminal("it holds no jobs");
+            out.note_on_terminal("the worker holds no jobs");
         }
         return Ok(Exit::Ok);
     }
@@ -78,7 +79,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         workers.retain(|worker| {
             args.workers
                 .iter()
-                .any(|wanted| wanted.matches(&worker.name))
+                .any(|pattern| pattern.matches(&worker.name))
         });
     }
     let empty = workers.is_empty();
@@ -89,11 +90,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// The reference's `workers`, which also forgets those that were not seen for long.
+/// Prints the reply of the core's own `workers`, which also forgets workers not seen for long.
 fn raw(workers: &[Pattern], session: &mut Session) -> Result<Exit, Error> {
     let now = session.now();
     let names: Option<Vec<&Name>> = workers.iter().map(Pattern::plain).collect();
-    let names = names.ok_or_else(|| Error::usage("the core's own `workers` knows no globs"))?;
+    let names = names.ok_or_else(|| Error::usage("the core's own `workers` takes no globs"))?;
     let calls: Vec<Call> = match names.is_empty() {
         true => vec![Call::raw("workers")],
         false => names

@@ -2,6 +2,7 @@
 //! would.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::time::Duration;
 
 use crate::args::moment;
@@ -237,7 +238,7 @@ fn data(member: &Member, most: usize) -> Result<(), String> {
 }
 
 /// Parses a number or a text as the command line does.
-fn typed<T>(member: &Member, read: impl Fn(&str) -> Result<T, String>) -> Result<T, String> {
+fn typed<T, E: Display>(member: &Member, read: impl Fn(&str) -> Result<T, E>) -> Result<T, String> {
     let text = match member.shape {
         Shape::String => inside(member.value),
         _ => Cow::Borrowed(member.value),
@@ -278,7 +279,10 @@ fn moment(member: &Member) -> Result<When, String> {
 /// The last second of the year 9999.
 const LATEST: f64 = 253_402_300_799.0;
 
-fn number<T>(member: &Member, read: impl Fn(&str) -> Result<T, String>) -> Result<(), String> {
+fn number<T, E: Display>(
+    member: &Member,
+    read: impl Fn(&str) -> Result<T, E>,
+) -> Result<(), String> {
     match member.shape {
         Shape::Number => typed(member, read).map(drop),
         _ => Err(format!("wants a whole number, not {}", value(member))),
@@ -416,11 +420,11 @@ mod tests {
             (r#"{"data":[1,NaN]}"#, "12: `NaN` is not a JSON number"),
             (
                 r#"{"delay":-1}"#,
-                "10: `delay` wants a duration such as `90s`, `15m` or `2h`, not `-1`",
+                "10: `delay` expects a duration such as `90s`, `15m` or `2h`, not `-1`",
             ),
             (
                 r#"{"delay":{}}"#,
-                "10: `delay` wants a duration such as `90s`, `15m` or `2h`, not an object",
+                "10: `delay` expects a duration such as `90s`, `15m` or `2h`, not an object",
             ),
             (
                 r#"{"delay":1,"at":1}"#,
@@ -428,7 +432,7 @@ mod tests {
             ),
             (
                 r#"{"priority":1.5}"#,
-                "13: `priority` wants a whole number between -9007199254740992 and 9007199254740992, not `1.5`",
+                "13: `priority` expects a whole number between -9007199254740992 and 9007199254740992, not `1.5`",
             ),
             (
                 r#"{"priority":"1"}"#,
@@ -436,7 +440,7 @@ mod tests {
             ),
             (
                 r#"{"retries":-1}"#,
-                "12: `retries` wants a whole number between 0 and 9007199254740992, not `-1`",
+                "12: `retries` expects a whole number between 0 and 9007199254740992, not `-1`",
             ),
             (
                 r#"{"tags":"eu"}"#,

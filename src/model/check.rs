@@ -1,30 +1,62 @@
-//! What a look found.
+//! The result of a scan.
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use super::field::Field;
-use super::finding::{Approval, Finding, Form, Severity};
+use super::finding::{Approval, Finding, FindingId, Form, Severity};
 use super::repair::{Planned, RepairCounts};
 use crate::json::Number;
 use crate::name;
 use crate::name::Name;
 use crate::text;
 
-/// The document of a look.
+/// The document of `qless check`.
 #[derive(Clone, Debug, serde::Serialize)]
 pub(crate) struct Check {
     pub keys: u64,
     pub jobs: u64,
     pub queues: u64,
     pub elapsed_s: Number,
-    /// Whether everything was walked.
+    /// Whether everything was scanned.
     pub complete: bool,
-    /// Whether it was, and nothing at or above `fail_on` was found.
+    /// Whether the scan was complete and found nothing at or above `fail_on`.
     pub clean: bool,
     pub fail_on: Severity,
-    /// What probably led to it.
+    /// Likely causes of the findings.
     pub causes: Vec<String>,
     pub items: Vec<Found>,
+}
+
+/// A finding with its count and examples.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub finding: &'static Finding,
+    pub severity: Severity,
+    pub count: u64,
+    /// Whether there may be more than `count`.
+    pub at_least: bool,
+    /// How many a repair would repair.
+    pub repairable: u64,
+    /// How many more it would repair if `--only` names the finding.
+    pub needs_only: u64,
+    pub examples: Vec<Example>,
+}
+
+/// One item of a finding.
+#[derive(Clone, Debug, serde::Serialize)]
+pub(crate) struct Example {
+    #[serde(flatten, serialize_with = "name::item")]
+    pub item: Name,
+    #[serde(flatten, serialize_with = "name::detail")]
+    pub detail: Name,
+}
+
+impl Example {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::name("item", "the job, name or key"),
+        Field::name("detail", "the problem with it"),
+    ];
 }
 
 impl Check {
@@ -45,20 +77,6 @@ impl Check {
     Field::bool("dry_run", "true if the repair was only simulated").optional(),
     Field::object("plan", Planned::FIELDS, "with --repair --dry-run: the repairs that would be made, in order").list().optional(),
     ];
-}
-
-/// A finding, with how often it was made.
-#[derive(Clone, Debug)]
-pub(crate) struct Found {
-    pub finding: &'static Finding,
-    pub severity: Severity,
-    pub count: u64,
-    /// Whether there may be more.
-    pub at_least: bool,
-    /// How many a repair would mend, and how many if it names them.
-    pub mends: u64,
-    pub asks: u64,
-    pub examples: Vec<Example>,
 }
 
 impl Found {
@@ -90,55 +108,38 @@ impl Found {
     ];
 }
 
-/// One item that it was made of.
-#[derive(Clone, Debug, serde::Serialize)]
-pub(crate) struct Example {
-    #[serde(flatten, serialize_with = "name::item")]
-    pub item: Name,
-    #[serde(flatten, serialize_with = "name::detail")]
-    pub detail: Name,
-}
-
-impl Example {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::name("item", "the job, name or key"),
-        Field::name("detail", "the problem with it"),
-    ];
-}
-
 impl Found {
-    pub(crate) fn new(finding: &'static Finding, severity: Severity) -> Found {
+    pub(crate) fn new(id: FindingId, severity: Severity) -> Found {
         Found {
-            finding,
+            finding: id.row(),
             severity,
             count: 0,
             at_least: false,
-            mends: 0,
-            asks: 0,
+            repairable: 0,
+            needs_only: 0,
             examples: Vec::new(),
         }
     }
 
-    /// Returns what a human has to decide, and the command for each choice: for jobs that wait for
-    /// each other one that cuts each edge of the examples.
+    /// Returns what you can decide, with the command for each choice: for a dependency cycle, a
+    /// command for each edge of the examples.
     pub(crate) fn choices(&self) -> Vec<String> {
-        let told = self
+        let choices = self
             .finding
             .choices
             .iter()
             .map(|choice| (*choice).to_owned());
         if self.finding.form != Form::Chain {
-            return told.collect();
+            return choices.collect();
         }
         let cuts = self.cuts().into_iter();
         let cuts: Vec<String> = cuts.map(|cut| format!("break it here: `{cut}`")).collect();
-        // The first of them names no jobs.
+        // The first choice of the table is the same command without job names.
         let skipped = usize::from(!cuts.is_empty());
-        cuts.into_iter().chain(told.skip(skipped)).collect()
+        cuts.into_iter().chain(choices.skip(skipped)).collect()
     }
 
-    /// Returns the commands of which each cuts an edge of a cycle, as far as they can be typed.
+    /// Returns a command for each edge of a dependency cycle that removes it, if it can be typed.
     pub(crate) fn cuts(&self) -> Vec<String> {
         if self.finding.form != Form::Chain {
             return Vec::new();
@@ -160,23 +161,24 @@ impl Found {
         cuts
     }
 
-    /// Keeps an example, if it is among the first of them: the same ones in any order of a walk.
-    pub(crate) fn show(&mut self, detail: &Name, item: &Name, most: usize) {
+    /// Adds an example if it is among the first `most` in order, so that the examples do not depend
+    /// on the order of the scan.
+    pub(crate) fn add_example(&mut self, detail: &Name, item: &Name, most: usize) {
         let key = (detail, item);
-        let place = self
+        let position = self
             .examples
             .partition_point(|other| (&other.detail, &other.item) < key);
-        if place < most {
+        if position < most {
             let (item, detail) = (item.clone(), detail.clone());
-            self.examples.insert(place, Example { item, detail });
+            self.examples.insert(position, Example { item, detail });
             self.examples.truncate(most);
         }
     }
 }
 
-/// Returns the command that cuts an edge, if it can be typed.
+/// Returns the command that removes a dependency, if it can be typed.
 fn cut(one: &str, other: &str) -> Option<String> {
-    let typable = |name: &str| !name.is_empty() && text::clean(name) == name;
+    let typable = |name: &str| !name.is_empty() && text::Harmless(name).to_string() == name;
     if !typable(one) || !typable(other) {
         return None;
     }
@@ -197,19 +199,19 @@ impl Serialize for Found {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let finding = self.finding;
         let invariants: Vec<String> = finding.invariants().collect();
-        let choices = match finding.consent {
-            Approval::Unasked if self.mends == self.count => Vec::new(),
+        let choices = match finding.approval {
+            Approval::Automatic if self.repairable == self.count => Vec::new(),
             _ => self.choices(),
         };
         let mut doc = serializer.serialize_struct("found", 10)?;
         doc.serialize_field("severity", &self.severity)?;
-        doc.serialize_field("finding", finding.id)?;
+        doc.serialize_field("finding", finding.name)?;
         doc.serialize_field("count", &self.count)?;
         doc.serialize_field("at_least", &self.at_least)?;
         doc.serialize_field("problem", finding.problem)?;
         doc.serialize_field("invariants", &invariants)?;
-        doc.serialize_field("mends", &self.mends)?;
-        doc.serialize_field("asks", &self.asks)?;
+        doc.serialize_field("mends", &self.repairable)?;
+        doc.serialize_field("asks", &self.needs_only)?;
         doc.serialize_field("choices", &choices)?;
         doc.serialize_field("examples", &self.examples)?;
         doc.end()

@@ -38,14 +38,13 @@ impl DataFilter {
     pub(crate) fn new(typed: &Name) -> Result<DataFilter, String> {
         let bytes = typed.as_bytes();
         let Some(end) = bytes.iter().position(|&byte| byte == b'=') else {
-            return Err("wants PATH=VALUE such as `user.id=42`".into());
+            return Err("PATH=VALUE such as `user.id=42`".into());
         };
-        let path =
-            Path::new(&bytes[..end]).map_err(|what| format!("wants {what} before its `=`"))?;
+        let path = Path::new(&bytes[..end]).map_err(|what| format!("{what} before its `=`"))?;
         let text = lossless_text(&bytes[end + 1..]);
         let value = match serde_json::from_str::<&RawValue>(&text) {
             Ok(json) => Value::read(json, MAX_DEPTH)
-                .ok_or_else(|| format!("wants a value nested at most {MAX_DEPTH} deep"))?,
+                .ok_or_else(|| format!("a value nested at most {MAX_DEPTH} deep"))?,
             Err(_) => Value::Text(text.into_owned()),
         };
         Ok(DataFilter { path, value })

@@ -17,7 +17,7 @@ const MAX_SIZE: usize = 1 << 20;
 impl MessageRegex {
     /// Reads what was typed; the error is the end of a sentence that begins with the flag.
     pub(crate) fn new(typed: &str) -> Result<MessageRegex, String> {
-        let wants = |why: String| format!("wants a regular expression ({why})");
+        let wants = |why: String| format!("a regular expression ({why})");
         let (what, at) = match regex_syntax::ParserBuilder::new()
             .utf8(false)
             .build()
@@ -79,9 +79,9 @@ mod tests {
             (r"(a)\1", "backreferences are not supported, at character 4"),
             ("(((((a{50}){50}){50}){50}){50})", "not that large"),
         ] {
-            let error = MessageRegex::new(typed).unwrap_err();
-            assert!(error.starts_with("wants a regular expression ("), "{error}");
-            assert!(error.contains(why), "{typed}: {error}");
+            let told = MessageRegex::new(typed).unwrap_err();
+            assert!(told.starts_with("a regular expression ("), "{told}");
+            assert!(told.contains(why), "{typed}: {told}");
         }
     }
 

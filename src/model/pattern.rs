@@ -80,7 +80,7 @@ fn unescaped(typed: &str) -> Option<String> {
 
 /// Compiles a glob to a regular expression over the characters of lossless texts.
 fn compile(typed: &str) -> Result<Regex, String> {
-    let wants = |why: &str| format!("wants a name or a glob ({why})");
+    let wants = |why: &str| format!("a name or a glob ({why})");
     if typed.len() > MAX_LENGTH {
         return Err(wants(&format!("of at most {MAX_LENGTH} bytes")));
     }

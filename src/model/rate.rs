@@ -38,23 +38,23 @@ impl FromStr for Rate {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Rate, String> {
-        let expected = || "wants a number per second, such as `20/s`, or `90/m`".to_string();
-        let (number, unit) = text.split_once('/').ok_or_else(expected)?;
+        let wants = || "a number per second, such as `20/s`, or `90/m`".to_string();
+        let (number, unit) = text.split_once('/').ok_or_else(wants)?;
         let seconds = match unit {
             "s" => 1.0,
             "m" => 60.0,
             "h" => 3600.0,
-            _ => return Err(expected()),
+            _ => return Err(wants()),
         };
         let digits = |byte: u8| byte.is_ascii_digit() || byte == b'.';
         if !number.bytes().all(digits) {
-            return Err(expected());
+            return Err(wants());
         }
-        let number: f64 = number.parse().map_err(|_| expected())?;
+        let number: f64 = number.parse().map_err(|_| wants())?;
         match number / seconds {
             // A rate below one job per month is a typing error.
             rate if rate.is_finite() && rate > 3e-7 => Ok(Rate(rate)),
-            _ => Err(expected()),
+            _ => Err(wants()),
         }
     }
 }

@@ -1,20 +1,21 @@
-//! What became of what a look found.
+//! The result of a repair.
 
 use serde::ser::{Serialize, SerializeStruct, Serializer};
 
 use super::check::{Check, Found};
 use super::field::Field;
+use super::finding::FindingId;
 use crate::name;
 use crate::name::Name;
 
 /// The document of a repair.
 #[derive(Clone, Debug)]
 pub(crate) struct Repaired {
-    /// What the last look walked; what it found is in the rows.
+    /// The last scan; its findings are in `items`.
     pub check: Check,
-    /// The name under which this repair has set aside whole keys; none if nothing was to be mended.
+    /// The name under which this repair sets keys aside; `None` if there was nothing to repair.
     pub run: Option<String>,
-    pub sum: RepairCounts,
+    pub totals: RepairCounts,
     pub items: Vec<Row>,
 }
 
@@ -23,7 +24,7 @@ impl Serialize for Repaired {
         let Repaired {
             check,
             run,
-            sum,
+            totals,
             items,
         } = self;
         let mut doc = serializer.serialize_struct("repaired", 13)?;
@@ -36,42 +37,43 @@ impl Serialize for Repaired {
         doc.serialize_field("fail_on", &check.fail_on)?;
         doc.serialize_field("causes", &check.causes)?;
         doc.serialize_field("run", run)?;
-        doc.serialize_field("mended", &sum.mended)?;
-        doc.serialize_field("gone", &sum.gone)?;
-        doc.serialize_field("refused", &sum.refused)?;
+        doc.serialize_field("mended", &totals.repaired)?;
+        doc.serialize_field("gone", &totals.gone)?;
+        doc.serialize_field("refused", &totals.refused)?;
         doc.serialize_field("items", items)?;
         doc.end()
     }
 }
 
-/// What became of a finding.
+/// How often a finding was repaired, or not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
 pub(crate) struct RepairCounts {
-    pub mended: u64,
-    /// It was found, and was no longer there when it was to be mended.
+    #[serde(rename = "mended")]
+    pub repaired: u64,
+    /// The scan found it, but it was no longer there when it was to be repaired.
     pub gone: u64,
-    /// The server did not take it.
+    /// The server refused the repair.
     pub refused: u64,
 }
 
-/// A finding, as often as it is still there, and what became of it otherwise.
+/// A finding: the remaining count, and how many were repaired or not.
 #[derive(Clone, Debug, serde::Serialize)]
 pub(crate) struct Row {
     #[serde(flatten)]
     pub found: Found,
     #[serde(flatten)]
-    pub fate: RepairCounts,
+    pub counts: RepairCounts,
 }
 
 impl From<Found> for Row {
     fn from(found: Found) -> Row {
-        let fate = RepairCounts::default();
-        Row { found, fate }
+        let counts = RepairCounts::default();
+        Row { found, counts }
     }
 }
 
 impl RepairCounts {
-    /// The field of [`RepairCounts::mended`] in documents.
+    /// The field of [`RepairCounts::repaired`] in documents.
     pub(crate) const MENDED: Field =
         Field::count("mended", "with --repair: how many were repaired").optional();
 
@@ -87,21 +89,21 @@ impl RepairCounts {
         Field::count("refused", "how many repairs the server refused").optional();
 
     pub(crate) fn add(&mut self, other: RepairCounts) {
-        self.mended += other.mended;
+        self.repaired += other.repaired;
         self.gone += other.gone;
         self.refused += other.refused;
     }
 }
 
-/// What a repair would do about one finding: an item of `--dry-run`.
+/// The planned repair of one finding: an item of `--dry-run`.
 #[derive(Clone, Debug, serde::Serialize)]
 pub(crate) struct Planned {
-    pub finding: String,
+    pub finding: FindingId,
     #[serde(flatten, serialize_with = "name::item")]
     pub item: Name,
     #[serde(flatten, serialize_with = "name::detail")]
     pub detail: Name,
-    /// The commands of Redis that would do it, as redis-cli takes them.
+    /// The commands of Redis that would repair it, as redis-cli accepts them.
     pub commands: Vec<String>,
 }
 
@@ -115,9 +117,9 @@ impl Planned {
     ];
 }
 
-/// The document of a repair that only shows what it would do.
+/// The document of a repair with `--dry-run`.
 #[derive(Clone, Debug, serde::Serialize)]
-pub(crate) struct Rehearsed {
+pub(crate) struct RepairPlan {
     #[serde(flatten)]
     pub check: Check,
     pub dry_run: bool,

@@ -1,11 +1,12 @@
-//! Verdicts of `check.slice`: what was asked about, what was found, what was or would be changed.
+//! Verdicts of `check.slice`: the items verified, what was found, and what was or would be changed.
 
+use super::finding::{Detail, FindingId};
 use crate::name::Name;
 
-/// The most items that one call judges.
-pub const MOST: usize = 200;
+/// The most items that one call verifies.
+pub const MAX_ITEMS: usize = 200;
 
-/// What items are judged as (`core.md` 9.5).
+/// The kind of an item to verify (`core.md` 9.5).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ItemKind {
     Job,
@@ -25,12 +26,12 @@ pub enum ItemKind {
     Names,
     /// Key names without prefix.
     Key,
-    /// Jobs, each of which waits for the next, the last for the first.
+    /// Jobs, each of which depends on the next, and the last on the first.
     Cycle,
 }
 
 impl ItemKind {
-    /// Returns the word of the wire.
+    /// Returns the word of the protocol.
     pub const fn word(self) -> &'static str {
         match self {
             ItemKind::Job => "job",
@@ -52,7 +53,7 @@ impl ItemKind {
     }
 }
 
-/// Where items lie that are judged together.
+/// The location of items that are verified together.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Location {
     pub kind: ItemKind,
@@ -67,20 +68,20 @@ impl Location {
     }
 }
 
-/// What is to become of a finding.
+/// What a repair does, or has done, about a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum VerdictOutcome {
-    /// A repair would mend it.
-    Found,
-    /// A repair that names it would.
-    Decide,
-    /// It can only be told.
+    /// A repair repairs it.
+    Repairable,
+    /// A repair repairs it only if `--only` names the finding.
+    NeedsOnly,
+    /// It is only reported.
     Report,
-    Mended,
+    Repaired,
 }
 
-/// One place before and after. `None` is absent. Without item it is a whole key: moved to `after`,
-/// or rid of an expiry of `before` milliseconds.
+/// A value before and after. `None` means absent. Without an item it is a whole key: renamed to
+/// `after`, or persisted after an expiry of `before` milliseconds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Change {
     pub key: Name,
@@ -93,19 +94,21 @@ pub struct Change {
 /// A finding about one item.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// The name of the finding, such as `ghost-waiting`.
-    pub id: String,
+    pub id: FindingId,
     pub item: Name,
     pub outcome: VerdictOutcome,
     pub detail: Name,
+    /// The same, if it decides something.
+    pub known_detail: Detail,
     /// What was changed, or what a repair would change.
     pub changes: Vec<Change>,
 }
 
-/// What a call that mends answers.
+/// The reply of a call that repairs.
 #[derive(Clone, Debug)]
 pub struct RepairReply {
     pub verdicts: Vec<Verdict>,
-    /// Whether it was made again after its answer was lost: what the first time mended is not told.
-    pub again: bool,
+    /// Whether the call was repeated because its reply was lost: repairs of the first call are not
+    /// reported.
+    pub repeated: bool,
 }

@@ -12,7 +12,7 @@ use crate::core::api::guard::JOBS_PER_READ;
 use crate::core::api::index::{Index, IndexReader};
 use crate::core::api::job::{Detail, MOST};
 use crate::core::api::not_found;
-use crate::core::api::page::Scan;
+use crate::core::api::page::JobScan;
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::model::hashed_set::HashedSet;
@@ -62,7 +62,7 @@ struct ActiveSource {
 
 enum MemberReader {
     Index(IndexReader),
-    AllJobs(Scan),
+    AllJobs(JobScan),
 }
 
 /// An entry of a failure list that does not belong there.
@@ -318,7 +318,7 @@ impl<'a> Selection<'a> {
                 _ => self.left.saturating_add(self.skip).max(MOST as u64),
             };
             let reader = match &source.index {
-                None => MemberReader::AllJobs(Scan::default()),
+                None => MemberReader::AllJobs(JobScan::default()),
                 Some(index @ Index::Failed(_)) if self.newest => {
                     MemberReader::Index(IndexReader::back(index.clone(), size))
                 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use clap::ValueEnum;
 
 use crate::args::format::{Format, TimeFormat, When};
+use crate::args::invalid::Invalid;
 use crate::args::value;
 use crate::name;
 use crate::name::Name;
@@ -92,10 +93,10 @@ impl ValueType {
     }
 }
 
-/// Puts a value in its place, or says why it cannot be: `is …` or `wants …`.
+/// Stores a value, or returns why it is invalid.
 #[derive(Clone, Copy)]
 enum Setter {
-    Text(fn(&mut Values, &str) -> Result<(), String>),
+    Text(fn(&mut Values, &str) -> Result<(), Invalid>),
     Switch(fn(&mut Values, bool)),
     Words(fn(&mut Values, Vec<String>)),
 }
@@ -104,7 +105,7 @@ const fn text(
     name: &'static str,
     default: &'static str,
     says: &'static str,
-    take: fn(&mut Values, &str) -> Result<(), String>,
+    take: fn(&mut Values, &str) -> Result<(), Invalid>,
 ) -> ConfigKey {
     ConfigKey {
         name,
@@ -149,24 +150,28 @@ impl ConfigKey {
         KEYS.iter().filter(move |key| key.in_defaults || !defaults)
     }
 
-    pub(crate) fn take_text(&self, values: &mut Values, given: &str) -> Result<(), String> {
+    pub(crate) fn take_text(&self, values: &mut Values, given: &str) -> Result<(), Invalid> {
         match self.take {
             Setter::Text(take) => take(values, given),
-            _ => Err(format!("wants {}", self.of.wants())),
+            _ => Err(Invalid::expects(self.of.wants())),
         }
     }
 
-    pub(crate) fn take_switch(&self, values: &mut Values, given: bool) -> Result<(), String> {
+    pub(crate) fn take_switch(&self, values: &mut Values, given: bool) -> Result<(), Invalid> {
         match self.take {
             Setter::Switch(take) => {
                 take(values, given);
                 Ok(())
             }
-            _ => Err(format!("wants {}", self.of.wants())),
+            _ => Err(Invalid::expects(self.of.wants())),
         }
     }
 
-    pub(crate) fn take_words(&self, values: &mut Values, given: Vec<String>) -> Result<(), String> {
+    pub(crate) fn take_words(
+        &self,
+        values: &mut Values,
+        given: Vec<String>,
+    ) -> Result<(), Invalid> {
         match self.take {
             Setter::Words(_) if given.first().is_none_or(String::is_empty) => {
                 Err("names no program".into())
@@ -178,7 +183,7 @@ impl ConfigKey {
                 take(values, given);
                 Ok(())
             }
-            _ => Err(format!("wants {}", self.of.wants())),
+            _ => Err(Invalid::expects(self.of.wants())),
         }
     }
 }
@@ -296,7 +301,8 @@ pub(crate) const KEYS: [ConfigKey; 14] = [
         "table",
         "table, json, ndjson, jid or raw, as `--output`",
         |values, given| {
-            let format = Format::of(given).ok_or("wants table, json, ndjson, jid or raw")?;
+            let format =
+                Format::of(given).ok_or(Invalid::expects("table, json, ndjson, jid or raw"))?;
             values.output = Some(format);
             Ok(())
         },
@@ -317,8 +323,8 @@ pub(crate) const KEYS: [ConfigKey; 14] = [
         "auto",
         "how moments are written: auto, relative, iso or unix, as `--time-format`",
         |values, given| {
-            let wants = "wants auto, relative, iso or unix";
-            values.time_format = Some(TimeFormat::from_str(given, false).map_err(|_| wants)?);
+            let expected = || Invalid::expects("auto, relative, iso or unix");
+            values.time_format = Some(TimeFormat::from_str(given, false).map_err(|_| expected())?);
             Ok(())
         },
     )
@@ -347,8 +353,8 @@ pub(crate) const KEYS: [ConfigKey; 14] = [
     .in_defaults(),
 ];
 
-fn when(given: &str) -> Result<When, String> {
-    When::from_str(given, false).map_err(|_| "wants auto, always or never".into())
+fn when(given: &str) -> Result<When, Invalid> {
+    When::from_str(given, false).map_err(|_| Invalid::expects("auto, always or never"))
 }
 
 /// Returns the hint for an unknown key: the most similar key, or all keys.

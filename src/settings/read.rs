@@ -6,7 +6,7 @@ use std::ops::Range;
 use toml_edit::{Document, Item, TableLike, Value};
 
 use super::key::{ConfigKey, ValueType, Values, advice};
-use crate::args::value::refused;
+
 use crate::text::Harmless;
 
 /// The contents of a configuration file.
@@ -129,26 +129,26 @@ fn values(table: &dyn TableLike, of: &str, defaults: bool) -> Result<Values, At>
             (ValueType::Text | ValueType::Time, Some(Value::String(text))) => {
                 let text = text.value();
                 key.take_text(&mut values, text)
-                    .map_err(|why| refused(name, text, &why))
+                    .map_err(|why| why.sentence(name, text))
             }
             (ValueType::Time, Some(Value::Integer(number))) => {
                 let text = number.value().to_string();
                 key.take_text(&mut values, &text)
-                    .map_err(|why| refused(name, &text, &why))
+                    .map_err(|why| why.sentence(name, &text))
             }
             (ValueType::Time, Some(Value::Float(number))) => {
                 let text = number.value().to_string();
                 key.take_text(&mut values, &text)
-                    .map_err(|why| refused(name, &text, &why))
+                    .map_err(|why| why.sentence(name, &text))
             }
             (ValueType::Switch, Some(Value::Boolean(switch))) => key
                 .take_switch(&mut values, *switch.value())
-                .map_err(|why| refused(name, "", &why)),
+                .map_err(|why| why.sentence(name, "")),
             (ValueType::Words, Some(Value::Array(words))) => {
                 let words = words.iter().map(|word| word.as_str().map(str::to_owned));
                 let words: Option<Vec<String>> = words.collect();
                 key.take_words(&mut values, words.ok_or_else(mistyped)?)
-                    .map_err(|why| refused(name, "", &why))
+                    .map_err(|why| why.sentence(name, ""))
             }
             _ => return Err(mistyped()),
         };
@@ -179,7 +179,7 @@ fn mistyped(name: &str, of: ValueType, item: &Item) -> String {
         },
         _ => "a table",
     };
-    format!("`{name}` wants {}, not {found}", of.wants())
+    format!("`{name}` expects {}, not {found}", of.wants())
 }
 
 fn key_at(table: &dyn TableLike, name: &str) -> usize {

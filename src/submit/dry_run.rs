@@ -31,7 +31,7 @@ impl Sender<'_> {
                 let jids: Vec<Name> = jobs.iter().map(|job| round.jid(job).into()).collect();
                 let core = session.core()?;
                 let now = core.now();
-                let found = core.seen(now, &jids)?;
+                let found = core.snapshots(now, &jids)?;
                 for (job, found) in jobs.iter().zip(found) {
                     let mut outcome = LineOutcome {
                         line: job.line,

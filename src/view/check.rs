@@ -1,4 +1,4 @@
-//! What a look found: a row each, the worst first.
+//! The findings of a scan: a row for each, the worst first.
 
 use std::collections::HashSet;
 
@@ -34,7 +34,7 @@ impl View for Check {
         for found in &self.items {
             table.row(vec![
                 severity(found.severity),
-                Cell::text(found.finding.id),
+                Cell::text(found.finding.name),
                 count(found.count, found, page),
                 Cell::text(found.finding.problem),
                 Cell::text(examples(found, page.terminal)),
@@ -49,7 +49,7 @@ impl View for Check {
 }
 
 impl Check {
-    /// Returns what was walked, in a line.
+    /// Returns the extent of the scan in a line.
     pub(crate) fn headline(&self) -> String {
         let [keys, jobs, queues] = [
             text::plural(self.keys, "key", "keys"),
@@ -61,20 +61,20 @@ impl Check {
     }
 }
 
-/// How many there are of a finding, or at least are.
+/// A count of a finding; `+` marks a lower bound.
 pub(crate) fn count(count: u64, of: &Found, page: &Page) -> Cell {
     let more = if of.at_least { "+" } else { "" };
     Cell::by(count as f64, page.count(count) + more)
 }
 
-/// A severity in its colour; the worst sorts first.
+/// A severity in its color; the worst sorts first.
 pub(crate) fn severity(severity: Severity) -> Cell {
     Cell::by(rank(severity), severity.word()).ink(ink(severity))
 }
 
 fn rank(severity: Severity) -> f64 {
-    let place = Severity::ALL.iter().position(|other| *other == severity);
-    place.unwrap_or_default() as f64
+    let rank = Severity::ALL.iter().position(|other| *other == severity);
+    rank.unwrap_or_default() as f64
 }
 
 fn ink(severity: Severity) -> Option<Ink> {
@@ -85,29 +85,29 @@ fn ink(severity: Severity) -> Option<Ink> {
     }
 }
 
-/// Returns the examples in a line: where they lie, their names, what is wrong with each.
+/// Returns the examples in a line: location, name, and detail of each.
 pub(crate) fn examples(found: &Found, cut: bool) -> String {
     let names = Names::of(&found.examples, cut);
     let form = found.finding.form;
     if form == Form::JidIn {
-        return by_place(&found.examples, &names);
+        return by_location(&found.examples, &names);
     }
-    let told = found.examples.iter().map(|example| {
-        let detail = text::clean(&example.detail);
+    let examples = found.examples.iter().map(|example| {
+        let detail = example.detail.to_string();
         match form {
             Form::Needs => format!(
                 "{} needs {}",
                 names.name(&example.item),
                 names.name(&example.detail)
             ),
-            Form::Chain => format!("{} needs {detail}", text::clean(&example.item)),
+            Form::Chain => format!("{} needs {detail}", example.item),
             Form::Jid => names.name(&example.item),
-            Form::Name => text::clean(&example.item),
+            Form::Name => example.item.to_string(),
             Form::JidIs => joined(names.name(&example.item), detail),
-            Form::NameIs | Form::JidIn => joined(text::clean(&example.item), detail),
+            Form::NameIs | Form::JidIn => joined(example.item.to_string(), detail),
         }
     });
-    told.collect::<Vec<_>>().join(", ")
+    examples.collect::<Vec<_>>().join(", ")
 }
 
 fn joined(name: String, detail: String) -> String {
@@ -118,28 +118,28 @@ fn joined(name: String, detail: String) -> String {
 }
 
 /// `mail: 3f2a…, 81c0…; images: 7d1f…`
-fn by_place(examples: &[Example], names: &Names) -> String {
-    let mut places: Vec<(&Name, Vec<String>)> = Vec::new();
+fn by_location(examples: &[Example], names: &Names) -> String {
+    let mut locations: Vec<(&Name, Vec<String>)> = Vec::new();
     for example in examples {
         let name = names.name(&example.item);
-        match places
+        match locations
             .iter_mut()
-            .find(|(place, _)| **place == example.detail)
+            .find(|(location, _)| **location == example.detail)
         {
             Some((_, list)) => list.push(name),
-            None => places.push((&example.detail, vec![name])),
+            None => locations.push((&example.detail, vec![name])),
         }
     }
-    let told = places
+    let lists = locations
         .into_iter()
-        .map(|(place, list)| match place.as_bytes() {
+        .map(|(location, list)| match location.as_bytes() {
             b"" => list.join(", "),
-            _ => format!("{}: {}", text::clean(place), list.join(", ")),
+            _ => format!("{location}: {}", list.join(", ")),
         });
-    told.collect::<Vec<_>>().join("; ")
+    lists.collect::<Vec<_>>().join("; ")
 }
 
-/// How jids are written: cut, unless two would look alike.
+/// How jids are printed: cut, unless two of them would look the same.
 struct Names {
     cut: bool,
 }
@@ -155,7 +155,7 @@ impl Names {
     fn name(&self, jid: &Name) -> String {
         match self.cut {
             true => text::short(jid),
-            false => text::clean(jid),
+            false => jid.to_string(),
         }
     }
 }
@@ -164,11 +164,11 @@ impl Names {
 mod tests {
     use super::*;
     use crate::json::Number;
-    use crate::model::finding::Finding;
+    use crate::model::finding::FindingId;
 
     /// A finding with examples: item and detail each.
     fn found(id: &str, examples: &[(&str, &str)]) -> Found {
-        let finding = Finding::named(id).unwrap();
+        let id = FindingId::named(id).unwrap();
         Found {
             count: examples.len() as u64,
             examples: examples
@@ -178,33 +178,33 @@ mod tests {
                     detail: Name::from(*detail),
                 })
                 .collect(),
-            ..Found::new(finding, finding.severity)
+            ..Found::new(id, id.row().severity)
         }
     }
 
     #[test]
-    fn examples_are_worded_by_what_they_are() {
-        let told = |id: &str, list: &[(&str, &str)]| examples(&found(id, list), true);
+    fn examples_have_the_form_of_their_finding() {
+        let shown = |id: &str, list: &[(&str, &str)]| examples(&found(id, list), true);
         let (one, other) = ("3f2a4c5d6e7f", "81c04c5d6e7f");
         assert_eq!(
-            told(
+            shown(
                 "ghost-waiting",
                 &[(one, "images"), (one, "mail"), (other, "mail")]
             ),
             "images: 3f2a4c5d…; mail: 3f2a4c5d…, 81c04c5d…"
         );
         assert_eq!(
-            told("dependency-missing", &[(one, "p-77")]),
+            shown("dependency-missing", &[(one, "p-77")]),
             "3f2a4c5d… needs p-77"
         );
         assert_eq!(
-            told("tag-count", &[("eu", "412, is 409")]),
+            shown("tag-count", &[("eu", "412, is 409")]),
             "eu: 412, is 409"
         );
-        assert_eq!(told("depends-on-nothing", &[("j\x1b", "")]), "j\\x1b");
-        // Two that would look alike are written in full.
+        assert_eq!(shown("depends-on-nothing", &[("j\x1b", "")]), "j\\x1b");
+        // Two jids that would look the same are printed in full.
         assert_eq!(
-            told(
+            shown(
                 "tracked-gone",
                 &[("3f2a4c5d6e7f", ""), ("3f2a4c5d6e80", "")]
             ),
@@ -213,9 +213,9 @@ mod tests {
     }
 
     #[test]
-    fn a_row_for_each_finding() {
-        let mut stray = found("tag-count", &[("eu", "412, is 409")]);
-        stray.at_least = true;
+    fn a_finding_takes_a_row() {
+        let mut tag_count = found("tag-count", &[("eu", "412, is 409")]);
+        tag_count.at_least = true;
         let check = Check {
             keys: 84_112,
             jobs: 61_903,
@@ -225,7 +225,10 @@ mod tests {
             clean: false,
             fail_on: Severity::Warn,
             causes: Vec::new(),
-            items: vec![found("ghost-waiting", &[("3f2a4c5d6e7f", "mail")]), stray],
+            items: vec![
+                found("ghost-waiting", &[("3f2a4c5d6e7f", "mail")]),
+                tag_count,
+            ],
         };
         assert_eq!(
             check.headline(),

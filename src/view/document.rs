@@ -256,7 +256,7 @@ mod tests {
     use crate::model::export::{Cancellation, ExportHead, PausedQueue, SavedJob, SavedRecurring};
     use crate::model::finding::FINDINGS;
     use crate::model::job::{Entry, Failure, Neighbor};
-    use crate::model::repair::{Planned, Rehearsed, RepairCounts, Repaired};
+    use crate::model::repair::{Planned, RepairCounts, RepairPlan, Repaired};
     use crate::model::stats::{Histogram, Spread, Stats, StatsByDay};
     use crate::model::{list::List, repair};
     use crate::name::Name;
@@ -443,13 +443,13 @@ mod tests {
                     item: name.clone(),
                     detail: name.clone(),
                 }],
-                ..Found::new(finding, finding.severity)
+                ..Found::new(finding.id, finding.severity)
             }],
         };
         compare(&mut kinds, &check);
         compare(
             &mut kinds,
-            &Rehearsed {
+            &RepairPlan {
                 check: check.clone(),
                 dry_run: true,
                 plan: vec![Planned {
@@ -466,7 +466,7 @@ mod tests {
                 items: check.items.iter().cloned().map(repair::Row::from).collect(),
                 check,
                 run: Some("a run".to_owned()),
-                sum: RepairCounts::default(),
+                totals: RepairCounts::default(),
             },
         );
         compare(&mut kinds, &Done::new("pause", vec![name.clone()], true));

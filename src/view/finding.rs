@@ -1,43 +1,43 @@
-//! The table of findings in words: for `qless help findings`, and for the manual.
+//! The table of findings as text: for `qless help findings` and the manual.
 
 use std::fmt::Write;
 
-use crate::model::finding::{Approval, BEYOND, FINDINGS, Finding, Severity, invariant};
+use crate::model::finding::{Approval, FINDINGS, Finding, FindingId, LIMITS, Severity, invariant};
 use crate::model::known_deviations::{DEFECTS, TOLERATED};
 use crate::text::wrapped;
 
-/// Columns of a line of help.
+/// The width of a line of help.
 const WIDTH: usize = 98;
 
-/// Where what is said of a finding begins.
+/// The indent of the lines below the name of a finding.
 const INDENT: usize = 4;
 
-/// Returns the topic of the help.
+/// Returns the text of `qless help findings`.
 pub(crate) fn topic() -> String {
     let mut text = String::from(INTRODUCTION);
     text.push('\n');
     for severity in Severity::ALL {
-        let (word, says) = (severity.word(), severity.says());
-        _ = writeln!(text, "{word:<8}  {says}");
+        let (word, meaning) = (severity.word(), severity.meaning());
+        _ = writeln!(text, "{word:<8}  {meaning}");
     }
-    for finding in FINDINGS {
-        _ = writeln!(text, "\n{} ({})", finding.id, standing(finding));
-        for line in told(finding) {
+    for finding in &FINDINGS {
+        _ = writeln!(text, "\n{} ({})", finding.name, rating(finding));
+        for line in sentences(finding) {
             text.push_str(&wrapped(&line, WIDTH, INDENT));
         }
         for choice in finding.choices {
             text.push_str(&bullet(choice));
         }
     }
-    text.push_str("\nWhat no look can tell:\n");
-    for (number, says) in BEYOND {
+    text.push_str("\nLimits of a scan:\n");
+    for (number, says) in LIMITS {
         _ = writeln!(text, "    {}  {says}", invariant(*number));
     }
-    text.push_str("\nWhat is no damage, though it may look like it:\n");
+    text.push_str("\nNormal, though it may look damaged:\n");
     for line in tolerated() {
         text.push_str(&bullet(&line));
     }
-    text.push_str("\nWhat clients with the reference core leave behind, and is told:\n");
+    text.push_str("\nLeft behind by clients with the reference core, and reported:\n");
     for line in defects() {
         text.push_str(&bullet(&line));
     }
@@ -49,74 +49,78 @@ fn bullet(line: &str) -> String {
     format!("{:INDENT$}- {}", "", lines.trim_start())
 }
 
-/// Returns what is left as it is, a line each.
+/// Returns the deviations that are normal, a line each.
 pub(crate) fn tolerated() -> Vec<String> {
-    let lines = TOLERATED.iter().map(|shape| match shape.told {
-        [] => shape.says.to_owned(),
-        told => format!("{} (info: {})", shape.says, told.join(", ")),
+    let lines = TOLERATED.iter().map(|deviation| match deviation.findings {
+        [] => deviation.says.to_owned(),
+        findings => format!("{} (info: {})", deviation.says, names(findings)),
     });
     lines.collect()
 }
 
-/// Returns what the defects of the reference leave behind, a line each.
+/// Returns what the defects of the reference core leave behind, a line each.
 pub(crate) fn defects() -> Vec<String> {
     let lines = DEFECTS.iter().map(|defect| {
-        let told = defect.told.join(", ");
-        format!("{told}: {} (D-{:02})", defect.says, defect.number)
+        let findings = names(defect.findings);
+        format!("{findings}: {} (D-{:02})", defect.says, defect.number)
     });
     lines.collect()
 }
 
-/// Returns the sections of the manual, without escapes: a heading, or a finding's name and where it
-/// stands, then what is said of it, then its choices.
+fn names(findings: &[FindingId]) -> String {
+    let names: Vec<&str> = findings.iter().map(|id| id.name()).collect();
+    names.join(", ")
+}
+
+/// Returns the findings for the manual, without escapes: name and rating, sentences, choices.
 pub(crate) fn entries() -> Vec<(String, Vec<String>, &'static [&'static str])> {
     let of = |finding: &Finding| {
-        let name = format!("{} ({})", finding.id, standing(finding));
-        (name, told(finding), finding.choices)
+        let name = format!("{} ({})", finding.name, rating(finding));
+        (name, sentences(finding), finding.choices)
     };
     FINDINGS.iter().map(of).collect()
 }
 
 pub(crate) const INTRODUCTION: &str = "\
-Each finding of `qless check` has a name that is stable, a severity, and the invariants of the core
-(I-01 to I-37) that it breaks. Where a repair asks, it mends only what `--only` names (`--only all`
-names everything); what it only reports, and what it asks about, is for you to decide: the choices
-stand below it.
+Each finding of `qless check` has a stable name, a severity, and the invariants of the core (I-01 to
+I-37) that it breaks. `Repair:` says what `--repair` does; `if named` requires `--only` with the
+name; `--only all` names all findings except `lost-key`. For the other findings you decide: the
+list below the finding has a command for each choice.
 ";
 
-/// Returns how bad it is and what it stands for.
-fn standing(finding: &Finding) -> String {
+/// Returns the severity and the invariants.
+fn rating(finding: &Finding) -> String {
     let mut words = vec![finding.severity.word().to_owned()];
     words.extend(finding.invariants());
     words.join(", ")
 }
 
 /// Returns the sentences about a finding.
-fn told(finding: &Finding) -> Vec<String> {
-    let mut told = vec![format!("{}.", capital(finding.problem))];
+fn sentences(finding: &Finding) -> Vec<String> {
+    let mut sentences = vec![format!("{}.", capital(finding.problem))];
     for grade in finding.grades {
-        told.push(format!(
+        sentences.push(format!(
             "{} {}.",
             capital(grade.severity.word()),
             grade.says
         ));
     }
-    let when = match finding.consent {
-        Approval::Unasked | Approval::Never => "",
-        Approval::Asks => ", if named",
+    let when = match finding.approval {
+        Approval::Automatic | Approval::Never => "",
+        Approval::Named => ", if named",
         Approval::Typed => ", if named, after a typed answer",
     };
-    told.push(match finding.remedy {
+    sentences.push(match finding.remedy {
         Some(remedy) => format!("Repair{when}: {} {}.", remedy.verb, remedy.what),
-        None => "Never mended.".to_owned(),
+        None => "Never repaired.".to_owned(),
     });
     for case in finding.cases {
-        told.push(match case.consent {
-            Approval::Never => format!("Not {}.", case.says),
+        sentences.push(match case.approval {
+            Approval::Never => format!("Not repaired: {}.", case.says),
             _ => format!("If named: {}.", case.says),
         });
     }
-    told
+    sentences
 }
 
 fn capital(text: &str) -> String {
@@ -130,13 +134,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_finding_is_told_with_its_choices() {
+    fn the_help_has_every_finding() {
         let text = topic();
-        for finding in FINDINGS {
+        for finding in &FINDINGS {
             assert!(
-                text.contains(&format!("\n{} (", finding.id)),
+                text.contains(&format!("\n{} (", finding.name)),
                 "{}",
-                finding.id
+                finding.name
             );
         }
         assert!(text.lines().all(|line| line.chars().count() <= 100));

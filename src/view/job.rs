@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_say_what_matters_in_each_state() {
+    fn lists_have_a_detail_for_each_state() {
         shows(
             jobs().text(&page(120)),
             expect![[r#"
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn a_narrow_terminal_gives_rows_several_lines() {
+    fn a_narrow_terminal_wraps_rows() {
         shows(
             jobs().text(&page(40)),
             expect![[r#"
@@ -438,9 +438,9 @@ mod tests {
     }
 
     #[test]
-    fn one_job_is_told_in_full() {
+    fn a_job_in_full_has_failure_and_history() {
         let entry = |text: &str| Entry::read(text.as_bytes()).unwrap();
-        let told = Job {
+        let failed = Job {
             tags: vec![Name::from("onboarding"), Name::from("eu")],
             failure: Some(failure()),
             dependents: vec![Name::from("c41d77aa0e3b4f6c9d1f2a5b8c7e6d50")],
@@ -462,7 +462,7 @@ mod tests {
             )
         };
         shows(
-            told.text(&page(80)),
+            failed.text(&page(80)),
             expect![[r#"
                 jid         0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a
                 klass       Mail::Welcome
@@ -490,10 +490,10 @@ mod tests {
     }
 
     #[test]
-    fn a_hostile_job_cannot_touch_a_terminal() {
+    fn a_hostile_job_is_harmless_on_a_terminal() {
         let evil = || Name::from("\x1b]0;owned\x07\u{202e}\u{9b}31m\u{2028}\r\n\tx\u{301}");
         let bytes = || Name::from(&b"\xff\x1b[2J\xfe"[..]);
-        let told = Job {
+        let hostile = Job {
             jid: evil(),
             klass: Some(bytes()),
             queue: Some(evil()),
@@ -520,18 +520,18 @@ mod tests {
             jid: evil(),
             klass: Some(evil()),
             queue: Some(bytes()),
-            dependencies: vec![Neighbor::new(evil(), Some(told.clone()))],
+            dependencies: vec![Neighbor::new(evil(), Some(hostile.clone()))],
             dependents: vec![Neighbor::new(bytes(), None)],
         };
         for page in [page(80), page(30), Page::pipe()] {
             for state in State::ALL {
-                let told = Job {
+                let in_state = Job {
                     state: Some(state),
-                    ..told.clone()
+                    ..hostile.clone()
                 };
-                let list = List::whole(vec![told.clone()]).text(&page);
+                let list = List::whole(vec![in_state.clone()]).text(&page);
                 assert!(page.terminal || list.lines().count() == 1, "{list}");
-                for text in [told.text(&page), list, around.text(&page)] {
+                for text in [in_state.text(&page), list, around.text(&page)] {
                     let acts = |&c: &char| text::is_harmful(c) && c != '\n' && c != '\t';
                     assert_eq!(text.chars().find(acts), None, "{text}");
                 }
@@ -540,7 +540,7 @@ mod tests {
     }
 
     #[test]
-    fn both_ways_of_waiting_are_told() {
+    fn dependencies_and_dependents_are_listed() {
         let failed = Job {
             failure: Some(failure()),
             ..job("77be2d0c", "Test", State::Failed, 88_480.0)

@@ -1,4 +1,4 @@
-//! A repair: its plan, its commands, what became of what was found.
+//! A repair: its plan, its commands, its result.
 
 use std::collections::BTreeMap;
 
@@ -8,19 +8,19 @@ use super::json::Lines;
 use super::table::{Cell, Column, Table};
 use super::{Page, View};
 use crate::model::check::{Check, Found};
-use crate::model::finding::{Approval, Severity};
-use crate::model::repair::{Planned, Rehearsed, Repaired, Row};
+use crate::model::finding::{Approval, FindingId, Severity};
+use crate::model::repair::{Planned, RepairPlan, Repaired, Row};
 use crate::name::Name;
-use crate::text::{clean, is_harmful, measure, thousands};
+use crate::text::{Harmless, is_harmful, measure, thousands};
 
 const COLUMNS: &[Column] = &[
     Column::text("SEVERITY"),
     Column::text("FINDING"),
-    Column::number("MENDED"),
+    Column::number("REPAIRED"),
     Column::number("GONE"),
     Column::number("REFUSED"),
-    Column::number("LEFT"),
-    Column::free("DONE"),
+    Column::number("REMAINING"),
+    Column::free("ACTION"),
 ];
 
 impl View for Repaired {
@@ -30,21 +30,21 @@ impl View for Repaired {
     fn text(&self, page: &Page) -> String {
         let mut table = Table::new(COLUMNS);
         for row in &self.items {
-            let Row { found, fate } = row;
-            let done = match (fate.mended, found.finding.remedy) {
+            let Row { found, counts } = row;
+            let action = match (counts.repaired, found.finding.remedy) {
                 (1.., Some(remedy)) => format!("{} {}", remedy.past, remedy.what),
-                _ if found.mends > 0 || fate.gone + fate.refused > 0 => "nothing".to_owned(),
-                _ if found.asks > 0 => "nothing, it asks".to_owned(),
-                _ => "nothing, only told".to_owned(),
+                _ if found.repairable > 0 || counts.gone + counts.refused > 0 => "none".to_owned(),
+                _ if found.needs_only > 0 => "none, needs `--only`".to_owned(),
+                _ => "none, report only".to_owned(),
             };
             table.row(vec![
                 severity(found.severity),
-                Cell::text(found.finding.id),
-                Cell::count(fate.mended, page),
-                Cell::count(fate.gone, page),
-                Cell::count(fate.refused, page),
+                Cell::text(found.finding.name),
+                Cell::count(counts.repaired, page),
+                Cell::count(counts.gone, page),
+                Cell::count(counts.refused, page),
                 Cell::count(found.count, page),
-                Cell::text(done),
+                Cell::text(action),
             ]);
         }
         table.draw(page)
@@ -56,23 +56,23 @@ impl View for Repaired {
 }
 
 impl Repaired {
-    /// Returns the sum in words: `6 mended, 1 gone by itself in 0.4s, 4 left`.
-    pub(crate) fn told(&self) -> String {
-        let mut told = format!("{} mended", thousands(self.sum.mended));
-        if self.sum.gone > 0 {
-            told.push_str(&format!(", {} gone by itself", thousands(self.sum.gone)));
+    /// Returns the totals: `6 repaired, 1 gone by itself in 0.4s`.
+    pub(crate) fn summary(&self) -> String {
+        let mut summary = format!("{} repaired", thousands(self.totals.repaired));
+        if self.totals.gone > 0 {
+            summary.push_str(&format!(", {} gone by itself", thousands(self.totals.gone)));
         }
-        if self.sum.refused > 0 {
-            told.push_str(&format!(", {} refused", thousands(self.sum.refused)));
+        if self.totals.refused > 0 {
+            summary.push_str(&format!(", {} refused", thousands(self.totals.refused)));
         }
         if self.check.elapsed_s.0 >= 0.05 {
-            told.push_str(&format!(" in {}", measure(self.check.elapsed_s.0)));
+            summary.push_str(&format!(" in {}", measure(self.check.elapsed_s.0)));
         }
-        told
+        summary
     }
 }
 
-impl View for Rehearsed {
+impl View for RepairPlan {
     const DOCUMENT: Document = Check::DOCUMENT;
     const COLUMNS: &'static [Column] = FOUND;
 
@@ -85,13 +85,13 @@ impl View for Rehearsed {
     }
 }
 
-/// Returns the commands of a finding, below a line that says what it is.
+/// Returns the commands of a planned repair, below a line with the finding.
 pub(crate) fn commands(planned: &Planned) -> String {
     let mut text = format!("# {}", planned.finding);
     for word in [&planned.item, &planned.detail] {
         if !word.is_empty() {
             text.push(' ');
-            text.push_str(&clean(word));
+            text.push_str(&word.to_string());
         }
     }
     text.push('\n');
@@ -102,14 +102,14 @@ pub(crate) fn commands(planned: &Planned) -> String {
     text
 }
 
-/// Returns a command as redis-cli takes it: what is not plain stands in quotes, and what could touch
-/// a terminal as `\xNN`.
-pub(crate) fn spelt(words: &[Name]) -> String {
-    let words: Vec<String> = words.iter().map(spelt_word).collect();
+/// Returns a command as redis-cli accepts it: with quotes where necessary, and with bytes on which a
+/// terminal would act as `\xNN`.
+pub(crate) fn redis_cli_line(words: &[Name]) -> String {
+    let words: Vec<String> = words.iter().map(redis_cli_word).collect();
     words.join(" ")
 }
 
-fn spelt_word(word: &Name) -> String {
+fn redis_cli_word(word: &Name) -> String {
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.,:/@%+=".contains(byte);
     let bytes = word.as_bytes();
     if !bytes.is_empty() && bytes.iter().all(plain) {
@@ -143,25 +143,25 @@ fn spelt_word(word: &Name) -> String {
 const PLAN: [Column; 4] = [
     Column::text("FINDING"),
     Column::number("COUNT"),
-    Column::text("WHAT IS DONE"),
+    Column::text("ACTION"),
     Column::free("EXAMPLES"),
 ];
 
-/// As many jobs in no set may be all of a queue.
-const MANY: u64 = 10;
+/// From this number on, the jobs in no set may be all jobs of a queue.
+const MANY_LOST: u64 = 10;
 
-/// Returns what a repair does about each finding, and what it leaves to be decided.
+/// Returns the plan of a repair: the action for each finding, and what you decide.
 pub(crate) fn plan(items: &[Found], page: &Page) -> String {
     let mut table = Table::new(&PLAN);
-    for found in items.iter().filter(|found| found.mends > 0) {
+    for found in items.iter().filter(|found| found.repairable > 0) {
         let remedy = found.finding.remedy;
-        let done = remedy.map_or_else(String::new, |remedy| {
+        let action = remedy.map_or_else(String::new, |remedy| {
             format!("{} {}", remedy.verb, remedy.what)
         });
         table.row(vec![
-            Cell::text(found.finding.id),
-            count(found.mends, found, page),
-            Cell::text(done),
+            Cell::text(found.finding.name),
+            count(found.repairable, found, page),
+            Cell::text(action),
             Cell::text(examples(found, page.terminal)),
         ]);
     }
@@ -172,10 +172,11 @@ pub(crate) fn plan(items: &[Found], page: &Page) -> String {
     };
     let table = table.draw(&plain);
     let mut text: String = table.lines().map(|line| format!("  {line}\n")).collect();
-    let many = |found: &Found| found.finding.id == "in-no-set" && found.mends >= MANY;
+    let many =
+        |found: &Found| found.finding.id == FindingId::InNoSet && found.repairable >= MANY_LOST;
     if items.iter().any(many) {
         text.push_str(
-            "\n  if a whole queue was lost, a backup of it may be better: it knows every place\n",
+            "\n  if a whole queue was lost, a backup may be better: it has the position of each job\n",
         );
     }
     let decisions = decisions(items, Severity::Info);
@@ -186,19 +187,23 @@ pub(crate) fn plan(items: &[Found], page: &Page) -> String {
     text
 }
 
-/// Returns what only a human decides, with the command for each choice.
+/// Returns the findings that you decide about, with the command for each choice.
 pub(crate) fn decisions(items: &[Found], least: Severity) -> String {
     let mut text = String::new();
-    let asks = |found: &&Found| {
-        let left = found.count > found.mends;
-        left && (found.severity >= Severity::Warn || found.asks > 0 && found.severity >= least)
+    let undecided = |found: &&Found| {
+        let remaining = found.count > found.repairable;
+        remaining
+            && (found.severity >= Severity::Warn || found.needs_only > 0 && found.severity >= least)
     };
-    for found in items.iter().filter(asks) {
+    for found in items.iter().filter(undecided) {
         if text.is_empty() {
-            text.push_str("  left as it is, for somebody has to decide:\n");
+            text.push_str("  not repaired, because you have to decide:\n");
         }
-        let (id, left) = (found.finding.id, thousands(found.count - found.mends));
-        text.push_str(&format!("  {id}, {left}: {}\n", found.finding.problem));
+        let (name, count) = (
+            found.finding.name,
+            thousands(found.count - found.repairable),
+        );
+        text.push_str(&format!("  {name}, {count}: {}\n", found.finding.problem));
         for choice in found.choices() {
             text.push_str(&format!("    {choice}\n"));
         }
@@ -206,20 +211,24 @@ pub(crate) fn decisions(items: &[Found], least: Severity) -> String {
     text
 }
 
-/// Returns how many changes mended what.
+/// Returns the number of changes by finding.
 pub(crate) fn by_finding(counts: &BTreeMap<String, u64>) -> String {
     let wide = counts.keys().map(String::len).max().unwrap_or(0);
     let lines = counts.iter().map(|(finding, count)| {
         let count = thousands(*count);
-        format!("  {:<wide$}  {count}\n", clean(finding))
+        format!("  {:<wide$}  {count}\n", Harmless(finding).to_string())
     });
     lines.collect()
 }
 
-/// Returns how many keys are to be deleted, which nothing puts back.
-pub(crate) fn deletes(items: &[Found]) -> u64 {
-    let typed = |found: &&Found| found.finding.consent == Approval::Typed;
-    items.iter().filter(typed).map(|found| found.mends).sum()
+/// Returns the number of keys to delete, which `--revert` cannot restore.
+pub(crate) fn deletions(items: &[Found]) -> u64 {
+    let typed = |found: &&Found| found.finding.approval == Approval::Typed;
+    items
+        .iter()
+        .filter(typed)
+        .map(|found| found.repairable)
+        .sum()
 }
 
 #[cfg(test)]
@@ -227,7 +236,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_spelt_for_redis_cli() {
+    fn commands_are_quoted_for_redis_cli() {
         for (word, spelling) in [
             (&b"ql:q:mail-work"[..], "ql:q:mail-work"),
             (b"-163.5", "-163.5"),
@@ -238,7 +247,7 @@ mod tests {
             (b"a\nb\x1b[31m\xff", "\"a\\nb\\x1b[31m\\xff\""),
             ("ü\u{202e}".as_bytes(), "\"ü\\xe2\\x80\\xae\""),
         ] {
-            assert_eq!(spelt_word(&Name::from(word)), spelling);
+            assert_eq!(redis_cli_word(&Name::from(word)), spelling);
         }
     }
 }

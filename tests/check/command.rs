@@ -28,13 +28,13 @@ fn a_healthy_database_is_clean() {
         assert_eq!(ran.stdout(), "");
         let printed = ran.stderr();
         assert!(
-            printed.ends_with("s, nothing of what was asked for is damaged\n"),
+            printed.ends_with("s, no inconsistency in what was scanned\n"),
             "{printed}"
         );
     }
     healthy().at(110).run("check").shows(expect![[r#"
         --- stderr
-        scanned 21 keys, 5 jobs, 2 queues in 0.0s, nothing is damaged
+        scanned 21 keys, 5 jobs, 2 queues in 0.0s, no inconsistency
     "#]]);
     healthy().at(110).run("check -o json").shows(expect![[r#"
             {
@@ -51,7 +51,7 @@ fn a_healthy_database_is_clean() {
               "items": []
             }
             --- stderr
-            scanned 21 keys, 5 jobs, 2 queues in 0.0s, nothing is damaged
+            scanned 21 keys, 5 jobs, 2 queues in 0.0s, no inconsistency
         "#]]);
     healthy()
         .at(110)
@@ -69,14 +69,14 @@ fn a_job_deleted_by_hand_is_found_with_all_its_leftovers() {
         .shows(expect![[r#"
             SEVERITY	FINDING	COUNT	PROBLEM	EXAMPLES
             critical	ghost-waiting	1	id waits in a queue, the job does not exist	mail: a1
-            error	dependency-missing	1	job waits for a job that does not exist	b1 needs a1
+            error	dependency-missing	1	job depends on a job that does not exist	b1 needs a1
             warn	tag-index	1	tag's index disagrees with the tags of a job	eu: a1
             info	edges-orphan	1	dependencies of a job that does not exist	j:a1-dependents
             info	history-orphan	1	history of a job that does not exist	j:a1-history
             --- stderr
             scanned 20 keys, 4 jobs, 2 queues in 0.0s
-            likely cause: somebody deleted keys of jobs (DEL) instead of the jobs: 1 history is left behind
-            hint: see the plan with: qless check --repair --dry-run
+            likely cause: keys of jobs were deleted (DEL) instead of the jobs: 1 history is left behind
+            hint: show the plan: qless check --repair --dry-run
             --- exit 7
         "#]]);
     redis
@@ -100,17 +100,17 @@ fn a_job_deleted_by_hand_is_found_with_all_its_leftovers() {
                   "finding": "dependency-missing",
                   "count": 1,
                   "at_least": false,
-                  "problem": "job waits for a job that does not exist",
+                  "problem": "job depends on a job that does not exist",
                   "invariants": [
                     "I-10"
                   ],
                   "mends": 0,
                   "asks": 1,
                   "choices": [
-                    "what it waited for was done, or need not be: `qless check --repair --only dependency-missing`",
-                    "the same for one job: `qless depends JID --off OTHER`",
-                    "it was lost, and is to run first: `qless put QUEUE KLASS DATA --jid OTHER`",
-                    "give up what waits for it: `qless cancel JID`"
+                    "if the other job is complete or not needed: `qless check --repair --only dependency-missing`",
+                    "for one job only: `qless depends JID --off OTHER`",
+                    "if the other job was lost and must run first: `qless put QUEUE KLASS DATA --jid OTHER`",
+                    "cancel the dependent: `qless cancel JID`"
                   ],
                   "examples": [
                     {
@@ -130,7 +130,7 @@ fn a_job_deleted_by_hand_is_found_with_all_its_leftovers() {
         .run("check -o ndjson --skip history-orphan,edges-orphan,tag-index -q")
         .shows(expect![[r#"
             {"severity":"critical","finding":"ghost-waiting","count":1,"at_least":false,"problem":"id waits in a queue, the job does not exist","invariants":["I-03"],"mends":1,"asks":0,"choices":[],"examples":[{"item":"a1","detail":"mail"}]}
-            {"severity":"error","finding":"dependency-missing","count":1,"at_least":false,"problem":"job waits for a job that does not exist","invariants":["I-10"],"mends":0,"asks":1,"choices":["what it waited for was done, or need not be: `qless check --repair --only dependency-missing`","the same for one job: `qless depends JID --off OTHER`","it was lost, and is to run first: `qless put QUEUE KLASS DATA --jid OTHER`","give up what waits for it: `qless cancel JID`"],"examples":[{"item":"b1","detail":"a1"}]}
+            {"severity":"error","finding":"dependency-missing","count":1,"at_least":false,"problem":"job depends on a job that does not exist","invariants":["I-10"],"mends":0,"asks":1,"choices":["if the other job is complete or not needed: `qless check --repair --only dependency-missing`","for one job only: `qless depends JID --off OTHER`","if the other job was lost and must run first: `qless put QUEUE KLASS DATA --jid OTHER`","cancel the dependent: `qless cancel JID`"],"examples":[{"item":"b1","detail":"a1"}]}
             --- exit 7
         "#]]);
 }
@@ -143,15 +143,15 @@ fn findings_are_sorted_by_severity() {
     redis.send(&["HSET", "ql:j:a1", "tags", "{"]);
     redis.send(&["SET", "ql:f:odd", "x"]);
     redis.at(110).run("check").shows(expect![[r#"
-        critical	key-type	1	key of a wrong type, or id with a reserved ending	f:odd: is a string, not a list
+        critical	key-type	1	key of a wrong type, or id with a reserved suffix	f:odd: is a string, not a list
         error	job-unreadable	1	field or history entry that does not parse	a1: tags
-        error	running-without-lock	1	job runs without a lock, it can't time out	images: r1
+        error	running-without-lock	1	job runs without a lock, so it cannot time out	images: r1
         warn	tag-count	1	tag counter differs from the tagged jobs	eu: 9, is 3
         info	queue-empty	1	queue is listed or paused, but empty	images: nothing in it
         --- stderr
         scanned 21 keys, 5 jobs, 2 queues in 0.0s
-        likely cause: clients with the reference core work here, too: its `tag` leaves tag-count
-        hint: see the plan with: qless check --repair --dry-run
+        likely cause: clients with the reference core use this database, too: its `tag` leaves tag-count
+        hint: show the plan: qless check --repair --dry-run
         --- exit 7
     "#]]);
 }
@@ -164,13 +164,13 @@ fn unknown_finding_names_are_refused_with_the_nearest_known_one() {
         .run("check --only ghost-waiting,goast-lock")
         .shows(expect![[r#"
             --- stderr
-            error: `--only` wants the name of a finding, not `goast-lock`
+            error: `--only` expects the name of a finding, not `goast-lock`
             hint: did you mean `ghost-lock`?
             --- exit 2
         "#]]);
     redis.at(1).run("check --skip all").shows(expect![[r#"
         --- stderr
-        error: `--skip` wants the name of a finding, not `all`
+        error: `--skip` expects the name of a finding, not `all`
         --- exit 2
     "#]]);
     redis.at(1).run("check --fail-on bad").shows(expect![[r#"
@@ -223,13 +223,13 @@ fn a_counter_is_only_compared_with_correct_lists() {
     assert_eq!(rows(&redis, "--only tag-count"), "");
     let printed = redis.at(120).run("check --only tag-count").stderr();
     assert!(
-        printed.contains("note: whether there is tag-count can be told when"),
+        printed.contains("note: tag-count cannot be verified before other findings are repaired"),
         "{printed}"
     );
     assert!(!printed.contains("nothing"), "{printed}");
     let printed = redis.at(120).run("check --only ghost-lock").stderr();
     assert!(
-        printed.ends_with(", nothing of what was asked for is damaged\n"),
+        printed.ends_with(", no inconsistency in what was scanned\n"),
         "{printed}"
     );
     redis.send(&["ZREM", "ql:t:eu", "gone"]);
@@ -385,12 +385,12 @@ fn likely_causes_are_reported() {
     .assert_eq(&causes(&redis));
     redis.send(&["CONFIG", "SET", "maxmemory-policy", "noeviction"]);
     expect![[r#"
-        somebody deleted keys of jobs (DEL) instead of the jobs: 1 history is left behind
+        keys of jobs were deleted (DEL) instead of the jobs: 1 history is left behind
     "#]]
     .assert_eq(&causes(&redis));
     redis.send(&["EXPIRE", "ql:j:a2", "1000"]);
     expect![[r#"
-        keys have an expiry, which nothing of ours sets: look for EXPIRE in what else uses this server
+        keys have an expiry, which no client of qless sets: look for EXPIRE in other programs that use this server
     "#]].assert_eq(&causes(&redis));
 
     let redis = healthy();
@@ -398,8 +398,8 @@ fn likely_causes_are_reported() {
     redis.send(&["ZADD", "ql:w:w2:jobs", "1", "a1"]);
     redis.send(&["ZADD", "ql:tags", "7", "eu"]);
     expect![[r#"
-        a client counts milliseconds where seconds are meant
-        clients with the reference core work here, too: its `timeout` leaves worker-stray, its `tag` leaves tag-count
+        a client writes times in milliseconds instead of seconds
+        clients with the reference core use this database, too: its `timeout` leaves worker-stray, its `tag` leaves tag-count
     "#]].assert_eq(&causes(&redis));
 }
 
@@ -514,7 +514,7 @@ fn a_terminal_shows_a_table_and_the_next_command() {
         crate::support::terminal::run(command, columns).stdout()
     };
     expect![[r#"
-        scanned 21 keys, 5 jobs, 2 queues in 0.0s, nothing is damaged
+        scanned 21 keys, 5 jobs, 2 queues in 0.0s, no inconsistency
     "#]]
     .assert_eq(&on_terminal("check", 110));
     redis.send(&["DEL", "ql:j:a1"]);
@@ -523,8 +523,8 @@ fn a_terminal_shows_a_table_and_the_next_command() {
 
         SEVERITY  FINDING             COUNT  PROBLEM                                      EXAMPLES
         critical  ghost-waiting           1  id waits in a queue, the job does not exist  mail: a1
-        error     dependency-missing      1  job waits for a job that does not exist      b1 needs a1
-        hint: see the plan with: qless check --queue mail --repair --dry-run
+        error     dependency-missing      1  job depends on a job that does not exist     b1 needs a1
+        hint: show the plan: qless check --queue mail --repair --dry-run
     "#]].assert_eq(&on_terminal("check --queue mail", 110));
     expect![[r#"
         scanned 20 keys, 4 jobs, 2 queues in 0.0s
@@ -532,10 +532,10 @@ fn a_terminal_shows_a_table_and_the_next_command() {
         SEVERITY  FINDING             COUNT
           PROBLEM                                       EXAMPLES
         error     dependency-missing      1
-          job waits for a job that does not exist       b1 needs a1
+          job depends on a job that does not exist      b1 needs a1
         warn      tag-index               1
           tag's index disagrees with the tags of a job  eu: a1
-        hint: see the plan with: qless check --only dependency-missing --only tag-index --repair --dry-run
+        hint: show the plan: qless check --only dependency-missing --only tag-index --repair --dry-run
     "#]].assert_eq(&on_terminal(
         "check --only dependency-missing,tag-index",
         60,
@@ -543,9 +543,9 @@ fn a_terminal_shows_a_table_and_the_next_command() {
     expect![[r#"
         scanned 20 keys, 4 jobs, 2 queues in 0.0s
 
-        SEVERITY  FINDING             COUNT  PROBLEM                                  EXAMPLES
-        error     dependency-missing      1  job waits for a job that does not exist  b1 needs a1
-        hint: see the plan with: qless check --only dependency-missing --repair --dry-run
+        SEVERITY  FINDING             COUNT  PROBLEM                                   EXAMPLES
+        error     dependency-missing      1  job depends on a job that does not exist  b1 needs a1
+        hint: show the plan: qless check --only dependency-missing --repair --dry-run
     "#]]
     .assert_eq(&on_terminal("check --only dependency-missing", 110));
     expect![[r#"
@@ -655,7 +655,7 @@ fn the_hint_to_the_plan_repeats_no_flag() {
     redis.send(&["ZADD", "ql:q:mail-work", "1", "ghost"]);
     let printed = redis.at(120).run("check --dry-run").stderr();
     assert!(
-        printed.ends_with("see the plan with: qless check --dry-run --repair\n"),
+        printed.ends_with("show the plan: qless check --dry-run --repair\n"),
         "{printed}"
     );
 }

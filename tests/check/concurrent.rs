@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use qless::internals::finding::{Finding, Severity};
+use qless::internals::finding::{Detail, FindingId, Severity};
 use qless::internals::verdict::{Verdict, VerdictOutcome};
 use redis::Value;
 
@@ -148,8 +148,8 @@ impl Verifier<'_> {
         self.asked.fetch_add(items.len() as u64, Ordering::Relaxed);
         *self.kinds.entry(kind.to_owned()).or_default() += items.len() as u64;
         for verdict in rows {
-            let finding = Finding::named(&verdict.id).expect("a finding of the table");
-            *self.reported.entry(verdict.id.clone()).or_default() += 1;
+            let finding = verdict.id.row();
+            *self.reported.entry(verdict.id.to_string()).or_default() += 1;
             if finding.grade(&verdict, false, false) > Severity::Info {
                 let fault = self.fault(kind, name, &verdict);
                 self.faults.lock().unwrap().push(fault);
@@ -200,14 +200,16 @@ impl Client {
         let rows: Vec<Vec<Value>> = redis::from_redis_value(reply).unwrap();
         let rows = rows.into_iter().map(|row| {
             let text = |at: usize| -> Vec<u8> { redis::from_redis_value(row[at].clone()).unwrap() };
+            let id = FindingId::named(&shown(&text(0))).expect("a finding of the table");
             Verdict {
-                id: shown(&text(0)),
+                id,
                 item: text(1).into(),
                 outcome: match text(2).as_slice() {
-                    b"found" => VerdictOutcome::Found,
-                    b"decide" => VerdictOutcome::Decide,
+                    b"found" => VerdictOutcome::Repairable,
+                    b"decide" => VerdictOutcome::NeedsOnly,
                     _ => VerdictOutcome::Report,
                 },
+                known_detail: Detail::read(id, &text(3)),
                 detail: text(3).into(),
                 changes: Vec::new(),
             }

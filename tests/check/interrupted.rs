@@ -43,12 +43,12 @@ fn an_interrupted_scan_reports_how_far_it_got() {
         let ran = running.end();
         let err = ran.stderr();
         assert_eq!((ran.code(), ran.stdout().as_str()), (code, ""), "{err}");
-        assert!(err.contains("cannot tell about everything, "), "{err}");
+        assert!(err.contains("incomplete: "), "{err}");
         assert!(
-            err.contains(" of 3,002 keys were walked: interrupted\n"),
+            err.contains(" of 3,002 keys scanned: interrupted\n"),
             "{err}"
         );
-        assert!(!err.contains("nothing is damaged"), "{err}");
+        assert!(!err.contains("no inconsistency"), "{err}");
     }
     let running = slowly(&redis, "-o json");
     running.signal(Signal::INT);
@@ -76,7 +76,7 @@ fn a_scan_that_loses_the_server_is_not_clean() {
     let error: serde_json::Value = serde_json::from_str(err.lines().last().unwrap()).unwrap();
     assert_eq!(error["code"], "unreachable");
     let message = error["message"].as_str().unwrap();
-    assert!(message.contains(" of 3,002 keys were walked: "), "{err}");
+    assert!(message.contains(" of 3,002 keys scanned: "), "{err}");
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn a_scan_without_the_rights_to_read_is_not_clean() {
         let (code, printed) = refused(right);
         assert_eq!(code, 6, "{right}: {printed}");
         assert!(
-            printed.contains(" of 3,002 keys were walked: user `ops` may not run"),
+            printed.contains(" of 3,002 keys scanned: user `ops` may not run"),
             "{printed}"
         );
         assert!(
@@ -117,9 +117,10 @@ fn a_scan_without_the_rights_to_read_is_not_clean() {
     assert_eq!(refused("-info").0, 0);
     let (_, printed) = refused("-scan");
     expect![[r#"
-        error: cannot tell about everything, 0 of 3,002 keys were walked: user `ops` may not run `scan`
+        error: incomplete: 0 of 3,002 keys scanned: user `ops` may not run `scan`
         hint: `qless help acl` prints the line an administrator needs
-    "#]].assert_eq(&printed);
+    "#]]
+    .assert_eq(&printed);
 }
 
 #[test]
@@ -136,13 +137,13 @@ fn a_replica_can_be_checked_but_proves_nothing_about_its_primary() {
     look("").shows(expect![[r#"
         --- stderr
         scanned 4 keys, 1 job, 1 queue in 0.0s
-        error: cannot tell about everything, 4 of 4 keys were walked: `unix://DIR/s` is a replica, which may lack what its primary has
-        hint: point `--redis` at its primary; `--read-only` asks about the replica itself
+        error: incomplete: 4 of 4 keys scanned: `unix://DIR/s` is a replica, which may lack changes of its primary
+        hint: point `--redis` at its primary; `--read-only` scans the replica itself
         --- exit 6
     "#]]);
     look("--read-only").shows(expect![[r#"
         --- stderr
-        scanned 4 keys, 1 job, 1 queue in 0.0s, nothing is damaged
+        scanned 4 keys, 1 job, 1 queue in 0.0s, no inconsistency
     "#]]);
     primary
         .at(3)
@@ -155,10 +156,10 @@ fn a_replica_can_be_checked_but_proves_nothing_about_its_primary() {
         info	history-orphan	1	history of a job that does not exist	j:j-history
         --- stderr
         scanned 5 keys, 1 job, 1 queue in 0.0s
-        likely cause: somebody deleted keys of jobs (DEL) instead of the jobs: 1 history is left behind
-        likely cause: this is a replica: what its primary wrote last may not have come yet
-        error: cannot tell about everything, 5 of 5 keys were walked and 3 suspects judged: `unix://DIR/s` is a replica, which may lack what its primary has
-        hint: point `--redis` at its primary; `--read-only` asks about the replica itself
+        likely cause: keys of jobs were deleted (DEL) instead of the jobs: 1 history is left behind
+        likely cause: this is a replica: it may lack the latest changes of its primary
+        error: incomplete: 5 of 5 keys scanned, 3 candidates verified: `unix://DIR/s` is a replica, which may lack changes of its primary
+        hint: point `--redis` at its primary; `--read-only` scans the replica itself
         --- exit 6
     "#]]);
     look("--read-only").shows(expect![[r#"
@@ -166,9 +167,9 @@ fn a_replica_can_be_checked_but_proves_nothing_about_its_primary() {
         info	history-orphan	1	history of a job that does not exist	j:j-history
         --- stderr
         scanned 5 keys, 1 job, 1 queue in 0.0s
-        likely cause: somebody deleted keys of jobs (DEL) instead of the jobs: 1 history is left behind
-        likely cause: this is a replica: what its primary wrote last may not have come yet
-        hint: see the plan with: qless check --repair --dry-run
+        likely cause: keys of jobs were deleted (DEL) instead of the jobs: 1 history is left behind
+        likely cause: this is a replica: it may lack the latest changes of its primary
+        hint: show the plan: qless check --repair --dry-run
         --- exit 7
     "#]]);
     look("-o json --only ghost-waiting -q").exits(6);
@@ -183,7 +184,7 @@ fn a_replica_can_be_checked_but_proves_nothing_about_its_primary() {
     replica.send(&["CONFIG", "SET", "replica-serve-stale-data", "no"]);
     look("--timeout 1s --read-only").shows(expect![[r#"
         --- stderr
-        error: cannot tell about everything, 0 of 5 keys were walked: replica `unix://DIR/s` has lost its primary
+        error: incomplete: 0 of 5 keys scanned: replica `unix://DIR/s` has lost its primary
         --- exit 6
     "#]]);
 }

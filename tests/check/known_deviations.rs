@@ -1,8 +1,9 @@
-//! Deviations that look like damage and are none (`src/check/tolerated.rs`): each shape as the
+//! Deviations that look like damage and are none (`src/model/known_deviations.rs`): each shape as the
 //! reference leaves it, made with server commands alone, is verified by the core and by the binary.
 
 use std::collections::BTreeSet;
 
+use qless::internals::finding::FindingId;
 use qless::internals::known_deviations::{DEFECTS, TOLERATED};
 
 use super::slice::{NOW, busy};
@@ -351,8 +352,8 @@ fn checked(core: &Core, base: &str) -> (i32, Vec<String>) {
     (ran.code(), ids)
 }
 
-fn sorted(ids: &[&str]) -> Vec<String> {
-    let ids: BTreeSet<&str> = ids.iter().copied().collect();
+fn sorted(ids: &[FindingId]) -> Vec<String> {
+    let ids: BTreeSet<&str> = ids.iter().map(|id| id.name()).collect();
     ids.into_iter().map(str::to_owned).collect()
 }
 
@@ -372,11 +373,15 @@ fn tolerated_deviations_are_not_reported() {
             let name = shape.name;
             assert_eq!(
                 finding_ids(&found, variant),
-                sorted(shape.told),
+                sorted(shape.findings),
                 "{name}: {variant}: {found:?}"
             );
             let (code, ids) = checked(&core, variant);
-            assert_eq!((code, ids), (0, sorted(shape.told)), "{name}: {variant}");
+            assert_eq!(
+                (code, ids),
+                (0, sorted(shape.findings)),
+                "{name}: {variant}"
+            );
         }
     }
 }
@@ -393,15 +398,15 @@ fn leftovers_of_known_reference_defects_are_the_only_findings() {
             let found = verify_all(&mut core, NOW, "");
             assert_eq!(
                 finding_ids(&found, variant),
-                sorted(defect.told),
+                sorted(defect.findings),
                 "D-{number}: {variant}: {found:?}"
             );
-            let info = defect.told.iter().all(|id| INFO.contains(id));
+            let info = defect.findings.iter().all(|id| INFO.contains(&id.name()));
             let (code, ids) = checked(&core, variant);
             let code_wanted = if info { 0 } else { 7 };
             assert_eq!(
                 (code, ids),
-                (code_wanted, sorted(defect.told)),
+                (code_wanted, sorted(defect.findings)),
                 "D-{number}: {variant}"
             );
         }

@@ -57,13 +57,13 @@ fn a_repair_fixes_all_findings_and_a_second_run_finds_none() {
     at(&redis).run("check --repair --yes").shows(expect![[r#"
         critical	ghost-waiting	1	0	0	0	removed the id
         error	failed-unlisted	1	0	0	0	listed it in the group of its failure
-        error	running-without-lock	1	0	0	0	gave it a lock that ends when it should have
-        warn	group-set	0	1	0	0	nothing
-        warn	tag-count	1	0	0	0	set it to what the index holds
-        info	history-orphan	0	0	0	1	nothing, it asks
+        error	running-without-lock	1	0	0	0	gave it a lock with the right expiry
+        warn	group-set	0	1	0	0	none
+        warn	tag-count	1	0	0	0	set it to the number of entries in the index
+        info	history-orphan	0	0	0	1	none, needs `--only`
         --- stderr
         scanned 21 keys, 4 jobs, 2 queues in 0.0s
-        4 mended, 1 gone by itself; clean
+        4 repaired, 1 gone by itself; clean
     "#]]);
     at(&redis).run("check").exits(0);
     let whole = redis.dump();
@@ -95,18 +95,18 @@ fn a_dry_run_prints_the_commands_in_order_and_changes_nothing() {
             # tag-count eu 7, is 1
             ZADD ql:tags 1 eu
             --- stderr
-            Mend 5 findings on unix://DIR/s
+            Repair 5 findings on unix://DIR/s
 
-              FINDING	COUNT	WHAT IS DONE	EXAMPLES
+              FINDING	COUNT	ACTION	EXAMPLES
               ghost-waiting	1	remove the id	mail: ghost
               failed-unlisted	1	list it in the group of its failure	boom: fails
-              running-without-lock	1	give it a lock that ends when it should have	images: runs
+              running-without-lock	1	give it a lock with the right expiry	images: runs
               group-set	1	align it to the lists	boom: empty
-              tag-count	1	set it to what the index holds	eu: 7, is 1
+              tag-count	1	set it to the number of entries in the index	eu: 7, is 1
 
-              left as it is, for somebody has to decide:
+              not repaired, because you have to decide:
               history-orphan, 1: history of a job that does not exist
-                it is the only trace of a lost job; when it is no longer wanted: `qless check --repair --only history-orphan`
+                it is the only trace of a lost job; once you do not need it: `qless check --repair --only history-orphan`
         "#]]);
     at(&redis)
         .run("check --repair --only ghost-waiting,tag-count -n -q -o ndjson")
@@ -133,20 +133,20 @@ fn a_revert_restores_every_key_exactly() {
         .run(&format!("check --revert {undo} --dry-run"))
         .shows(expect![[r#"
             --- stderr
-            Put back 5 changes on unix://DIR/s
+            Revert 5 changes on unix://DIR/s
 
               failed-unlisted       1
               ghost-waiting         1
               history-orphan        1
               running-without-lock  1
               tag-count             1
-            would put back what has not changed since, of 5 changes
+            would revert 5 changes, except values that have changed since
         "#]]);
     at(&redis)
         .run(&format!("check --revert {undo} --yes"))
         .shows(expect![[r#"
             --- stderr
-            5 put back, 0 left alone
+            5 reverted, 0 skipped
         "#]]);
     assert!(redis.dump() == before, "the damage is not back as it was");
     // A second revert finds everything restored.
@@ -168,7 +168,7 @@ fn a_revert_restores_every_key_exactly() {
               "items": []
             }
             --- stderr
-            0 put back, 5 left alone: changed since, or back already
+            0 reverted, 5 skipped: changed since, or reverted already
         "#]]);
     assert!(redis.dump() == before);
 }
@@ -227,7 +227,7 @@ fn declining_the_prompt_changes_nothing() {
     at(&redis).run("check --repair").shows(expect![[r#"
         --- stderr
         scanned 21 keys, 4 jobs, 2 queues in 0.0s
-        error: cannot ask whether to mend 5 findings on unix://DIR/s; nothing was changed
+        error: cannot ask whether to repair 5 findings on unix://DIR/s; nothing was changed
         hint: add `--yes`
         --- exit 9
     "#]]);
@@ -238,18 +238,18 @@ fn declining_the_prompt_changes_nothing() {
     let (plan, _) = written.split_once("Proceed?").unwrap();
     expect![[r#"
         scanned 21 keys, 4 jobs, 2 queues in 0.0s
-        Mend 5 findings on unix://DIR/s
+        Repair 5 findings on unix://DIR/s
 
-          FINDING               COUNT  WHAT IS DONE                                  EXAMPLES
+          FINDING               COUNT  ACTION                                        EXAMPLES
           ghost-waiting             1  remove the id                                 mail: ghost
           failed-unlisted           1  list it in the group of its failure           boom: fails
-          running-without-lock      1  give it a lock that ends when it should have  images: runs
+          running-without-lock      1  give it a lock with the right expiry          images: runs
           group-set                 1  align it to the lists                         boom: empty
-          tag-count                 1  set it to what the index holds                eu: 7, is 1
+          tag-count                 1  set it to the number of entries in the index  eu: 7, is 1
 
-          left as it is, for somebody has to decide:
+          not repaired, because you have to decide:
           history-orphan, 1: history of a job that does not exist
-            it is the only trace of a lost job; when it is no longer wanted: `qless check --repair --only history-orphan`
+            it is the only trace of a lost job; once you do not need it: `qless check --repair --only history-orphan`
 
     "#]].assert_eq(&plan.replace(&dir, "DIR"));
     asked(&redis, "", ("[y/N]", "y\r"), 0);
@@ -269,28 +269,28 @@ fn findings_that_need_a_decision_are_left_and_their_choices_listed() {
     redis.send(&["ZREM", "ql:q:mail-work", "gone"]);
     let before = redis.dump();
     at(&redis).run("check --repair --yes").shows(expect![[r#"
-        error	dependency-missing	1	job waits for a job that does not exist	waits needs gone
+        error	dependency-missing	1	job depends on a job that does not exist	waits needs gone
         info	edges-orphan	1	dependencies of a job that does not exist	j:gone-dependents
         info	history-orphan	1	history of a job that does not exist	j:gone-history
         --- stderr
         scanned 7 keys, 1 job, 1 queue in 0.0s
-        nothing to mend
-          left as it is, for somebody has to decide:
-          dependency-missing, 1: job waits for a job that does not exist
-            what it waited for was done, or need not be: `qless check --repair --only dependency-missing`
-            the same for one job: `qless depends JID --off OTHER`
-            it was lost, and is to run first: `qless put QUEUE KLASS DATA --jid OTHER`
-            give up what waits for it: `qless cancel JID`
+        nothing to repair
+          not repaired, because you have to decide:
+          dependency-missing, 1: job depends on a job that does not exist
+            if the other job is complete or not needed: `qless check --repair --only dependency-missing`
+            for one job only: `qless depends JID --off OTHER`
+            if the other job was lost and must run first: `qless put QUEUE KLASS DATA --jid OTHER`
+            cancel the dependent: `qless cancel JID`
         --- exit 7
     "#]]);
     assert!(redis.dump() == before);
     at(&redis)
         .run("check --repair --only dependency-missing --yes")
         .shows(expect![[r#"
-            error	dependency-missing	1	0	0	0	dropped the dependency; who waits for nothing else runs
+            error	dependency-missing	1	0	0	0	dropped the dependency; a job with no other dependency is released
             --- stderr
             scanned 7 keys, 1 job, 1 queue in 0.0s
-            1 mended; clean
+            1 repaired; clean
         "#]]);
     assert_eq!(redis.at(NOW).run("pop mail -o jid").ok(), "waits");
 }
@@ -335,8 +335,8 @@ fn a_file_that_is_not_an_undo_file_is_refused_before_any_call() {
         .run(&format!("check --revert {other} --yes"))
         .shows(expect![[r#"
             --- stderr
-            error: `OTHER` is no file of `qless check --undo`
-            hint: name the file that the repair wrote
+            error: `OTHER` is not a file of `qless check --undo`
+            hint: name the file that `--undo` wrote
             --- exit 2
         "#]]);
     nowhere
@@ -369,8 +369,8 @@ fn a_file_that_is_not_an_undo_file_is_refused_before_any_call() {
     at().run(&format!("check --revert {undo} --yes --prefix other:"))
         .shows(expect![[r#"
             --- stderr
-            error: `DIR/undo.ndjson` tells of keys with prefix `ql:`, this is `other:`; nothing was changed
-            hint: `--prefix` says which keys are meant
+            error: `DIR/undo.ndjson` is about keys with prefix `ql:`, not `other:`; nothing was changed
+            hint: set the prefix with `--prefix`
             --- exit 2
         "#]]);
     assert!(redis.dump() != before);
@@ -400,7 +400,7 @@ fn an_incomplete_last_line_of_an_undo_file_is_ignored() {
         .run(&format!("check --revert {undo} --yes"))
         .shows(expect![[r#"
             --- stderr
-            error: `DIR/undo.ndjson`, line 2: this is no change of a repair
+            error: `DIR/undo.ndjson`, line 2: this is not a change of a repair
             --- exit 2
         "#]]);
 }
@@ -417,7 +417,7 @@ fn a_revert_leaves_later_changes_alone() {
         .run(&format!("check --revert {undo} --yes"))
         .shows(expect![[r#"
             --- stderr
-            3 put back, 1 left alone: changed since, or back already
+            3 reverted, 1 skipped: changed since, or reverted already
         "#]]);
     assert_eq!(redis.send(&["ZSCORE", "ql:tags", "eu"]), redis::Value::Nil);
 }
@@ -430,12 +430,12 @@ fn a_finding_whose_repair_the_server_refuses_is_not_reported_as_repaired() {
     at(&redis)
         .run("check --repair --yes --only failed-unlisted,running-without-lock")
         .shows(expect![[r#"
-            error	failed-unlisted	0	0	0	1	nothing
-            error	running-without-lock	0	0	0	1	nothing
+            error	failed-unlisted	0	0	0	1	none
+            error	running-without-lock	0	0	0	1	none
             --- stderr
             scanned 21 keys, 4 jobs, 2 queues in 0.0s
-            0 mended
-            error: `unix://DIR/s` is out of memory after 0 of 2 findings were mended
+            0 repaired
+            error: `unix://DIR/s` is out of memory after 0 of 2 findings were repaired
             hint: `qless cancel` and a shorter `jobs-history` free some
             --- exit 6
         "#]]);
@@ -443,16 +443,16 @@ fn a_finding_whose_repair_the_server_refuses_is_not_reported_as_repaired() {
     // Findings that free memory are repaired.
     at(&redis).run("check --repair --yes").shows(expect![[r#"
         critical	ghost-waiting	1	0	0	0	removed the id
-        error	failed-unlisted	0	0	0	1	nothing
-        error	running-without-lock	0	0	0	1	nothing
-        warn	group-set	0	0	0	1	nothing
-        warn	tag-count	0	0	0	1	nothing
-        info	history-orphan	0	0	0	1	nothing, it asks
-        info	queue-empty	0	0	0	1	nothing, only told
+        error	failed-unlisted	0	0	0	1	none
+        error	running-without-lock	0	0	0	1	none
+        warn	group-set	0	0	0	1	none
+        warn	tag-count	0	0	0	1	none
+        info	history-orphan	0	0	0	1	none, needs `--only`
+        info	queue-empty	0	0	0	1	none, report only
         --- stderr
         scanned 21 keys, 4 jobs, 2 queues in 0.0s
-        1 mended
-        error: `unix://DIR/s` is out of memory after 1 of 5 findings were mended
+        1 repaired
+        error: `unix://DIR/s` is out of memory after 1 of 5 findings were repaired
         hint: `qless cancel` and a shorter `jobs-history` free some
         --- exit 6
     "#]]);
@@ -467,7 +467,7 @@ fn a_replica_is_not_repaired() {
     at(&replica).run("check --repair --yes").shows(expect![[r#"
         --- stderr
         error: cannot repair `unix://DIR/s`: it is a replica
-        hint: point `--redis` at its primary; `--read-only` lets it be looked at
+        hint: point `--redis` at its primary; `--read-only` scans the replica itself
         --- exit 6
     "#]]);
     // A replica may report old data.
@@ -504,7 +504,7 @@ fn many_ghosts_are_repaired_in_slices() {
             critical	ghost-waiting	5000	0	0	0	removed the id
             --- stderr
             scanned 4 keys, 1 job, 1 queue in 0.0s
-            5,000 mended; clean
+            5,000 repaired; clean
         "#]]);
     assert_eq!(
         redis.send(&["ZRANGE", "ql:q:mail-work", "0", "-1"]),
@@ -514,7 +514,7 @@ fn many_ghosts_are_repaired_in_slices() {
         .run(&format!("check --revert {undo} --yes"))
         .shows(expect![[r#"
             --- stderr
-            5,000 put back, 0 left alone
+            5,000 reverted, 0 skipped
         "#]]);
     assert!(redis.dump() == before);
 }
@@ -615,7 +615,7 @@ fn the_document_gives_the_outcome_of_each_finding() {
     at(&redis)
         .run("check --repair --yes -q -o ndjson")
         .shows(expect![[r#"
-            {"severity":"info","finding":"history-orphan","count":1,"at_least":false,"problem":"history of a job that does not exist","invariants":["I-30"],"mends":0,"asks":1,"choices":["it is the only trace of a lost job; when it is no longer wanted: `qless check --repair --only history-orphan`"],"examples":[{"item":"j:ghost-history","detail":"no job"}],"mended":0,"gone":0,"refused":0}
+            {"severity":"info","finding":"history-orphan","count":1,"at_least":false,"problem":"history of a job that does not exist","invariants":["I-30"],"mends":0,"asks":1,"choices":["it is the only trace of a lost job; once you do not need it: `qless check --repair --only history-orphan`"],"examples":[{"item":"j:ghost-history","detail":"no job"}],"mended":0,"gone":0,"refused":0}
         "#]]);
     let document = at(&redis).run("check --repair --yes -q -o json").json();
     assert_eq!(
@@ -641,7 +641,7 @@ fn a_protected_context_requires_its_label() {
     prod.run("check --repair --yes").shows(expect![[r#"
         --- stderr
         scanned 21 keys, 4 jobs, 2 queues in 0.0s
-        error: cannot ask whether to mend 5 findings on PROD (unix://DIR/s); nothing was changed
+        error: cannot ask whether to repair 5 findings on PROD (unix://DIR/s); nothing was changed
         hint: add `--confirm PROD`: the context is protected
         --- exit 9
     "#]]);
@@ -663,10 +663,10 @@ fn a_repair_of_one_queue_keeps_what_other_queues_record_of_a_job() {
     at(&redis)
         .run("check --repair --queue mail --yes")
         .shows(expect![[r#"
-            error	dependency-one-sided	2	dependency that only one of the two jobs knows	y needs x1, y needs x2
+            error	dependency-one-sided	2	dependency that only one of its two jobs lists	y needs x1, y needs x2
             --- stderr
             scanned 12 keys, 3 jobs, 1 queue in 0.0s
-            note: a job that lost the list of what it waits for is mended only without `--queue`
+            note: a job that lost its dependencies is repaired only without `--queue`
             --- exit 7
         "#]]);
     assert!(redis.dump() == before);
@@ -690,17 +690,17 @@ fn findings_that_need_no_missing_right_are_repaired() {
             .env("QLESS_REDIS_PASSWORD", "x")
     };
     ops().run("check --repair --yes").shows(expect![[r#"
-        critical	job-stub	0	0	1	1	nothing
+        critical	job-stub	0	0	1	1	none
         critical	ghost-waiting	1	0	0	0	removed the id
         error	failed-unlisted	1	0	0	0	listed it in the group of its failure
-        error	running-without-lock	1	0	0	0	gave it a lock that ends when it should have
-        warn	group-set	0	1	0	0	nothing
-        warn	tag-count	1	0	0	0	set it to what the index holds
-        info	history-orphan	0	0	0	1	nothing, it asks
+        error	running-without-lock	1	0	0	0	gave it a lock with the right expiry
+        warn	group-set	0	1	0	0	none
+        warn	tag-count	1	0	0	0	set it to the number of entries in the index
+        info	history-orphan	0	0	0	1	none, needs `--only`
         --- stderr
         scanned 22 keys, 5 jobs, 2 queues in 0.0s
-        4 mended, 1 gone by itself, 1 refused
-        error: user `ops` may not run this command or subcommand after 4 of 6 findings were mended
+        4 repaired, 1 gone by itself, 1 refused
+        error: user `ops` may not run this command or subcommand after 4 of 6 findings were repaired
         hint: `qless check` shows what it left behind
         --- exit 6
     "#]]);
@@ -717,7 +717,7 @@ fn a_symbolic_link_is_not_followed() {
         .run(&format!("check --repair --yes --undo {link}"))
         .shows(expect![[r#"
             --- stderr
-            error: `DIR/link` is a link, which is not followed
+            error: `DIR/link` is a symbolic link, which is not followed
             hint: name the file itself
             --- exit 2
         "#]]);
@@ -745,12 +745,12 @@ fn a_job_with_more_dependents_than_one_call_can_verify_is_left_unchanged() {
     redis.send(&["DEL", "ql:j:y-dependencies"]);
     redis.send(&["ZREM", "ql:q:mail-work", "x7"]);
     at(&redis).run("check --repair --yes").shows(expect![[r#"
-        error	dependency-one-sided	0	0	0	250	nothing
-        error	in-no-set	1	0	0	0	put it into the set that fits its state
+        error	dependency-one-sided	0	0	0	250	none
+        error	in-no-set	1	0	0	0	put it in the set that fits its state
         --- stderr
         scanned 755 keys, 251 jobs, 1 queue in 0.0s
-        note: y lost the list of what it waits for, and more jobs know of it than one call can judge: `qless depends y --on JID …` with all of them
-        1 mended; 250 left
+        note: y lost more dependencies than one call can verify: set all of them with `qless depends y --on JID …`
+        1 repaired; 250 remaining
         --- exit 7
     "#]]);
     let known = (0..250).filter(|number| {
@@ -773,7 +773,7 @@ fn a_lost_queue_is_reported_with_a_hint_to_restore_a_backup() {
     }
     redis.send(&["DEL", "ql:q:mail-work"]);
     let plan = at(&redis).run("check --repair -n");
-    assert!(plan.stderr().contains("a backup of it may be better"));
+    assert!(plan.stderr().contains("a backup may be better"));
     at(&redis).run("check --repair --yes -q").exits(0);
     let count = redis.send(&["ZCARD", "ql:q:mail-work"]);
     assert_eq!(count, redis::Value::Int(12));
@@ -815,7 +815,7 @@ fn a_thousand_dependents_of_a_missing_job_are_released_by_queue_or_together() {
         let words = format!("check --repair --yes --only dependency-missing {flags}");
         let ran = at(&redis).run(&words);
         assert_eq!(ran.code(), 0, "{}", ran.stderr());
-        assert!(ran.stderr().contains("500 mended"), "{}", ran.stderr());
+        assert!(ran.stderr().contains("500 repaired"), "{}", ran.stderr());
     };
     repair("--queue mail");
     assert_eq!(freed(&redis), [500, 0, 0, 500]);
@@ -843,7 +843,7 @@ fn a_queue_repair_releases_a_job_that_lost_its_dependency_list_only_if_no_other_
     let before = redis.dump();
     let (out, err) = printed("--queue mail --repair --yes --only dependency-missing", 7);
     assert!(out.contains(&missing(10)), "{out}");
-    assert!(err.contains("is mended only without `--queue`"), "{err}");
+    assert!(err.contains("is repaired only without `--queue`"), "{err}");
     assert_eq!(redis.dump(), before);
     let all =
         "--queue mail --queue img --repair --yes --only dependency-missing,depends-on-nothing";
@@ -865,8 +865,9 @@ fn a_lost_dependency_list_is_not_rebuilt_while_a_dependency_has_too_many_depende
         _ => put(&format!("y{n}"), "[\"x\"]"),
     }));
     redis.calls(calls);
-    let torn: Vec<String> = (0..2500).step_by(250).map(|n| format!("y{n}")).collect();
-    for jid in &torn {
+    let without_dependencies: Vec<String> =
+        (0..2500).step_by(250).map(|n| format!("y{n}")).collect();
+    for jid in &without_dependencies {
         redis.send(&["DEL", &format!("ql:j:{jid}-dependencies")]);
     }
     let before = redis.dump();
@@ -874,13 +875,13 @@ fn a_lost_dependency_list_is_not_rebuilt_while_a_dependency_has_too_many_depende
     assert_eq!(ran.code(), 7, "{}", ran.stderr());
     assert!(
         ran.stderr()
-            .contains("more jobs know of it than one call can judge"),
+            .contains("lost more dependencies than one call can verify"),
         "{}",
         ran.stderr()
     );
     // Rebuilt from `z` alone, their lists would release them before `x` is done.
     assert_eq!(redis.dump(), before);
-    for jid in &torn {
+    for jid in &without_dependencies {
         at(&redis).run(&format!("depends {jid} --on x z")).exits(0);
     }
     at(&redis).run("check").exits(0);

@@ -383,13 +383,17 @@ fn progress_is_shown_on_a_terminal_after_half_a_second() {
 fn an_invalid_rate_is_bad_usage() {
     for rate in ["0/s", "20", "fast", "-1/s", "1e3/s", "20/d", "/s", ""] {
         let ran = Qless::bare().args(["retry", "--group", "g", "--rate", rate]);
-        assert!(ran.stderr().contains("`--rate` wants"), "{}", ran.stderr());
+        assert!(
+            ran.stderr().contains("`--rate` expects"),
+            "{}",
+            ran.stderr()
+        );
         ran.exits(2);
     }
     let printed = Qless::bare().run("retry --group g --rate 0/s");
     printed.shows(expect![[r#"
         --- stderr
-        error: `--rate` wants a number per second, such as `20/s`, or `90/m`, not `0/s`
+        error: `--rate` expects a number per second, such as `20/s`, or `90/m`, not `0/s`
         --- exit 2
     "#]]);
 }
@@ -796,7 +800,7 @@ fn a_report_that_cannot_be_written_is_an_error_before_any_change() {
     retry("''").exits(2);
     retry("-").shows(expect![[r#"
         --- stderr
-        error: `--report` wants the name of a file, `./-` for one of that name, not `-`
+        error: `--report` expects the name of a file, `./-` for one of that name, not `-`
         --- exit 2
     "#]]);
     // A report created without need does not remain.

@@ -71,7 +71,7 @@ fn dependencies_of_an_advanced_job_must_exist() {
         .run("complete a --worker w1 --next thumbs --depends nope")
         .shows(expect![[r#"
             --- stderr
-            error: `nope` does not exist, so nothing can wait for it
+            error: `nope` does not exist, so no job can depend on it
             --- exit 4
         "#]]);
     redis
@@ -79,7 +79,7 @@ fn dependencies_of_an_advanced_job_must_exist() {
         .run("complete a --worker w1 --next thumbs --depends a")
         .shows(expect![[r#"
             --- stderr
-            error: `a` cannot wait for itself
+            error: `a` cannot depend on itself
             --- exit 5
         "#]]);
     assert_eq!(redis.at(12).run("get a --field state").ok(), "running");
@@ -175,7 +175,7 @@ fn a_dry_run_of_complete_changes_nothing() {
         .run("complete a --worker w1 --next q -n")
         .shows(expect![[r#"
             --- stderr
-            would put a in q
+            would advance a to q
         "#]]);
     redis.at(11).run("complete a --worker w2 -n").exits(5);
     assert_eq!(redis.at(12).run("get a --field state").ok(), "running");

@@ -25,7 +25,7 @@ fn completion_scripts_equal_the_files_of_the_directory() {
 fn an_unknown_shell_is_refused_with_the_known_ones() {
     Qless::bare().run("completions csh").shows(expect![[r#"
         --- stderr
-        error: `SHELL` cannot be `csh`, it is one of `bash`, `elvish`, `fish`, `powershell`, `zsh`
+        error: `SHELL` expects one of `bash`, `elvish`, `fish`, `powershell`, `zsh`, not `csh`
         hint: did you mean `zsh`?
         --- exit 2
     "#]]);

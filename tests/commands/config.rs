@@ -95,7 +95,7 @@ fn an_unset_option_is_not_found() {
         .shows(expect![[r#"
             --- stderr
             error: option `test-heartbeat` is not set
-            hint: it has no default of its own: see `qless config list`
+            hint: it has no default; `qless config list` describes it
             --- exit 4
         "#]]);
     redis.at(0).run("config get hartbeat").shows(expect![[r#"
@@ -406,7 +406,7 @@ fn loading_a_dump_twice_changes_nothing_the_second_time() {
     let before = to.dump();
     load("config load - --force").shows(expect![[r#"
         --- stderr
-        nothing to change: the options are so already
+        nothing to change: the options already have these values
     "#]]);
     load("config load - --force --clear -o json").shows(expect![[r#"
         {
@@ -416,7 +416,7 @@ fn loading_a_dump_twice_changes_nothing_the_second_time() {
           "targets": []
         }
         --- stderr
-        nothing to change: the options are so already
+        nothing to change: the options already have these values
     "#]]);
     assert_eq!(to.dump(), before);
 }
@@ -448,7 +448,7 @@ fn a_document_is_loaded_too_even_with_names_that_are_not_text() {
     "#]]);
     load().shows(expect![[r#"
         --- stderr
-        nothing to change: the options are so already
+        nothing to change: the options already have these values
     "#]]);
     assert_eq!(to.at(0).run("config dump -o json").stdout(), document);
 }
@@ -529,7 +529,7 @@ fn a_default_value_in_a_dump_is_set_once() {
     "#]]);
     load().shows(expect![[r#"
         --- stderr
-        nothing to change: the options are so already
+        nothing to change: the options already have these values
     "#]]);
 }
 
@@ -564,7 +564,7 @@ fn an_invalid_dump_changes_nothing() {
     "#]]);
     load(r#"{"heartbeat": null}"#).shows(expect![[r#"
         --- stderr
-        error: `heartbeat` wants a text or a number, not `null`
+        error: `heartbeat` expects a text or a number, not `null`
         --- exit 2
     "#]]);
     load(r#"{"grace-period": 5, "heartbeat": "soon"}"#).shows(expect![[r#"

@@ -282,7 +282,7 @@ fn an_invalid_context_is_not_added() {
     let elsewhere = home.qless().env("QLESS_REDIS_URL", "redis://env:1");
     elsewhere.run("context add prod").shows(expect![[r#"
         --- stderr
-        error: `--redis` is missing: a context wants an address
+        error: `--redis` is missing: a context requires an address
         hint: `qless context add NAME --redis redis://HOST:6379`
         --- exit 2
     "#]]);

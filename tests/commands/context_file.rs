@@ -76,7 +76,7 @@ fn values_of_a_wrong_type_are_reported_with_their_position() {
         "[context.prod]\nprotected = \"yes\"\n",
         expect![[r#"
             --- stderr
-            error: config file `HOME/qless/config.toml`, line 2, column 13: `protected` wants `true` or `false`, not a text
+            error: config file `HOME/qless/config.toml`, line 2, column 13: `protected` expects `true` or `false`, not a text
             --- exit 2
         "#]],
     );
@@ -84,7 +84,7 @@ fn values_of_a_wrong_type_are_reported_with_their_position() {
         "[context.prod]\nredis = 5\n",
         expect![[r#"
             --- stderr
-            error: config file `HOME/qless/config.toml`, line 2, column 9: `redis` wants a text in quotes, not a number
+            error: config file `HOME/qless/config.toml`, line 2, column 9: `redis` expects a text in quotes, not a number
             --- exit 2
         "#]],
     );
@@ -92,7 +92,7 @@ fn values_of_a_wrong_type_are_reported_with_their_position() {
         "[context.prod]\npassword-command = \"pass show x\"\n",
         expect![[r#"
             --- stderr
-            error: config file `HOME/qless/config.toml`, line 2, column 20: `password-command` wants a list of words such as `["pass", "show", "redis/prod"]`, not a text
+            error: config file `HOME/qless/config.toml`, line 2, column 20: `password-command` expects a list of words such as `["pass", "show", "redis/prod"]`, not a text
             --- exit 2
         "#]],
     );
@@ -100,7 +100,7 @@ fn values_of_a_wrong_type_are_reported_with_their_position() {
         "[context.prod]\npassword-command = [\"a\", 1]\n",
         expect![[r#"
             --- stderr
-            error: config file `HOME/qless/config.toml`, line 2, column 20: `password-command` wants a list of words such as `["pass", "show", "redis/prod"]`, not a list with something else in it
+            error: config file `HOME/qless/config.toml`, line 2, column 20: `password-command` expects a list of words such as `["pass", "show", "redis/prod"]`, not a list with something else in it
             --- exit 2
         "#]],
     );
@@ -145,7 +145,7 @@ fn invalid_values_are_reported_with_their_position() {
         "[defaults]\noutput = \"xml\"\n",
         expect![[r#"
             --- stderr
-            error: config file `HOME/qless/config.toml`, line 2, column 10: `output` wants table, json, ndjson, jid or raw, not `xml`
+            error: config file `HOME/qless/config.toml`, line 2, column 10: `output` expects table, json, ndjson, jid or raw, not `xml`
             --- exit 2
         "#]],
     );
@@ -153,7 +153,7 @@ fn invalid_values_are_reported_with_their_position() {
         "[defaults]\ntimeout = \"soon\"\n",
         expect![[r#"
             --- stderr
-            error: config file `HOME/qless/config.toml`, line 2, column 11: `timeout` wants a duration such as `90s`, `15m` or `2h`, not `soon`
+            error: config file `HOME/qless/config.toml`, line 2, column 11: `timeout` expects a duration such as `90s`, `15m` or `2h`, not `soon`
             --- exit 2
         "#]],
     );

@@ -248,7 +248,7 @@ fn no_output_contains_a_password() {
     )
     .stdout();
     assert!(
-        seen.contains("warning: others can see a password in `--redis`"),
+        seen.contains("warning: other users can see the password of `--redis`"),
         "{seen}"
     );
     assert!(!seen.contains("geheim-4711"), "{seen}");

@@ -98,7 +98,7 @@ fn all_dependencies_are_dropped_together() {
             waits for	a	K	mail	waiting
             waits for	b	K	mail	waiting
             --- stderr
-            would change what the job waits for; now it is:
+            would change the dependencies of the job; now they are:
         "#]]);
     redis
         .at(11)
@@ -127,18 +127,18 @@ fn an_invalid_dependency_is_refused() {
     "#]]);
     redis.at(10).run("depends d --on d").shows(expect![[r#"
         --- stderr
-        error: cannot change the dependencies of `d`: it would wait for itself, through `d`
+        error: cannot change the dependencies of `d`: it would depend on itself, through `d`
         --- exit 5
     "#]]);
     redis.at(10).run("put mail K --jid e --depends d").ok();
     redis.at(10).run("depends d --on e").shows(expect![[r#"
         --- stderr
-        error: cannot change the dependencies of `d`: it would wait for itself, through `d`, `e`
+        error: cannot change the dependencies of `d`: it would depend on itself, through `d`, `e`
         --- exit 5
     "#]]);
     redis.at(10).run("depends a --on b").shows(expect![[r#"
         --- stderr
-        error: cannot change the dependencies of `a`: it is waiting, it waits for no job
+        error: cannot change the dependencies of `a`: its state is `waiting`, not `depends`
         --- exit 5
     "#]]);
     redis.at(10).run("depends nope --on b").shows(expect![[r#"
@@ -147,11 +147,11 @@ fn an_invalid_dependency_is_refused() {
             --- exit 4
         "#]]);
     redis.at(10).run("depends d --off b").shows(expect![[r#"
-            waits for	a	K	mail	waiting
-            needed by	e	K	mail	depends
-            --- stderr
-            note: it does not wait for `b`
-        "#]]);
+        waits for	a	K	mail	waiting
+        needed by	e	K	mail	depends
+        --- stderr
+        note: it does not depend on `b`
+    "#]]);
     redis.at(10).run("depends d --off a --off-all").exits(2);
     redis.at(11).run("depends d").shows(expect![[r#"
         waits for	a	K	mail	waiting
@@ -174,7 +174,7 @@ fn off_all_releases_many_jobs() {
         .at(3)
         .run("depends --off-all a root 'c d' nope -o ndjson")
         .shows(expect![[r#"
-            {"jid":"root","result":"skipped","code":"state_changed","detail":"it is waiting, it waits for no job","queue":"ci","state_before":"waiting","state_after":null}
+            {"jid":"root","result":"skipped","code":"state_changed","detail":"it is waiting, not depends","queue":"ci","state_before":"waiting","state_after":null}
             {"jid":"nope","result":"skipped","code":"gone","detail":"it does not exist","queue":null,"state_before":null,"state_after":null}
             {"jid":"a","result":"done","code":"ok","detail":null,"queue":"deploy","state_before":"depends","state_after":"waiting"}
             {"jid":"c d","result":"done","code":"ok","detail":null,"queue":"deploy","state_before":"depends","state_after":"waiting"}
@@ -182,7 +182,7 @@ fn off_all_releases_many_jobs() {
             --- stderr
             2 released, 2 skipped
               skipped  1  gone
-                       1  waiting, it waits for no job
+                       1  waiting, not depends
         "#]]);
     redis
         .at(3)
@@ -253,7 +253,7 @@ fn only_off_all_takes_several_jobs() {
     }
     redis.at(1).run("depends a b --on c").shows(expect![[r#"
         --- stderr
-        error: one job is to be named here
+        error: `qless depends` takes one job
         hint: only `--off-all` takes several jobs
         --- exit 2
     "#]]);

@@ -300,8 +300,8 @@ fn missing_jobs_are_reported_by_export() {
     let export = |rest: &str| redis.at(100).run(&format!("export {rest}"));
     export("").shows(expect![[r#"
         --- stderr
-        error: no job is named
-        hint: name jobs, or select them by flags: `qless help selectors`
+        error: no jobs are given
+        hint: give jids, or select jobs by flags: `qless help selectors`
         --- exit 2
     "#]]);
     export("--queue nobody").shows(expect![[r#"
@@ -318,7 +318,7 @@ fn missing_jobs_are_reported_by_export() {
     export("first --queue mail").exits(2);
     export("--all -o json").shows(expect![[r#"
         --- stderr
-        {"kind":"error","v":1,"code":"usage","exit":2,"message":"an export is not one document but one a line","hint":"leave out `-o json`, or name a file: `--file FILE`","jid":null}
+        {"kind":"error","v":1,"code":"usage","exit":2,"message":"an export has one document per line, not one document","hint":"leave out `-o json`, or name a file: `--file FILE`","jid":null}
         --- exit 2
     "#]]);
     export("--all -o jid").exits(2);

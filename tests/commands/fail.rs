@@ -258,7 +258,7 @@ fn a_selector_for_fail_means_running_jobs() {
         .exits(2)
         .shows(expect![[r#"
             --- stderr
-            error: jobs are either named or selected by flags, not both
+            error: give either jids or flags that select jobs, not both
             --- exit 2
         "#]]);
     redis
@@ -267,8 +267,8 @@ fn a_selector_for_fail_means_running_jobs() {
         .exits(2)
         .shows(expect![[r#"
             --- stderr
-            error: no job is named
-            hint: name jobs, or select them by flags: `qless help selectors`
+            error: no jobs are given
+            hint: give jids, or select jobs by flags: `qless help selectors`
             --- exit 2
         "#]]);
     redis

@@ -411,11 +411,11 @@ fn cancel_all_cancels_failed_jobs() {
 fn an_action_requires_a_selection_of_jobs() {
     let redis = failed_by_the_hundred(3);
     redis.at(300).run("failed --retry-all").shows(expect![[r#"
-            --- stderr
-            error: no group is named
-            hint: name it: `--group GROUP`, or mean all of them: `--all-groups`
-            --- exit 2
-        "#]]);
+        --- stderr
+        error: no group is given
+        hint: `--group GROUP` names one, `--all-groups` means all
+        --- exit 2
+    "#]]);
     redis
         .at(300)
         .run("failed --group nope --retry-all --yes")
@@ -563,8 +563,8 @@ fn actions_apply_to_all_groups_or_to_none() {
         .exits(2)
         .shows(expect![[r#"
             --- stderr
-            error: no group is named
-            hint: name it: `--group GROUP`, or mean all of them: `--all-groups`
+            error: no group is given
+            hint: `--group GROUP` names one, `--all-groups` means all
             --- exit 2
         "#]]);
     redis

@@ -64,8 +64,8 @@ fn a_queue_that_is_not_empty_is_kept() {
         .run("forget queue mail --yes")
         .shows(expect![[r#"
             --- stderr
-            error: cannot forget `mail`: it holds 1 running
-            hint: `--force` hides it with what is in it
+            error: cannot forget `mail`: it has 1 running
+            hint: `--force` forgets it and keeps its jobs
             --- exit 5
         "#]]);
     redis.at(10).run("forget queue old mail --yes").exits(5);

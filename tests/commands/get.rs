@@ -36,7 +36,7 @@ fn one_job_is_shown_in_full() {
         queue	mail
         state	failed	upload error, 1970-01-01T00:00:40.000Z, by mx-1
         priority	10	higher runs first
-        retries	5 of 5 left
+        retries	5 of 5 remaining
         tags	onboarding, eu
         tracked	no
         depends on	–
@@ -246,13 +246,13 @@ fn jobs_are_given_by_jid_or_by_selector() {
         .run("get j --group 'upload error'")
         .shows(expect![[r#"
             --- stderr
-            error: jobs are either named or selected by flags, not both
+            error: give either jids or flags that select jobs, not both
             --- exit 2
         "#]]);
     redis.at(100).run("get").shows(expect![[r#"
         --- stderr
-        error: no job is named
-        hint: name jobs, or select them by flags: `qless help selectors`
+        error: no jobs are given
+        hint: give jids, or select jobs by flags: `qless help selectors`
         --- exit 2
     "#]]);
     let piped = redis.at(100).input("# comment\nk\n{\"jid\":\"j\"}\n\nk\n");

@@ -94,6 +94,6 @@ fn only_the_holder_extends_a_lock() {
         .run("heartbeat a --worker w1 -n")
         .shows(expect![[r#"
             --- stderr
-            would push the lock of a back
+            would extend the lock on a
         "#]]);
 }

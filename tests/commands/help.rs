@@ -13,7 +13,7 @@ fn no_arguments_print_the_short_help_on_stderr() {
     let ran = run("").exits(2);
     assert_eq!(ran.stdout(), "");
     assert!(ran.stderr().contains("Usage: qless [OPTIONS] <COMMAND>"));
-    assert!(ran.stderr().contains("Print how many jobs a queue holds"));
+    assert!(ran.stderr().contains("Print the number of jobs in a queue"));
 }
 
 #[test]
@@ -42,7 +42,7 @@ fn every_help_page_has_its_sections_in_one_order() {
     let places = [
         "Usage:",
         "Examples:",
-        "Look:",
+        "Inspect:",
         "Recover:",
         "  retry ",
         "Global flags:",
@@ -52,7 +52,7 @@ fn every_help_page_has_its_sections_in_one_order() {
     assert!(places.is_sorted(), "{all}");
     let retry = run("retry --help").ok();
     let places = [
-        "Run jobs again\n\nUsage:",
+        "Retry failed jobs, each in its own queue\n\nUsage:",
         "\nExamples:\n  qless retry",
         "\nArguments:",
         "\nOptions:",
@@ -79,7 +79,7 @@ fn help_topics_exist() {
           1  error          any other error; a defect
           2  usage          bad flags, arguments, config file, JSON or times
           3  partial        some items of a bulk action failed
-          4  not found      no such job, queue, group, worker, context or key; pop got nothing
+          4  not found      no such job, queue, group, worker, context or key; pop had no job
           5  conflict       the job's state, lock or dependents forbid it; it exists already
           6  server         cannot connect, wrong password, no permission, out of memory, too old
           7  inconsistent   `check` found problems that are still there
@@ -87,7 +87,7 @@ fn help_topics_exist() {
         130  interrupted    SIGINT, after finishing the current slice
         143  terminated     SIGTERM or SIGHUP, after finishing the current slice
 
-        New codes may be added; treat an unknown one as failure. A closed stdout ends the process by SIGPIPE.
+        New codes may be added; treat an unknown code as a failure. A closed stdout ends the process by SIGPIPE.
     "#]]);
     assert!(run("help environment").ok().contains("QLESS_REDIS_URL"));
     assert!(run("help selectors").ok().contains("--group G"));
@@ -108,7 +108,7 @@ fn help_topics_exist() {
     "#]]);
     run("help nope").shows(expect![[r#"
         --- stderr
-        error: no command and no topic `nope`
+        error: no command or topic is called `nope`
         hint: `qless help` lists the commands, `qless help help` the topics
         --- exit 2
     "#]]);
@@ -117,12 +117,12 @@ fn help_topics_exist() {
 #[test]
 fn the_rights_in_help_are_those_of_the_core() {
     expect![[r#"
-        # put, pop, bulk verbs; clients that load a script of their own may need more:
-        # the reference runs zremrangebyrank and zremrangebyscore, too
+        # put, pop, bulk verbs; clients that load their own script may need more:
+        # the reference also runs zremrangebyrank and zremrangebyscore
         ACL SETUSER qless on >PASSWORD resetkeys ~ql:* resetchannels &ql:* -@all +del +exists +hdel +hget +hgetall +hincrby +hmget +hmset +hset +llen +lpop +lpush +lrange +lrem +ltrim +publish +rpush +sadd +scard +sismember +smembers +srem +zadd +zcard +zcount +zincrby +zrange +zrangebyscore +zrem +zrevrange +zrevrangebyscore +zscore +eval +evalsha +auth +hello +ping +select +time +role +wait +client|setname +subscribe +psubscribe +unsubscribe +punsubscribe
         # check, export, selectors that read every job need also
         ACL SETUSER qless +scan +type +ttl +hlen +hscan +sscan +zscan +strlen +rename +lset +persist +info +memory|usage
-        # --read-only, on a primary or a replica (before Redis 7: ~ in place of %R~, and eval, evalsha)
+        # --read-only, on a primary or a replica (before Redis 7: ~ instead of %R~, and eval, evalsha)
         ACL SETUSER qless-ro on >PASSWORD resetkeys %R~ql:* resetchannels &ql:* -@all +eval_ro +evalsha_ro +exists +hget +hgetall +hmget +llen +lrange +scard +sismember +smembers +zcard +zcount +zrange +zrangebyscore +zrevrange +zrevrangebyscore +zscore +auth +hello +ping +select +time +role +subscribe +psubscribe +unsubscribe +punsubscribe +scan +type +ttl +hlen +hscan +sscan +zscan +strlen +info +readonly"#]].assert_eq(&run("help acl").ok());
     let tagged = run("--prefix {a}: help acl").ok();
     assert!(tagged.contains(" ~{a}:* resetchannels &{a}:* "), "{tagged}");
@@ -203,17 +203,17 @@ fn a_usage_error_is_one_line_and_a_hint() {
     "#]]);
     run("--timeout soon length a").shows(expect![[r#"
         --- stderr
-        error: `--timeout` wants a duration such as `90s`, `15m` or `2h`, not `soon`
+        error: `--timeout` expects a duration such as `90s`, `15m` or `2h`, not `soon`
         --- exit 2
     "#]]);
     run("-o xml length a").shows(expect![[r#"
         --- stderr
-        error: `--output` cannot be `xml`, it is one of `table`, `json`, `ndjson`, `jid`, `raw`
+        error: `--output` expects one of `table`, `json`, `ndjson`, `jid`, `raw`, not `xml`
         --- exit 2
     "#]]);
     run("--redis").shows(expect![[r#"
         --- stderr
-        error: `--redis` wants a value
+        error: `--redis` expects a value
         --- exit 2
     "#]]);
     run("lenght q -o json").shows(expect![[r#"
@@ -234,7 +234,7 @@ fn a_usage_error_is_one_line_and_a_hint() {
         .run("version")
         .shows(expect![[r#"
             --- stderr
-            error: `QLESS_TIMEOUT` wants a duration such as `90s`, `15m` or `2h`, not `soon`
+            error: `QLESS_TIMEOUT` expects a duration such as `90s`, `15m` or `2h`, not `soon`
             --- exit 2
         "#]]);
     Qless::bare().at("soon").run("version").shows(expect![[r#"

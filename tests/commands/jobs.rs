@@ -282,7 +282,7 @@ fn unknown_names_are_refused_with_the_nearest_known_ones() {
         .run("jobs --state asleep")
         .shows(expect![[r#"
             --- stderr
-            error: `--state` cannot be `asleep`, it is one of `running`, `stalled`, `waiting`, `scheduled`, `depends`, `failed`, `complete`
+            error: `--state` expects one of `running`, `stalled`, `waiting`, `scheduled`, `depends`, `failed`, `complete`, not `asleep`
             --- exit 2
         "#]]);
     redis.at(100).run("jobs --queue 'x*'").shows(expect![[""]]);
@@ -305,8 +305,8 @@ fn columns_order_and_headers_follow_the_flags() {
         .run("jobs --columns jid,nope")
         .shows(expect![[r#"
             --- stderr
-            error: `--columns` knows no column `nope`
-            hint: the columns are jid, klass, state, queue, pri, left, age, worker, tags, group, data, detail
+            error: `--columns`: no column is called `nope`
+            hint: the columns are jid, klass, state, queue, pri, remaining, age, worker, tags, group, data, detail
             --- exit 2
         "#]]);
 }
@@ -347,8 +347,8 @@ fn raw_prints_the_reply_of_jobs_if_there_is_one() {
         "#]]);
     redis.at(100).run("jobs -o raw").shows(expect![[r#"
         --- stderr
-        error: the core's own `jobs` knows one state of one queue, or `complete`
-        hint: name them: `--state running --queue Q`, with stalled, scheduled or depends
+        error: the core's own `jobs` takes one state of one queue, or `complete`
+        hint: give both: `--state running --queue Q`; other states are stalled, scheduled and depends
         --- exit 2
     "#]]);
 }
@@ -416,7 +416,8 @@ fn pages_are_whole_numbers() {
     for flag in ["limit", "offset"] {
         for wrong in ["x", "1.5", "99999999999999999999"] {
             let ran = redis.at(0).run(&format!("jobs --{flag} {wrong}")).exits(2);
-            let printed = format!("`--{flag}` wants a whole number between 0 and 9007199254740992");
+            let printed =
+                format!("`--{flag}` expects a whole number between 0 and 9007199254740992");
             assert!(ran.stderr().contains(&printed), "{}", ran.stderr());
         }
     }

@@ -109,7 +109,7 @@ fn the_private_server_restarts_with_its_data() {
     assert_eq!(local.status()["running"], true);
     local.qless().run("local start").shows(expect![[r#"
         --- stderr
-        it was running already
+        the server was already running
     "#]]);
 }
 

@@ -67,11 +67,11 @@ fn entries_reserved_for_the_core_are_refused() {
         --- exit 2
     "#]]);
     redis.at(2).run("log a x --data '[1]'").shows(expect![[r#"
-            --- stderr
-            error: `--data` of a log line wants a JSON object
-            hint: name the value: `--data '{"value":7}'`
-            --- exit 2
-        "#]]);
+        --- stderr
+        error: `--data` expects a JSON object
+        hint: name the value: `--data '{"value":7}'`
+        --- exit 2
+    "#]]);
     redis.at(2).run("log a x --data '{'").exits(2);
     redis.at(2).run("log nope x").shows(expect![[r#"
         --- stderr

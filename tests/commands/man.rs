@@ -64,7 +64,7 @@ fn all_pages_are_written_to_a_directory() {
         .args(["man".as_ref(), "--out".as_ref(), file.as_os_str()])
         .shows(expect![[r#"
             --- stderr
-            error: cannot make directory `DIR/file`: file exists
+            error: cannot create directory `DIR/file`: file exists
             --- exit 1
         "#]]);
 }

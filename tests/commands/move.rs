@@ -7,7 +7,7 @@ use crate::support::redis::Redis;
 
 /// What a list shows of the jobs of a queue.
 fn listed(queue: &str) -> String {
-    format!("jobs --queue {queue} --columns jid,state,pri,left,detail --time-format unix")
+    format!("jobs --queue {queue} --columns jid,state,pri,remaining,detail --time-format unix")
 }
 
 #[test]
@@ -168,7 +168,7 @@ fn a_selector_for_move_means_all_but_complete_jobs() {
         .run("move w --queue mail --to slow")
         .shows(expect![[r#"
             --- stderr
-            error: jobs are either named or selected by flags, not both
+            error: give either jids or flags that select jobs, not both
             --- exit 2
         "#]]);
 }

@@ -64,7 +64,7 @@ fn a_pause_has_an_end_and_a_reason() {
         .run("pause images --until 1970-01-01T00:00:00Z")
         .shows(expect![[r#"
             --- stderr
-            error: `--until` wants a time that is still to come
+            error: `--until` expects a time in the future
             --- exit 2
         "#]]);
     redis
@@ -80,7 +80,7 @@ fn running_jobs_are_stopped_if_requested() {
     redis.at(20).run("pause images --stop-running").ok();
     redis
         .at(21)
-        .run("jobs --queue images --columns jid,state,left")
+        .run("jobs --queue images --columns jid,state,remaining")
         .shows(expect![[r#"
             a	stalled	5/5
             b	waiting	5/5

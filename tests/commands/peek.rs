@@ -112,7 +112,7 @@ fn an_invalid_peek_count_is_a_usage_error() {
     let redis = Redis::start();
     redis.at(0).run("peek mail --count x").shows(expect![[r#"
         --- stderr
-        error: `--count` wants a whole number between 0 and 9007199254740992, not `x`
+        error: `--count` expects a whole number between 0 and 9007199254740992, not `x`
         --- exit 2
     "#]]);
     let most = "peek mail --count 18446744073709551615";

@@ -126,10 +126,10 @@ fn an_invalid_pop_name_or_count_is_refused() {
             --- exit 2
         "#]]);
     redis.at(10).run("pop mail --count 0").shows(expect![[r#"
-            --- stderr
-            error: `--count` wants a whole number between 1 and 9007199254740992, not `0`
-            --- exit 2
-        "#]]);
+        --- stderr
+        error: `--count` expects a whole number between 1 and 9007199254740992, not `0`
+        --- exit 2
+    "#]]);
     redis.at(10).run("pop").shows(expect![[r#"
         --- stderr
         error: `QUEUE` is missing

@@ -72,7 +72,7 @@ fn an_invalid_priority_is_refused() {
         .run("priority a --to inf")
         .shows(expect![[r#"
             --- stderr
-            error: `--to` wants a whole number between -9007199254740992 and 9007199254740992, not `inf`
+            error: `--to` expects a whole number between -9007199254740992 and 9007199254740992, not `inf`
             --- exit 2
         "#]]);
     redis

@@ -6,7 +6,7 @@ use crate::support::jobs::mixed;
 use crate::support::redis::Redis;
 
 /// What a list shows.
-const COLUMNS: &str = "jobs --columns jid,state,queue,left,detail --time-format unix";
+const COLUMNS: &str = "jobs --columns jid,state,queue,remaining,detail --time-format unix";
 
 #[test]
 fn promote_makes_a_scheduled_job_wait() {

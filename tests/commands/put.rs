@@ -252,7 +252,7 @@ fn too_much_data_is_refused() {
         .run("put q K --max-data lots")
         .shows(expect![[r#"
             --- stderr
-            error: `--max-data` wants a number of bytes such as `65536` or `16MiB`, not `lots`
+            error: `--max-data` expects a number of bytes such as `65536` or `16MiB`, not `lots`
             --- exit 2
         "#]]);
     let big = format!("\"{}\"", "x".repeat(16 << 20));
@@ -316,31 +316,31 @@ fn invalid_names_are_refused_before_any_call() {
     "#]]);
     put("put q K --priority nan").shows(expect![[r#"
         --- stderr
-        error: `--priority` wants a whole number between -9007199254740992 and 9007199254740992, not `nan`
+        error: `--priority` expects a whole number between -9007199254740992 and 9007199254740992, not `nan`
         --- exit 2
     "#]]);
     put("put q K --priority 9007199254740993").exits(2);
     put("put q K --priority 1.5").exits(2);
     put("put q K --retries -1").shows(expect![[r#"
         --- stderr
-        error: `--retries` wants a whole number between 0 and 9007199254740992, not `-1`
+        error: `--retries` expects a whole number between 0 and 9007199254740992, not `-1`
         --- exit 2
     "#]]);
     put("put q K --retries inf").exits(2);
     put("put q K --delay soon").shows(expect![[r#"
         --- stderr
-        error: `--delay` wants a duration such as `90s`, `15m` or `2h`, not `soon`
+        error: `--delay` expects a duration such as `90s`, `15m` or `2h`, not `soon`
         --- exit 2
     "#]]);
     put("put q K --delay -5").shows(expect![[r#"
         --- stderr
-        error: `--delay` wants a duration such as `90s`, `15m` or `2h`, not `-5`
+        error: `--delay` expects a duration such as `90s`, `15m` or `2h`, not `-5`
         --- exit 2
     "#]]);
     put("put q K --delay 1e300").exits(2);
     put("put q K --at yesterday").shows(expect![[r#"
         --- stderr
-        error: `--at` wants a time such as `06:00`, `2026-11-21 06:00`, `2026-11-21T06:00:00Z` or `+10m`, not `yesterday`
+        error: `--at` expects a time such as `06:00`, `2026-11-21 06:00`, `2026-11-21T06:00:00Z` or `+10m`, not `yesterday`
         --- exit 2
     "#]]);
     put("put q K --at 06:00 --delay 5").exits(2);
@@ -428,8 +428,8 @@ fn dependencies_of_a_new_job_must_exist() {
         .run("put mail K --jid b --depends a --depends nope")
         .shows(expect![[r#"
             --- stderr
-            error: cannot put `b`: `nope` does not exist, so nothing can wait for it
-            hint: `--allow-missing` waits only for those that exist
+            error: cannot put `b`: `nope` does not exist, so no job can depend on it
+            hint: `--allow-missing` ignores dependencies that do not exist
             --- exit 4
         "#]]);
     redis.at(10).run("get b").exits(4);
@@ -446,7 +446,7 @@ fn dependencies_of_a_new_job_must_exist() {
         .run("put mail K --jid c --depends c")
         .shows(expect![[r#"
             --- stderr
-            error: cannot put `c`: it would wait for itself: c → c
+            error: cannot put `c`: it would depend on itself: c → c
             --- exit 5
         "#]]);
     redis
@@ -454,7 +454,7 @@ fn dependencies_of_a_new_job_must_exist() {
         .run("put mail K --jid a --replace --depends b")
         .shows(expect![[r#"
             --- stderr
-            error: cannot put `a`: it would wait for itself: a → b → a
+            error: cannot put `a`: it would depend on itself: a → b → a
             --- exit 5
         "#]]);
     redis.at(11).run("pop mail --worker w").ok();
@@ -580,7 +580,7 @@ fn a_delay_beyond_the_calendar_is_refused() {
         .run("put mail K --delay 100000000y")
         .shows(expect![[r#"
             --- stderr
-            error: `--delay` wants at most 1000 years, not `100000000y`
+            error: `--delay` expects at most 1000 years, not `100000000y`
             --- exit 2
         "#]]);
     assert_eq!(redis.at(0).run("queues").ok(), "");

@@ -261,7 +261,7 @@ fn an_invalid_line_is_reported_with_its_position() {
         ),
         (
             b"{\"priority\":9007199254740993}",
-            "line 2, column 13: `priority` wants a whole number between -9007199254740992 and 9007199254740992, not `9007199254740993`",
+            "line 2, column 13: `priority` expects a whole number between -9007199254740992 and 9007199254740992, not `9007199254740993`",
         ),
         (
             b"{\"jid\":\"b\",\"depends\":[\"b\"]}",

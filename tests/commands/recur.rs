@@ -171,8 +171,8 @@ fn a_template_is_put() {
         "#]]);
     redis.at(100).run(line).shows(expect![[r#"
         --- stderr
-        error: cannot put `nightly`: there is a recurring job of this id already
-        hint: `--if-absent` leaves it as it is, `--replace` makes it anew
+        error: cannot put `nightly`: a recurring job of this id exists already
+        hint: `--if-absent` leaves it as it is, `--replace` replaces it
         --- exit 5
     "#]]);
     redis
@@ -226,7 +226,7 @@ fn an_invalid_template_is_refused() {
         .run("recur put web Warm --every 0")
         .shows(expect![[r#"
             --- stderr
-            error: `--every` wants at least 1ms, not `0`
+            error: `--every` expects at least 1ms, not `0`
             --- exit 2
         "#]]);
     redis.at(0).run("recur put web Warm --every -5").exits(2);
@@ -285,11 +285,11 @@ fn a_template_is_changed() {
             }
         "#]]);
     redis.at(100).run("recur set nightly").shows(expect![[r#"
-            --- stderr
-            error: nothing is to be changed
-            hint: see what can be: `qless recur set --help`
-            --- exit 2
-        "#]]);
+        --- stderr
+        error: no change is given
+        hint: `qless recur set --help` lists what can be changed
+        --- exit 2
+    "#]]);
     redis
         .at(100)
         .run("recur set nope --priority 1")

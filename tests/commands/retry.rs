@@ -456,8 +456,8 @@ fn the_holder_releases_a_job_and_uses_one_retry() {
         .run("retry r --fail-group g")
         .shows(expect![[r#"
             --- stderr
-            error: `--fail-group` is for the retry of the worker that holds the job
-            hint: add `--worker NAME` or `--as-holder`
+            error: `--fail-group` needs `--worker` or `--as-holder`
+            hint: only the worker that holds a job records a failure with its retry
             --- exit 2
         "#]]);
     redis
@@ -508,7 +508,7 @@ fn a_selector_for_retry_means_only_failed_jobs() {
         .shows(expect![[r#"
             f1
             --- stderr
-            note: failed jobs are meant; `--force` wants `--state running` for others
+            note: only failed jobs are selected; `--force` needs `--state running` to select running jobs
             1 retried
         "#]]);
     redis

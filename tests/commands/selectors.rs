@@ -266,7 +266,7 @@ fn nothing_is_selected_by_accident() {
         for selector in ["--limit 5", "--offset 2 --limit 5"] {
             let ran = nowhere.run(&format!("{verb} {selector} --yes")).exits(2);
             assert!(
-                ran.stderr().contains("nothing narrows the jobs down"),
+                ran.stderr().contains("no flag narrows the selection"),
                 "{verb} {selector}: {}",
                 ran.stderr()
             );
@@ -294,39 +294,39 @@ fn flags_that_exclude_each_other_are_refused() {
         ran.stderr()
     };
     expect![[r#"
-        error: no job fits both `--group` and `--state waiting`
-        hint: `--group` means failed jobs, `--state waiting` waiting ones
+        error: no job matches both `--group` and `--state waiting`
+        hint: `--group` means failed jobs, `--state waiting` means waiting jobs
     "#]]
     .assert_eq(&refused("jobs --group g --state waiting"));
     expect![[r#"
-        error: no job fits both `--message` and `--state waiting,running`
-        hint: `--message` means failed jobs, `--state waiting,running` waiting or running ones
+        error: no job matches both `--message` and `--state waiting,running`
+        hint: `--message` means failed jobs, `--state waiting,running` means waiting or running jobs
     "#]]
     .assert_eq(&refused("jobs --message m --state waiting --state running"));
     expect![[r#"
-        error: no job fits both `--group` and `--held-by`
-        hint: `--group` means failed jobs, `--held-by` running or stalled ones
+        error: no job matches both `--group` and `--held-by`
+        hint: `--group` means failed jobs, `--held-by` means running or stalled jobs
     "#]]
     .assert_eq(&refused("cancel --group g --held-by w --yes"));
     expect![[r#"
-        error: no job fits both `--held-by` and `--state failed`
-        hint: `--held-by` means running or stalled jobs, `--state failed` failed ones
+        error: no job matches both `--held-by` and `--state failed`
+        hint: `--held-by` means running or stalled jobs, `--state failed` means failed jobs
     "#]]
     .assert_eq(&refused("jobs --held-by w --state failed"));
     expect![[r#"
-        error: `--older-than` and `--newer-than` leave no time between them
-        hint: what happened between 1h and 2h ago: `--older-than 1h --newer-than 2h`
+        error: `--older-than` must be shorter than `--newer-than`
+        hint: for jobs of 1 to 2 hours ago: `--older-than 1h --newer-than 2h`
     "#]]
     .assert_eq(&refused("jobs --older-than 2h --newer-than 1h"));
     refused("jobs --older-than 60s --newer-than 1m");
     expect![[r#"
-        error: no job is newer than no time at all
-        hint: `--newer-than` wants more than 0
+        error: `--newer-than 0` matches no job
+        hint: `--newer-than` expects more than 0
     "#]]
     .assert_eq(&refused("jobs --newer-than 0s"));
     expect![[r#"
         error: `--all` cannot be used with `--queue`
-        hint: `--all` means every job, `--queue` some of them
+        hint: `--all` means every job; leave one of the two flags out
     "#]]
     .assert_eq(&refused("jobs --all --queue mail"));
     for flag in [
@@ -357,23 +357,23 @@ fn invalid_selector_values_are_refused() {
         nowhere.args(args).exits(2).stderr()
     };
     expect![[r#"
-        error: `--message` wants a regular expression (unclosed group, at character 5), not `time(d`
+        error: `--message` expects a regular expression (unclosed group, at character 5), not `time(d`
     "#]]
     .assert_eq(&refused(&["--message", "time(d"]));
     expect![[r#"
-        error: `--queue` wants a name or a glob (unclosed character class; missing ']'; `\` escapes a character), not `mail[`
+        error: `--queue` expects a name or a glob (unclosed character class; missing ']'; `\` takes a letter as it is), not `mail[`
     "#]]
     .assert_eq(&refused(&["--queue", "mail["]));
     expect![[r#"
-        error: `--where` wants PATH=VALUE such as `user.id=42`, not `user.id`
+        error: `--where` expects PATH=VALUE such as `user.id=42`, not `user.id`
     "#]]
     .assert_eq(&refused(&["--where", "user.id"]));
     expect![[r#"
-        error: `--where` wants a path such as `user.id`, `items.0.sku` or `/user/id` before its `=`, not `a..b=1`
+        error: `--where` expects a path such as `user.id`, `items.0.sku` or `/user/id` before its `=`, not `a..b=1`
     "#]]
     .assert_eq(&refused(&["--where", "a..b=1"]));
     expect![[r#"
-        error: `--older-than` wants a duration such as `90s`, `15m` or `2h`, not `soon`
+        error: `--older-than` expects a duration such as `90s`, `15m` or `2h`, not `soon`
     "#]]
     .assert_eq(&refused(&["--older-than", "soon"]));
     for wrong in [

@@ -29,7 +29,7 @@ fn stats_counts_a_day_of_a_queue() {
         .at(DAY + 500.0)
         .run("stats mail --headers always")
         .shows(expect![[r#"
-            QUEUE	DAY	COMPLETED	FAILURES	FAILED	RETRIES	WAITS	WAIT MEAN	WAIT STD	WAIT P50	WAIT P90	WAIT P95	WAIT P99	WAIT MAX	RUNS	RUN MEAN	RUN STD	RUN P50	RUN P90	RUN P95	RUN P99	RUN MAX
+            QUEUE	DAY	COMPLETED	FAILURES	STILL FAILED	LOCKS LOST	WAITS	WAIT MEAN	WAIT STD	WAIT P50	WAIT P90	WAIT P95	WAIT P99	WAIT MAX	RUNS	RUN MEAN	RUN STD	RUN P50	RUN P90	RUN P95	RUN P99	RUN MAX
             mail	1970-01-02	2	1	1	0	3	2.3s	1.5s	≤ 3s	≤ 5s	≤ 5s	≤ 5s	≤ 5s	2	2.0s	1.4s	≤ 2s	≤ 4s	≤ 4s	≤ 4s	≤ 4s
         "#]]);
     redis
@@ -161,7 +161,7 @@ fn days_are_given_as_dates_or_words() {
         .run("stats mail --day 1970-13-01")
         .shows(expect![[r#"
             --- stderr
-            error: `--day` wants a day such as `2026-11-20`, `today` or `yesterday`, not `1970-13-01`
+            error: `--day` expects a day such as `2026-11-20`, `today` or `yesterday`, not `1970-13-01`
             --- exit 2
         "#]]);
     redis.at(0).run("stats mail --day soon").exits(2);
@@ -225,7 +225,7 @@ fn percentiles_are_bounds_from_the_histogram() {
         .at(DAY + 50_000.0)
         .run("stats mail --histogram wait --headers always")
         .shows(expect![[r#"
-            QUEUE	DAY	OF	TOOK	JOBS
+            QUEUE	DAY	MEASURE	BUCKET	JOBS
             mail	1970-01-02	wait	≤ 1s	2
             mail	1970-01-02	wait	≤ 24s	3
             mail	1970-01-02	wait	≤ 2m	1
@@ -248,7 +248,7 @@ fn a_terminal_shows_a_histogram() {
     qless.args(["stats", "mail"]);
     let seen = terminal::run(qless, 100).stdout();
     expect![[r#"
-        mail on 1970-01-02 (UTC, so far)    7 completed   0 failures   0 failed now   0 retries
+        mail on 1970-01-02 (UTC, so far)    7 completed   0 failures   0 still failed   0 locks lost
 
               COUNT    MEAN     STD    P50   P90   P95   P99   MAX
         wait      7  9m 54s  25m 2s  ≤ 24s  ≤ 2h  ≤ 2h  ≤ 2h  ≤ 2h
@@ -260,7 +260,7 @@ fn a_terminal_shows_a_histogram() {
     qless.args(["stats", "mail", "--day", "yesterday", "--histogram", "run"]);
     let seen = terminal::run(qless, 100).stdout();
     expect![[r#"
-        mail on 1970-01-01 (UTC)    0 completed   0 failures   0 failed now   0 retries
+        mail on 1970-01-01 (UTC)    0 completed   0 failures   0 still failed   0 locks lost
 
               COUNT  MEAN  STD  P50  P90  P95  P99  MAX
         wait      0     –    –    –    –    –    –    –
@@ -342,9 +342,9 @@ fn days_excludes_day_and_has_limits() {
             .exits(2);
     }
     redis.at(0).run("stats mail --days 0").shows(expect![[r#"
-            --- stderr
-            error: `--days` wants a number of days between 1 and 366, not `0`
-            --- exit 2
-        "#]]);
+        --- stderr
+        error: `--days` expects a number of days between 1 and 366, not `0`
+        --- exit 2
+    "#]]);
     redis.at(DAY).run("stats mail --days 2").exits(4);
 }

@@ -144,8 +144,8 @@ fn an_unknown_job_or_an_invalid_tag_is_refused() {
     "#]]);
     redis.at(3).run("tag --add x").shows(expect![[r#"
         --- stderr
-        error: no job is named
-        hint: name jobs, or select them by flags: `qless help selectors`
+        error: no jobs are given
+        hint: give jids, or select jobs by flags: `qless help selectors`
         --- exit 2
     "#]]);
     redis

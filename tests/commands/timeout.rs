@@ -74,8 +74,8 @@ fn timing_out_a_job_that_is_not_running_is_a_conflict() {
     "#]]);
     redis.at(20).run("timeout").shows(expect![[r#"
         --- stderr
-        error: no job is named
-        hint: name jobs, or select them by flags: `qless help selectors`
+        error: no jobs are given
+        hint: give jids, or select jobs by flags: `qless help selectors`
         --- exit 2
     "#]]);
     redis.at(20).run("timeout a b c").shows(expect![[r#"
@@ -118,7 +118,7 @@ fn a_selector_for_timeout_means_running_jobs_and_asks_for_confirmation() {
         .run("timeout a --queue mail --yes")
         .shows(expect![[r#"
             --- stderr
-            error: jobs are either named or selected by flags, not both
+            error: give either jids or flags that select jobs, not both
             --- exit 2
         "#]]);
 }

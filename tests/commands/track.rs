@@ -101,8 +101,8 @@ fn jobs_are_tracked_and_untracked() {
         "#]]);
     redis.at(7).run("track --remove").shows(expect![[r#"
         --- stderr
-        error: no job is named
-        hint: name jobs, or select them by flags: `qless help selectors`
+        error: no jobs are given
+        hint: give jids, or select jobs by flags: `qless help selectors`
         --- exit 2
     "#]]);
 }

@@ -206,13 +206,13 @@ fn watching_a_writing_command_is_a_usage_error() {
     run("queues --watch=0.4 -o ndjson --quiet").exits(2);
     run("queues --watch=soon").shows(expect![[r#"
         --- stderr
-        error: `--watch` wants a duration such as `90s`, `15m` or `2h`, not `soon`
+        error: `--watch` expects a duration such as `90s`, `15m` or `2h`, not `soon`
         --- exit 2
     "#]]);
     run("failed --all-groups --retry-all --watch -o ndjson --yes").exits(2);
     run("track a --watch").shows(expect![[r#"
         --- stderr
-        error: `--watch` only looks, and this changes something
+        error: `--watch` repeats only commands that change nothing
         --- exit 2
     "#]]);
     run("queues nobody --watch -o ndjson").exits(4);

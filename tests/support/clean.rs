@@ -1,4 +1,4 @@
-//! The last step of a test: nothing is damaged. Three sources must agree: the core that verifies
+//! The last step of a test: no inconsistency is left. Three sources must agree: the core that verifies
 //! everything, the scan of the binary, and the second, plain implementation of the invariants.
 
 use std::time::{SystemTime, UNIX_EPOCH};

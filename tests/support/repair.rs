@@ -59,7 +59,7 @@ impl RepairCycle<'_> {
             .qless()
             .args([&words[..], &[undo.as_os_str()]].concat());
         let printed = ran.stderr();
-        let all = printed.contains(" 0 left alone") || printed.contains("no change");
+        let all = printed.contains(" 0 skipped") || printed.contains("no change");
         match (ran.code(), all) {
             (0, true) => Ok(()),
             (code, _) => Err(format!("--revert: exit {code}: {printed}")),

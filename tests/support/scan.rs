@@ -6,7 +6,7 @@ use qless::internals::Moment;
 use qless::internals::Name;
 use qless::internals::Target;
 use qless::internals::Trace;
-use qless::internals::scan::{Candidate, Scope, Sink, run_in};
+use qless::internals::scan::{ScanCounts, Scope, Sink, run_in};
 use qless::internals::verdict::{ItemKind, Location};
 use qless::internals::{Core as Plain, Settings};
 
@@ -19,21 +19,26 @@ pub(crate) const WHOLE: usize = 1 << 22;
 /// The candidates of a scan.
 #[derive(Debug, Default)]
 pub(crate) struct ScanResult {
-    pub(crate) seen: Candidate,
+    pub(crate) seen: ScanCounts,
     /// Candidates before and after the end of the scan; those verified together are one entry.
     pub(crate) first: Vec<(Location, Vec<Name>)>,
     pub(crate) last: Vec<(Location, Vec<Name>)>,
     whole: bool,
     /// The progress that was reported during the scan.
-    pub(crate) reported: Candidate,
+    pub(crate) reported: ScanCounts,
 }
 
 impl Sink for ScanResult {
-    fn suspect(&mut self, core: &mut Plain, place: &Location, item: Name) -> Result<(), Error> {
-        self.together(core, place, vec![item])
+    fn candidate(&mut self, core: &mut Plain, place: &Location, item: Name) -> Result<(), Error> {
+        self.candidate_group(core, place, vec![item])
     }
 
-    fn together(&mut self, _: &mut Plain, place: &Location, items: Vec<Name>) -> Result<(), Error> {
+    fn candidate_group(
+        &mut self,
+        _: &mut Plain,
+        place: &Location,
+        items: Vec<Name>,
+    ) -> Result<(), Error> {
         let list = match self.whole {
             true => &mut self.last,
             false => &mut self.first,
@@ -42,18 +47,18 @@ impl Sink for ScanResult {
         Ok(())
     }
 
-    fn seen(&mut self, _: &mut Plain, seen: Candidate) -> Result<(), Error> {
+    fn keys_scanned(&mut self, _: &mut Plain, seen: ScanCounts) -> Result<(), Error> {
         self.reported.keys += seen.keys;
         self.reported.jobs += seen.jobs;
         self.reported.queues += seen.queues;
         Ok(())
     }
 
-    fn read(&mut self, _: &mut Plain, _: usize) -> Result<(), Error> {
+    fn members_read(&mut self, _: &mut Plain, _: usize) -> Result<(), Error> {
         Ok(())
     }
 
-    fn whole(&mut self, _: &mut Plain) -> Result<(), Error> {
+    fn scan_complete(&mut self, _: &mut Plain) -> Result<(), Error> {
         self.whole = true;
         Ok(())
     }
@@ -87,7 +92,7 @@ fn run_scan(
     slots: usize,
     queues: &[&str],
     sink: &mut dyn Sink,
-) -> Candidate {
+) -> ScanCounts {
     let mut plain = plain(core);
     let now = Moment::from_seconds(now).expect("a moment");
     let queues = queues.iter().map(|queue| Name::from(*queue)).collect();
@@ -103,26 +108,26 @@ struct Between<'a> {
 }
 
 impl Sink for Between<'_> {
-    fn suspect(&mut self, core: &mut Plain, place: &Location, item: Name) -> Result<(), Error> {
-        self.scanned.suspect(core, place, item)
+    fn candidate(&mut self, core: &mut Plain, place: &Location, item: Name) -> Result<(), Error> {
+        self.scanned.candidate(core, place, item)
     }
 
-    fn seen(&mut self, core: &mut Plain, seen: Candidate) -> Result<(), Error> {
+    fn keys_scanned(&mut self, core: &mut Plain, seen: ScanCounts) -> Result<(), Error> {
         (self.act)(seen.keys as usize);
-        self.scanned.seen(core, seen)
+        self.scanned.keys_scanned(core, seen)
     }
 
-    fn read(&mut self, _: &mut Plain, members: usize) -> Result<(), Error> {
+    fn members_read(&mut self, _: &mut Plain, members: usize) -> Result<(), Error> {
         (self.act)(members);
         Ok(())
     }
 
-    fn most(&self) -> usize {
+    fn max_batch(&self) -> usize {
         self.most
     }
 
-    fn whole(&mut self, core: &mut Plain) -> Result<(), Error> {
-        self.scanned.whole(core)
+    fn scan_complete(&mut self, core: &mut Plain) -> Result<(), Error> {
+        self.scanned.scan_complete(core)
     }
 }
 

@@ -179,7 +179,7 @@ fn read(core: &mut Core, kind: Candidates) -> Result<Found, Error> {
         Candidates::Options => {
             let items = core.config(now)?.into_iter();
             let options = items.map(|item| {
-                let value = crate::text::clean(item.value.as_bytes());
+                let value = item.value.to_string();
                 (item.key, value)
             });
             Ok(options.collect())

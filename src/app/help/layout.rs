@@ -1,41 +1,41 @@
-//! How help is laid out: what a command does, how it is typed, examples, then flags, exit codes and
-//! what else to read. The doc comment of a command holds it all, in paragraphs.
+//! The layout of help: first line, usage, examples, text, flags, exit codes, see also. All of it comes
+//! from the doc comment of the command, by paragraphs.
 
 use clap::Command;
 
 use crate::app::tree;
 use crate::commands::Group;
 
-/// Help of a command, in order.
-const OF_COMMAND: &str = "\
+/// The help of a command.
+const COMMAND_TEMPLATE: &str = "\
 {about-with-newline}
 {usage-heading} {usage}
 
 {before-help}{all-args}{after-help}";
 
-/// Help of all.
-const OF_ALL: &str = "\
+/// The help that lists all commands.
+const ROOT_TEMPLATE: &str = "\
 {about-with-newline}
 {usage-heading} {usage}
 
 {before-help}Global flags:
 {options}{after-help}";
 
-/// What a doc comment says.
+/// The parts of a doc comment.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Parts {
-    /// What it does, in a line.
+    /// The first line: what the command does.
     pub first: String,
-    /// What is to be known about it.
+    /// The paragraphs of text.
     pub text: Vec<String>,
-    /// What can be typed.
+    /// The examples, each a command line.
     pub examples: Vec<String>,
     pub exit_codes: Option<String>,
     pub see_also: Option<String>,
 }
 
 impl Parts {
-    /// Takes the text of a command apart.
+    /// Splits the doc comment of a command into its parts.
     pub(crate) fn of(command: &Command) -> Parts {
         let about = command.get_long_about().or_else(|| command.get_about());
         let about = about.map(ToString::to_string).unwrap_or_default();
@@ -64,7 +64,7 @@ impl Parts {
     }
 }
 
-/// Lays out the help of a command and of those below it.
+/// Lays out the help of a command and of its subcommands.
 pub(crate) fn laid_out(command: Command) -> Command {
     let parts = Parts::of(&command);
     let mut before = String::new();
@@ -85,7 +85,7 @@ pub(crate) fn laid_out(command: Command) -> Command {
     }
     let mut command = command
         .long_about(parts.first)
-        .help_template(OF_COMMAND)
+        .help_template(COMMAND_TEMPLATE)
         .mut_subcommands(laid_out);
     if !before.trim().is_empty() {
         command = command.before_long_help(before.trim_end().to_owned());
@@ -114,10 +114,10 @@ pub(crate) fn of_all(root: Command) -> Command {
     let examples = parts.examples.iter().map(|typed| format!("  {typed}\n"));
     let examples: String = examples.collect();
     let text = parts.text.join("\n\n");
-    let more = "`qless help COMMAND` tells more of a command, `qless help TOPIC` of recipes, selectors,\n\
-                findings, formats, environment, exit-codes, acl and json.";
+    let more = "`qless help COMMAND` prints the help of a command, `qless help TOPIC` that of a topic: recipes,\n\
+                selectors, findings, formats, environment, exit-codes, acl, json.";
     root.long_about(parts.first)
-        .help_template(OF_ALL)
+        .help_template(ROOT_TEMPLATE)
         .before_help(list.trim_end().to_owned())
         .before_long_help(format!("Examples:\n{examples}\n{}", list.trim_end()))
         .after_help(more)
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_doc_comment_falls_into_parts() {
+    fn a_doc_comment_is_split_into_parts() {
         let command = Command::new("x").long_about(
             "Do it\n\nSome more.\n\nExamples: `qless x` · `qless x\n| y`\n\nAnd more.\n\n\
              Example: `z`\n\nExit codes: 0.\n\nSee also: `qless y`",

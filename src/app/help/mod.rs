@@ -17,8 +17,8 @@ use crate::view::finding;
 /// Print the help of a command, or about a topic
 ///
 /// Topics: `recipes` (what to type when), `selectors`, `formats`, `environment`, `exit-codes`,
-/// `acl` (what a user of the server needs to be allowed), `findings` (of `check`, and what to decide),
-/// `json` (the documents, and `json KIND` the schema of one).
+/// `acl` (the permissions that a user of the server needs), `findings` (of `check`, and what to
+/// decide), `json` (the documents; `json KIND` prints the schema of one).
 ///
 /// Examples: `qless help put` · `qless help recipes` · `qless help json queues`
 ///
@@ -93,8 +93,10 @@ fn of_command(path: &[&str]) -> Result<String, Error> {
             Some(below) => below,
             None => {
                 let typed = path[..=at].join(" ");
-                return Err(Error::usage(format!("no command and no topic `{typed}`"))
-                    .hint("`qless help` lists the commands, `qless help help` the topics"));
+                return Err(
+                    Error::usage(format!("no command or topic is called `{typed}`"))
+                        .hint("`qless help` lists the commands, `qless help help` the topics"),
+                );
             }
         };
     }
@@ -107,87 +109,90 @@ fn exit_codes() -> String {
         let (name, when) = exit.description();
         _ = writeln!(text, "{:>3}  {name:<14} {when}", exit.code());
     }
-    text.push_str("\nNew codes may be added; treat an unknown one as failure. ");
+    text.push_str("\nNew codes may be added; treat an unknown code as a failure. ");
     text.push_str("A closed stdout ends the process by SIGPIPE.\n");
     text
 }
 
-/// Task first; each line that stands four blanks in can be typed, and a test does.
+/// The recipes by task. A test runs each line with an indent of four blanks.
 pub const RECIPES: &str = include_str!("recipes.txt");
 
 const ENVIRONMENT: &str = "\
-A flag beats its variable, which beats the config file; an empty variable counts as unset.
+A flag overrides its variable, and the variable overrides the config file. An empty variable counts
+as unset.
 
-QLESS_CONFIG          the config file, as --config
-QLESS_CONTEXT         settings of that file by name, as --context
-QLESS_REDIS_URL       address of the server, as --redis; then REDIS_URL. Takes the place of the
-                      file's default context, but not of one that was named
-QLESS_REDIS_PASSWORD  its password; then REDISCLI_AUTH
+QLESS_CONFIG          config file, as --config
+QLESS_CONTEXT         context of that file, as --context
+QLESS_REDIS_URL       address of the server, as --redis; then REDIS_URL. It overrides the default
+                      context of the file, but not a context that was chosen
+QLESS_REDIS_PASSWORD  password of the server; then REDISCLI_AUTH
 QLESS_PREFIX          prefix of all keys and channels, as --prefix
-QLESS_TIMEOUT         longest wait, as --timeout
+QLESS_TIMEOUT         maximum wait, as --timeout
 QLESS_OUTPUT          format of stdout, as --output
-QLESS_TIME_FORMAT     how moments are written, as --time-format
-QLESS_PAGER           shows what is longer than the screen; then PAGER, else less. cat: none does
+QLESS_TIME_FORMAT     format of times, as --time-format
+QLESS_PAGER           pager for output that is longer than the screen; then PAGER, else less; cat
+                      means no pager
 QLESS_NO_INPUT        never prompt, as --no-input
 QLESS_READ_ONLY       refuse writes, as --read-only
-QLESS_WORKER          in whose name jobs are taken and finished, as --worker
-QLESS_REDIS_SERVER    the program that local: starts
-QLESS_COMPLETE_LIVE   0: completion asks no server for names; 500ms: for so long (else 150ms)
-QLESS_NOW             pins the time that is sent, in seconds since the epoch; for tests
-XDG_CONFIG_HOME       where the config file is: qless/config.toml; then HOME
-XDG_CACHE_HOME        where completion keeps names for 10 s: qless; then HOME
-XDG_STATE_HOME        where the server of local: is: qless/local; then HOME
-NO_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM=dumb  whether to colour
-CI                    counts as no terminal for prompts and progress
+QLESS_WORKER          name of the worker that pops and completes jobs, as --worker
+QLESS_REDIS_SERVER    program that local: starts
+QLESS_COMPLETE_LIVE   0: completion asks no server; 500ms: maximum wait of completion (else 150ms)
+QLESS_NOW             pins the time of all calls, in seconds since the epoch; for tests
+XDG_CONFIG_HOME       directory of the config file, qless/config.toml; then HOME
+XDG_CACHE_HOME        directory in which completion keeps names for 10 s, qless; then HOME
+XDG_STATE_HOME        directory of the server of local:, qless/local; then HOME
+NO_COLOR, CLICOLOR, CLICOLOR_FORCE, TERM=dumb  whether to use color
+CI                    no prompts and no progress, as without a terminal
 ";
 
 const SELECTORS: &str = "\
-Wherever a command takes JIDs it also takes flags that select jobs; one excludes the other.
+Commands that take JIDs also take flags that select jobs. Give one or the other, not both.
 
---queue Q        jobs of a queue, by name or glob
+--queue Q        jobs of this queue (name or glob)
 --state S        waiting, running, stalled, scheduled, depends, failed, complete
---group G        failed jobs of a group, by name or glob
---message REGEX  failed jobs in whose message a regular expression is found
---tag T          jobs with a tag; repeated: with all of them
---klass K        jobs of a class, by name or glob
---held-by W      jobs whose lock a worker has, run out or not, by name or glob
---older-than D   jobs whose newest history entry was made at least so long ago
---newer-than D   jobs whose newest history entry is younger
---where P=VALUE  jobs with this value at a place in their data; repeated: with all of them
+--group G        failed jobs of this group (name or glob)
+--message REGEX  failed jobs whose message contains a match of this regular expression
+--tag T          jobs with this tag; repeated: with all of them
+--klass K        jobs of this class (name or glob)
+--held-by W      jobs that this worker holds, also with an expired lock (name or glob)
+--older-than D   jobs whose newest history entry is at least this old
+--newer-than D   jobs whose newest history entry is younger than this
+--where P=VALUE  jobs with this value at a path in their data; repeated: with all of them
 --tracked        tracked jobs
---all            all jobs, where nothing else narrows them down
---limit N        the first N of them
---offset N       without the first N of them
+--all            all jobs; not with another flag that narrows the selection
+--limit N        only the first N jobs
+--offset N       skip the first N jobs
 
-Different flags narrow, a repeated one widens (but --tag and --where). What is listed is what is
-acted on: `qless jobs` with the same flags shows it. Where no --state is given, retry means failed
-jobs, promote scheduled ones, fail and timeout running and stalled ones; all others mean jobs in
-any state, except that `qless jobs` alone lists what is in the queues. --all goes with no flag that
-narrows: `retry --all` means all failed jobs, `cancel --all` all jobs there are. Flags that no job
-could ever fit, such as --group with --state waiting, are an error.
+Different flags narrow the selection; a repeated flag widens it, except --tag and --where. To see
+which jobs a command will change, list them: `qless jobs` with the same flags. Without --state, retry
+means failed jobs, promote means scheduled jobs, fail and timeout mean running and stalled jobs. The
+other commands mean jobs in any state, but `qless jobs` without flags lists the jobs in queues. --all
+cannot be used with a flag that narrows the selection: `retry --all` means all failed jobs, and
+`cancel --all` means all jobs. Flags that no job can match, such as --group with --state waiting, are
+an error.
 
-Globs are *, ?, [ab], [!ab] and {a,b}, always for the whole name; \\* is a star. Quote them for
-the shell. Nothing is special about a slash.
+Globs are *, ?, [ab], [!ab] and {a,b}. A glob matches the whole name; \\* is a literal star. Quote
+globs for the shell. A slash is an ordinary character.
 
---where user.id=42 and --where items.0.sku=A1 name a place by dots, --where /a.b/0=x by a JSON
+--where user.id=42 and --where items.0.sku=A1 name a path with dots, --where /a.b/0=x with a JSON
 pointer. The value is JSON if it parses, else text: id=42 is the number, id='\"42\"' the text. No
-number is rounded; 1, 1.0 and 1e0 are equal, and so are objects with members in another order.
-Nothing equals what is not there: x=null means that null is stored.
+number is rounded: 1, 1.0 and 1e0 are equal. Objects are equal if only the order of their members
+differs. A missing member equals no value: x=null means that null is stored.
 
-Read is the cheapest index: lists of failures, sets of tags, tracked jobs, locks, queues by state,
-complete jobs; --limit counts in the order of that index, as the core would act. --all, --klass and
---where alone read every job, in no order; a line on stderr says so.
+`qless` reads the cheapest index: failure lists, tag sets, tracked jobs, locks, the states of queues,
+complete jobs. --limit counts in the order of that index, which is the order of the core. --all,
+--klass and --where alone read every job, in no order; a line on stderr says so.
 ";
 
 const FORMATS: &str = "\
 -o table   for people: aligned and with headers on a terminal, tab-separated in a pipe
--o json    one document with \"kind\" and \"v\"; keys are only ever added
+-o json    one document with \"kind\" and \"v\"; keys are only added, never removed
 -o ndjson  the elements of its \"items\", one per line
--o jid     only job ids, one per line; where the result is jobs
--o raw     the core's own reply, byte for byte; where one call gives it
+-o jid     only job ids, one per line, if the result is jobs
+-o raw     the core's own reply, byte for byte, if it comes from one call
 
-Times are RFC 3339 in UTC, durations seconds in keys that end in _s. Job data stands in it as
-the JSON that it is; bytes that are not JSON or not UTF-8 stand in data_bytes, in base64, as do
-names in jid_bytes, queue_bytes and so on. Errors are documents too, on stderr. With --watch
-ndjson is the whole document each time, on a line, and \"at\" says when it was so.
+Times are RFC 3339 in UTC. Durations are seconds, in keys that end in _s. Job data is the stored
+JSON. Bytes that are not JSON or not UTF-8 are in data_bytes, in base64; names that are not UTF-8
+are in jid_bytes, queue_bytes and so on. Errors are documents on stderr, too. With --watch, ndjson
+prints the whole document on a line each time, with its time in \"at\".
 ";

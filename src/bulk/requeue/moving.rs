@@ -39,7 +39,7 @@ impl MoveOptions {
             let hint = format!("take its lock away: `qless move --force {jid} --to {to}`");
             return Some(wrong_state(job).hint(hint));
         }
-        let leaves = running || job.is("failed") || job.is("complete") || self.later.told();
+        let leaves = running || job.is("failed") || job.is("complete") || self.later.is_given();
         if !leaves && job.queue.as_ref() == Some(&self.to) {
             let why = format!("it is in `{}` already", self.to);
             return Some(JobOutcome::refused(&job.jid, Code::StateChanged, why));

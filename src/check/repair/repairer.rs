@@ -1,180 +1,183 @@
-//! Mends what a look kept, slice by slice: each is judged again in the call that mends it.
+//! Repairs the queue of a scan, batch by batch. The call that repairs an item verifies it again.
 
 use std::collections::BTreeMap;
 use std::time::Instant;
 
 use super::undo::Undo;
 use crate::bulk::pace::Pace;
-use crate::check::verify::batch_size::{SLICE, Slices};
+use crate::check::verify::batch_size::{BatchSizes, MAX_BATCH};
 use crate::check::verify::finding_filter::FindingFilter;
 use crate::check::verify::repair_queue::RepairQueue;
 use crate::core::call::Core;
-use crate::error::{Error, Kind as Fault};
+use crate::error::{Error, Kind};
 use crate::interrupt::Interrupt;
-use crate::model::finding::Finding;
+use crate::model::finding::FindingId;
 use crate::model::rate::Rate;
 use crate::model::repair::RepairCounts;
 use crate::model::verdict::{Change, Location, Verdict, VerdictOutcome};
 use crate::name::Name;
 use crate::ui::Progress;
 
-/// What mends.
 pub(crate) struct Repairer {
-    wanted: FindingFilter,
-    /// The name of this repair, under which it sets aside.
+    filter: FindingFilter,
+    /// The name of this repair, which is in the names of the keys that it sets aside.
     run: String,
     undo: Option<Undo>,
     pace: Pace,
-    most: usize,
-    stop: Interrupt,
-    slices: Slices,
-    /// How many whole keys were set aside.
-    pub aside: u64,
-    /// Which right was missing first.
-    pub lacks: Option<Error>,
-    /// What became of findings, by name.
-    pub fates: BTreeMap<&'static str, RepairCounts>,
+    max_batch: usize,
+    interrupt: Interrupt,
+    batch_sizes: BatchSizes,
+    /// The number of keys set aside.
+    pub set_aside: u64,
+    /// The error of the first call without a right that it requires.
+    pub missing_right: Option<Error>,
+    pub counts: BTreeMap<FindingId, RepairCounts>,
 }
 
 impl Repairer {
     pub(crate) fn new(
-        wanted: FindingFilter,
+        filter: FindingFilter,
         run: String,
         undo: Option<Undo>,
         rate: Option<Rate>,
-        stop: Interrupt,
-        slices: Slices,
+        interrupt: Interrupt,
+        batch_sizes: BatchSizes,
     ) -> Repairer {
         let pace = Pace::new(rate);
         Repairer {
-            most: pace.slice(SLICE),
-            wanted,
+            max_batch: pace.slice(MAX_BATCH),
+            filter,
             run,
             undo,
             pace,
-            stop,
-            slices,
-            aside: 0,
-            lacks: None,
-            fates: BTreeMap::new(),
+            interrupt,
+            batch_sizes,
+            set_aside: 0,
+            missing_right: None,
+            counts: BTreeMap::new(),
         }
     }
 
-    /// Mends what a look kept. Returns how many findings were mended.
+    /// Repairs the queue of a scan. Returns the number of findings repaired.
     pub(crate) fn round(
         &mut self,
         core: &mut Core,
-        kept: RepairQueue,
+        queue: RepairQueue,
         progress: &mut Progress,
     ) -> Result<u64, Error> {
-        self.fates.values_mut().for_each(|fate| fate.refused = 0);
-        let mut mended = 0;
-        for mut batch in kept.in_order() {
-            let Some(findings) = self.wanted.mends(batch.stage, &batch.without) else {
+        for counts in self.counts.values_mut() {
+            counts.refused = 0;
+        }
+        let mut repaired = 0;
+        for mut batch in queue.into_batches() {
+            let Some(findings) = self.filter.to_repair(batch.stage, &batch.excluded) else {
                 continue;
             };
-            let place = batch.place.clone();
-            while let Some(groups) = batch.next(self.slices.size(place.kind).min(self.most)) {
-                mended += self.slice(core, &findings, &place, &groups)?;
+            let location = batch.location.clone();
+            while let Some(groups) = batch.next(self.batch_size(&location)) {
+                repaired += self.repair_groups(core, &findings, &location, &groups)?;
                 progress.add(groups.iter().map(|group| group.len() as u64).sum());
             }
         }
-        Ok(mended)
+        Ok(repaired)
     }
 
-    /// Mends groups of items in one call; where a right is missing, what needs none of it.
-    fn slice(
+    fn batch_size(&self, location: &Location) -> usize {
+        self.batch_sizes.size(location.kind).min(self.max_batch)
+    }
+
+    /// Repairs groups of items in one call. If a right is missing, repairs those that do not require
+    /// it.
+    fn repair_groups(
         &mut self,
         core: &mut Core,
         findings: &str,
-        place: &Location,
+        location: &Location,
         groups: &[Vec<Name>],
     ) -> Result<u64, Error> {
         let items = groups.concat();
-        match self.mend(core, findings, place, &items) {
-            Err(error) if error.kind() == Fault::NoPerm && groups.len() > 1 => {
+        match self.repair(core, findings, location, &items) {
+            Err(error) if error.kind() == Kind::NoPerm && groups.len() > 1 => {
                 let (some, others) = groups.split_at(groups.len() / 2);
-                let mended = self.slice(core, findings, place, some)?;
-                Ok(mended + self.slice(core, findings, place, others)?)
+                let repaired = self.repair_groups(core, findings, location, some)?;
+                Ok(repaired + self.repair_groups(core, findings, location, others)?)
             }
-            Err(error) if error.kind() == Fault::NoPerm => {
-                self.pace.wait(items.len(), &self.stop);
-                for verdict in core.verdicts(core.now(), findings, place, &items)? {
-                    if verdict.outcome == VerdictOutcome::Found {
-                        self.fate(&verdict, |fate| fate.refused += 1);
+            Err(error) if error.kind() == Kind::NoPerm => {
+                self.pace.wait(items.len(), &self.interrupt);
+                for verdict in core.verify(core.now(), findings, location, &items)? {
+                    if verdict.outcome == VerdictOutcome::Repairable {
+                        self.counts_of(&verdict).refused += 1;
                     }
                 }
-                self.lacks.get_or_insert(error);
+                self.missing_right.get_or_insert(error);
                 Ok(0)
             }
-            mended => mended,
+            result => result,
         }
     }
 
-    /// Mends a slice. What the server refuses half-way is tried again, so that it says why.
-    fn mend(
+    /// Repairs items in one call. What the server refuses midway is retried, so that it says why.
+    fn repair(
         &mut self,
         core: &mut Core,
         findings: &str,
-        place: &Location,
+        location: &Location,
         items: &[Name],
     ) -> Result<u64, Error> {
-        let mut mended = 0;
+        let mut repaired = 0;
         loop {
-            // With an undo they are looked at twice.
+            // An undo file requires a plan before the repair.
             let times = 1 + usize::from(self.undo.is_some());
-            self.pace.wait(times * items.len(), &self.stop);
-            if let Some(kind) = self.stop.asked() {
+            self.pace.wait(times * items.len(), &self.interrupt);
+            if let Some(kind) = self.interrupt.asked() {
                 return Err(Error::new(kind, "interrupted"));
             }
             let now = core.now();
             if let Some(undo) = &mut self.undo {
-                let plan = core.plan(now, findings, &self.run, place, items)?;
+                let plan = core.plan_repair(now, findings, &self.run, location, items)?;
                 if !undo.plan(&plan)? {
-                    return Ok(mended);
+                    return Ok(repaired);
                 }
             }
             let begun = Instant::now();
-            let answer = core.mend(now, findings, &self.run, place, items);
+            let reply = core.repair(now, findings, &self.run, location, items);
             let took = begun.elapsed();
-            self.slices.measure(place.kind, items.len(), took);
-            let answer = match (answer, &mut self.undo) {
-                (Ok(answer), Some(undo)) => undo.done(&answer).map(|()| answer)?,
-                (Ok(answer), None) => answer,
+            self.batch_sizes.measure(location.kind, items.len(), took);
+            let reply = match (reply, &mut self.undo) {
+                (Ok(reply), Some(undo)) => undo.done(&reply).map(|()| reply)?,
+                (Ok(reply), None) => reply,
                 (Err(error), Some(undo)) => {
-                    undo.broke(&error)?;
+                    undo.failed(&error)?;
                     return Err(error);
                 }
                 (Err(error), None) => return Err(error),
             };
-            let count = |outcome| {
-                answer
+            let with = |outcome| {
+                reply
                     .verdicts
                     .iter()
                     .filter(move |one| one.outcome == outcome)
             };
-            let before = mended;
-            for verdict in count(VerdictOutcome::Mended) {
-                let moved = |change: &&Change| change.item.is_none() && change.after.is_some();
-                self.aside += verdict.changes.iter().filter(moved).count() as u64;
-                self.fate(verdict, |fate| fate.mended += 1);
-                mended += 1;
+            let before = repaired;
+            for verdict in with(VerdictOutcome::Repaired) {
+                let moves = |change: &&Change| change.item.is_none() && change.after.is_some();
+                self.set_aside += verdict.changes.iter().filter(moves).count() as u64;
+                self.counts_of(verdict).repaired += 1;
+                repaired += 1;
             }
-            if count(VerdictOutcome::Found).next().is_none() {
-                return Ok(mended);
+            if with(VerdictOutcome::Repairable).next().is_none() {
+                return Ok(repaired);
             }
-            if mended == before {
-                for verdict in count(VerdictOutcome::Found) {
-                    self.fate(verdict, |fate| fate.refused += 1);
+            if repaired == before {
+                for verdict in with(VerdictOutcome::Repairable) {
+                    self.counts_of(verdict).refused += 1;
                 }
-                return Ok(mended);
+                return Ok(repaired);
             }
         }
     }
 
-    fn fate(&mut self, verdict: &Verdict, change: impl FnOnce(&mut RepairCounts)) {
-        if let Some(finding) = Finding::named(&verdict.id) {
-            change(self.fates.entry(finding.id).or_default());
-        }
+    fn counts_of(&mut self, verdict: &Verdict) -> &mut RepairCounts {
+        self.counts.entry(verdict.id).or_default()
     }
 }

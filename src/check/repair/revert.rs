@@ -1,11 +1,11 @@
-//! `--revert`: puts back what a repair changed, newest first, where nothing has changed since.
+//! `--revert`: reverts the changes of a repair, newest first, if nothing has changed since.
 
 use std::path::Path;
 use std::time::Instant;
 
-use super::undo::Past;
+use super::undo::UndoFile;
 use crate::bulk::pace::Pace;
-use crate::check::verify::batch_size::{SLICE, Slices};
+use crate::check::verify::batch_size::{BatchSizes, MAX_BATCH};
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -15,12 +15,12 @@ use crate::model::queue::Seconds;
 use crate::model::rate::Rate;
 use crate::model::verdict::{Change, ItemKind};
 use crate::session::Session;
-use crate::text::{clean, plural, thousands};
+use crate::text::{Harmless, plural, thousands};
 use crate::ui::Progress;
 use crate::view::repair::by_finding;
 
-/// What is measured here are changes of all kinds.
-const ALL: ItemKind = ItemKind::Key;
+/// The batch size is measured for changes of all kinds together.
+const ANY_KIND: ItemKind = ItemKind::Key;
 
 pub(crate) fn run(
     path: &Path,
@@ -29,24 +29,24 @@ pub(crate) fn run(
     session: &mut Session,
 ) -> Result<Exit, Error> {
     session.ui.check_columns::<BulkReport>()?;
-    let mut past = Past::open(path)?;
-    let shown = past.shown().to_owned();
-    if past.head.prefix != session.prefix() {
-        let (theirs, ours) = (clean(&past.head.prefix), clean(session.prefix()));
+    let mut file = UndoFile::open(path)?;
+    let shown = file.shown().to_owned();
+    if file.head.prefix != session.prefix() {
+        let (theirs, ours) = (Harmless(&file.head.prefix), Harmless(session.prefix()));
         return Err(Error::usage(format!(
-            "`{shown}` tells of keys with prefix `{theirs}`, this is `{ours}`; nothing was changed"
+            "`{shown}` is about keys with prefix `{theirs}`, not `{ours}`; nothing was changed"
         ))
-        .hint("`--prefix` says which keys are meant"));
+        .hint("set the prefix with `--prefix`"));
     }
     session.begin()?;
-    right_server(&past, &shown, session)?;
-    let total = past.total();
+    warn_of_other_server(&file, &shown, session)?;
+    let total = file.total();
     let matched = usize::try_from(total).unwrap_or(usize::MAX);
     let mut sum = Totals::of("revert", dry_run, matched).within(session.ui.context());
     let changes = plural(total, "change", "changes");
     if total > 0 {
-        let what = format!("put back {changes} on {}", session.destination()?);
-        let details = |_: &_| by_finding(&past.counts);
+        let what = format!("revert {changes} on {}", session.destination()?);
+        let details = |_: &_| by_finding(&file.counts);
         match dry_run {
             true => session.ui.show_plan(&what, details),
             false => _ = session.ui.confirm(&what, details)?,
@@ -54,39 +54,40 @@ pub(crate) fn run(
     }
     if dry_run || total == 0 {
         show(sum, session)?;
-        let told = match total {
-            0 => format!("`{shown}` tells of no change"),
-            _ => format!("would put back what has not changed since, of {changes}"),
-        };
-        session.ui.note_dry_run(&told);
+        session.ui.note_dry_run(&match total {
+            0 => format!("`{shown}` has no changes"),
+            _ => format!("would revert {changes}, except values that have changed since"),
+        });
         return Ok(Exit::Ok);
     }
     let begun = session.now();
     let mut progress = session.ui.progress(total);
-    let broke = put_back(&mut past, rate, session.core()?, &mut progress, &mut sum).err();
+    let error = revert(&mut file, rate, session.core()?, &mut progress, &mut sum).err();
     progress.finish();
     let tried = sum.done + sum.skipped;
     sum.remaining = matched.saturating_sub(tried);
     sum.elapsed_s = Seconds(session.now().since(begun));
     let count = |count: usize| thousands(count as u64);
-    let mut told = format!(
-        "{} put back, {} left alone",
+    let mut summary = format!(
+        "{} reverted, {} skipped",
         count(sum.done),
         count(sum.skipped)
     );
     if sum.skipped > 0 {
-        told.push_str(": changed since, or back already");
+        summary.push_str(": changed since, or reverted already");
     }
     show(sum, session)?;
-    session.ui.note(&told);
-    let Some(error) = broke else {
+    session.ui.note(&summary);
+    let Some(error) = error else {
         return Ok(Exit::Ok);
     };
-    let why = format!("{} after {} of {changes}", error.message(), count(tried));
-    Err(Error::new(error.kind(), why).hint(match session.typed() {
-        Some(typed) => format!("run the same command again to go on: `{typed}`"),
-        None => "run the same command again to go on".to_owned(),
-    }))
+    let message = format!("{} after {} of {changes}", error.message(), count(tried));
+    Err(
+        Error::new(error.kind(), message).hint(match session.typed() {
+            Some(typed) => format!("run the same command again to continue: `{typed}`"),
+            None => "run the same command again to continue".to_owned(),
+        }),
+    )
 }
 
 fn show(sum: Totals, session: &mut Session) -> Result<(), Error> {
@@ -98,59 +99,59 @@ fn show(sum: Totals, session: &mut Session) -> Result<(), Error> {
     })
 }
 
-/// Says so where the repair was of another server than this.
-fn right_server(past: &Past, shown: &str, session: &mut Session) -> Result<(), Error> {
+/// Warns if the undo file is about another server.
+fn warn_of_other_server(file: &UndoFile, shown: &str, session: &mut Session) -> Result<(), Error> {
     let here = session.target()?.to_string();
     let run_id = session.core()?.run_id();
-    let head = &past.head;
+    let head = &file.head;
     if head.address != here {
-        let (there, here) = (clean(&head.address), clean(&here));
+        let (there, here) = (Harmless(&head.address), Harmless(&here));
         session
             .ui
-            .warn(&format!("`{shown}` tells of `{there}`, this is `{here}`"));
+            .warn(&format!("`{shown}` is about `{there}`, not `{here}`"));
     } else if let (Some(one), Some(other)) = (&head.run_id, &run_id)
         && one != other
     {
         session.ui.note(&format!(
-            "note: the server is another one than `{shown}` tells of, or was started anew"
+            "note: this is not the server that `{shown}` is about, or it has restarted"
         ));
     }
     Ok(())
 }
 
-fn put_back(
-    past: &mut Past,
+fn revert(
+    file: &mut UndoFile,
     rate: Option<Rate>,
     core: &mut Core,
     progress: &mut Progress,
     sum: &mut Totals,
 ) -> Result<(), Error> {
-    let stop = Interrupt::listen();
+    let interrupt = Interrupt::listen();
     let mut pace = Pace::new(rate);
-    let most = pace.slice(SLICE);
+    let max_batch = pace.slice(MAX_BATCH);
     let now = core.now();
-    let mut slices = Slices::new(core.round_trip(now));
-    while let Some(mends) = past.newest()? {
-        let mut mends = mends.into_iter().peekable();
-        while mends.peek().is_some() {
-            let size = slices.size(ALL).min(most);
-            // What mended one finding stays together.
-            let mut changes: Vec<Change> = mends.next().unwrap_or_default();
-            while let Some(more) = mends.next_if(|more| changes.len() + more.len() <= size) {
+    let mut batch_sizes = BatchSizes::new(core.round_trip(now));
+    while let Some(repairs) = file.pop_newest()? {
+        let mut repairs = repairs.into_iter().peekable();
+        while repairs.peek().is_some() {
+            let size = batch_sizes.size(ANY_KIND).min(max_batch);
+            // The changes of one finding stay together.
+            let mut changes: Vec<Change> = repairs.next().unwrap_or_default();
+            while let Some(more) = repairs.next_if(|more| changes.len() + more.len() <= size) {
                 changes.extend(more);
             }
             if changes.is_empty() {
                 continue;
             }
-            pace.wait(changes.len(), &stop);
-            if let Some(kind) = stop.asked() {
+            pace.wait(changes.len(), &interrupt);
+            if let Some(kind) = interrupt.asked() {
                 return Err(Error::new(kind, "interrupted"));
             }
             let begun = Instant::now();
-            let (back, alone) = core.put_back(core.now(), &changes)?;
-            slices.measure(ALL, changes.len(), begun.elapsed());
-            sum.done += usize::try_from(back).unwrap_or(usize::MAX);
-            sum.skipped += usize::try_from(alone).unwrap_or(usize::MAX);
+            let (reverted, skipped) = core.revert(core.now(), &changes)?;
+            batch_sizes.measure(ANY_KIND, changes.len(), begun.elapsed());
+            sum.done += usize::try_from(reverted).unwrap_or(usize::MAX);
+            sum.skipped += usize::try_from(skipped).unwrap_or(usize::MAX);
             progress.add(changes.len() as u64);
         }
     }

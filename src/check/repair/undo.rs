@@ -1,8 +1,8 @@
-//! `--undo`: what every place held before a repair changed it, a line per slice and step.
+//! `--undo`: each value before a repair changed it, a line per batch and step.
 //!
-//! The plan of a slice is down on the disk before it is mended, its changes are written as soon as
-//! the server told them. So after a crash at any moment the file knows at least as much as the
-//! server: of a slice whose changes it does not tell, the plan counts.
+//! The plan of a batch is on the disk before the batch is repaired. Its changes are written as soon
+//! as the server has reported them. So after a crash at any time the file has at least the changes
+//! that the server made: for a batch without reported changes, the plan counts.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -14,43 +14,43 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
 use crate::bulk::ledger::{Ledger, LedgerHead, UNDO};
-use crate::error::{Error, Kind as Fault, io_words};
+use crate::error::{Error, Kind, io_words};
 use crate::model::verdict::{Change, RepairReply, Verdict, VerdictOutcome};
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::clean;
+use crate::text::Harmless;
 use crate::view::json;
 
-/// The file of a repair.
+/// The undo file of a repair.
 #[derive(Debug)]
 pub(crate) struct Undo {
     ledger: Ledger,
-    /// Of the slice that is mended, the next one's after.
+    /// The number of the current batch.
     slice: u64,
 }
 
 impl Undo {
-    /// Opens the file, before anything is sent. One of the same command is continued; a rehearsal
-    /// only looks whether that would do.
+    /// Opens the file, before any change is sent. A file of the same command is continued. A dry run
+    /// only checks that this is possible.
     pub(crate) fn open(
         path: &Path,
         command: &str,
-        rehearsal: bool,
+        dry_run: bool,
         session: &Session,
     ) -> Result<Undo, Error> {
         if path.is_symlink() {
-            let file = clean(path.as_os_str().as_encoded_bytes());
-            return Err(
-                Error::usage(format!("`{file}` is a link, which is not followed"))
-                    .hint("name the file itself"),
-            );
+            let file = Harmless(path.as_os_str().as_encoded_bytes());
+            return Err(Error::usage(format!(
+                "`{file}` is a symbolic link, which is not followed"
+            ))
+            .hint("name the file itself"));
         }
         let mut slice = 0;
         let head = LedgerHead {
             command: command.to_owned(),
             ..LedgerHead::of(UNDO, session)?
         };
-        let ledger = Ledger::open(path, head, rehearsal, |line| {
+        let ledger = Ledger::open(path, head, dry_run, |line| {
             let line = read(line)?;
             slice = slice.max(line.slice + 1);
             Ok(())
@@ -63,9 +63,9 @@ impl Undo {
         self.ledger.begin(session)
     }
 
-    /// Writes what is about to be mended, down to the disk. Returns whether that is anything.
+    /// Writes the plan of a batch to the disk. Returns whether it has any changes.
     pub(crate) fn plan(&mut self, verdicts: &[Verdict]) -> Result<bool, Error> {
-        let plan: Vec<Mend> = mends(verdicts, VerdictOutcome::Found);
+        let plan = repairs(verdicts, VerdictOutcome::Repairable);
         if plan.is_empty() {
             return Ok(false);
         }
@@ -73,17 +73,17 @@ impl Undo {
         self.ledger.flush().map(|()| true)
     }
 
-    /// Writes what was mended, and goes on to the next slice.
-    pub(crate) fn done(&mut self, mended: &RepairReply) -> Result<(), Error> {
-        let done = mends(&mended.verdicts, VerdictOutcome::Mended);
-        self.line(Step::Done(done), mended.again)?;
+    /// Writes the changes that were made, and begins the next batch.
+    pub(crate) fn done(&mut self, reply: &RepairReply) -> Result<(), Error> {
+        let done = repairs(&reply.verdicts, VerdictOutcome::Repaired);
+        self.line(Step::Done(done), reply.repeated)?;
         self.slice += 1;
         self.ledger.write()
     }
 
-    /// Writes that a slice was not mended. Where nobody knows, its plan counts.
-    pub(crate) fn broke(&mut self, error: &Error) -> Result<(), Error> {
-        if error.kind() != Fault::Unknown {
+    /// Writes that a batch was not repaired. If that is unknown, its plan counts.
+    pub(crate) fn failed(&mut self, error: &Error) -> Result<(), Error> {
+        if error.kind() != Kind::Unknown {
             self.line(Step::Done(Vec::new()), false)?;
             self.ledger.write()?;
         }
@@ -91,10 +91,10 @@ impl Undo {
         Ok(())
     }
 
-    fn line(&mut self, step: Step, again: bool) -> Result<(), Error> {
+    fn line(&mut self, step: Step, repeated: bool) -> Result<(), Error> {
         let line = Line {
             slice: self.slice,
-            again,
+            again: repeated,
             step,
         };
         let line = json::line(&line).map_err(Error::internal)?;
@@ -107,7 +107,7 @@ impl Undo {
 #[derive(Debug, Serialize, Deserialize)]
 struct Line {
     slice: u64,
-    /// Whether an answer was lost before: then something of the plan may be done besides.
+    /// Whether a reply was lost before: then parts of the plan may have been done, too.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     again: bool,
     #[serde(flatten)]
@@ -117,20 +117,21 @@ struct Line {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Step {
-    Plan(Vec<Mend>),
-    Done(Vec<Mend>),
+    Plan(Vec<FindingChanges>),
+    Done(Vec<FindingChanges>),
 }
 
-/// What mends one finding.
+/// The changes that repair one finding.
 #[derive(Debug, Serialize, Deserialize)]
-struct Mend {
+struct FindingChanges {
+    /// The name of the finding. A file of another version may have names that this one lacks.
     finding: String,
-    changes: Vec<Row>,
+    changes: Vec<ChangeRow>,
 }
 
-/// A change. What is not UTF-8 stands in the `…_bytes`, in base64.
+/// A change. Bytes that are not UTF-8 are in the fields `…_bytes`, in base64.
 #[derive(Debug, Serialize, Deserialize)]
-struct Row {
+struct ChangeRow {
     key: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     key_bytes: Option<String>,
@@ -145,8 +146,8 @@ struct Row {
     after_bytes: Option<String>,
 }
 
-impl From<&Change> for Row {
-    fn from(change: &Change) -> Row {
+impl From<&Change> for ChangeRow {
+    fn from(change: &Change) -> ChangeRow {
         let Change {
             key,
             item,
@@ -155,7 +156,7 @@ impl From<&Change> for Row {
         } = change;
         let text = |name: &Option<Name>| name.as_ref().map(Name::document_text);
         let bytes = |name: &Option<Name>| name.as_ref().and_then(Name::base64);
-        Row {
+        ChangeRow {
             key: Some(key.document_text()),
             key_bytes: key.base64(),
             item: text(item),
@@ -168,7 +169,7 @@ impl From<&Change> for Row {
     }
 }
 
-impl Row {
+impl ChangeRow {
     fn change(self) -> Result<Change, String> {
         Ok(Change {
             key: name(self.key, self.key_bytes)?.ok_or("a change without key")?,
@@ -182,47 +183,49 @@ impl Row {
 fn name(text: Option<String>, bytes: Option<String>) -> Result<Option<Name>, String> {
     match bytes.map(|bytes| STANDARD.decode(bytes)) {
         Some(Ok(bytes)) => Ok(Some(Name::from(bytes))),
-        Some(Err(_)) => Err("what is to be bytes is not base64".to_owned()),
+        Some(Err(_)) => Err("a value is not base64".to_owned()),
         None => Ok(text.map(Name::from)),
     }
 }
 
-fn mends(verdicts: &[Verdict], outcome: VerdictOutcome) -> Vec<Mend> {
-    let wanted = verdicts.iter().filter(|one| one.outcome == outcome);
-    wanted
-        .map(|verdict| Mend {
-            finding: verdict.id.clone(),
-            changes: verdict.changes.iter().map(Row::from).collect(),
+/// Returns the changes of the verdicts with an outcome.
+fn repairs(verdicts: &[Verdict], outcome: VerdictOutcome) -> Vec<FindingChanges> {
+    verdicts
+        .iter()
+        .filter(|verdict| verdict.outcome == outcome)
+        .map(|verdict| FindingChanges {
+            finding: verdict.id.name().to_owned(),
+            changes: verdict.changes.iter().map(ChangeRow::from).collect(),
         })
         .collect()
 }
 
 fn read(line: &[u8]) -> Result<Line, String> {
-    serde_json::from_slice(line).map_err(|_| "this is no change of a repair".to_owned())
+    serde_json::from_slice(line).map_err(|_| "this is not a change of a repair".to_owned())
 }
 
-/// A file that is to be put back.
+/// An undo file to revert.
 #[derive(Debug)]
-pub(crate) struct Past {
+pub(crate) struct UndoFile {
     shown: String,
     file: BufReader<File>,
     pub head: LedgerHead,
-    /// Where the lines that count begin and how long they are, the newest last.
+    /// Offset and length of the lines that count, the newest last.
     lines: Vec<(u64, u64)>,
-    /// How many changes there are, by what they mended.
+    /// The number of changes, by finding.
     pub counts: BTreeMap<String, u64>,
 }
 
-impl Past {
-    /// Reads what a repair wrote; a last line without end was lost_dependencies by a crash and does not count.
-    pub(crate) fn open(path: &Path) -> Result<Past, Error> {
-        let shown = clean(path.as_os_str().as_encoded_bytes());
+impl UndoFile {
+    /// Reads the file of a repair. An incomplete last line was cut by a crash and does not count.
+    pub(crate) fn open(path: &Path) -> Result<UndoFile, Error> {
+        let shown = Harmless(path.as_os_str().as_encoded_bytes()).to_string();
         let unread = |fault: &std::io::Error| {
             Error::usage(format!("cannot read `{shown}`: {}", io_words(fault)))
         };
         let foreign = || {
-            Error::usage(format!("`{shown}` is no file of `qless check --undo`"))
-                .hint("name the file that the repair wrote")
+            Error::usage(format!("`{shown}` is not a file of `qless check --undo`"))
+                .hint("name the file that `--undo` wrote")
         };
         let file = File::open(path).map_err(|fault| unread(&fault))?;
         let about = file.metadata().map_err(|fault| unread(&fault))?;
@@ -240,18 +243,18 @@ impl Past {
                 break;
             }
             if head.is_none() {
-                let told: Option<LedgerHead> = serde_json::from_slice(&line).ok();
-                let told = told.filter(|head| head.kind == UNDO && head.v == 1);
-                head = Some(told.ok_or_else(foreign)?);
+                let first: Option<LedgerHead> = serde_json::from_slice(&line).ok();
+                let first = first.filter(|head| head.kind == UNDO && head.v == 1);
+                head = Some(first.ok_or_else(foreign)?);
             } else {
-                let told = counted.add(&line, at, length);
-                told.map_err(|why| Error::usage(format!("`{shown}`, line {number}: {why}")))?;
+                let added = counted.add(&line, at, length);
+                added.map_err(|why| Error::usage(format!("`{shown}`, line {number}: {why}")))?;
             }
             at += length;
         }
         let head = head.ok_or_else(foreign)?;
         let (lines, counts) = counted.end();
-        Ok(Past {
+        Ok(UndoFile {
             shown,
             file: from,
             head,
@@ -260,33 +263,38 @@ impl Past {
         })
     }
 
-    /// Returns the file's name, cleaned.
+    /// Returns the path, harmless for a terminal.
     pub(crate) fn shown(&self) -> &str {
         &self.shown
     }
 
-    /// Returns how many changes there are.
+    /// Returns the number of changes.
     pub(crate) fn total(&self) -> u64 {
         self.counts.values().sum()
     }
 
-    /// Returns the changes of the newest line that is left, newest first, by what they mended.
-    pub(crate) fn newest(&mut self) -> Result<Option<Vec<Vec<Change>>>, Error> {
+    /// Takes the newest remaining line and returns its changes, newest first, by finding.
+    pub(crate) fn pop_newest(&mut self) -> Result<Option<Vec<Vec<Change>>>, Error> {
         let Some((at, length)) = self.lines.pop() else {
             return Ok(None);
         };
         let mut line = Vec::new();
-        let sought = self.file.seek(SeekFrom::Start(at));
-        let read_whole = sought.and_then(|_| (&mut self.file).take(length).read_to_end(&mut line));
-        read_whole.map_err(|fault| {
+        let position = self.file.seek(SeekFrom::Start(at));
+        let result = position.and_then(|_| (&mut self.file).take(length).read_to_end(&mut line));
+        result.map_err(|fault| {
             let (shown, why) = (&self.shown, io_words(&fault));
             Error::usage(format!("cannot read `{shown}`: {why}"))
         })?;
-        let changed = |why| Error::usage(format!("`{}` was changed meanwhile: {why}", self.shown));
+        let changed = |why| {
+            Error::usage(format!(
+                "`{}` has changed since it was opened: {why}",
+                self.shown
+            ))
+        };
         let Line { step, .. } = read(&line).map_err(changed)?;
-        let (Step::Plan(mends) | Step::Done(mends)) = step;
-        let newest_first = mends.into_iter().rev().map(|mend| {
-            let changes = mend.changes.into_iter().rev().map(Row::change);
+        let (Step::Plan(repairs) | Step::Done(repairs)) = step;
+        let newest_first = repairs.into_iter().rev().map(|repair| {
+            let changes = repair.changes.into_iter().rev().map(ChangeRow::change);
             changes.collect::<Result<Vec<Change>, String>>()
         });
         newest_first
@@ -296,55 +304,55 @@ impl Past {
     }
 }
 
-/// Which lines count, of those that were read so far.
+/// The lines that count so far.
 #[derive(Default)]
 struct Counted {
     lines: Vec<(u64, u64)>,
     counts: BTreeMap<String, u64>,
-    /// The plan of which nothing more is told so far.
-    open: Option<Told>,
+    /// The last plan, as long as no changes of its batch follow.
+    open: Option<CountedLine>,
 }
 
-/// What a line tells of a slice.
-struct Told {
+/// A line of a batch.
+struct CountedLine {
     slice: u64,
-    place: (u64, u64),
+    position: (u64, u64),
     counts: Vec<(String, u64)>,
 }
 
 impl Counted {
     fn add(&mut self, line: &[u8], at: u64, length: u64) -> Result<(), String> {
         let Line { slice, again, step } = read(line)?;
-        let (mends, planned) = match step {
-            Step::Plan(mends) => (mends, true),
-            Step::Done(mends) => (mends, false),
+        let (repairs, planned) = match step {
+            Step::Plan(repairs) => (repairs, true),
+            Step::Done(repairs) => (repairs, false),
         };
-        let mut counts = Vec::with_capacity(mends.len());
-        for mend in mends {
-            let changes = mend.changes.into_iter().map(Row::change);
+        let mut counts = Vec::with_capacity(repairs.len());
+        for repair in repairs {
+            let changes = repair.changes.into_iter().map(ChangeRow::change);
             let changes = changes.collect::<Result<Vec<_>, _>>()?;
-            counts.push((mend.finding, changes.len() as u64));
+            counts.push((repair.finding, changes.len() as u64));
         }
-        let told = Told {
+        let line = CountedLine {
             slice,
-            place: (at, length),
+            position: (at, length),
             counts,
         };
-        // What was done tells all that its plan does, where no answer was lost.
+        // The changes made replace the plan, unless a reply was lost.
         let plan = self.open.take();
         if let Some(plan) = plan.filter(|plan| planned || again || plan.slice != slice) {
             self.count(plan);
         }
         match planned {
-            true => self.open = Some(told),
-            false => self.count(told),
+            true => self.open = Some(line),
+            false => self.count(line),
         }
         Ok(())
     }
 
-    fn count(&mut self, told: Told) {
-        self.lines.push(told.place);
-        for (finding, changes) in told.counts {
+    fn count(&mut self, line: CountedLine) {
+        self.lines.push(line.position);
+        for (finding, changes) in line.counts {
             *self.counts.entry(finding).or_default() += changes;
         }
     }

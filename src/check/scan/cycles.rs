@@ -1,5 +1,5 @@
-//! Jobs that wait for themselves. Edges are kept as two short hashes; those that are on no cycle are
-//! peeled off from the end, and only what remains, if anything does, is read again by its names.
+//! Dependency cycles. Each edge is stored as two short hashes. Edges on no cycle are pruned from
+//! their ends; any that remain are read again by name.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,47 +10,47 @@ use crate::model::verdict::{ItemKind, Location};
 use crate::name::Name;
 
 use super::Scanner;
-use super::marks::Salt;
+use super::unmatched::Salt;
 
-/// So many edges are kept: 8 MiB. That there are more is told.
-const MOST: usize = 1 << 20;
+/// Maximum number of edges kept (8 MiB). More than that is reported.
+const MAX_EDGES: usize = 1 << 20;
 
-/// So many names are read again.
-const NAMES: usize = 50_000;
+/// Maximum number of names read again.
+const MAX_NAMES: usize = 50_000;
 
-/// The most jobs of a cycle that one call judges.
-const LONG: usize = 200;
+/// Maximum number of jobs of a cycle that one call verifies.
+const MAX_CYCLE: usize = 200;
 
-/// The edges.
+/// The dependencies of the database, as hashes.
 #[derive(Debug, Default)]
 pub(super) struct Cycles {
-    /// Who waits, and for whom.
+    /// Dependent and dependency.
     edges: Vec<(u32, u32)>,
-    /// Whether there were more.
+    /// Whether there are more edges than are kept.
     more: bool,
 }
 
 impl Cycles {
     pub(super) fn add(&mut self, salt: &Salt, y: &[u8], x: &[u8]) {
-        match self.edges.len() < MOST {
+        match self.edges.len() < MAX_EDGES {
             true => self.edges.push((short(salt, y), short(salt, x))),
             false => self.more = true,
         }
     }
 
-    /// Returns those who wait for themselves, or for such.
+    /// Returns the jobs on a cycle, and the jobs that depend on one.
     fn remain(mut self) -> HashSet<u32> {
         let mut nodes: Vec<u32> = self.edges.iter().map(|(y, _)| *y).collect();
         nodes.sort_unstable();
         nodes.dedup();
         self.edges.sort_unstable_by_key(|(_, x)| *x);
-        let mut open = vec![0_u32; nodes.len()];
+        let mut pending = vec![0_u32; nodes.len()];
         for (y, x) in &self.edges {
             if let (Ok(at), Ok(_)) = (nodes.binary_search(y), nodes.binary_search(x)) {
-                open[at] += 1;
+                pending[at] += 1;
             }
         }
-        let mut done: Vec<usize> = (0..nodes.len()).filter(|at| open[*at] == 0).collect();
+        let mut done: Vec<usize> = (0..nodes.len()).filter(|at| pending[*at] == 0).collect();
         while let Some(at) = done.pop() {
             let x = nodes[at];
             let from = self.edges.partition_point(|(_, other)| *other < x);
@@ -59,15 +59,18 @@ impl Cycles {
                 .take_while(|(_, other)| *other == x)
             {
                 if let Ok(at) = nodes.binary_search(y) {
-                    open[at] -= 1;
-                    if open[at] == 0 {
+                    pending[at] -= 1;
+                    if pending[at] == 0 {
                         done.push(at);
                     }
                 }
             }
         }
-        let left = nodes.into_iter().zip(open).filter(|(_, open)| *open > 0);
-        left.map(|(node, _)| node).collect()
+        let remaining = nodes
+            .into_iter()
+            .zip(pending)
+            .filter(|(_, pending)| *pending > 0);
+        remaining.map(|(node, _)| node).collect()
     }
 }
 
@@ -76,97 +79,98 @@ fn short(salt: &Salt, jid: &[u8]) -> u32 {
 }
 
 impl Scanner<'_> {
-    pub(super) fn tell_cycles(&mut self) -> Result<(), Error> {
+    pub(super) fn add_cycles(&mut self) -> Result<(), Error> {
         let cycles = std::mem::take(&mut self.cycles);
         let all = Name::from("*-dependencies");
         if cycles.more {
-            let why = format!("whether more than {MOST} dependencies hold a cycle");
-            self.sink.beyond(all.clone(), &why);
+            let why = format!("whether more than {MAX_EDGES} dependencies have a cycle");
+            self.sink.not_verifiable(all.clone(), &why);
         }
         let remain = cycles.remain();
         if remain.is_empty() {
             return Ok(());
         }
-        let mut waits: HashMap<Vec<u8>, Vec<Vec<u8>>> = HashMap::new();
+        let mut dependencies: HashMap<Vec<u8>, Vec<Vec<u8>>> = HashMap::new();
         let (mut names, mut more) = (0, false);
         let pattern = format!("{}*", self.keys.job);
-        self.each_page(pattern.as_bytes(), |walk, keys| {
+        self.each_key_page(pattern.as_bytes(), |scanner, keys| {
             for key in &keys {
-                let Family::Companion(Companion::Dependencies, y) = walk.keys.family(key) else {
+                let Family::Companion(Companion::Dependencies, y) = scanner.keys.family(key) else {
                     continue;
                 };
-                if !remain.contains(&short(&walk.salt, y)) {
+                if !remain.contains(&short(&scanner.salt, y)) {
                     continue;
                 }
-                if names >= NAMES {
+                if names >= MAX_NAMES {
                     more = true;
                     continue;
                 }
-                let ask = Read::members(key, START, walk.page(1));
-                let first = walk.core.read(walk.now, ask)?;
+                let ask = Read::members(key, START, scanner.page(1));
+                let first = scanner.core.read(scanner.now, ask)?;
                 if matches!(first, ReadReply::Wrong) {
                     continue;
                 }
                 let mut list: Vec<Vec<u8>> = Vec::new();
-                walk.edges(key, first, |walk, members| {
-                    let on = |x: &Vec<u8>| x != y && remain.contains(&short(&walk.salt, x));
-                    list.extend(members.into_iter().filter(on));
+                scanner.each_edge_page(key, first, |scanner, members| {
+                    let may_be_on_cycle =
+                        |x: &Vec<u8>| x != y && remain.contains(&short(&scanner.salt, x));
+                    list.extend(members.into_iter().filter(may_be_on_cycle));
                     Ok(())
                 })?;
                 names += 1 + list.len();
-                waits.insert(y.to_vec(), list);
+                dependencies.insert(y.to_vec(), list);
             }
             Ok(())
         })?;
         if more {
-            let why = format!("more than {NAMES} jobs wait for a cycle");
-            self.sink.beyond(all, &why);
+            let why = format!("more than {MAX_NAMES} jobs depend on a cycle");
+            self.sink.not_verifiable(all, &why);
         }
-        for cycle in find(&waits) {
+        for cycle in find(&dependencies) {
             let items: Vec<Name> = cycle.into_iter().map(Name::from).collect();
-            // Which cycle it is, so that no two are taken for one.
+            // The name of the location tells cycles apart.
             let Some(first) = items.first() else {
                 continue;
             };
-            if items.len() > LONG {
+            if items.len() > MAX_CYCLE {
                 let why = format!("a cycle of {} jobs", items.len());
-                self.sink.beyond(first.clone(), &why);
+                self.sink.not_verifiable(first.clone(), &why);
                 continue;
             }
-            let place = Location::new(ItemKind::Cycle, first.clone());
+            let location = Location::new(ItemKind::Cycle, first.clone());
             let about = first.as_bytes().to_vec();
-            self.suspect_together(&place, &about, items)?;
+            self.add_group(&location, &about, items)?;
         }
         Ok(())
     }
 }
 
-/// Returns cycles, at least one of each knot, each of jobs that wait for the next.
-fn find(waits: &HashMap<Vec<u8>, Vec<Vec<u8>>>) -> Vec<Vec<Vec<u8>>> {
-    let mut starts: Vec<&Vec<u8>> = waits.keys().collect();
+/// Returns cycles, at least one of each strongly connected component: each job depends on the next.
+fn find(dependencies: &HashMap<Vec<u8>, Vec<Vec<u8>>>) -> Vec<Vec<Vec<u8>>> {
+    let mut starts: Vec<&Vec<u8>> = dependencies.keys().collect();
     starts.sort();
     let mut cycles = Vec::new();
     let mut done: HashSet<&[u8]> = HashSet::new();
     for start in starts {
-        // The way to where we are, with how many of its edges were followed.
+        // The path to the current job, each with the number of its edges followed.
         let mut path: Vec<(&[u8], usize)> = vec![(start, 0)];
-        let mut on: HashMap<&[u8], usize> = HashMap::from([(start.as_slice(), 0)]);
+        let mut on_path: HashMap<&[u8], usize> = HashMap::from([(start.as_slice(), 0)]);
         if !done.insert(start) {
             continue;
         }
         while let Some((at, followed)) = path.last_mut() {
-            let next = waits.get(*at).and_then(|list| list.get(*followed));
+            let next = dependencies.get(*at).and_then(|list| list.get(*followed));
             *followed += 1;
             let Some(next) = next else {
-                on.remove(*at);
+                on_path.remove(*at);
                 path.pop();
                 continue;
             };
-            if let Some(from) = on.get(next.as_slice()) {
+            if let Some(from) = on_path.get(next.as_slice()) {
                 let cycle = path[*from..].iter().map(|(jid, _)| jid.to_vec());
                 cycles.push(cycle.collect());
             } else if done.insert(next) {
-                on.insert(next, path.len());
+                on_path.insert(next, path.len());
                 path.push((next, 0));
             }
         }
@@ -179,28 +183,28 @@ mod tests {
     use super::*;
 
     fn edges(text: &str) -> HashMap<Vec<u8>, Vec<Vec<u8>>> {
-        let mut waits: HashMap<Vec<u8>, Vec<Vec<u8>>> = HashMap::new();
+        let mut dependencies: HashMap<Vec<u8>, Vec<Vec<u8>>> = HashMap::new();
         for pair in text.split(' ') {
             let (y, x) = pair.split_once('>').unwrap();
-            waits.entry(y.into()).or_default().push(x.into());
+            dependencies.entry(y.into()).or_default().push(x.into());
         }
-        waits
+        dependencies
     }
 
     #[test]
     fn cycles_are_found_and_chains_are_not() {
-        let told = |text: &str| {
+        let found = |text: &str| {
             let cycles = find(&edges(text)).into_iter();
-            let told = cycles.map(|cycle| String::from_utf8(cycle.join(&b' ')).unwrap());
-            told.collect::<Vec<_>>().join(", ")
+            let found = cycles.map(|cycle| String::from_utf8(cycle.join(&b' ')).unwrap());
+            found.collect::<Vec<_>>().join(", ")
         };
-        assert_eq!(told("a>b b>c d>c"), "");
-        assert_eq!(told("a>b b>c c>a d>a"), "a b c");
-        assert_eq!(told("a>b b>a b>c c>d d>c"), "a b, c d");
+        assert_eq!(found("a>b b>c d>c"), "");
+        assert_eq!(found("a>b b>c c>a d>a"), "a b c");
+        assert_eq!(found("a>b b>a b>c c>d d>c"), "a b, c d");
     }
 
     #[test]
-    fn only_what_is_on_a_cycle_or_before_it_remains() {
+    fn only_jobs_on_a_cycle_or_depending_on_one_remain() {
         let salt = Salt::default();
         let mut cycles = Cycles::default();
         for n in 0..10_000_u32 {

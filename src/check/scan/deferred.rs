@@ -1,13 +1,13 @@
-//! What is asked when everything was walked; and the settings, which are asked first.
+//! The settings, which are scanned first, and the candidates that require a complete scan.
 
 use crate::core::api::read::{Read, ReadReply};
 use crate::core::script::keys::{Companion, Family};
 use crate::error::Error;
 use crate::model::verdict::ItemKind;
 
-use super::{LATE, Scanner, validate};
+use super::{MAX_DEFERRED_BYTES, Scanner, validate};
 
-/// Settings that have to be numbers, beside those of queues.
+/// Options that must be numbers, beside those of queues.
 const NUMERIC: [&[u8]; 8] = [
     b"heartbeat",
     b"grace-period",
@@ -22,135 +22,135 @@ const NUMERIC: [&[u8]; 8] = [
 const LIMIT: &[u8] = b"-max-concurrency";
 
 impl Scanner<'_> {
-    pub(super) fn config(&mut self) -> Result<(), Error> {
+    pub(super) fn scan_config(&mut self) -> Result<(), Error> {
         let key = self.keys.config.clone().into_bytes();
-        self.paged(
+        self.each_page_of(
             &key,
             2,
             |cursor, count| Read::hash(&key, cursor, count),
-            |walk, items| {
+            |scanner, items| {
                 for pair in items.chunks_exact(2) {
-                    walk.setting(&pair[0], &pair[1])?;
+                    scanner.check_option(&pair[0], &pair[1])?;
                 }
                 Ok(())
             },
         )
     }
 
-    fn setting(&mut self, option: &[u8], value: &[u8]) -> Result<(), Error> {
+    fn check_option(&mut self, option: &[u8], value: &[u8]) -> Result<(), Error> {
         let queue = option.strip_suffix(LIMIT);
         if queue.is_none() && !NUMERIC.contains(&option) && !option.ends_with(b"-heartbeat") {
             return Ok(());
         }
         let number = validate::number(value);
         if let (Some(queue), true) = (queue, self.limits.len() < 50_000) {
-            // Where it can't be told, any lock is too many.
+            // With an unreadable limit, any lock makes the queue a candidate.
             let limit = number.unwrap_or(1.0);
             self.limits.insert(queue.to_vec(), limit);
         }
         let natural = queue.is_some() || option == b"max-worker-age";
         match number {
             Some(number) if number >= 0.0 || !natural => Ok(()),
-            _ => self.suspect(ItemKind::Names, b"config", option),
+            _ => self.add_candidate(ItemKind::Names, b"config", option),
         }
     }
 
-    /// Reads reasons of pauses only for their kind.
-    pub(super) fn pauses(&mut self) -> Result<(), Error> {
+    /// Reads the pause reasons only to check the type of the key.
+    pub(super) fn scan_pauses(&mut self) -> Result<(), Error> {
         let key = self.keys.pauses.clone().into_bytes();
         match self.core.read(self.now, Read::field(&key, ""))? {
-            ReadReply::Wrong => self.suspect_key(&key),
+            ReadReply::Wrong => self.add_key(&key),
             _ => Ok(()),
         }
     }
 
-    pub(super) fn paused(&mut self) -> Result<(), Error> {
+    pub(super) fn scan_paused(&mut self) -> Result<(), Error> {
         let key = self.keys.paused.clone().into_bytes();
-        self.members(&key, |walk, queues| {
+        self.each_member(&key, |scanner, queues| {
             for queue in queues {
-                let listed = walk.knows(super::Known::Queue, &queue);
+                let listed = scanner.is_known(super::Known::Queue, &queue);
                 if !listed {
-                    walk.suspect(ItemKind::Names, b"paused_queues", &queue)?;
+                    scanner.add_candidate(ItemKind::Names, b"paused_queues", &queue)?;
                 }
             }
             Ok(())
         })
     }
 
-    pub(super) fn later(&mut self) -> Result<(), Error> {
-        for (place, item) in std::mem::take(&mut self.late) {
-            self.suspect(place.kind, place.name.as_bytes(), item.as_bytes())?;
+    pub(super) fn add_deferred(&mut self) -> Result<(), Error> {
+        for (place, item) in std::mem::take(&mut self.deferred) {
+            self.add_candidate(place.kind, place.name.as_bytes(), item.as_bytes())?;
         }
-        if self.whole() {
-            self.tag_counters()?;
-            self.counters()?;
+        if self.covers_all() {
+            self.check_tag_counters()?;
+            self.check_counters()?;
         }
-        if self.late_bytes > LATE || self.tally.over {
-            self.late_again()?;
+        if self.deferred_bytes > MAX_DEFERRED_BYTES || self.tally.overflowed {
+            self.rescan_deferred()?;
         }
         Ok(())
     }
 
-    fn tag_counters(&mut self) -> Result<(), Error> {
+    fn check_tag_counters(&mut self) -> Result<(), Error> {
         let key = self.keys.tags.clone().into_bytes();
-        self.scored(&key, |walk, tags| {
-            let asks = tags.iter().map(|(tag, _)| {
-                let key = walk.keys.tag(tag);
+        self.each_scored(&key, |scanner, tags| {
+            let reads = tags.iter().map(|(tag, _)| {
+                let key = scanner.keys.tag(tag);
                 Read::count(&key)
             });
-            let asks = asks.collect();
-            let told = walk.reads(asks)?;
-            walk.sink.read(walk.core, tags.len())?;
-            for ((tag, score), told) in tags.iter().zip(told) {
-                let right = match told {
+            let reads = reads.collect();
+            let replies = scanner.read_all(reads)?;
+            scanner.sink.members_read(scanner.core, tags.len())?;
+            for ((tag, score), replies) in tags.iter().zip(replies) {
+                let right = match replies {
                     ReadReply::Number(count) => count > 0 && *score == count as f64,
                     _ => false,
                 };
                 if !right {
-                    walk.suspect(ItemKind::Names, b"tags", tag)?;
+                    scanner.add_candidate(ItemKind::Names, b"tags", tag)?;
                 }
             }
             Ok(())
         })
     }
 
-    /// Finds again what was too much to be kept.
-    fn late_again(&mut self) -> Result<(), Error> {
+    /// Finds candidates again that were too many to be kept.
+    fn rescan_deferred(&mut self) -> Result<(), Error> {
         let pattern = format!("{}*", self.keys.prefix);
-        self.each_page(pattern.as_bytes(), |walk, keys| {
+        self.each_key_page(pattern.as_bytes(), |scanner, keys| {
             let (mut tags, mut jobs) = (Vec::new(), Vec::new());
             for key in &keys {
-                match walk.keys.family(key) {
+                match scanner.keys.family(key) {
                     Family::Tag(tag) => tags.push(tag.to_vec()),
                     Family::Job(jid) => jobs.push(jid.to_vec()),
-                    Family::Counters(_) if walk.tally.over => {
-                        let bare = walk.keys.bare(key).to_vec();
-                        walk.suspect(ItemKind::Key, b"", &bare)?;
+                    Family::Counters(_) if scanner.tally.overflowed => {
+                        let bare = scanner.keys.without_prefix(key).to_vec();
+                        scanner.add_candidate(ItemKind::Key, b"", &bare)?;
                     }
                     _ => {}
                 }
             }
-            let list = walk.keys.tags.clone().into_bytes();
-            let asks = tags.iter().map(|tag| Read::score(&list, tag)).collect();
-            for (tag, told) in tags.iter().zip(walk.reads(asks)?) {
-                if matches!(told, ReadReply::Text(None)) {
-                    walk.suspect(ItemKind::Names, b"tags", tag)?;
+            let list = scanner.keys.tags.clone().into_bytes();
+            let reads = tags.iter().map(|tag| Read::score(&list, tag)).collect();
+            for (tag, replies) in tags.iter().zip(scanner.read_all(reads)?) {
+                if matches!(replies, ReadReply::Text(None)) {
+                    scanner.add_candidate(ItemKind::Names, b"tags", tag)?;
                 }
             }
-            let asks = jobs.iter().flat_map(|jid| {
-                let above = walk.keys.companion(Companion::Dependencies, jid);
+            let reads = jobs.iter().flat_map(|jid| {
+                let above = scanner.keys.companion(Companion::Dependencies, jid);
                 [
-                    Read::field(&walk.keys.job(jid), "state"),
+                    Read::field(&scanner.keys.job(jid), "state"),
                     Read::exists(&above),
                 ]
             });
-            let asks = asks.collect();
-            let told = walk.reads(asks)?;
-            for (jid, told) in jobs.iter().zip(told.chunks_exact(2)) {
-                if let [ReadReply::Text(Some(state)), ReadReply::Number(0)] = told
+            let reads = reads.collect();
+            let replies = scanner.read_all(reads)?;
+            for (jid, replies) in jobs.iter().zip(replies.chunks_exact(2)) {
+                if let [ReadReply::Text(Some(state)), ReadReply::Number(0)] = replies
                     && state == b"depends"
                 {
-                    walk.suspect(ItemKind::Job, b"", jid)?;
+                    scanner.add_candidate(ItemKind::Job, b"", jid)?;
                 }
             }
             Ok(())

@@ -1,52 +1,58 @@
-//! The indexes: every entry leaves a mark.
+//! The indexes: each entry is added to the table of unmatched entries.
 
 use crate::core::api::read::{Read, ReadReply, START};
 use crate::error::Error;
 use crate::model::verdict::ItemKind;
 
-use super::marks::{Met, Side};
-use super::set::{SETS, Set, class, instant};
-use super::{AHEAD, Candidate, Known, Scanner, validate};
+use super::set::{SETS_PER_READ, Set, class, instant};
+use super::unmatched::{Match, Side};
+use super::{Known, MAX_CLOCK_DRIFT, ScanCounts, Scanner, validate};
 
-/// A day: what is due for longer is stuck, in sets of these kinds.
+/// Work that has been due for more than a day in sets of these kinds is stuck.
 const DAY: f64 = 86_400.0;
 const STUCK: [ItemKind; 3] = [ItemKind::Locks, ItemKind::Scheduled, ItemKind::Recur];
 
 impl Scanner<'_> {
-    /// Walks all indexes that are listed.
-    pub(super) fn indexes(&mut self) -> Result<(), Error> {
-        if !self.telling && self.first {
-            self.config()?;
-            self.pauses()?;
+    /// Scans all indexes whose name is listed.
+    pub(super) fn scan_indexes(&mut self) -> Result<(), Error> {
+        if !self.rescanning && self.first_pass {
+            self.scan_config()?;
+            self.scan_pauses()?;
         }
-        self.queues()?;
-        self.workers()?;
-        self.groups()?;
-        self.tags()?;
-        let mut completed = self.set(ItemKind::Completed, b"");
-        completed.scored = self.first && !self.telling && self.completed_ahead(&completed)?;
-        let mut tracked = vec![self.set(ItemKind::Tracked, b"")];
-        self.walk(&mut [completed])?;
-        self.walk(&mut tracked)?;
-        self.tracks = tracked.iter().any(|set| set.count > 0);
+        self.scan_listed_queues()?;
+        self.scan_workers()?;
+        self.scan_groups()?;
+        self.scan_tags()?;
+        let mut completed = self.index_set(ItemKind::Completed, b"");
+        completed.scored =
+            self.first_pass && !self.rescanning && self.has_completed_ahead(&completed)?;
+        let mut tracked = vec![self.index_set(ItemKind::Tracked, b"")];
+        self.scan_sets(&mut [completed])?;
+        self.scan_sets(&mut tracked)?;
+        self.has_tracked = tracked.iter().any(|set| set.count > 0);
         for kind in [ItemKind::Completed, ItemKind::Tracked] {
-            self.know(Known::Walked, &[kind as u8]);
+            self.remember(Known::Walked, &[kind as u8]);
         }
-        if !self.telling && self.first {
-            self.paused()?;
+        if !self.rescanning && self.first_pass {
+            self.scan_paused()?;
         }
         Ok(())
     }
 
-    /// Whether anything was completed later than now.
-    fn completed_ahead(&mut self, completed: &Set) -> Result<bool, Error> {
-        let ask = Read::higher(&completed.key, self.now() + AHEAD);
-        let told = self.core.read(self.now, ask)?;
-        Ok(matches!(told, ReadReply::Number(some) if some > 0))
+    /// Whether a job has a completion time in the future.
+    fn has_completed_ahead(&mut self, completed: &Set) -> Result<bool, Error> {
+        let read = Read::higher(&completed.key, self.now() + MAX_CLOCK_DRIFT);
+        let replies = self.core.read(self.now, read)?;
+        Ok(matches!(replies, ReadReply::Number(some) if some > 0))
     }
 
-    /// Takes an entry; the score of one that was read without is no number.
-    pub(super) fn entry(&mut self, set: &mut Set, member: &[u8], score: f64) -> Result<(), Error> {
+    /// Adds an entry. Its score is NaN if it was read without one.
+    pub(super) fn add_entry(
+        &mut self,
+        set: &mut Set,
+        member: &[u8],
+        score: f64,
+    ) -> Result<(), Error> {
         let now = self.now();
         set.count += 1;
         set.live += u64::from(score > now);
@@ -55,38 +61,38 @@ impl Scanner<'_> {
             ItemKind::Locks | ItemKind::Worker => instant(score),
             _ => 0,
         };
-        let hash = self.mark(set.kind, &set.name, member, number);
-        if self.telling {
-            if self.marks.is_left(hash, Side::Entry) {
-                self.marks.strike(hash);
-                self.suspect(set.kind, &set.name, member)?;
+        let hash = self.hash_entry(set.kind, &set.name, member, number);
+        if self.rescanning {
+            if self.unmatched.contains(hash, Side::Entry) {
+                self.unmatched.match_entry(hash);
+                self.add_candidate(set.kind, &set.name, member)?;
             }
             return Ok(());
         }
-        let odd = match set.kind {
-            // A set may name a member twice while it grows.
-            ItemKind::Group => self.marks.enter(hash) == Met::Twice,
+        let is_candidate = match set.kind {
+            // A set may return a member twice while it grows.
+            ItemKind::Group => self.unmatched.add_entry(hash) == Match::Duplicate,
             ItemKind::Recur => {
-                self.marks.enter(hash);
-                self.first && !(score >= 0.0 && score.is_finite())
+                self.unmatched.add_entry(hash);
+                self.first_pass && !(score >= 0.0 && score.is_finite())
             }
             ItemKind::Completed => {
-                self.marks.enter(hash);
-                self.first && score > now + AHEAD
+                self.unmatched.add_entry(hash);
+                self.first_pass && score > now + MAX_CLOCK_DRIFT
             }
             _ => {
-                self.marks.enter(hash);
+                self.unmatched.add_entry(hash);
                 false
             }
         };
-        match odd {
-            true => self.suspect(set.kind, &set.name, member),
+        match is_candidate {
+            true => self.add_candidate(set.kind, &set.name, member),
             false => Ok(()),
         }
     }
 
-    /// Walks the sets of queues that are listed, or are not.
-    pub(super) fn walk_queues(&mut self, queues: &[(Vec<u8>, Option<f64>)]) -> Result<(), Error> {
+    /// Scans the sets of queues. A queue without a time is not listed.
+    pub(super) fn scan_queues(&mut self, queues: &[(Vec<u8>, Option<f64>)]) -> Result<(), Error> {
         let kinds = [
             ItemKind::Work,
             ItemKind::Locks,
@@ -94,38 +100,38 @@ impl Scanner<'_> {
             ItemKind::Depends,
             ItemKind::Recur,
         ];
-        for queues in queues.chunks((self.pages(SETS) / kinds.len()).max(1)) {
+        for queues in queues.chunks((self.pages(SETS_PER_READ) / kinds.len()).max(1)) {
             for (queue, _) in queues {
-                self.know(Known::Walked, &key(ItemKind::Work, queue));
+                self.remember(Known::Walked, &key(ItemKind::Work, queue));
             }
             let sets = queues.iter().flat_map(|(queue, _)| {
-                let set = |kind| self.set(kind, queue);
+                let set = |kind| self.index_set(kind, queue);
                 kinds.map(set)
             });
             let mut sets: Vec<Set> = sets.collect();
-            self.walk(&mut sets)?;
-            if self.telling || !self.first {
+            self.scan_sets(&mut sets)?;
+            if self.rescanning || !self.first_pass {
                 continue;
             }
             let due = sets.iter().filter(|set| STUCK.contains(&set.kind));
-            let asks = due.map(|set| Read::up_to(&set.key, self.now() - DAY + 1.0));
-            let told = self.reads(asks.collect())?;
-            let stuck: Vec<bool> = told
+            let reads = due.map(|set| Read::up_to(&set.key, self.now() - DAY + 1.0));
+            let replies = self.read_all(reads.collect())?;
+            let stuck: Vec<bool> = replies
                 .into_iter()
-                .map(|told| !matches!(told, ReadReply::Number(0)))
+                .map(|replies| !matches!(replies, ReadReply::Number(0)))
                 .collect();
             let stuck = stuck.chunks(STUCK.len()).map(|stuck| stuck.contains(&true));
             let queues = queues.iter().zip(sets.chunks(kinds.len())).zip(stuck);
             for (((queue, listed), sets), stuck) in queues {
-                if stuck || self.odd_queue(queue, *listed, sets) {
-                    self.suspect(ItemKind::Names, b"queues", queue)?;
+                if stuck || self.is_queue_candidate(queue, *listed, sets) {
+                    self.add_candidate(ItemKind::Names, b"queues", queue)?;
                 }
             }
         }
         Ok(())
     }
 
-    fn odd_queue(&self, queue: &[u8], listed: Option<f64>, sets: &[Set]) -> bool {
+    fn is_queue_candidate(&self, queue: &[u8], listed: Option<f64>, sets: &[Set]) -> bool {
         let now = self.now();
         let Some(since) = listed else {
             return true;
@@ -134,85 +140,85 @@ impl Scanner<'_> {
         let locks = sets.iter().find(|set| set.kind == ItemKind::Locks);
         let limit = self.limits.get(queue).copied().unwrap_or(f64::INFINITY);
         let over = locks.is_some_and(|set| limit >= 1.0 && set.live as f64 > limit.floor());
-        !used || over || since > now + AHEAD
+        !used || over || since > now + MAX_CLOCK_DRIFT
     }
 
-    fn queues(&mut self) -> Result<(), Error> {
+    fn scan_listed_queues(&mut self) -> Result<(), Error> {
         let key = self.keys.queues.clone().into_bytes();
         let mut listed = 0;
-        self.scored(&key, |walk, page| {
+        self.each_scored(&key, |scanner, page| {
             listed += page.len() as u64;
             for (queue, _) in &page {
-                walk.know(Known::Queue, queue);
+                scanner.remember(Known::Queue, queue);
             }
             let page: Vec<_> = page
                 .into_iter()
                 .map(|(name, at)| (name, Some(at)))
                 .collect();
-            walk.walk_queues(&page)
+            scanner.scan_queues(&page)
         })?;
-        if self.first && !self.telling {
-            self.seen.queues = listed;
+        if self.first_pass && !self.rescanning {
+            self.counts.queues = listed;
             let queues = listed;
-            let seen = Candidate {
+            let seen = ScanCounts {
                 queues,
-                ..Candidate::default()
+                ..ScanCounts::default()
             };
-            self.sink.seen(self.core, seen)?;
+            self.sink.keys_scanned(self.core, seen)?;
         }
         Ok(())
     }
 
-    fn workers(&mut self) -> Result<(), Error> {
+    fn scan_workers(&mut self) -> Result<(), Error> {
         let key = self.keys.workers.clone().into_bytes();
-        self.scored(&key, |walk, page| {
-            let ahead = walk.now() + AHEAD;
+        self.each_scored(&key, |scanner, page| {
+            let ahead = scanner.now() + MAX_CLOCK_DRIFT;
             let mut sets = Vec::with_capacity(page.len());
             for (worker, at) in page {
-                walk.know(Known::Worker, &worker);
-                walk.know(Known::Walked, &self::key(ItemKind::Worker, &worker));
-                if at > ahead && walk.first && !walk.telling {
-                    walk.suspect(ItemKind::Names, b"workers", &worker)?;
+                scanner.remember(Known::Worker, &worker);
+                scanner.remember(Known::Walked, &self::key(ItemKind::Worker, &worker));
+                if at > ahead && scanner.first_pass && !scanner.rescanning {
+                    scanner.add_candidate(ItemKind::Names, b"workers", &worker)?;
                 }
-                sets.push(walk.set(ItemKind::Worker, &worker));
+                sets.push(scanner.index_set(ItemKind::Worker, &worker));
             }
-            walk.walk(&mut sets)
+            scanner.scan_sets(&mut sets)
         })
     }
 
-    fn groups(&mut self) -> Result<(), Error> {
+    fn scan_groups(&mut self) -> Result<(), Error> {
         let key = self.keys.failures.clone().into_bytes();
-        self.members(&key, |walk, page| {
+        self.each_member(&key, |scanner, page| {
             let mut sets = Vec::with_capacity(page.len());
             for group in page {
-                walk.know(Known::Walked, &self::key(ItemKind::Group, &group));
-                sets.push(walk.set(ItemKind::Group, &group));
+                scanner.remember(Known::Walked, &self::key(ItemKind::Group, &group));
+                sets.push(scanner.index_set(ItemKind::Group, &group));
             }
-            walk.walk(&mut sets)?;
-            if walk.first && !walk.telling {
+            scanner.scan_sets(&mut sets)?;
+            if scanner.first_pass && !scanner.rescanning {
                 for set in sets.iter().filter(|set| set.count == 0) {
-                    walk.suspect(ItemKind::Names, b"failures", &set.name)?;
+                    scanner.add_candidate(ItemKind::Names, b"failures", &set.name)?;
                 }
             }
             Ok(())
         })
     }
 
-    fn tags(&mut self) -> Result<(), Error> {
+    fn scan_tags(&mut self) -> Result<(), Error> {
         let key = self.keys.tags.clone().into_bytes();
-        self.scored(&key, |walk, page| {
+        self.each_scored(&key, |scanner, page| {
             let mut sets = Vec::with_capacity(page.len());
             for (tag, _) in page {
-                walk.know(Known::Walked, &self::key(ItemKind::Tag, &tag));
-                sets.push(walk.set(ItemKind::Tag, &tag));
+                scanner.remember(Known::Walked, &self::key(ItemKind::Tag, &tag));
+                sets.push(scanner.index_set(ItemKind::Tag, &tag));
             }
-            walk.walk(&mut sets)
+            scanner.scan_sets(&mut sets)
         })
     }
 
-    /// Walks the sets of a name that no list has, unless that was done. Returns whether it was done
-    /// now.
-    pub(super) fn walk_stranger(&mut self, kind: ItemKind, name: &[u8]) -> Result<bool, Error> {
+    /// Scans the sets of an unlisted name, unless they were scanned before. Returns whether they were
+    /// scanned now.
+    pub(super) fn scan_unlisted(&mut self, kind: ItemKind, name: &[u8]) -> Result<bool, Error> {
         let kind = match kind {
             ItemKind::Locks | ItemKind::Scheduled | ItemKind::Depends | ItemKind::Recur => {
                 ItemKind::Work
@@ -220,25 +226,25 @@ impl Scanner<'_> {
             ItemKind::Completed | ItemKind::Tracked => return Ok(false),
             kind => kind,
         };
-        if !self.know(Known::Walked, &key(kind, name)) {
+        if !self.remember(Known::Walked, &key(kind, name)) {
             return Ok(false);
         }
-        // Too many names to remember them all.
-        if self.known.len() >= super::KNOWN && self.is_listed(kind, name)? {
+        // There are too many names to remember all of them.
+        if self.known.len() >= super::MAX_KNOWN && self.is_listed(kind, name)? {
             return Ok(false);
         }
-        self.strangers = true;
+        self.has_unlisted = true;
         if kind == ItemKind::Work {
-            self.walk_queues(&[(name.to_vec(), None)])?;
+            self.scan_queues(&[(name.to_vec(), None)])?;
             return Ok(true);
         }
-        let mut set = [self.set(kind, name)];
-        self.walk(&mut set)?;
-        if self.first && !self.telling && set[0].count > 0 {
+        let mut set = [self.index_set(kind, name)];
+        self.scan_sets(&mut set)?;
+        if self.first_pass && !self.rescanning && set[0].count > 0 {
             match kind {
-                ItemKind::Worker => self.suspect(ItemKind::Names, b"workers", name)?,
-                ItemKind::Group => self.suspect(ItemKind::Names, b"failures", name)?,
-                _ => self.suspect_late(ItemKind::Names, b"tags", name),
+                ItemKind::Worker => self.add_candidate(ItemKind::Names, b"workers", name)?,
+                ItemKind::Group => self.add_candidate(ItemKind::Names, b"failures", name)?,
+                _ => self.defer(ItemKind::Names, b"tags", name),
             }
         }
         Ok(true)
@@ -251,41 +257,41 @@ impl Scanner<'_> {
             ItemKind::Tag => &self.keys.tags,
             _ => return Ok(false),
         };
-        let ask = Read::score(list.as_bytes(), name);
+        let read = Read::score(list.as_bytes(), name);
         Ok(matches!(
-            self.core.read(self.now, ask)?,
+            self.core.read(self.now, read)?,
             ReadReply::Text(Some(_))
         ))
     }
 
-    /// Hands out a sorted set of names, page by page, with their scores.
-    pub(super) fn scored(
+    /// Calls `each` with the names of a sorted set and their scores, page by page.
+    pub(super) fn each_scored(
         &mut self,
         key: &[u8],
         mut each: impl FnMut(&mut Self, Vec<(Vec<u8>, f64)>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        self.paged(
+        self.each_page_of(
             key,
             2,
             |cursor, count| Read::scores(key, cursor, count),
-            |walk, items| {
+            |scanner, items| {
                 let mut items = items.into_iter();
                 let mut page = Vec::with_capacity(items.len() / 2);
                 while let (Some(name), Some(score)) = (items.next(), items.next()) {
                     page.push((name, validate::score(&score).unwrap_or(f64::NAN)));
                 }
-                each(walk, page)
+                each(scanner, page)
             },
         )
     }
 
-    /// Hands out a set of names, page by page.
-    pub(super) fn members(
+    /// Calls `each` with the names of a set, page by page.
+    pub(super) fn each_member(
         &mut self,
         key: &[u8],
         each: impl FnMut(&mut Self, Vec<Vec<u8>>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        self.paged(
+        self.each_page_of(
             key,
             1,
             |cursor, count| Read::members(key, cursor, count),
@@ -293,24 +299,24 @@ impl Scanner<'_> {
         )
     }
 
-    /// Hands out what is read by a cursor, page by page; `words` stand for one member.
-    pub(super) fn paged(
+    /// Calls `each` with what a cursor returns, page by page. A member takes `words` values.
+    pub(super) fn each_page_of(
         &mut self,
         key: &[u8],
         words: usize,
-        ask: impl Fn(&[u8], usize) -> Read,
+        read: impl Fn(&[u8], usize) -> Read,
         mut each: impl FnMut(&mut Self, Vec<Vec<u8>>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let mut cursor = START.to_vec();
         let count = self.page(1);
         loop {
-            let ReadReply::Page(next, items) = self.core.read(self.now, ask(&cursor, count))?
+            let ReadReply::Page(next, items) = self.core.read(self.now, read(&cursor, count))?
             else {
-                return self.suspect_key(key);
+                return self.add_key(key);
             };
             let read = items.len() / words;
             each(self, items)?;
-            self.sink.read(self.core, read)?;
+            self.sink.members_read(self.core, read)?;
             match next {
                 Some(next) => cursor = next,
                 None => return Ok(()),
@@ -319,7 +325,7 @@ impl Scanner<'_> {
     }
 }
 
-/// What a place is remembered by.
+/// Returns the key by which a set is remembered.
 pub(super) fn key(kind: ItemKind, name: &[u8]) -> Vec<u8> {
     [&[kind as u8], name].concat()
 }

@@ -1,4 +1,4 @@
-//! Jobs: what their fields say, and which entries they strike off.
+//! Jobs: their fields, and the index entries that match them.
 
 use crate::core::api::read::{Read, ReadReply};
 use crate::core::script::keys::Companion;
@@ -6,11 +6,12 @@ use crate::error::{Error, Kind as Fault};
 use crate::model::verdict::{ItemKind, Location};
 use crate::name::Name;
 
-use super::marks::{Met, Side};
+use super::extra_reads::ExtraRead;
 use super::set::{class, instant};
-use super::{AHEAD, Known, Scanner, validate};
+use super::unmatched::{Match, Side};
+use super::{Known, MAX_CLOCK_DRIFT, Scanner, validate};
 
-/// What is asked of a job.
+/// The fields read of a job.
 pub(super) const FIELDS: [&str; 16] = [
     "jid",
     "state",
@@ -30,123 +31,105 @@ pub(super) const FIELDS: [&str; 16] = [
     "failure",
 ];
 
-/// A hash of more fields is asked for these by name.
-const SOME: usize = 40;
+/// A hash with more fields is read again by the names of the fields.
+const MAX_FIELDS: usize = 40;
 
-/// The most jobs that are read together: half a millisecond of the server.
-const MOST: usize = 128;
+/// Maximum number of jobs read together: half a millisecond of the server.
+const MAX_JOBS: usize = 128;
 
-/// So many bytes of jobs are wanted in one round trip.
-const BYTES: u64 = 1 << 20;
+/// Target size of the jobs read in one round trip.
+const TARGET_BYTES: u64 = 1 << 20;
 
-/// So many history entries are looked at.
-const ENTRIES: usize = 1000;
+/// Maximum number of history entries read.
+const MAX_ENTRIES: usize = 1000;
 
-/// A job of more bytes is judged alone.
-const LARGE: usize = 20_000;
+/// A job of more bytes is verified in a call of its own.
+const LARGE_JOB: usize = 20_000;
 
-/// So many bytes of a history are judged.
-const LONG: usize = 1_000_000;
+/// Maximum size of a history that is checked here.
+const MAX_HISTORY_BYTES: usize = 1_000_000;
 
-/// Locks that end later than this are absurd, in seconds.
-const FAR: f64 = 8_640_000.0;
+/// A lock that expires later than this is implausible, in seconds.
+pub(super) const MAX_LOCK: f64 = 8_640_000.0;
 
-/// What differs by no more is equal, in seconds.
-const EQUAL: f64 = 0.001;
-
-/// A job of which more has to be read.
+/// A job, and what else has to be read about it.
 #[derive(Debug, Default)]
-struct Job {
-    jid: Vec<u8>,
-    queue: Vec<u8>,
-    state: Vec<u8>,
-    worker: Vec<u8>,
-    priority: f64,
-    expires: f64,
-    /// The template that spawned it, and its number there.
-    child: Option<(Vec<u8>, f64)>,
-    /// Whether it is to be judged.
-    odd: bool,
+pub(super) struct Job {
+    pub jid: Vec<u8>,
+    pub queue: Vec<u8>,
+    pub state: Vec<u8>,
+    pub worker: Vec<u8>,
+    pub priority: f64,
+    pub expires: f64,
+    /// The recurring job that spawned it, and its number there.
+    pub child: Option<(Vec<u8>, f64)>,
+    /// Whether the core has to verify it.
+    pub is_candidate: bool,
     /// Whether that takes the server long.
-    large: bool,
-    wants: Vec<Want>,
-}
-
-/// What more has to be read.
-#[derive(Clone, Copy, Debug)]
-enum Want {
-    /// Its place among those that wait.
-    Work,
-    /// Its lock, in grace.
-    Lock,
-    /// Its entry in the list of a worker that may have lost it.
-    Held,
-    /// Whether it waits for anything.
-    Waits,
-    /// How far its template has counted.
-    Count,
+    pub large: bool,
+    pub extra_reads: Vec<ExtraRead>,
 }
 
 impl Scanner<'_> {
-    pub(super) fn jobs(&mut self, jids: &[Vec<u8>]) -> Result<(), Error> {
+    pub(super) fn scan_jobs(&mut self, jids: &[Vec<u8>]) -> Result<(), Error> {
         let (mut rest, mut open) = (jids, Vec::new());
         while !rest.is_empty() {
-            let (jids, others) = rest.split_at(self.together().min(rest.len()));
+            let (jids, others) = rest.split_at(self.jobs_per_read().min(rest.len()));
             rest = others;
-            let mut told = self.read_jobs(jids)?.into_iter();
+            let mut replies = self.read_jobs(jids)?.into_iter();
             for jid in jids {
-                let (Some(fields), Some(history)) = (told.next(), told.next()) else {
+                let (Some(fields), Some(history)) = (replies.next(), replies.next()) else {
                     return Err(Error::internal("a read without outcome"));
                 };
-                let fields = self.fields(jid, fields)?;
-                let job = self.job(jid, fields, &history)?;
+                let fields = self.select_fields(jid, fields)?;
+                let job = self.examine_job(jid, fields, &history)?;
                 match job {
-                    Some(job) if !job.wants.is_empty() => open.push(job),
-                    Some(job) => self.tell(&job)?,
+                    Some(job) if !job.extra_reads.is_empty() => open.push(job),
+                    Some(job) => self.add_job(&job)?,
                     None => {}
                 }
             }
         }
-        self.more(open)
+        self.read_more(open)
     }
 
-    /// Reads hash and history of each.
+    /// Reads hash and history of each job.
     fn read_jobs(&mut self, jids: &[Vec<u8>]) -> Result<Vec<ReadReply>, Error> {
-        let asks = |walk: &Self| {
-            let mut asks = Vec::with_capacity(jids.len() * 2);
+        let reads = |scanner: &Self| {
+            let mut reads = Vec::with_capacity(jids.len() * 2);
             for jid in jids {
-                let job = walk.keys.job(jid);
-                asks.push(match walk.by_name {
-                    true => Read::fields(&job, &walk.fields),
-                    false => Read::some(&job, SOME),
+                let job = scanner.keys.job(jid);
+                reads.push(match scanner.by_name {
+                    true => Read::fields(&job, &scanner.job_fields),
+                    false => Read::some(&job, MAX_FIELDS),
                 });
-                let history = walk.keys.companion(Companion::History, jid);
-                asks.push(match walk.first {
-                    true => Read::range(&history, 0, ENTRIES as i64 - 1),
+                let history = scanner.keys.companion(Companion::History, jid);
+                reads.push(match scanner.first_pass {
+                    true => Read::range(&history, 0, MAX_ENTRIES as i64 - 1),
                     false => Read::length(&history),
                 });
             }
-            asks
+            reads
         };
-        match self.reads(asks(self)) {
-            // It is one right more than the core needs.
+        match self.read_all(reads(self)) {
+            // This read requires one right more than the core.
             Err(error) if error.kind() == Fault::NoPerm && !self.by_name => {
                 self.by_name = true;
-                self.reads(asks(self))
+                self.read_all(reads(self))
             }
-            told => told,
+            replies => replies,
         }
     }
 
-    /// Returns the fields that matter, in their order.
-    fn fields(&mut self, jid: &[u8], told: ReadReply) -> Result<ReadReply, Error> {
-        let pairs = match told {
+    /// Returns the values of [`FIELDS`], in their order.
+    fn select_fields(&mut self, jid: &[u8], replies: ReadReply) -> Result<ReadReply, Error> {
+        let pairs = match replies {
             ReadReply::Texts(pairs) if !self.by_name => pairs,
-            told => return Ok(told),
+            replies => return Ok(replies),
         };
-        if pairs.len() >= 2 * SOME {
-            let ask = Read::fields(&self.keys.job(jid), &self.fields);
-            return self.core.read(self.now, ask);
+        if pairs.len() >= 2 * MAX_FIELDS {
+            let read = Read::fields(&self.keys.job(jid), &self.job_fields);
+            return self.core.read(self.now, read);
         }
         let mut fields = vec![None; FIELDS.len()];
         let mut pairs = pairs.into_iter();
@@ -160,29 +143,29 @@ impl Scanner<'_> {
         Ok(ReadReply::Texts(fields))
     }
 
-    /// Returns how many jobs are read together: fewer where they are large.
-    fn together(&self) -> usize {
+    /// Returns the number of jobs to read together: fewer if they are large.
+    fn jobs_per_read(&self) -> usize {
         let (bytes, jobs) = self.weight;
         match jobs {
             0 => 8,
-            jobs => (BYTES / (bytes / jobs).max(1)).clamp(2, MOST as u64) as usize,
+            jobs => (TARGET_BYTES / (bytes / jobs).max(1)).clamp(2, MAX_JOBS as u64) as usize,
         }
     }
 
-    fn tell(&mut self, job: &Job) -> Result<(), Error> {
-        match job.odd {
-            true if job.large && self.wants(&job.queue) => {
-                let place = Location::new(ItemKind::Job, "");
+    pub(super) fn add_job(&mut self, job: &Job) -> Result<(), Error> {
+        match job.is_candidate {
+            true if job.large && self.in_scope(&job.queue) => {
+                let location = Location::new(ItemKind::Job, "");
                 let jid = Name::from(job.jid.as_slice());
-                self.sink.alone(self.core, &place, jid)
+                self.sink.large_candidate(self.core, &location, jid)
             }
-            true => self.suspect(ItemKind::Job, b"", &job.jid),
+            true => self.add_candidate(ItemKind::Job, b"", &job.jid),
             false => Ok(()),
         }
     }
 
-    /// Looks at a job. `None` if it is none, or none of those that are looked at.
-    fn job(
+    /// Examines a job. `None` if the key holds no job.
+    fn examine_job(
         &mut self,
         jid: &[u8],
         fields: ReadReply,
@@ -190,24 +173,24 @@ impl Scanner<'_> {
     ) -> Result<Option<Job>, Error> {
         let ReadReply::Texts(fields) = fields else {
             let key = self.keys.job(jid);
-            self.suspect_key(&key)?;
+            self.add_key(&key)?;
             return Ok(None);
         };
         let text = |at: usize| fields.get(at).and_then(|field| field.as_deref());
         let number = |at: usize| text(at).and_then(validate::number);
         let size: usize = fields.iter().flatten().map(Vec::len).sum();
-        let size = self.weigh(size, history);
-        if self.tracks {
-            self.strike(ItemKind::Tracked, b"", jid, 0)?;
+        let size = self.note_weight(size, history);
+        if self.has_tracked {
+            self.match_entry(ItemKind::Tracked, b"", jid, 0)?;
         }
         let mut job = Job {
             jid: jid.to_vec(),
-            odd: !self.history(jid, history)?,
-            large: size > LARGE,
+            is_candidate: !self.match_history(jid, history)?,
+            large: size > LARGE_JOB,
             ..Job::default()
         };
         if let Some(template) = text(13) {
-            self.child(&mut job, template);
+            self.check_template(&mut job, template);
         }
         let known: [&[u8]; 7] = [
             b"waiting",
@@ -220,8 +203,8 @@ impl Scanner<'_> {
         ];
         let state = text(1).filter(|state| known.contains(state));
         let (Some(queue), Some(state), true) = (text(2), state, text(0) == Some(jid)) else {
-            // It can't be told where it belongs.
-            job.odd = self.first;
+            // Its location is unknown without these fields.
+            job.is_candidate = self.first_pass;
             return Ok(Some(job));
         };
         job.queue = queue.to_vec();
@@ -229,52 +212,54 @@ impl Scanner<'_> {
         job.worker = text(8).unwrap_or_default().to_vec();
         let (remaining, retries) = (number(7), number(6));
         let time = number(10);
-        job.odd |= (3..=10).any(|at| text(at).is_none());
-        job.odd |= self.first && !text(14).is_some_and(validate::json);
-        job.odd |= !text(7).is_some_and(validate::integer);
-        job.odd |= match (remaining, retries) {
-            (Some(left), Some(all)) => left > all || left < 0.0 && state != b"failed",
+        job.is_candidate |= (3..=10).any(|at| text(at).is_none());
+        job.is_candidate |= self.first_pass && !text(14).is_some_and(validate::json);
+        job.is_candidate |= !text(7).is_some_and(validate::integer);
+        job.is_candidate |= match (remaining, retries) {
+            (Some(remaining), Some(retries)) => {
+                remaining > retries || remaining < 0.0 && state != b"failed"
+            }
             _ => true,
         };
-        job.odd |= time.is_none_or(|time| time > self.now() + AHEAD);
-        job.odd |= text(11).is_some() && state != b"running";
-        job.odd |= text(12).is_some() && state != b"depends";
+        job.is_candidate |= time.is_none_or(|time| time > self.now() + MAX_CLOCK_DRIFT);
+        job.is_candidate |= text(11).is_some() && state != b"running";
+        job.is_candidate |= text(12).is_some() && state != b"depends";
         match number(4) {
             Some(priority) => job.priority = priority,
-            None => job.odd = true,
+            None => job.is_candidate = true,
         }
         if state == b"running" {
             match number(9) {
-                Some(expires) if expires <= self.now() + FAR => job.expires = expires,
-                _ => job.odd = true,
+                Some(expires) if expires <= self.now() + MAX_LOCK => job.expires = expires,
+                _ => job.is_candidate = true,
             }
         }
         let tags = text(5).and_then(validate::tags);
-        job.odd |= tags.is_none();
-        if !self.first {
-            // All that was told. What is not there to be struck belongs to this part.
-            job.odd = false;
+        job.is_candidate |= tags.is_none();
+        if !self.first_pass {
+            // The first pass has added these candidates. Missing index entries belong to this part.
+            job.is_candidate = false;
         }
         for tag in tags.unwrap_or_default() {
-            job.odd |= !self.strike(ItemKind::Tag, &tag, jid, 0)?;
+            job.is_candidate |= !self.match_entry(ItemKind::Tag, &tag, jid, 0)?;
         }
         if state == b"failed" {
-            self.failed(&mut job, text(15))?;
+            self.match_failure_list(&mut job, text(15))?;
         }
-        self.place(&mut job, text(11).is_some())?;
-        if state != b"complete" && self.first {
-            self.list(&mut job)?;
+        self.match_location(&mut job, text(11).is_some())?;
+        if state != b"complete" && self.first_pass {
+            self.check_queue_listed(&mut job)?;
         }
         Ok(Some(job))
     }
 
-    /// Returns how large a job is.
-    fn weigh(&mut self, fields: usize, history: &ReadReply) -> usize {
+    /// Returns the size of a job, and adjusts the mean size.
+    fn note_weight(&mut self, fields: usize, history: &ReadReply) -> usize {
         let entries = match history {
             ReadReply::Texts(list) => list.iter().flatten().map(|entry| entry.len() + 32).sum(),
             _ => 0,
         };
-        // The newest tell more than the oldest.
+        // Recent jobs predict the size better than old ones.
         if self.weight.1 > 1000 {
             self.weight.0 /= 2;
             self.weight.1 /= 2;
@@ -284,13 +269,13 @@ impl Scanner<'_> {
         fields + entries
     }
 
-    /// Pairs a history with its job. Returns whether it surely is as it should be.
-    fn history(&mut self, jid: &[u8], history: &ReadReply) -> Result<bool, Error> {
+    /// Matches a history with its job. Returns whether all entries are readable.
+    fn match_history(&mut self, jid: &[u8], history: &ReadReply) -> Result<bool, Error> {
         let (there, right) = match history {
             ReadReply::Texts(list) => {
                 let size: usize = list.iter().flatten().map(Vec::len).sum();
-                let right = list.len() < ENTRIES
-                    && size <= LONG
+                let right = list.len() < MAX_ENTRIES
+                    && size <= MAX_HISTORY_BYTES
                     && list.iter().flatten().all(|entry| validate::entry(entry));
                 (!list.is_empty(), right)
             }
@@ -298,96 +283,97 @@ impl Scanner<'_> {
             _ => (true, false),
         };
         if there {
-            let hash = self.history_mark(jid);
-            self.marks.pair(hash, Side::Lower);
+            let hash = self.hash_history(jid);
+            self.unmatched.match_pair(hash, Side::Lower);
         }
         if matches!(history, ReadReply::Wrong) {
             let key = self.keys.companion(Companion::History, jid);
-            self.suspect_key(&key)?;
+            self.add_key(&key)?;
         }
         Ok(right)
     }
 
-    /// Strikes off where a job should be.
-    fn place(&mut self, job: &mut Job, grace: bool) -> Result<(), Error> {
+    /// Matches the entry of a job in the set that fits its state.
+    fn match_location(&mut self, job: &mut Job, grace: bool) -> Result<(), Error> {
         let (jid, queue) = (job.jid.clone(), job.queue.clone());
         let whole = job.priority.fract() == 0.0;
         let there = match job.state.as_slice() {
             b"waiting" | b"stalled" if !whole => {
-                job.wants.push(Want::Work);
+                job.extra_reads.push(ExtraRead::WorkScore);
                 true
             }
             b"waiting" => {
-                self.strike(ItemKind::Work, &queue, &jid, class(job.priority))?
-                    || self.meet(ItemKind::Scheduled, &queue, &jid, 0)? == Met::Paired
+                self.match_entry(ItemKind::Work, &queue, &jid, class(job.priority))?
+                    || self.match_or_scan(ItemKind::Scheduled, &queue, &jid, 0)? == Match::Matched
             }
             b"stalled" => {
-                self.strike(ItemKind::Work, &queue, &jid, class(f64::INFINITY))?
-                    || self.meet(ItemKind::Work, &queue, &jid, class(job.priority))? == Met::Paired
+                self.match_entry(ItemKind::Work, &queue, &jid, class(f64::INFINITY))?
+                    || self.match_or_scan(ItemKind::Work, &queue, &jid, class(job.priority))?
+                        == Match::Matched
             }
-            b"scheduled" => self.strike(ItemKind::Scheduled, &queue, &jid, 0)?,
+            b"scheduled" => self.match_entry(ItemKind::Scheduled, &queue, &jid, 0)?,
             b"depends" => {
-                if self.first {
-                    job.wants.push(Want::Waits);
+                if self.first_pass {
+                    job.extra_reads.push(ExtraRead::HasDependencies);
                 }
-                self.strike(ItemKind::Depends, &queue, &jid, 0)?
+                self.match_entry(ItemKind::Depends, &queue, &jid, 0)?
             }
             b"running" if grace => {
-                job.wants.push(Want::Lock);
+                job.extra_reads.push(ExtraRead::LockScore);
                 true
             }
-            b"running" => self.strike(ItemKind::Locks, &queue, &jid, instant(job.expires))?,
+            b"running" => self.match_entry(ItemKind::Locks, &queue, &jid, instant(job.expires))?,
             b"failed" => true,
-            _ => queue.is_empty() && self.strike(ItemKind::Completed, b"", &jid, 0)?,
+            _ => queue.is_empty() && self.match_entry(ItemKind::Completed, b"", &jid, 0)?,
         };
-        job.odd |= !there;
+        job.is_candidate |= !there;
         if job.worker.is_empty() {
             return Ok(());
         }
         let worker = job.worker.clone();
         match job.state.as_slice() {
-            b"stalled" => job.wants.push(Want::Held),
-            b"running" if grace => job.wants.push(Want::Held),
+            b"stalled" => job.extra_reads.push(ExtraRead::WorkerScore),
+            b"running" if grace => job.extra_reads.push(ExtraRead::WorkerScore),
             b"running" => {
                 let number = instant(job.expires);
-                job.odd |= !self.strike(ItemKind::Worker, &worker, &jid, number)?;
+                job.is_candidate |= !self.match_entry(ItemKind::Worker, &worker, &jid, number)?;
             }
             _ => {}
         }
-        // That nobody knows its worker is told once.
-        if self.first && job.state == b"running" && !self.knows(Known::Worker, &worker) {
-            let told = super::index::key(ItemKind::Worker, &worker);
-            job.odd |= self.know(Known::ReadReply, &told);
+        // An unlisted worker is reported once.
+        if self.first_pass && job.state == b"running" && !self.is_known(Known::Worker, &worker) {
+            let replies = super::index::key(ItemKind::Worker, &worker);
+            job.is_candidate |= self.remember(Known::Reported, &replies);
         }
         Ok(())
     }
 
-    /// Strikes off the list of its failures.
-    fn failed(&mut self, job: &mut Job, failure: Option<&[u8]>) -> Result<(), Error> {
+    /// Matches the entry of a job in its failure list.
+    fn match_failure_list(&mut self, job: &mut Job, failure: Option<&[u8]>) -> Result<(), Error> {
         let Some(failure) = failure.and_then(validate::failure) else {
-            job.odd |= self.first;
+            job.is_candidate |= self.first_pass;
             return Ok(());
         };
-        if self.first && self.whole() {
+        if self.first_pass && self.covers_all() {
             self.tally.count(failure.when, &job.queue, &job.jid);
         }
-        job.odd |= !self.strike(ItemKind::Group, &failure.group, &job.jid, 0)?;
+        job.is_candidate |= !self.match_entry(ItemKind::Group, &failure.group, &job.jid, 0)?;
         Ok(())
     }
 
-    /// Whether the queue is listed; told once.
-    fn list(&mut self, job: &mut Job) -> Result<(), Error> {
+    /// Adds a candidate for an unlisted queue, once for each queue.
+    fn check_queue_listed(&mut self, job: &mut Job) -> Result<(), Error> {
         let queue = job.queue.clone();
-        if !self.knows(Known::Queue, &queue)
-            && self.know(Known::ReadReply, &super::index::key(ItemKind::Work, &queue))
+        if !self.is_known(Known::Queue, &queue)
+            && self.remember(Known::Reported, &super::index::key(ItemKind::Work, &queue))
         {
-            job.odd = true;
+            job.is_candidate = true;
         }
         Ok(())
     }
 
-    /// Whether its template has counted it.
-    fn child(&mut self, job: &mut Job, template: &[u8]) {
+    /// Notes that the count of the recurring job has to be read, if it is not known.
+    fn check_template(&mut self, job: &mut Job, template: &[u8]) {
         let rest = job.jid.strip_prefix(template);
         let Some(number) = rest.and_then(|rest| rest.strip_prefix(b"-")) else {
             return;
@@ -395,115 +381,10 @@ impl Scanner<'_> {
         let Some(number) = validate::number(number) else {
             return;
         };
-        let counted = self.counted.get(template);
+        let counted = self.template_counts.get(template);
         if !counted.is_some_and(|count| count.is_some_and(|count| number <= count)) {
             job.child = Some((template.to_vec(), number));
-            job.wants.push(Want::Count);
+            job.extra_reads.push(ExtraRead::TemplateCount);
         }
     }
-
-    /// Reads what else is needed to judge jobs.
-    fn more(&mut self, mut jobs: Vec<Job>) -> Result<(), Error> {
-        let asks = jobs.iter().flat_map(|job| {
-            let ask = |want: &Want| self.ask(job, *want);
-            job.wants.iter().map(ask)
-        });
-        let asks: Vec<Read> = asks.collect();
-        let mut told = self.reads(asks)?.into_iter();
-        for job in &mut jobs {
-            for want in std::mem::take(&mut job.wants) {
-                let told = told.next().unwrap_or(ReadReply::Wrong);
-                self.settle(job, want, told)?;
-            }
-            self.tell(job)?;
-        }
-        Ok(())
-    }
-
-    fn ask(&self, job: &Job, want: Want) -> Read {
-        use crate::core::script::keys::Part;
-        match want {
-            Want::Work => Read::score(&self.keys.queue(Part::Work, &job.queue), &job.jid),
-            Want::Lock => Read::score(&self.keys.queue(Part::Locks, &job.queue), &job.jid),
-            Want::Held => Read::score(&self.keys.worker(&job.worker), &job.jid),
-            Want::Waits => Read::exists(&self.keys.companion(Companion::Dependencies, &job.jid)),
-            Want::Count => {
-                let template = job.child.as_ref().map(|(template, _)| template.as_slice());
-                Read::field(&self.keys.recurring(template.unwrap_or_default()), "count")
-            }
-        }
-    }
-
-    fn settle(&mut self, job: &mut Job, want: Want, told: ReadReply) -> Result<(), Error> {
-        let text = match told {
-            ReadReply::Text(text) => text,
-            ReadReply::Number(0) => {
-                self.suspect_late(ItemKind::Job, b"", &job.jid);
-                return Ok(());
-            }
-            ReadReply::Number(_) => return Ok(()),
-            _ => {
-                job.odd |= self.first;
-                return Ok(());
-            }
-        };
-        let score = text.as_deref().and_then(validate::score);
-        match want {
-            Want::Waits => {}
-            Want::Work => match score {
-                Some(score) => {
-                    job.odd |= self.first && !fits(job, score);
-                    job.odd |= !self.strike(ItemKind::Work, &job.queue, &job.jid, class(score))?;
-                }
-                None => {
-                    let due = job.state == b"waiting"
-                        && self.strike(ItemKind::Scheduled, &job.queue, &job.jid, 0)?;
-                    job.odd |= !due;
-                }
-            },
-            Want::Lock => match score {
-                Some(lock) => {
-                    let far = self.now() + FAR;
-                    job.odd |= self.first && (lock <= job.expires + EQUAL || lock > far);
-                    job.odd |=
-                        !self.strike(ItemKind::Locks, &job.queue, &job.jid, instant(lock))?;
-                }
-                None => job.odd |= self.first,
-            },
-            Want::Held => {
-                // It may have lost it, or not.
-                if let Some(score) = score {
-                    self.strike(ItemKind::Worker, &job.worker, &job.jid, instant(score))?;
-                }
-            }
-            Want::Count => self.count(job, text.as_deref())?,
-        }
-        Ok(())
-    }
-
-    fn count(&mut self, job: &mut Job, stored: Option<&[u8]>) -> Result<(), Error> {
-        let Some((template, number)) = job.child.take() else {
-            return Ok(());
-        };
-        if self.counted.len() >= 10_000 {
-            self.counted.clear();
-        }
-        let count = stored.and_then(validate::number);
-        if stored.is_some() && count.is_none_or(|count| number > count) {
-            job.odd |= self.first;
-            if self.first {
-                self.suspect(ItemKind::Recurring, b"", &template)?;
-            }
-        }
-        self.counted.insert(template, count);
-        Ok(())
-    }
-}
-
-/// Whether a place among those that wait is one for the priority.
-fn fits(job: &Job, score: f64) -> bool {
-    if score == f64::INFINITY {
-        return job.state == b"stalled";
-    }
-    score > job.priority - 1.0 && score <= job.priority
 }

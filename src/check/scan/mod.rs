@@ -1,24 +1,25 @@
-//! The walk that finds candidates. What it suspects is judged by `check.slice`, and only that
-//! verdict is told: a false candidate costs a call, a missed one is a defect.
+//! The scan that finds candidates. `check.slice` verifies them, and only its verdicts are reported: a
+//! false candidate costs a call, a missed one is a defect.
 //!
-//! Indexes first: each of their entries leaves a mark (`marks`). Then one SCAN of all keys: what is
-//! met is read while the server has it at hand, and each job strikes off the entries that it should
-//! have. What is not there to strike, and what is left, is suspected (`performance.md`, "How a check
-//! stays cheap"). If the marks do not fit the table, the walk begins again for the rest of them. All
-//! that is kept is bounded, whatever the size of the database.
+//! Indexes come first: each entry is added to a table of unmatched entries (`unmatched`). Then one
+//! SCAN of all keys reads what it finds, and each job removes the entries that it should have from
+//! the table. Missing entries, and those that remain, are candidates (`performance.md`, "How a check
+//! stays cheap"). If the table is too small, the scan begins again for the rest of the entries. The
+//! memory is bounded, whatever the size of the database.
 
 mod cycles;
 pub mod deferred;
 mod edges;
+mod extra_reads;
 mod index;
 mod jobs;
-mod marks;
 pub mod rescan;
 mod scan;
 mod scope;
 mod set;
 mod tally;
 mod templates;
+mod unmatched;
 pub mod validate;
 
 use std::collections::{HashMap, HashSet};
@@ -32,124 +33,128 @@ use crate::model::verdict::{ItemKind, Location};
 use crate::name::Name;
 
 use cycles::Cycles;
-use marks::{Marks, Met, Salt};
 use tally::Tally;
+use unmatched::{Match, Salt, Unmatched};
 
-/// What a walk goes through.
+/// The queues of a scan.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
-    /// Only what belongs to these queues is suspected; everything if empty.
+    /// Only candidates of these queues are reported; all if empty.
     pub queues: Vec<Name>,
 }
 
-/// What a walk went through.
+/// What a scan has passed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Candidate {
+pub struct ScanCounts {
     pub keys: u64,
     pub jobs: u64,
     pub queues: u64,
 }
 
-/// Who is told of candidates.
+/// The receiver of candidates.
 pub trait Sink {
     /// Takes a candidate. The same one may come more than once.
-    fn suspect(&mut self, core: &mut Core, place: &Location, item: Name) -> Result<(), Error>;
+    fn candidate(&mut self, core: &mut Core, location: &Location, item: Name) -> Result<(), Error>;
 
-    /// Takes a candidate that is large: judged with others, it would keep the server for long.
-    fn alone(&mut self, core: &mut Core, place: &Location, item: Name) -> Result<(), Error> {
-        self.suspect(core, place, item)
-    }
-
-    /// Takes candidates that have to be judged in one call: a cycle, or all jobs of which the same
-    /// job is a dependent that has lost its dependencies.
-    fn together(
+    /// Takes a large candidate: verified with others, it would block the server for long.
+    fn large_candidate(
         &mut self,
         core: &mut Core,
-        place: &Location,
+        location: &Location,
+        item: Name,
+    ) -> Result<(), Error> {
+        self.candidate(core, location, item)
+    }
+
+    /// Takes candidates to verify in one call: a cycle, or all jobs that list the same job as a
+    /// dependent although it does not list them as dependencies.
+    fn candidate_group(
+        &mut self,
+        core: &mut Core,
+        location: &Location,
         items: Vec<Name>,
     ) -> Result<(), Error> {
         let mut items = items.into_iter();
-        items.try_for_each(|item| self.suspect(core, place, item))
+        items.try_for_each(|item| self.candidate(core, location, item))
     }
 
-    /// Is told of a job that somebody knows to wait for him, which it does not know itself; `None`
-    /// where it can't be read who is known to. Before all that it waits for is known again, or taken
-    /// off there, it must not be released.
-    fn held_back(&mut self, _jid: Option<&[u8]>) {}
+    /// Notes a job that another one lists as a dependent, but that does not list the other one as a
+    /// dependency. `None` if a set of dependents is unreadable. The job must not be released before
+    /// the dependency is repaired.
+    fn one_sided_dependency(&mut self, _jid: Option<&[u8]>) {}
 
-    /// Is told which jobs know of one that does not know them: unless all of these are judged, it is
-    /// not to be told anew what it waits for.
-    fn knows(&mut self, _job: &[u8], _others: &[Name]) {}
+    /// Notes all dependencies of a job that lost them: unless all of them are verified, its
+    /// dependencies must not be restored.
+    fn lost_dependencies(&mut self, _job: &[u8], _others: &[Name]) {}
 
-    /// Is told what no call can judge, and why.
-    fn beyond(&mut self, _item: Name, _why: &str) {}
+    /// Notes an item that no call can verify, and the reason.
+    fn not_verifiable(&mut self, _item: Name, _why: &str) {}
 
-    /// Is told how far the walk has come: what it has seen since it was told last. Sets the pace,
-    /// and ends the walk by an error.
-    fn seen(&mut self, core: &mut Core, seen: Candidate) -> Result<(), Error>;
+    /// Notes progress: what was scanned since the last call. Sets the pace; an error ends the scan.
+    fn keys_scanned(&mut self, core: &mut Core, seen: ScanCounts) -> Result<(), Error>;
 
-    /// Is told how many members of indexes and edges were read since it was told last. What is read
-    /// twice is told twice. Sets the pace, and ends the walk, too.
-    fn read(&mut self, core: &mut Core, members: usize) -> Result<(), Error>;
+    /// Notes the number of members read since the last call; a member that is read twice counts
+    /// twice. Sets the pace; an error ends the scan.
+    fn members_read(&mut self, core: &mut Core, members: usize) -> Result<(), Error>;
 
-    /// Returns how many keys or members are to be read at once at most, if the pace is slow.
-    fn most(&self) -> usize {
+    /// Returns the maximum number of keys or members to read at once, if the pace is slow.
+    fn max_batch(&self) -> usize {
         usize::MAX
     }
 
-    /// Is told that everything was walked. The candidates that follow may be asked about what needs
-    /// that (`core.md` 9.5): jobs in `depends` that wait for nothing, `names` of `tags`, and the
-    /// counters of failed jobs.
-    fn whole(&mut self, core: &mut Core) -> Result<(), Error>;
+    /// Notes that everything was scanned. The candidates that follow may be verified for findings that
+    /// require a complete scan (`core.md` 9.5): jobs in `depends` without dependencies, `names` of
+    /// `tags`, and the counters of failed jobs.
+    fn scan_complete(&mut self, core: &mut Core) -> Result<(), Error>;
 }
 
-/// Walks, and returns what was seen.
+/// Scans, and returns what was scanned.
 pub fn run(
     core: &mut Core,
     now: Moment,
     scope: &Scope,
     sink: &mut dyn Sink,
-) -> Result<Candidate, Error> {
-    Scanner::new(core, now, scope, sink).run(Marks::default())
+) -> Result<ScanCounts, Error> {
+    Scanner::new(core, now, scope, sink).run(Unmatched::default())
 }
 
-/// Walks with a table of so many slots, a power of two: the fewer, the more passes.
+/// Scans with a table of `slots` slots, a power of two. Fewer slots take more passes.
 pub fn run_in(
     core: &mut Core,
     now: Moment,
     scope: &Scope,
     sink: &mut dyn Sink,
     slots: usize,
-) -> Result<Candidate, Error> {
-    Scanner::new(core, now, scope, sink).run(Marks::new(slots))
+) -> Result<ScanCounts, Error> {
+    Scanner::new(core, now, scope, sink).run(Unmatched::new(slots))
 }
 
-/// So many names are remembered as listed or walked.
-const KNOWN: usize = 400_000;
+/// Maximum number of names remembered as listed or scanned.
+const MAX_KNOWN: usize = 400_000;
 
-/// So many bytes of candidates are kept for the end.
-const LATE: usize = 4 << 20;
+/// Maximum size of the deferred candidates.
+const MAX_DEFERRED_BYTES: usize = 4 << 20;
 
-/// So many keys or members are read at once at most: the server answers nobody else meanwhile.
-const MANY: usize = 4000;
+/// Maximum number of keys or members read at once: meanwhile the server serves no other client.
+const MAX_READ: usize = 4000;
 
-/// However slow the pace is, so many of them are.
-const FEW: usize = 10;
+/// Minimum number of them, however slow the pace is.
+const MIN_READ: usize = 10;
 
-/// Times further ahead than this are judged, in seconds.
-const AHEAD: f64 = 3600.0;
+/// Later times than this, from now, are verified, in seconds.
+const MAX_CLOCK_DRIFT: f64 = 3600.0;
 
-/// What a name is remembered for; numbers beyond those of [`ItemKind`].
+/// Why a name is remembered; the numbers are beyond those of [`ItemKind`].
 #[derive(Clone, Copy)]
 #[repr(u8)]
 enum Known {
-    /// It is in the list of all such names.
+    /// The queue is in the list of queues.
     Queue = 100,
     Worker,
-    /// Its sets were walked.
+    /// The sets of this name were scanned.
     Walked,
-    /// Jobs were suspected for its sake.
-    ReadReply,
+    /// A candidate was added because this name is not listed.
+    Reported,
     History,
     Edge,
 }
@@ -159,39 +164,39 @@ struct Scanner<'a> {
     now: Moment,
     scope: &'a Scope,
     sink: &'a mut dyn Sink,
-    /// How many keys or members are read at once at most.
-    most: usize,
+    /// Maximum number of keys or members read at once.
+    max_batch: usize,
     keys: Keys,
     salt: Salt,
-    marks: Marks,
-    /// Whether this is the first part, which sees everything but the marks of the others.
-    first: bool,
-    /// Whether entries are entered, or those left are told.
-    telling: bool,
-    /// Whether places were walked that no list names.
-    strangers: bool,
+    unmatched: Unmatched,
+    /// Whether this is the first pass, which checks everything but the entries of the other parts.
+    first_pass: bool,
+    /// Whether unmatched entries are looked up by name, instead of being added.
+    rescanning: bool,
+    /// Whether unlisted sets were scanned.
+    has_unlisted: bool,
     known: HashSet<u64>,
-    /// Limits of queues, as configured.
+    /// The configured limits of queues.
     limits: HashMap<Vec<u8>, f64>,
-    /// How far templates have counted.
-    counted: HashMap<Vec<u8>, Option<f64>>,
+    /// The counts of recurring jobs.
+    template_counts: HashMap<Vec<u8>, Option<f64>>,
     tally: Tally,
     cycles: Cycles,
-    /// Candidates of which it is not known to which queue they belong.
-    open: Vec<(Location, Name)>,
-    late: Vec<(Location, Name)>,
-    late_bytes: usize,
+    /// Candidates whose queue is not known yet.
+    undecided: Vec<(Location, Name)>,
+    deferred: Vec<(Location, Name)>,
+    deferred_bytes: usize,
     /// Whether keys may have expiries.
     expiring: bool,
-    tracks: bool,
-    fields: Fields,
-    /// Whether jobs are asked for each field by its name.
+    has_tracked: bool,
+    job_fields: Fields,
+    /// Whether the fields of jobs are read by name.
     by_name: bool,
-    template: Fields,
-    brief: Fields,
-    /// Bytes of jobs that were read, and how many jobs they were.
+    template_fields: Fields,
+    state_fields: Fields,
+    /// Bytes and number of the jobs read.
     weight: (u64, u64),
-    seen: Candidate,
+    counts: ScanCounts,
 }
 
 impl<'a> Scanner<'a> {
@@ -206,63 +211,63 @@ impl<'a> Scanner<'a> {
             core,
             now,
             scope,
-            most: sink.most().min(MANY),
+            max_batch: sink.max_batch().min(MAX_READ),
             sink,
             salt: Salt::default(),
-            marks: Marks::default(),
-            first: true,
-            telling: false,
-            strangers: false,
+            unmatched: Unmatched::default(),
+            first_pass: true,
+            rescanning: false,
+            has_unlisted: false,
             known: HashSet::new(),
             limits: HashMap::new(),
-            counted: HashMap::new(),
+            template_counts: HashMap::new(),
             tally: Tally::default(),
             cycles: Cycles::default(),
-            open: Vec::new(),
-            late: Vec::new(),
-            late_bytes: 0,
+            undecided: Vec::new(),
+            deferred: Vec::new(),
+            deferred_bytes: 0,
             expiring: true,
-            tracks: false,
-            fields: Fields::new(&jobs::FIELDS),
+            has_tracked: false,
+            job_fields: Fields::new(&jobs::FIELDS),
             by_name: false,
-            template: Fields::new(&templates::FIELDS),
-            brief: Fields::new(&edges::FIELDS),
+            template_fields: Fields::new(&templates::FIELDS),
+            state_fields: Fields::new(&edges::FIELDS),
             weight: (0, 0),
-            seen: Candidate::default(),
+            counts: ScanCounts::default(),
         }
     }
 
-    fn run(mut self, marks: Marks) -> Result<Candidate, Error> {
-        self.marks = marks;
-        let server = self.server()?;
+    fn run(mut self, unmatched: Unmatched) -> Result<ScanCounts, Error> {
+        self.unmatched = unmatched;
+        let server = self.server_run()?;
         self.expiring = !self.core.nothing_expires(self.now)?;
         loop {
-            self.indexes()?;
-            self.scan()?;
-            self.tell_left()?;
-            self.first = false;
+            self.scan_indexes()?;
+            self.scan_keys()?;
+            self.rescan_unmatched()?;
+            self.first_pass = false;
             self.known.clear();
-            if !self.marks.next_part() {
+            if !self.unmatched.next_part() {
                 break;
             }
         }
-        self.marks = Marks::new(1);
-        self.tell_cycles()?;
-        self.close()?;
-        self.sink.whole(self.core)?;
-        self.later()?;
-        self.close()?;
-        // A cursor means nothing to another run of the server: keys may have been passed over.
-        if self.server()? != server {
+        self.unmatched = Unmatched::new(1);
+        self.add_cycles()?;
+        self.resolve_undecided()?;
+        self.sink.scan_complete(self.core)?;
+        self.add_deferred()?;
+        self.resolve_undecided()?;
+        // A cursor is meaningless after a restart of the server: keys may have been missed.
+        if self.server_run()? != server {
             let message = format!("lost `{}` while reading", self.core.address());
             return Err(Error::new(Fault::Unreachable, message));
         }
-        Ok(self.seen)
+        Ok(self.counts)
     }
 
-    /// Returns which run of the server this is, if it tells; after a lost answer it is asked again,
-    /// once there is a connection.
-    fn server(&mut self) -> Result<Option<String>, Error> {
+    /// Returns the run id of the server, if it reports one. After a lost reply, the second question
+    /// follows a new connection.
+    fn server_run(&mut self) -> Result<Option<String>, Error> {
         if let Some(id) = self.core.run_id() {
             return Ok(Some(id));
         }
@@ -270,85 +275,86 @@ impl<'a> Scanner<'a> {
         Ok(self.core.run_id())
     }
 
-    /// Suspects a key, and the job that it would be.
-    fn suspect_key(&mut self, key: &[u8]) -> Result<(), Error> {
-        if !self.first {
+    /// Adds a key as candidate, and the job with its name.
+    fn add_key(&mut self, key: &[u8]) -> Result<(), Error> {
+        if !self.first_pass {
             return Ok(());
         }
-        let bare = self.keys.bare(key).to_vec();
-        self.suspect(ItemKind::Key, b"", &bare)?;
+        let bare = self.keys.without_prefix(key).to_vec();
+        self.add_candidate(ItemKind::Key, b"", &bare)?;
         match key.strip_prefix(self.keys.job.as_bytes()) {
-            Some(jid) => self.suspect(ItemKind::Job, b"", jid),
+            Some(jid) => self.add_candidate(ItemKind::Job, b"", jid),
             None => Ok(()),
         }
     }
 
-    /// Suspects something as soon as everything was walked.
-    fn suspect_late(&mut self, kind: ItemKind, name: &[u8], item: &[u8]) {
+    /// Adds a candidate as soon as the scan is complete.
+    fn defer(&mut self, kind: ItemKind, name: &[u8], item: &[u8]) {
         let size = name.len() + item.len() + 100;
-        self.late_bytes += size;
-        if self.late_bytes <= LATE {
-            self.late
+        self.deferred_bytes += size;
+        if self.deferred_bytes <= MAX_DEFERRED_BYTES {
+            self.deferred
                 .push((Location::new(kind, name), Name::from(item)));
         }
     }
 
-    /// Remembers a name. Returns whether it was unknown.
-    fn know(&mut self, what: Known, name: &[u8]) -> bool {
-        let hash = self.salt.place(what as u8, name);
-        match self.known.len() < KNOWN {
+    /// Remembers a name. Returns whether it is new.
+    fn remember(&mut self, what: Known, name: &[u8]) -> bool {
+        let hash = self.salt.location(what as u8, name);
+        match self.known.len() < MAX_KNOWN {
             true => self.known.insert(hash),
             false => !self.known.contains(&hash),
         }
     }
 
-    fn knows(&self, what: Known, name: &[u8]) -> bool {
-        self.known.contains(&self.salt.place(what as u8, name))
+    fn is_known(&self, what: Known, name: &[u8]) -> bool {
+        self.known.contains(&self.salt.location(what as u8, name))
     }
 
-    fn mark(&self, kind: ItemKind, name: &[u8], member: &[u8], number: u64) -> u64 {
-        let place = self.salt.place(kind as u8, name);
-        self.salt.entry(place, member, number)
+    fn hash_entry(&self, kind: ItemKind, name: &[u8], member: &[u8], number: u64) -> u64 {
+        let location = self.salt.location(kind as u8, name);
+        self.salt.entry(location, member, number)
     }
 
-    /// Strikes an entry off. Returns whether nothing is missing in this part.
-    fn strike(
+    /// Matches an entry. Returns false if it is missing, and true if it belongs to another part.
+    fn match_entry(
         &mut self,
         kind: ItemKind,
         name: &[u8],
         member: &[u8],
         number: u64,
     ) -> Result<bool, Error> {
-        Ok(self.meet(kind, name, member, number)? != Met::Alone)
+        Ok(self.match_or_scan(kind, name, member, number)? != Match::Missing)
     }
 
-    /// Strikes an entry off, if it is there. Sets that no list names are walked as soon as a job
-    /// should be in them.
-    fn meet(
+    /// Matches an entry. Scans unlisted sets as soon as a job should be in them.
+    fn match_or_scan(
         &mut self,
         kind: ItemKind,
         name: &[u8],
         member: &[u8],
         number: u64,
-    ) -> Result<Met, Error> {
-        let hash = self.mark(kind, name, member, number);
-        match self.marks.strike(hash) {
-            Met::Alone if self.walk_stranger(kind, name)? => Ok(self.marks.strike(hash)),
-            met => Ok(met),
+    ) -> Result<Match, Error> {
+        let hash = self.hash_entry(kind, name, member, number);
+        match self.unmatched.match_entry(hash) {
+            Match::Missing if self.scan_unlisted(kind, name)? => {
+                Ok(self.unmatched.match_entry(hash))
+            }
+            result => Ok(result),
         }
     }
 
-    /// Returns how many pages are read in one round trip, of so many that are wanted.
+    /// Returns the number of pages to read in one round trip, up to `wanted`.
     fn pages(&self, wanted: usize) -> usize {
-        wanted.min(self.most / FEW).max(1)
+        wanted.min(self.max_batch / MIN_READ).max(1)
     }
 
-    /// Returns how many members a page has, if so many pages are read in one round trip.
+    /// Returns the number of members of a page, if `pages` pages are read in one round trip.
     fn page(&self, pages: usize) -> usize {
-        (self.most / pages.max(1)).clamp(FEW, PAGE)
+        (self.max_batch / pages.max(1)).clamp(MIN_READ, PAGE)
     }
 
-    fn reads(&mut self, asks: Vec<Read>) -> Result<Vec<ReadReply>, Error> {
+    fn read_all(&mut self, asks: Vec<Read>) -> Result<Vec<ReadReply>, Error> {
         self.core.reads(self.now, asks)
     }
 

@@ -1,4 +1,4 @@
-//! What marks were left: only hashes are known, so the names are walked again.
+//! The unmatched entries: the table has only hashes, so their names are scanned again.
 
 use std::collections::HashMap;
 
@@ -9,128 +9,145 @@ use crate::model::verdict::{ItemKind, Location};
 use crate::name::Name;
 
 use super::Scanner;
-use super::edges::SETS;
-use super::marks::Side;
+use super::edges::SETS_PER_READ;
+use super::unmatched::Side;
 
-/// So many edges that only one side knows are kept, to be judged together.
-const KEPT: usize = 20_000;
+/// Maximum number of one-sided dependencies kept, to be verified together.
+const MAX_ONE_SIDED: usize = 20_000;
 
 impl Scanner<'_> {
-    pub(super) fn tell_left(&mut self) -> Result<(), Error> {
-        self.telling = true;
+    pub(super) fn rescan_unmatched(&mut self) -> Result<(), Error> {
+        self.rescanning = true;
         self.known.clear();
-        if self.marks.left(Side::Entry) > 0 {
-            self.indexes()?;
+        if self.unmatched.count(Side::Entry) > 0 {
+            self.scan_indexes()?;
         }
-        let strange = self.strangers && self.marks.left(Side::Entry) > 0;
-        let pairs = self.marks.left(Side::Upper) + self.marks.left(Side::Lower) > 0;
-        if strange || pairs {
-            self.scan_left()?;
+        let unlisted = self.has_unlisted && self.unmatched.count(Side::Entry) > 0;
+        let pairs = self.unmatched.count(Side::Upper) + self.unmatched.count(Side::Lower) > 0;
+        if unlisted || pairs {
+            self.scan_unmatched()?;
         }
-        self.telling = false;
+        self.rescanning = false;
         Ok(())
     }
 
-    fn scan_left(&mut self) -> Result<(), Error> {
-        // By whom two jobs are named that do not know it: what they lost is one thing.
-        let mut kept: HashMap<Vec<u8>, Vec<Name>> = HashMap::new();
+    fn scan_unmatched(&mut self) -> Result<(), Error> {
+        // All jobs that list a dependent which does not list them: the dependent lost one set.
+        let mut one_sided: HashMap<Vec<u8>, Vec<Name>> = HashMap::new();
         let mut count = 0;
         let pattern = format!("{}*", self.keys.prefix);
-        self.each_page(pattern.as_bytes(), |walk, keys| {
-            let (mut above, mut below) = (Vec::new(), Vec::new());
-            let entries = walk.marks.left(Side::Entry) > 0;
+        self.each_key_page(pattern.as_bytes(), |scanner, keys| {
+            let (mut with_dependencies, mut with_dependents) = (Vec::new(), Vec::new());
+            let entries = scanner.unmatched.count(Side::Entry) > 0;
             for key in &keys {
-                match walk.keys.family(key) {
+                match scanner.keys.family(key) {
                     Family::Queue(..) | Family::Worker(_) | Family::Group(_) | Family::Tag(_)
                         if !entries => {}
-                    Family::Queue(_, queue) => drop(walk.walk_stranger(ItemKind::Work, queue)?),
-                    Family::Worker(worker) => drop(walk.walk_stranger(ItemKind::Worker, worker)?),
-                    Family::Group(group) => drop(walk.walk_stranger(ItemKind::Group, group)?),
-                    Family::Tag(tag) => drop(walk.walk_stranger(ItemKind::Tag, tag)?),
+                    Family::Queue(_, queue) => _ = scanner.scan_unlisted(ItemKind::Work, queue)?,
+                    Family::Worker(worker) => {
+                        _ = scanner.scan_unlisted(ItemKind::Worker, worker)?;
+                    }
+                    Family::Group(group) => _ = scanner.scan_unlisted(ItemKind::Group, group)?,
+                    Family::Tag(tag) => _ = scanner.scan_unlisted(ItemKind::Tag, tag)?,
                     Family::Companion(Companion::History, jid) => {
-                        let hash = walk.history_mark(jid);
-                        if walk.marks.is_left(hash, Side::Upper) {
-                            let bare = walk.keys.bare(key).to_vec();
-                            walk.suspect(ItemKind::Key, b"", &bare)?;
-                            let jid = key.strip_prefix(walk.keys.job.as_bytes());
-                            walk.suspect(ItemKind::Job, b"", jid.unwrap_or_default())?;
+                        let hash = scanner.hash_history(jid);
+                        if scanner.unmatched.contains(hash, Side::Upper) {
+                            let bare = scanner.keys.without_prefix(key).to_vec();
+                            scanner.add_candidate(ItemKind::Key, b"", &bare)?;
+                            let jid = key.strip_prefix(scanner.keys.job.as_bytes());
+                            scanner.add_candidate(ItemKind::Job, b"", jid.unwrap_or_default())?;
                         }
                     }
-                    Family::Companion(Companion::Dependencies, y) => above.push(y.to_vec()),
-                    Family::Companion(Companion::Dependents, x) => below.push(x.to_vec()),
+                    Family::Companion(Companion::Dependencies, y) => {
+                        with_dependencies.push(y.to_vec())
+                    }
+                    Family::Companion(Companion::Dependents, x) => with_dependents.push(x.to_vec()),
                     _ => {}
                 }
             }
-            for (y, members) in walk.first_pages(Companion::Dependencies, &above)? {
-                let key = walk.keys.companion(Companion::Dependencies, &y);
-                walk.edges(&key, members, |walk, members| {
-                    let left = |x: &Vec<u8>| walk.marks.is_left(walk.edge(&y, x), Side::Upper);
-                    match members.iter().any(left) {
-                        true => walk.suspect(ItemKind::Job, b"", &y),
+            for (y, members) in
+                scanner.read_first_pages(Companion::Dependencies, &with_dependencies)?
+            {
+                let key = scanner.keys.companion(Companion::Dependencies, &y);
+                scanner.each_edge_page(&key, members, |scanner, members| {
+                    let is_unmatched = |x: &Vec<u8>| {
+                        scanner
+                            .unmatched
+                            .contains(scanner.hash_edge(&y, x), Side::Upper)
+                    };
+                    match members.iter().any(is_unmatched) {
+                        true => scanner.add_candidate(ItemKind::Job, b"", &y),
                         false => Ok(()),
                     }
                 })?;
             }
-            for (x, members) in walk.first_pages(Companion::Dependents, &below)? {
-                let key = walk.keys.companion(Companion::Dependents, &x);
-                let mut ours = false;
-                walk.edges(&key, members, |walk, mut members| {
-                    members.retain(|y| walk.marks.is_left(walk.edge(y, &x), Side::Lower));
-                    ours = ours || walk.have_ours(&members)?;
+            for (x, members) in scanner.read_first_pages(Companion::Dependents, &with_dependents)? {
+                let key = scanner.keys.companion(Companion::Dependents, &x);
+                let mut in_scope = false;
+                scanner.each_edge_page(&key, members, |scanner, mut members| {
+                    members.retain(|y| {
+                        scanner
+                            .unmatched
+                            .contains(scanner.hash_edge(y, &x), Side::Lower)
+                    });
+                    in_scope = in_scope || scanner.any_in_scope(&members)?;
                     for y in members {
-                        walk.sink.held_back(Some(&y));
+                        scanner.sink.one_sided_dependency(Some(&y));
                         count += 1;
-                        match count <= KEPT {
-                            true => kept.entry(y).or_default().push(Name::from(x.as_slice())),
-                            false => walk.suspect(ItemKind::Job, b"", &x)?,
+                        match count <= MAX_ONE_SIDED {
+                            true => one_sided
+                                .entry(y)
+                                .or_default()
+                                .push(Name::from(x.as_slice())),
+                            false => scanner.add_candidate(ItemKind::Job, b"", &x)?,
                         }
                     }
                     Ok(())
                 })?;
-                if ours {
-                    walk.suspect_left_over(&key, &x)?;
+                if in_scope {
+                    scanner.add_leftover(&key, &x)?;
                 }
             }
             Ok(())
         })?;
-        let place = Location::new(ItemKind::Job, "");
-        for (y, jids) in kept {
-            if self.whole() {
-                let there = self.are_there(&jids)?;
-                self.sink.knows(&y, &there);
+        let location = Location::new(ItemKind::Job, "");
+        for (y, jids) in one_sided {
+            if self.covers_all() {
+                let there = self.existing(&jids)?;
+                self.sink.lost_dependencies(&y, &there);
             }
-            self.suspect_together(&place, &y, jids)?;
+            self.add_group(&location, &y, jids)?;
         }
         Ok(())
     }
 
-    /// Returns those of the jobs that are not gone.
-    fn are_there(&mut self, jids: &[Name]) -> Result<Vec<Name>, Error> {
-        let asks = jids.iter().map(|jid| {
+    /// Returns the jobs that exist.
+    fn existing(&mut self, jids: &[Name]) -> Result<Vec<Name>, Error> {
+        let reads = jids.iter().map(|jid| {
             let key = self.keys.job(jid.as_bytes());
             Read::field(&key, "jid")
         });
-        let told = self.reads(asks.collect())?;
-        self.sink.read(self.core, jids.len())?;
-        let there = jids.iter().zip(told);
-        let there = there.filter(|(_, told)| matches!(told, ReadReply::Text(Some(_))));
+        let replies = self.read_all(reads.collect())?;
+        self.sink.members_read(self.core, jids.len())?;
+        let there = jids.iter().zip(replies);
+        let there = there.filter(|(_, replies)| matches!(replies, ReadReply::Text(Some(_))));
         Ok(there.map(|(jid, _)| jid.clone()).collect())
     }
 
-    fn first_pages(
+    fn read_first_pages(
         &mut self,
         which: Companion,
         jids: &[Vec<u8>],
     ) -> Result<Vec<(Vec<u8>, ReadReply)>, Error> {
         let mut pages = Vec::with_capacity(jids.len());
-        for jids in jids.chunks(self.pages(SETS)) {
+        for jids in jids.chunks(self.pages(SETS_PER_READ)) {
             let page = self.page(jids.len());
-            let asks = jids.iter().map(|jid| {
+            let reads = jids.iter().map(|jid| {
                 let key = self.keys.companion(which, jid);
                 Read::members(&key, START, page)
             });
-            let told = self.reads(asks.collect())?;
-            pages.extend(jids.iter().cloned().zip(told));
+            let replies = self.read_all(reads.collect())?;
+            pages.extend(jids.iter().cloned().zip(replies));
         }
         Ok(pages)
     }

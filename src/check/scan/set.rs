@@ -1,26 +1,26 @@
-//! Page by page through a set of members, or a list, while others change it.
+//! Reads a set or a list page by page, while other clients change it.
 //!
-//! Pages by rank are taken from the last to the first, so that what leaves moves nobody past us.
-//! Sorted sets are read in the order of pop, the lowest score last: what is put behind those that
-//! wait, and what is renewed to a later time, stays before us or is met again. What enters before
-//! us moves the others away: so each page has to end with a member that the one before began with,
-//! its witness. Failure lists get their new jobs at the front (`core.md` 3.1), where we begin, and
-//! are counted from the end, so that nothing has to be witnessed.
+//! Pages by rank are read from the last to the first, so that a removed member moves no other one
+//! past the scan. Sorted sets are read in the order of pop, the lowest score last: a member that is
+//! added behind the waiting ones, or that gets a later time, is still to come or is read twice. A
+//! member that is added before them moves the others away: so each page must end with the first
+//! member of the page before, its witness. Failure lists grow at the front (`core.md` 3.1), where the
+//! scan begins, and are counted from the end, so they need no witness.
 
 use crate::core::api::read::{Read, ReadReply, START};
-use crate::core::script::keys::Part;
+use crate::core::script::keys::QueueSet;
 use crate::error::Error;
 use crate::model::verdict::ItemKind;
 
 use super::{Scanner, validate};
 
-/// So many sets are begun in one round trip: each may answer a whole page.
-pub(super) const SETS: usize = 40;
+/// Maximum number of sets read in one round trip: each may return a whole page.
+pub(super) const SETS_PER_READ: usize = 40;
 
-/// So often the witness of a page is looked for, one time after the other.
-const TRIES: u8 = 3;
+/// Maximum number of searches for the witness of a page in a row.
+const MAX_TRIES: u8 = 3;
 
-/// A set of members, or a list.
+/// A set, a sorted set or a list.
 #[derive(Clone, Debug)]
 pub(super) struct Set {
     pub kind: ItemKind,
@@ -28,23 +28,23 @@ pub(super) struct Set {
     pub key: Vec<u8>,
     /// Whether each entry is read with its score.
     pub scored: bool,
-    how: How,
+    cursor: Cursor,
     pub count: u64,
-    /// Entries above now, where scores are read.
+    /// The number of entries with a score above now, if scores are read.
     pub live: u64,
 }
 
-/// How a set goes on.
+/// The next read of a set.
 #[derive(Clone, Debug)]
-enum How {
+enum Cursor {
     /// By rank.
     Ranks(Page),
-    /// Where the witness is by now, after so many tries.
+    /// The rank of the witness, after this number of searches.
     Find(Witness, u8),
-    /// By ZSCAN, which misses nothing while members come and go, but costs ten times as much.
-    Cursor(Vec<u8>),
-    /// The elements of a list from so many on, counted from the end. First it is not known how many
-    /// there are.
+    /// By ZSCAN, which misses no member while others come and go, but costs ten times as much.
+    Scan(Vec<u8>),
+    /// The elements of a list from this number on, counted from the end. `None` as long as its length
+    /// is not known.
     List(Option<i64>),
     Done,
 }
@@ -52,42 +52,42 @@ enum How {
 /// A page of ranks.
 #[derive(Clone, Debug, Default)]
 struct Page {
-    /// Its last rank, and who was the first of those that were seen; at first there is no such.
+    /// Its last rank, and the first member of the page read before; `None` for the first page.
     from: Option<(i64, Witness)>,
-    /// Whether it is read with scores for once.
+    /// Whether this page is read with scores.
     scores: bool,
     tries: u8,
 }
 
-/// A member that was seen, and its score: as long as it has that, none that is still to come has
-/// passed it.
+/// A member that was read, and its score. While it has that score, no member that is still to come
+/// has passed it.
 #[derive(Clone, Debug, PartialEq)]
 struct Witness {
     member: Vec<u8>,
     score: f64,
 }
 
-/// A member, and its score if that was read.
+/// A member, and its score if it was read.
 type Entry = (Vec<u8>, Option<f64>);
 
-/// The number that a score stands for in the mark of a waiting job: the priority of which it is.
+/// Returns the number that the hash of a waiting job contains: the priority of the score.
 pub(super) fn class(score: f64) -> u64 {
     (score.ceil() + 0.0).to_bits()
 }
 
-/// The number that a time stands for in a mark: what differs by more than a millisecond is different.
+/// Returns the number that a hash contains for a time. Times in the same half millisecond are equal.
 pub(super) fn instant(score: f64) -> u64 {
     (score * 2048.0).floor() as i64 as u64
 }
 
 impl Scanner<'_> {
-    pub(super) fn set(&self, kind: ItemKind, name: &[u8]) -> Set {
+    pub(super) fn index_set(&self, kind: ItemKind, name: &[u8]) -> Set {
         let key = match kind {
-            ItemKind::Work => self.keys.queue(Part::Work, name),
-            ItemKind::Locks => self.keys.queue(Part::Locks, name),
-            ItemKind::Scheduled => self.keys.queue(Part::Scheduled, name),
-            ItemKind::Depends => self.keys.queue(Part::Depends, name),
-            ItemKind::Recur => self.keys.queue(Part::Recur, name),
+            ItemKind::Work => self.keys.queue(QueueSet::Work, name),
+            ItemKind::Locks => self.keys.queue(QueueSet::Locks, name),
+            ItemKind::Scheduled => self.keys.queue(QueueSet::Scheduled, name),
+            ItemKind::Depends => self.keys.queue(QueueSet::Depends, name),
+            ItemKind::Recur => self.keys.queue(QueueSet::Recur, name),
             ItemKind::Worker => self.keys.worker(name),
             ItemKind::Group => self.keys.group(name),
             ItemKind::Tag => self.keys.tag(name),
@@ -99,62 +99,62 @@ impl Scanner<'_> {
             name: name.to_vec(),
             key,
             scored: matches!(kind, ItemKind::Locks | ItemKind::Worker | ItemKind::Recur),
-            how: match kind {
-                ItemKind::Group => How::List(None),
-                _ => How::Ranks(Page::default()),
+            cursor: match kind {
+                ItemKind::Group => Cursor::List(None),
+                _ => Cursor::Ranks(Page::default()),
             },
             count: 0,
             live: 0,
         }
     }
 
-    /// Walks sets, the first pages of some together.
-    pub(super) fn walk(&mut self, sets: &mut [Set]) -> Result<(), Error> {
-        for sets in sets.chunks_mut(self.pages(SETS)) {
-            self.step(sets)?;
+    /// Scans sets; the first pages of several sets together.
+    pub(super) fn scan_sets(&mut self, sets: &mut [Set]) -> Result<(), Error> {
+        for sets in sets.chunks_mut(self.pages(SETS_PER_READ)) {
+            self.read_next_pages(sets)?;
             for set in sets {
-                while !matches!(set.how, How::Done) {
-                    self.step(std::slice::from_mut(set))?;
+                while !matches!(set.cursor, Cursor::Done) {
+                    self.read_next_pages(std::slice::from_mut(set))?;
                 }
             }
         }
         Ok(())
     }
 
-    /// Reads the next page of each.
-    fn step(&mut self, sets: &mut [Set]) -> Result<(), Error> {
+    /// Reads the next page of each set.
+    fn read_next_pages(&mut self, sets: &mut [Set]) -> Result<(), Error> {
         let page = self.page(sets.len());
-        let asks: Vec<Vec<Read>> = sets.iter().map(|set| set.asks(page as i64)).collect();
+        let asks: Vec<Vec<Read>> = sets.iter().map(|set| set.reads(page as i64)).collect();
         let counts: Vec<usize> = asks.iter().map(Vec::len).collect();
-        let mut told = self
-            .reads(asks.into_iter().flatten().collect())?
+        let mut replies = self
+            .read_all(asks.into_iter().flatten().collect())?
             .into_iter();
         let mut read = 0;
         for (set, count) in sets.iter_mut().zip(counts) {
-            let told: Vec<ReadReply> = told.by_ref().take(count).collect();
-            read += set.read(&told);
-            let Some(entries) = set.take(told, page as i64) else {
+            let replies: Vec<ReadReply> = replies.by_ref().take(count).collect();
+            read += set.member_count(&replies);
+            let Some(entries) = set.take(replies, page as i64) else {
                 let key = set.key.clone();
-                self.suspect_key(&key)?;
+                self.add_key(&key)?;
                 continue;
             };
             for (member, score) in entries {
-                self.entry(set, &member, score.unwrap_or(f64::NAN))?;
+                self.add_entry(set, &member, score.unwrap_or(f64::NAN))?;
             }
         }
-        self.sink.read(self.core, read)
+        self.sink.members_read(self.core, read)
     }
 }
 
 impl Set {
-    /// Returns how many members were told; a set that has none is looked at, too.
-    fn read(&self, told: &[ReadReply]) -> usize {
-        let pairs = match &self.how {
-            How::Ranks(page) => self.scored || page.scores,
-            How::Cursor(_) => true,
+    /// Returns the number of members in the replies, at least 1.
+    fn member_count(&self, replies: &[ReadReply]) -> usize {
+        let pairs = match &self.cursor {
+            Cursor::Ranks(page) => self.scored || page.scores,
+            Cursor::Scan(_) => true,
             _ => false,
         };
-        let texts = match told.first() {
+        let texts = match replies.first() {
             Some(ReadReply::Texts(items)) => items.len(),
             Some(ReadReply::Page(_, items)) => items.len(),
             _ => 1,
@@ -162,21 +162,21 @@ impl Set {
         (if pairs { texts / 2 } else { texts }).max(1)
     }
 
-    /// Returns what has to be read next, in a page of so many members.
-    fn asks(&self, many: i64) -> Vec<Read> {
+    /// Returns the next reads, for a page of `many` members.
+    fn reads(&self, many: i64) -> Vec<Read> {
         let key = &self.key;
-        let page = match &self.how {
-            How::Ranks(page) => page,
-            How::Find(witness, _) => {
+        let page = match &self.cursor {
+            Cursor::Ranks(page) => page,
+            Cursor::Find(witness, _) => {
                 let higher = Read::higher(key, witness.score);
                 return vec![higher, Read::score(key, &witness.member)];
             }
-            How::Cursor(cursor) => return vec![Read::scores(key, cursor, many as usize)],
-            How::List(None) => return vec![Read::range(key, 0, many - 1), Read::length(key)],
-            How::List(Some(from)) => {
+            Cursor::Scan(cursor) => return vec![Read::scores(key, cursor, many as usize)],
+            Cursor::List(None) => return vec![Read::range(key, 0, many - 1), Read::length(key)],
+            Cursor::List(Some(from)) => {
                 return vec![Read::range(key, -from, (many - 1 - from).min(-1))];
             }
-            How::Done => return Vec::new(),
+            Cursor::Done => return Vec::new(),
         };
         let (first, last) = page.range(many);
         let scored = self.scored || page.scores;
@@ -189,7 +189,7 @@ impl Set {
             None if scored => asks.push(Read::count(key)),
             None if work => {
                 asks.push(Read::count(key));
-                // The first of a page that is not full is the first of all.
+                // The first member of an incomplete page is the first of the set.
                 let ends = [first, 0, last];
                 asks.extend(ends.map(|at| Read::ranked(key, at, at)));
             }
@@ -205,43 +205,46 @@ impl Set {
         asks
     }
 
-    /// Takes what was told. `None` if it is of a wrong kind.
-    fn take(&mut self, told: Vec<ReadReply>, many: i64) -> Option<Vec<Entry>> {
-        let mut told = told.into_iter();
-        match (std::mem::replace(&mut self.how, How::Done), told.next()?) {
-            (How::Ranks(page), ReadReply::Texts(items)) => {
-                Some(self.ranks(page, items, told.collect(), many))
+    /// Takes the replies. `None` if the key has a wrong type.
+    fn take(&mut self, replies: Vec<ReadReply>, many: i64) -> Option<Vec<Entry>> {
+        let mut replies = replies.into_iter();
+        match (
+            std::mem::replace(&mut self.cursor, Cursor::Done),
+            replies.next()?,
+        ) {
+            (Cursor::Ranks(page), ReadReply::Texts(items)) => {
+                Some(self.take_ranks(page, items, replies.collect(), many))
             }
-            (How::Find(witness, tries), ReadReply::Number(higher)) => {
-                let stays = told.next().as_ref().and_then(scored) == Some(witness.score);
-                self.how = match stays {
-                    // Others may have the same score.
-                    true => How::Ranks(Page {
+            (Cursor::Find(witness, tries), ReadReply::Number(higher)) => {
+                let stays = replies.next().as_ref().and_then(scored) == Some(witness.score);
+                self.cursor = match stays {
+                    // Other members may have the same score.
+                    true => Cursor::Ranks(Page {
                         from: Some((higher + many / 2, witness)),
                         scores: false,
                         tries,
                     }),
-                    false => How::Cursor(START.to_vec()),
+                    false => Cursor::Scan(START.to_vec()),
                 };
                 Some(Vec::new())
             }
-            (How::Cursor(_), ReadReply::Page(next, items)) => {
+            (Cursor::Scan(_), ReadReply::Page(next, items)) => {
                 if let Some(next) = next {
-                    self.how = How::Cursor(next);
+                    self.cursor = Cursor::Scan(next);
                 }
                 Some(pairs(items))
             }
-            (How::List(None), ReadReply::Texts(items)) if items.len() as i64 >= many => {
-                // It is read again, from where its place is sure.
-                let Some(ReadReply::Number(length)) = told.next() else {
+            (Cursor::List(None), ReadReply::Texts(items)) if items.len() as i64 >= many => {
+                // The list is read again from a known length on.
+                let Some(ReadReply::Number(length)) = replies.next() else {
                     return None;
                 };
-                self.how = How::List(Some(length));
+                self.cursor = Cursor::List(Some(length));
                 Some(Vec::new())
             }
-            (How::List(from), ReadReply::Texts(items)) => {
+            (Cursor::List(from), ReadReply::Texts(items)) => {
                 if let Some(from) = from.filter(|from| *from > many) {
-                    self.how = How::List(Some(from - many));
+                    self.cursor = Cursor::List(Some(from - many));
                 }
                 Some(
                     items
@@ -255,12 +258,12 @@ impl Set {
         }
     }
 
-    /// Takes a page of ranks, if its witness is there.
-    fn ranks(
+    /// Takes a page of ranks, if it has its witness.
+    fn take_ranks(
         &mut self,
         page: Page,
         items: Vec<Option<Vec<u8>>>,
-        told: Vec<ReadReply>,
+        replies: Vec<ReadReply>,
         many: i64,
     ) -> Vec<Entry> {
         let with_scores = self.scored || page.scores;
@@ -276,17 +279,17 @@ impl Set {
             seen = entries.iter().rposition(at);
             let score = match with_scores {
                 true => seen.and_then(|at| entries[at].1),
-                false => told.first().and_then(scored),
+                false => replies.first().and_then(scored),
             };
             if seen.is_none() || score != Some(witness.score) {
-                self.how = match page.tries < TRIES {
-                    true => How::Find(witness.clone(), page.tries + 1),
-                    false => How::Cursor(START.to_vec()),
+                self.cursor = match page.tries < MAX_TRIES {
+                    true => Cursor::Find(witness.clone(), page.tries + 1),
+                    false => Cursor::Scan(START.to_vec()),
                 };
                 return Vec::new();
             }
         }
-        let ends: Vec<(&Vec<u8>, f64)> = told.iter().filter_map(end).collect();
+        let ends: Vec<(&Vec<u8>, f64)> = replies.iter().filter_map(end).collect();
         let score = |entry: Option<&Entry>| {
             let (member, score) = entry?;
             let end = ends.iter().find(|(end, _)| *end == member);
@@ -294,23 +297,23 @@ impl Set {
         };
         let (first, last) = (score(entries.first()), score(entries.last()));
         // The rank of its first member.
-        let rank = match (&page.from, told.first()) {
+        let rank = match (&page.from, replies.first()) {
             (Some((from, _)), _) => from + 1 - many,
             (None, Some(ReadReply::Number(all))) => all - many,
             (None, _) => i64::from(entries.len() as i64 >= many),
         };
         let more = rank > 0;
-        // In order of their scores, those between are of the same priority.
+        // In the order of scores, the members in between have the same priority.
         let alike = matches!((first, last), (Some(one), Some(other)) if class(one) == class(other));
         let unsure = work && !alike || more && first.is_none();
         if unsure && !with_scores && !entries.is_empty() {
             let scores = true;
-            self.how = How::Ranks(Page { scores, ..page });
+            self.cursor = Cursor::Ranks(Page { scores, ..page });
             return Vec::new();
         }
         if let (true, Some((member, _)), Some(score)) = (more, entries.first(), first) {
             let member = member.clone();
-            self.how = How::Ranks(Page {
+            self.cursor = Cursor::Ranks(Page {
                 from: Some((rank, Witness { member, score })),
                 ..Page::default()
             });
@@ -342,17 +345,17 @@ fn pairs(items: Vec<Vec<u8>>) -> Vec<Entry> {
     pairs
 }
 
-/// Returns a score that was asked for.
-fn scored(told: &ReadReply) -> Option<f64> {
-    match told {
+/// Returns the score in a reply.
+fn scored(replies: &ReadReply) -> Option<f64> {
+    match replies {
         ReadReply::Text(score) => validate::score(score.as_ref()?),
         _ => None,
     }
 }
 
-/// Returns the only member that was asked for, and its score.
-fn end(told: &ReadReply) -> Option<(&Vec<u8>, f64)> {
-    match told {
+/// Returns the only member in a reply, and its score.
+fn end(replies: &ReadReply) -> Option<(&Vec<u8>, f64)> {
+    match replies {
         ReadReply::Texts(pair) => Some((
             pair.first()?.as_ref()?,
             validate::score(pair.get(1)?.as_ref()?)?,

@@ -1,4 +1,4 @@
-//! How many jobs failed on each day in each queue, beside what the counters say.
+//! The number of failed jobs by day and queue, compared with the counters.
 
 use std::collections::HashMap;
 
@@ -9,42 +9,42 @@ use crate::name::Name;
 
 use super::Scanner;
 
-/// So many counters are told apart. Of far fewer failed jobs the core judges any.
-const MOST: usize = 30_000;
+/// Maximum number of counters compared. The core can verify any of them with far fewer failed jobs.
+const MAX_COUNTERS: usize = 30_000;
 
-/// What was counted, by `day:queue`.
+/// The failed jobs, by `day:queue`.
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     counts: HashMap<Vec<u8>, Counted>,
-    /// Whether there were more.
-    pub over: bool,
+    /// Whether there were more counters.
+    pub overflowed: bool,
 }
 
 #[derive(Debug, Default)]
 struct Counted {
     jobs: u64,
-    /// One of them.
-    one: Option<Name>,
+    /// One of the jobs.
+    example: Option<Name>,
 }
 
 impl Tally {
-    /// Returns what counts a day and queue, if there is room for it.
+    /// Returns the count of a day and queue, unless there are too many.
     fn entry(&mut self, of: Vec<u8>) -> Option<&mut Counted> {
-        if self.counts.len() >= MOST && !self.counts.contains_key(&of) {
-            self.over = true;
+        if self.counts.len() >= MAX_COUNTERS && !self.counts.contains_key(&of) {
+            self.overflowed = true;
             return None;
         }
         Some(self.counts.entry(of).or_default())
     }
 
-    /// Counts a job that failed.
+    /// Counts a failed job.
     pub(super) fn count(&mut self, when: f64, queue: &[u8], jid: &[u8]) {
         const DAY: f64 = 86_400.0;
         let day = when - (when - (when / DAY).floor() * DAY);
         let of = [format!("{day:.0}:").as_bytes(), queue].concat();
         if let Some(counted) = self.entry(of) {
             counted.jobs += 1;
-            counted.one.get_or_insert_with(|| Name::from(jid));
+            counted.example.get_or_insert_with(|| Name::from(jid));
         }
     }
 
@@ -55,18 +55,18 @@ impl Tally {
 }
 
 impl Scanner<'_> {
-    /// Suspects counters that do not say what was counted.
-    pub(super) fn counters(&mut self) -> Result<(), Error> {
+    /// Adds counters that differ from the number of failed jobs.
+    pub(super) fn check_counters(&mut self) -> Result<(), Error> {
         let counts = std::mem::take(&mut self.tally.counts);
         let counts: Vec<(Vec<u8>, Counted)> = counts.into_iter().collect();
         for counts in counts.chunks(500) {
             let keys = counts.iter().map(|(of, _)| self.keys.counters(of));
             let keys: Vec<Vec<u8>> = keys.collect();
-            let asks = keys.iter().map(|key| Read::field(key, "failed"));
-            let told = self.reads(asks.collect())?;
-            self.sink.read(self.core, counts.len())?;
-            for (((_, counted), key), told) in counts.iter().zip(keys).zip(told) {
-                let stored = match told {
+            let reads = keys.iter().map(|key| Read::field(key, "failed"));
+            let replies = self.read_all(reads.collect())?;
+            self.sink.members_read(self.core, counts.len())?;
+            for (((_, counted), key), replies) in counts.iter().zip(keys).zip(replies) {
+                let stored = match replies {
                     ReadReply::Text(stored) => stored,
                     _ => None,
                 };
@@ -74,11 +74,11 @@ impl Scanner<'_> {
                 if stored == counted.jobs.to_string().into_bytes() {
                     continue;
                 }
-                let bare = self.keys.bare(&key).to_vec();
-                self.suspect(ItemKind::Key, b"", &bare)?;
-                // Of a key that is not there only its jobs tell.
-                if let Some(jid) = &counted.one {
-                    self.suspect(ItemKind::Job, b"", jid.as_bytes())?;
+                let bare = self.keys.without_prefix(&key).to_vec();
+                self.add_candidate(ItemKind::Key, b"", &bare)?;
+                // A missing counter is found only by one of its jobs.
+                if let Some(jid) = &counted.example {
+                    self.add_candidate(ItemKind::Job, b"", jid.as_bytes())?;
                 }
             }
         }

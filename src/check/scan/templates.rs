@@ -1,4 +1,4 @@
-//! Templates of recurring jobs.
+//! Recurring jobs.
 
 use crate::core::api::read::{Read, ReadReply};
 use crate::error::Error;
@@ -11,49 +11,49 @@ pub(super) const FIELDS: [&str; 9] = [
 ];
 
 impl Scanner<'_> {
-    pub(super) fn templates(&mut self, ids: &[Vec<u8>]) -> Result<(), Error> {
+    pub(super) fn scan_templates(&mut self, ids: &[Vec<u8>]) -> Result<(), Error> {
         for ids in ids.chunks(32) {
-            let asks = ids.iter().map(|id| {
+            let reads = ids.iter().map(|id| {
                 let key = self.keys.recurring(id);
-                Read::fields(&key, &self.template)
+                Read::fields(&key, &self.template_fields)
             });
-            let told = self.reads(asks.collect())?;
-            for (id, told) in ids.iter().zip(told) {
-                self.template(id, told)?;
+            let replies = self.read_all(reads.collect())?;
+            for (id, replies) in ids.iter().zip(replies) {
+                self.examine_template(id, replies)?;
             }
         }
         Ok(())
     }
 
-    fn template(&mut self, id: &[u8], told: ReadReply) -> Result<(), Error> {
-        let ReadReply::Texts(fields) = told else {
+    fn examine_template(&mut self, id: &[u8], replies: ReadReply) -> Result<(), Error> {
+        let ReadReply::Texts(fields) = replies else {
             let key = self.keys.recurring(id);
-            self.suspect_key(&key)?;
-            return match self.first {
-                true => self.suspect(ItemKind::Recurring, b"", id),
+            self.add_key(&key)?;
+            return match self.first_pass {
+                true => self.add_candidate(ItemKind::Recurring, b"", id),
                 false => Ok(()),
             };
         };
         let text = |at: usize| fields.get(at).and_then(|field| field.as_deref());
         let number = |at: usize| text(at).and_then(validate::number);
         let Some(queue) = text(0) else {
-            // Without a queue it belongs nowhere; or it is gone by now.
-            return match self.first {
-                true => self.suspect(ItemKind::Recurring, b"", id),
+            // A recurring job without a queue has no location, or was deleted meanwhile.
+            return match self.first_pass {
+                true => self.add_candidate(ItemKind::Recurring, b"", id),
                 false => Ok(()),
             };
         };
         let count = text(2).filter(|count| validate::integer(count));
-        let sound = number(1).is_some_and(|interval| interval > 0.0)
+        let valid = number(1).is_some_and(|interval| interval > 0.0)
             && count.is_some_and(|count| count[0] != b'-')
             && (3..=5).all(|at| number(at).is_some())
             && text(6).is_some_and(|tags| validate::tags(tags).is_some())
             && text(7).is_some_and(validate::json)
             && text(8).is_some();
-        let struck = self.strike(ItemKind::Recur, queue, id, 0)?;
-        let listed = self.knows(Known::Queue, queue);
-        match !struck || self.first && !(sound && listed) {
-            true => self.suspect(ItemKind::Recurring, b"", id),
+        let matched = self.match_entry(ItemKind::Recur, queue, id, 0)?;
+        let listed = self.is_known(Known::Queue, queue);
+        match !matched || self.first_pass && !(valid && listed) {
+            true => self.add_candidate(ItemKind::Recurring, b"", id),
             false => Ok(()),
         }
     }

@@ -1,16 +1,16 @@
-//! Whether a stored text is surely as it should be. What is not so at first sight is judged by the
-//! core, so everything here is stricter than that.
+//! Strict checks of stored values. A value that fails them is a candidate, and the core decides; so
+//! they must be stricter than the core.
 
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// Longer texts are not judged.
-const LONG: usize = 1_000_000;
+/// Longer texts are left to the core.
+const MAX_BYTES: usize = 1_000_000;
 
 /// Deeper documents are left to the core.
-const DEEP: usize = 500;
+const MAX_DEPTH: usize = 500;
 
-/// Returns a finite number that is written in decimal digits.
+/// Returns a finite number in decimal digits.
 pub fn number(text: &[u8]) -> Option<f64> {
     let plain = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e');
     if !text.last()?.is_ascii_digit() || !text.iter().all(plain) || text[0] == b'+' {
@@ -25,28 +25,28 @@ pub fn score(text: &[u8]) -> Option<f64> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
 
-/// Whether a text is an integer as counters have to be.
+/// Whether a text is an integer, as counters must be.
 pub fn integer(text: &[u8]) -> bool {
     let digits = text.strip_prefix(b"-").unwrap_or(text);
     !digits.is_empty() && text.len() <= 18 && digits.iter().all(u8::is_ascii_digit)
 }
 
-/// Whether a text is JSON for everyone.
+/// Whether every client can parse a text as JSON.
 pub fn json(text: &[u8]) -> bool {
     if text == b"{}" {
         return true;
     }
-    if text.len() > LONG || !shallow(text) {
+    if text.len() > MAX_BYTES || !shallow(text) {
         return false;
     }
     match surrogates(text) {
-        // Half a letter is no error to who only skips it.
+        // A parser that skips a value accepts a lone surrogate, so the value has to be parsed.
         true => serde_json::from_slice::<Value>(text).is_ok(),
         false => serde_json::from_slice::<&RawValue>(text).is_ok(),
     }
 }
 
-/// Whether there are escapes of letters that take two.
+/// Whether a text has escapes of surrogates.
 fn surrogates(text: &[u8]) -> bool {
     text.windows(3)
         .any(|part| part[0] == b'\\' && part[1] == b'u' && matches!(part[2], b'd' | b'D'))
@@ -54,7 +54,7 @@ fn surrogates(text: &[u8]) -> bool {
 
 fn shallow(text: &[u8]) -> bool {
     let open = |byte: &&u8| matches!(byte, b'[' | b'{');
-    if text.iter().filter(open).take(DEEP + 1).count() <= DEEP {
+    if text.iter().filter(open).take(MAX_DEPTH + 1).count() <= MAX_DEPTH {
         return true;
     }
     let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
@@ -67,19 +67,19 @@ fn shallow(text: &[u8]) -> bool {
             b']' | b'}' if !quoted => depth = depth.saturating_sub(1),
             _ => {}
         }
-        if depth > DEEP {
+        if depth > MAX_DEPTH {
             return false;
         }
     }
     true
 }
 
-/// Returns the tags of a stored list, each once; `None` where it can't be taken as it stands.
+/// Returns the tags of a stored list, without duplicates; `None` if the core has to decide.
 pub fn tags(text: &[u8]) -> Option<Vec<Vec<u8>>> {
     if text == b"{}" || text == b"[]" {
         return Some(Vec::new());
     }
-    if text.len() > LONG {
+    if text.len() > MAX_BYTES {
         return None;
     }
     let list: Vec<String> = serde_json::from_slice(text).ok()?;
@@ -94,14 +94,14 @@ pub fn tags(text: &[u8]) -> Option<Vec<Vec<u8>>> {
     Some(tags)
 }
 
-/// The failure of a job, as far as it matters.
+/// The failure of a job, as far as the scan needs it.
 #[derive(Debug, PartialEq)]
 pub struct Failure {
     pub group: Vec<u8>,
     pub when: f64,
 }
 
-/// Returns the failure of a stored object.
+/// Returns the failure in a stored object.
 pub fn failure(text: &[u8]) -> Option<Failure> {
     #[derive(serde::Deserialize)]
     struct Stored {
@@ -118,13 +118,13 @@ pub fn failure(text: &[u8]) -> Option<Failure> {
     })
 }
 
-/// Whether a history entry is one that everyone can read.
+/// Whether every client can read a history entry.
 pub fn entry(text: &[u8]) -> bool {
-    plain(text) || spelt(text)
+    usual_entry(text) || parsed_entry(text)
 }
 
-/// Whether it looks as the core writes them: `[1,"put",{"q":"mail"}]`.
-fn plain(text: &[u8]) -> bool {
+/// Whether an entry has the form that the core writes: `[1,"put",{"q":"mail"}]`.
+fn usual_entry(text: &[u8]) -> bool {
     let Some(rest) = text.strip_prefix(b"[") else {
         return false;
     };
@@ -132,7 +132,7 @@ fn plain(text: &[u8]) -> bool {
     if digits == 0 || digits > 15 || rest[0] == b'0' {
         return false;
     }
-    let Some(rest) = rest[digits..].strip_prefix(b",\"").and_then(word) else {
+    let Some(rest) = rest[digits..].strip_prefix(b",\"").and_then(quoted_word) else {
         return false;
     };
     if rest == b"]" {
@@ -144,17 +144,17 @@ fn plain(text: &[u8]) -> bool {
     let letters = rest.iter().take_while(|byte| byte.is_ascii_lowercase());
     let letters = letters.count();
     let rest = rest[letters..].strip_prefix(b"\":\"");
-    letters > 0 && rest.and_then(word) == Some(b"}]")
+    letters > 0 && rest.and_then(quoted_word) == Some(b"}]")
 }
 
-/// Returns what follows a text without anything special in it.
-fn word(text: &[u8]) -> Option<&[u8]> {
+/// Returns what follows a quoted word without escapes.
+fn quoted_word(text: &[u8]) -> Option<&[u8]> {
     let special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=31 | 127);
     let end = text.iter().position(special)?;
     text[end..].strip_prefix(b"\"")
 }
 
-fn spelt(text: &[u8]) -> bool {
+fn parsed_entry(text: &[u8]) -> bool {
     if !json(text) {
         return false;
     }
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn json_is_what_the_core_takes_too() {
+    fn json_is_accepted_only_if_the_core_accepts_it() {
         for text in [
             "{}",
             "[]",
@@ -215,13 +215,13 @@ mod tests {
         assert!(!json("[".repeat(2000).as_bytes()));
         let deep = "[".repeat(1001) + &"]".repeat(1001);
         assert!(!json(deep.as_bytes()));
-        assert!(!json(&vec![b' '; LONG + 1]));
+        assert!(!json(&vec![b' '; MAX_BYTES + 1]));
         let wide = format!("[{}{{}}]", r#"{"a":"]\""},"#.repeat(2000));
         assert!(json(wide.as_bytes()));
     }
 
     #[test]
-    fn tags_are_texts_each_once() {
+    fn tags_are_texts_without_duplicates() {
         let texts = |text: &str| {
             let tags = tags(text.as_bytes())?.into_iter();
             Some(tags.map(|tag| String::from_utf8(tag).unwrap()).collect())
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_has_group_and_moment() {
+    fn a_failure_has_group_and_time() {
         let failure = failure;
         let found = failure(br#"{"group":"g","message":"m","when":12,"worker":"w"}"#);
         assert_eq!(found.map(|found| found.when), Some(12.0));
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn history_entries_are_two_or_three_things() {
+    fn history_entries_have_two_or_three_values() {
         for text in [
             r#"[1000,"put",{"q":"mail"}]"#,
             r#"[1000,"done"]"#,

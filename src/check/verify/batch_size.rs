@@ -1,29 +1,29 @@
-//! How many items one call takes. Nobody knows beforehand what an item costs, so each kind begins
-//! with one: twice as many while that is quick, fewer in proportion as soon as it is slow.
+//! The number of items of one call. The cost of an item is unknown beforehand, so each kind begins
+//! with one item: a quick call doubles the number, a slow one reduces it in proportion.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
 use crate::model::verdict::ItemKind;
 
-/// The most items of a call, however quick.
-pub(crate) const SLICE: usize = 100;
+/// The most items of a call, however quick it is.
+pub(crate) const MAX_BATCH: usize = 100;
 
-/// As long as a call may keep the server from others.
-const LONG: Duration = Duration::from_millis(5);
+/// How long a call may block the server for other clients.
+const MAX_DURATION: Duration = Duration::from_millis(5);
 
-/// The size of a slice, by kind.
+/// The size of a batch, by kind.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Slices {
+pub(crate) struct BatchSizes {
     sizes: HashMap<ItemKind, usize>,
-    /// How long an empty call takes to come back.
-    trip: Duration,
+    /// The duration of a call that does nothing.
+    round_trip: Duration,
 }
 
-impl Slices {
-    pub(crate) fn new(trip: Duration) -> Slices {
+impl BatchSizes {
+    pub(crate) fn new(round_trip: Duration) -> BatchSizes {
         let sizes = HashMap::new();
-        Slices { sizes, trip }
+        BatchSizes { sizes, round_trip }
     }
 
     /// Returns how many items of a kind the next call takes.
@@ -31,16 +31,16 @@ impl Slices {
         *self.sizes.get(&kind).unwrap_or(&1)
     }
 
-    /// Learns from a call.
+    /// Adjusts the size by the duration of a call.
     pub(crate) fn measure(&mut self, kind: ItemKind, items: usize, took: Duration) {
-        self.trip = self.trip.min(took);
-        let took = took - self.trip;
+        self.round_trip = self.round_trip.min(took);
+        let took = took - self.round_trip;
         let size = self.sizes.entry(kind).or_insert(1);
-        if took > LONG {
-            let part = LONG.as_secs_f64() / took.as_secs_f64();
+        if took > MAX_DURATION {
+            let part = MAX_DURATION.as_secs_f64() / took.as_secs_f64();
             *size = ((items as f64 * part) as usize).max(1);
-        } else if took < LONG / 2 && items >= *size {
-            *size = (items * 2).min(SLICE);
+        } else if took < MAX_DURATION / 2 && items >= *size {
+            *size = (items * 2).min(MAX_BATCH);
         }
     }
 }
@@ -50,23 +50,23 @@ mod tests {
     use super::*;
 
     #[test]
-    fn slices_grow_while_they_are_quick_and_shrink_in_proportion() {
+    fn batches_grow_while_calls_are_quick_and_shrink_in_proportion() {
         let ms = Duration::from_millis;
-        let mut slices = Slices::new(ms(1));
+        let mut batch_sizes = BatchSizes::new(ms(1));
         let mut sizes = Vec::new();
         for _ in 0..8 {
-            let size = slices.size(ItemKind::Job);
+            let size = batch_sizes.size(ItemKind::Job);
             sizes.push(size);
-            slices.measure(ItemKind::Job, size, ms(2));
+            batch_sizes.measure(ItemKind::Job, size, ms(2));
         }
         assert_eq!(sizes, [1, 2, 4, 8, 16, 32, 64, 100]);
-        slices.measure(ItemKind::Job, 100, ms(51));
-        assert_eq!(slices.size(ItemKind::Job), 10);
+        batch_sizes.measure(ItemKind::Job, 100, ms(51));
+        assert_eq!(batch_sizes.size(ItemKind::Job), 10);
         // Neither quick nor slow.
-        slices.measure(ItemKind::Job, 10, ms(4));
-        assert_eq!(slices.size(ItemKind::Job), 10);
-        slices.measure(ItemKind::Job, 10, ms(3001));
-        assert_eq!(slices.size(ItemKind::Job), 1);
-        assert_eq!(slices.size(ItemKind::Work), 1);
+        batch_sizes.measure(ItemKind::Job, 10, ms(4));
+        assert_eq!(batch_sizes.size(ItemKind::Job), 10);
+        batch_sizes.measure(ItemKind::Job, 10, ms(3001));
+        assert_eq!(batch_sizes.size(ItemKind::Job), 1);
+        assert_eq!(batch_sizes.size(ItemKind::Work), 1);
     }
 }

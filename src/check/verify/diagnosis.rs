@@ -1,60 +1,47 @@
-//! Likely causes of what was found, and what the server itself may do to jobs.
+//! Likely causes of the findings, and what the server itself may do to jobs.
 
-use crate::core::api::check::Server;
+use crate::core::api::check::ServerHealth;
 use crate::model::check::Found;
-use crate::model::finding::Severity;
+use crate::model::finding::{Detail, Evidence, FINDINGS, FindingId, Severity};
 use crate::model::verdict::{Verdict, VerdictOutcome};
 use crate::name::Name;
 use crate::text::{plural, thousands};
 
-/// What is missing where a key of a job was lost.
-const LOST: [&str; 12] = [
-    "ghost-waiting",
-    "ghost-lock",
-    "ghost-scheduled",
-    "ghost-depends",
-    "ghost-recurring",
-    "in-no-set",
-    "running-without-lock",
-    "job-stub",
-    "dependency-missing",
-    "failed-unlisted",
-    "recurring-unscheduled",
-    "tag-index",
-];
-
-/// What the reference core does to healthy databases: its defects D-22 and D-48.
-const REFERENCE: [(&str, &str); 2] = [("worker-stray", "timeout"), ("tag-count", "tag")];
-
-/// More than this many seconds are milliseconds.
-const MILLISECONDS: f64 = 1e11;
+/// A time above this is in milliseconds, not in seconds.
+const MAX_SECONDS: f64 = 1e11;
 
 /// Returns the finding that the server may evict keys.
-pub(crate) fn evicts(server: &Server) -> Option<Verdict> {
+pub(crate) fn evicts(server: &ServerHealth) -> Option<Verdict> {
     let policy = server.policy.as_deref()?;
     if policy == "noeviction" {
         return None;
     }
-    let detail = match (policy.starts_with("volatile-"), server.limit) {
-        (true, _) | (false, Some(1..)) => policy.to_owned(),
-        (false, _) => format!("no limit yet, then {policy}"),
+    let (known_detail, detail) = match server.limit {
+        _ if policy.starts_with("volatile-") => (Detail::EvictsExpiring, policy.to_owned()),
+        Some(1..) => (Detail::Other, policy.to_owned()),
+        _ => (
+            Detail::NoMemoryLimit,
+            format!("no limit yet, then {policy}"),
+        ),
     };
     Some(Verdict {
-        id: "server-evicts".to_owned(),
+        id: FindingId::ServerEvicts,
         item: Name::from("maxmemory-policy"),
         outcome: VerdictOutcome::Report,
         detail: Name::from(detail.as_str()),
+        known_detail,
         changes: Vec::new(),
     })
 }
 
-/// Returns what probably led to this, the likeliest first.
-pub(crate) fn likely(found: &[Found], server: &Server) -> Vec<String> {
-    let count = |id: &str| -> u64 {
+/// Returns the likely causes, the likeliest first.
+pub(crate) fn likely(found: &[Found], server: &ServerHealth) -> Vec<String> {
+    let count = |id: FindingId| -> u64 {
         let same = found.iter().filter(|found| found.finding.id == id);
         same.map(|found| found.count).sum()
     };
-    let lost = LOST.iter().any(|id| count(id) > 0);
+    let mut existing = found.iter().filter(|found| found.count > 0);
+    let lost = existing.any(|found| found.finding.evidence == Evidence::KeyLoss);
     let mut causes = Vec::new();
     let policy = server.policy.as_deref().unwrap_or("noeviction");
     if policy.starts_with("allkeys-") && lost {
@@ -66,53 +53,64 @@ pub(crate) fn likely(found: &[Found], server: &Server) -> Vec<String> {
             "maxmemory-policy is {policy}, so the server may delete parts of jobs{evicted}"
         ));
     }
-    if count("key-expires") > 0 {
+    if count(FindingId::KeyExpires) > 0 {
         causes.push(match policy.starts_with("volatile-") {
             true => format!(
-                "keys have an expiry, which nothing of ours sets; maxmemory-policy is {policy}, so \
-                 they may go even earlier"
+                "keys have an expiry, which no client of qless sets; maxmemory-policy is {policy}, \
+                 so the server may delete them even earlier"
             ),
             false => {
-                "keys have an expiry, which nothing of ours sets: look for EXPIRE in what else \
-                      uses this server"
+                "keys have an expiry, which no client of qless sets: look for EXPIRE in other \
+                      programs that use this server"
                     .to_owned()
             }
         });
     }
-    let clock = found.iter().filter(|found| found.finding.id == "clock");
+    let clock = found
+        .iter()
+        .filter(|found| found.finding.id == FindingId::Clock);
     if clock
         .flat_map(|found| &found.examples)
         .any(|one| in_milliseconds(&one.detail))
     {
-        causes.push("a client counts milliseconds where seconds are meant".to_owned());
+        causes.push("a client writes times in milliseconds instead of seconds".to_owned());
     }
-    let traces: Vec<String> = REFERENCE
+    let traces: Vec<String> = FINDINGS
         .iter()
-        .filter(|(id, _)| count(id) > 0)
-        .map(|(id, call)| format!("its `{call}` leaves {id}"))
+        .filter(|finding| count(finding.id) > 0)
+        .filter_map(|finding| match finding.evidence {
+            Evidence::ReferenceClient(call) => {
+                Some(format!("its `{call}` leaves {}", finding.name))
+            }
+            _ => None,
+        })
         .collect();
     if !traces.is_empty() {
         let traces = traces.join(", ");
         causes.push(format!(
-            "clients with the reference core work here, too: {traces}"
+            "clients with the reference core use this database, too: {traces}"
         ));
     }
-    let deleted = count("ghost-waiting") + count("ghost-scheduled") + count("ghost-lock");
-    if causes.is_empty() && deleted > 0 && count("history-orphan") > 0 {
+    let deleted = count(FindingId::GhostWaiting)
+        + count(FindingId::GhostScheduled)
+        + count(FindingId::GhostLock);
+    if causes.is_empty() && deleted > 0 && count(FindingId::HistoryOrphan) > 0 {
         causes.push(format!(
-            "somebody deleted keys of jobs (DEL) instead of the jobs: {} left behind",
-            plural(count("history-orphan"), "history is", "histories are")
+            "keys of jobs were deleted (DEL) instead of the jobs: {} left behind",
+            plural(
+                count(FindingId::HistoryOrphan),
+                "history is",
+                "histories are"
+            )
         ));
     }
     if let Some(primary) = &server.primary
         && found.iter().any(|found| found.severity >= Severity::Warn)
     {
         causes.push(match primary.up {
-            true => {
-                "this is a replica: what its primary wrote last may not have come yet".to_owned()
-            }
+            true => "this is a replica: it may lack the latest changes of its primary".to_owned(),
             false => format!(
-                "this is a replica that has lost its primary {} s ago",
+                "this is a replica that lost its primary {} s ago",
                 thousands(primary.down)
             ),
         });
@@ -120,8 +118,9 @@ pub(crate) fn likely(found: &[Found], server: &Server) -> Vec<String> {
     causes
 }
 
+/// Whether a time in a detail is in milliseconds.
 fn in_milliseconds(detail: &Name) -> bool {
     let words = detail.as_str().unwrap_or_default().split(' ');
     let mut numbers = words.filter_map(|word| word.parse::<f64>().ok());
-    numbers.any(|number| number.is_finite() && number > MILLISECONDS)
+    numbers.any(|number| number.is_finite() && number > MAX_SECONDS)
 }

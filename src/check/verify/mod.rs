@@ -1,10 +1,15 @@
-//!
+//! One scan with its verdicts: candidates are verified by the core in batches, and the findings are
+//! counted, reported and queued for a repair.
 
+pub(crate) mod batch;
 pub(crate) mod batch_size;
+pub(crate) mod bounded_set;
+pub(crate) mod collector;
 pub(crate) mod diagnosis;
 pub(crate) mod finding_filter;
+mod lost_dependencies;
 pub(crate) mod overlaps;
+pub(crate) mod repair_order;
 pub(crate) mod repair_queue;
 pub(crate) mod run;
-pub(crate) mod stage;
 pub(crate) mod verifier;

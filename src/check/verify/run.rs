@@ -1,188 +1,188 @@
-//! One look: what is asked for, the walk with its judge, and its report.
+//! One scan with its verdicts, and its report.
 
 use super::diagnosis;
 use super::finding_filter::FindingFilter;
 use super::repair_queue::RepairQueue;
 use super::verifier::{Verifier, VerifyOptions, VerifyProgress};
 use crate::bulk::pace::Pace;
-use crate::check::scan::{Candidate, Scope};
-use crate::core::api::check::Server;
+use crate::check::scan::{ScanCounts, Scope};
+use crate::core::api::check::ServerHealth;
 use crate::core::api::index::Index;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::json::Number;
 use crate::model::check::{Check, Found};
-use crate::model::finding::Severity;
+use crate::model::finding::{FindingId, Severity};
 use crate::model::pattern::Pattern;
 use crate::model::rate::Rate;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::{plural, thousands};
 
-/// What is to be looked at, and what to say of it.
+/// What is scanned and reported.
 #[derive(Clone, Debug)]
 pub(crate) struct CheckOptions {
     pub queues: Vec<Pattern>,
-    pub wanted: FindingFilter,
-    /// How many examples of each finding are shown.
-    pub examples: u64,
+    pub filter: FindingFilter,
+    /// Maximum number of examples of each finding.
+    pub max_examples: u64,
     pub rate: Option<Rate>,
     pub fail_on: Severity,
 }
 
-/// What a look saw.
+/// The result of a scan.
 #[derive(Debug)]
 pub(crate) struct ScanResult {
     pub check: Check,
-    /// What a repair would mend, if one is meant.
-    pub kept: RepairQueue,
-    /// Why it ended before it had seen everything, if it was interrupted.
+    /// What a repair repairs, if one follows.
+    pub queue: RepairQueue,
+    /// Why the scan is incomplete, if it is.
     pub halted: Option<Error>,
-    /// Whether less than everything was looked for.
+    /// Whether only some queues or findings were scanned.
     pub narrow: bool,
-    /// What was not judged because of findings that are not to be told.
-    pub waited: Vec<&'static str>,
+    /// Findings that were not verified because their requirements are not reported.
+    pub unverified: Vec<FindingId>,
 }
 
 impl ScanResult {
-    /// Whether something that is there is bad enough to be exit 7.
-    pub(crate) fn failing(&self) -> bool {
+    /// Whether a finding is severe enough for exit 7.
+    pub(crate) fn is_failing(&self) -> bool {
         let mut items = self.check.items.iter();
         items.any(|found| found.severity >= self.check.fail_on)
     }
 }
 
-/// Looks. For a `repair`, what is named is decided, and what would be mended is kept.
+/// Scans. `repair`: a repair follows, so `--only` approves findings, and repairable items are queued.
 pub(crate) fn run(
-    told: &CheckOptions,
+    options: &CheckOptions,
     repair: bool,
-    stop: &Interrupt,
+    interrupt: &Interrupt,
     session: &mut Session,
 ) -> Result<ScanResult, Error> {
-    let scope = scope(&told.queues, session)?;
+    let scope = scope(&options.queues, session)?;
     let now = session.now();
-    let (core, out) = session.core_and_ui()?;
-    let server = core.server(now);
+    let (core, ui) = session.core_and_ui()?;
+    let server = core.server_health(now);
     let keys = server.keys;
-    let watch = VerifyProgress {
-        progress: out.progress(keys.unwrap_or(0)),
+    let progress = VerifyProgress {
+        progress: ui.progress(keys.unwrap_or(0)),
         keys: keys.unwrap_or(u64::MAX),
-        pace: Pace::new(told.rate),
-        stop: stop.clone(),
+        pace: Pace::new(options.rate),
+        interrupt: interrupt.clone(),
     };
-    let order = VerifyOptions {
-        wanted: told.wanted.clone(),
-        examples: usize::try_from(told.examples).unwrap_or(usize::MAX),
+    let verify_options = VerifyOptions {
+        filter: options.filter.clone(),
+        max_examples: usize::try_from(options.max_examples).unwrap_or(usize::MAX),
         repair,
         queues: scope.queues.clone(),
     };
-    let mut judge = Verifier::new(order, watch);
-    let walked = judge.look(core, now, &scope);
-    let (seen, judged) = (judge.seen(), judge.judged());
+    let mut verifier = Verifier::new(verify_options, progress);
+    let scanned = verifier.scan(core, now, &scope);
+    let (counts, verified) = (verifier.counts(), verifier.verified());
     if scope.queues.is_empty()
         && let Some(verdict) = diagnosis::evicts(&server)
     {
-        judge.tell(&verdict);
+        verifier.report(&verdict);
     }
     let took = core.now().since(now);
-    let waited = judge.waited();
-    let (items, kept) = judge.end();
-    let halted = match walked {
-        Ok(()) => elsewhere(&server, far(seen, keys, judged), session)?,
+    let unverified = verifier.unverified();
+    let (items, queue) = verifier.finish();
+    let extent = || extent(counts, keys, verified);
+    let halted = match scanned {
+        Ok(()) => replica(&server, extent, session)?,
         Err(error) => {
-            let stopped = matches!(error.kind(), Kind::Interrupted | Kind::Terminated);
-            let error = halted(&error, far(seen, keys, judged));
-            // A document is whole, or somebody wished it to end.
-            if !stopped && (items.is_empty() || session.ui.format().is_json()) {
+            let interrupted = matches!(error.kind(), Kind::Interrupted | Kind::Terminated);
+            let error = incomplete(&error, &extent());
+            // An incomplete JSON document is printed only after an interrupt.
+            if !interrupted && (items.is_empty() || session.ui.format().is_json()) {
                 return Err(error);
             }
             Some(error)
         }
     };
-    let failing = items.iter().any(|found| found.severity >= told.fail_on);
+    let failing = items.iter().any(|found| found.severity >= options.fail_on);
     let check = Check {
-        keys: seen.keys,
-        jobs: seen.jobs,
+        keys: counts.keys,
+        jobs: counts.jobs,
         queues: match scope.queues.len() {
-            0 => seen.queues,
+            0 => counts.queues,
             some => some as u64,
         },
         elapsed_s: Number((took * 10.0).round() / 10.0),
         complete: halted.is_none(),
         clean: halted.is_none() && !failing,
-        fail_on: told.fail_on,
+        fail_on: options.fail_on,
         causes: diagnosis::likely(&items, &server),
         items,
     };
     Ok(ScanResult {
         check,
-        kept,
+        queue,
         halted,
-        narrow: !scope.queues.is_empty() || told.wanted.is_narrow(),
-        waited,
+        narrow: !scope.queues.is_empty() || options.filter.is_narrow(),
+        unverified,
     })
 }
 
-/// Reports what was found, with what to do next if nobody has done it, and returns the code to exit
-/// with.
+/// Reports the findings and returns the exit code. `hints`: with the next steps.
 pub(crate) fn report(
-    looked: ScanResult,
+    result: ScanResult,
     hints: bool,
     session: &mut Session,
 ) -> Result<Exit, Error> {
-    let (check, out) = (&looked.check, &mut session.ui);
+    let (check, ui) = (&result.check, &mut session.ui);
     let nothing = match (check.items.is_empty(), check.complete) {
-        (true, true) if !looked.waited.is_empty() => "",
-        (true, true) if looked.narrow => ", nothing of what was asked for is damaged",
-        (true, true) => ", nothing is damaged",
+        (true, true) if !result.unverified.is_empty() => "",
+        (true, true) if result.narrow => ", no inconsistency in what was scanned",
+        (true, true) => ", no inconsistency",
         _ => "",
     };
-    out.note(&format!("{}{nothing}", check.headline()));
-    for id in &looked.waited {
-        out.note(&format!(
-            "note: whether there is {id} can be told when what it is compared with is mended: \
-             `qless check` tells all"
+    ui.note(&format!("{}{nothing}", check.headline()));
+    for id in &result.unverified {
+        ui.note(&format!(
+            "note: {id} cannot be verified before other findings are repaired: `qless check` \
+             reports them"
         ));
     }
     if !check.items.is_empty() {
-        out.note_on_terminal("");
+        ui.note_on_terminal("");
     }
-    out.show(check)?;
+    ui.show(check)?;
     for cause in &check.causes {
-        out.note(&format!("likely cause: {cause}"));
+        ui.note(&format!("likely cause: {cause}"));
     }
-    if hints && !out.format().is_json() {
+    if hints && !ui.format().is_json() {
         for cut in check.items.iter().flat_map(Found::cuts) {
-            out.note(&format!("to break dependency-cycle: {cut}"));
+            ui.note(&format!("to break dependency-cycle: {cut}"));
         }
     }
     if check.complete && hints {
-        let again = session.own();
-        let named = again.contains(" --only ");
-        let mends = |found: &Found| found.mends > 0 || named && found.asks > 0;
-        if check.items.iter().any(mends) {
-            let dry = match again.ends_with(" --dry-run") || again.contains(" --dry-run ") {
+        let own = session.own();
+        let named = own.contains(" --only ");
+        let repairable = |found: &Found| found.repairable > 0 || named && found.needs_only > 0;
+        if check.items.iter().any(repairable) {
+            let dry = match own.ends_with(" --dry-run") || own.contains(" --dry-run ") {
                 true => "",
                 false => " --dry-run",
             };
-            let hint = format!("see the plan with: qless {again} --repair{dry}");
+            let hint = format!("show the plan: qless {own} --repair{dry}");
             session.ui.hint_in_any_case(&hint);
-        } else if check.items.iter().any(|found| found.asks > 0) {
+        } else if check.items.iter().any(|found| found.needs_only > 0) {
             session
                 .ui
-                .hint_in_any_case("what there is to decide: qless help findings");
+                .hint_in_any_case("show what you can decide: qless help findings");
         }
     }
-    let failing = looked.failing();
-    match looked.halted {
+    let failing = result.is_failing();
+    match result.halted {
         Some(error) => Err(error),
         None if failing => Ok(Exit::Inconsistent),
         None => Ok(Exit::Ok),
     }
 }
 
-/// Returns the queues that are meant.
+/// Returns the scanned queues.
 fn scope(patterns: &[Pattern], session: &mut Session) -> Result<Scope, Error> {
     if patterns.is_empty() {
         return Ok(Scope::default());
@@ -213,50 +213,57 @@ fn scope(patterns: &[Pattern], session: &mut Session) -> Result<Scope, Error> {
     Ok(Scope { queues })
 }
 
-/// Says of a look that did not see everything how far it came.
-fn halted(error: &Error, far: String) -> Error {
-    let why = error.message();
-    let told = Error::new(error.kind(), format!("{far}: {why}"));
+/// Returns the error of an incomplete scan, which says how far the scan got.
+fn incomplete(error: &Error, extent: &str) -> Error {
+    let incomplete = Error::new(error.kind(), format!("{extent}: {}", error.message()));
     match error.hint_text() {
-        Some(hint) => told.hint(hint),
-        None => told,
+        Some(hint) => incomplete.hint(hint),
+        None => incomplete,
     }
 }
 
-fn far(seen: Candidate, keys: Option<u64>, judged: u64) -> String {
-    let walked = match keys {
+/// Says how far an incomplete scan got.
+fn extent(counts: ScanCounts, keys: Option<u64>, verified: u64) -> String {
+    let scanned = match keys {
         Some(keys) => {
-            let keys = thousands(keys.max(seen.keys));
-            format!("{} of {keys} keys", thousands(seen.keys))
+            let keys = thousands(keys.max(counts.keys));
+            format!("{} of {keys} keys", thousands(counts.keys))
         }
-        None => plural(seen.keys, "key", "keys"),
+        None => plural(counts.keys, "key", "keys"),
     };
-    let judged = match judged {
+    let verified = match verified {
         0 => String::new(),
-        some => format!(" and {} judged", plural(some, "suspect", "suspects")),
+        some => format!(", {} verified", plural(some, "candidate", "candidates")),
     };
-    format!("cannot tell about everything, {walked} were walked{judged}")
+    format!("incomplete: {scanned} scanned{verified}")
 }
 
-/// A replica may lack what its primary has, and have what that no longer has: what is found there
-/// is told, but that nothing is found says nothing. Who only reads asks about the replica.
-fn elsewhere(server: &Server, far: String, session: &mut Session) -> Result<Option<Error>, Error> {
+/// Returns the error of a scan of a replica. A replica may lack changes of its primary: it is
+/// never clean, except with `--read-only`, which scans the replica itself.
+fn replica(
+    server: &ServerHealth,
+    extent: impl Fn() -> String,
+    session: &mut Session,
+) -> Result<Option<Error>, Error> {
     let Some(primary) = server.primary else {
         return Ok(None);
     };
-    let place = session.core()?.address();
+    let address = session.core()?.address();
+    let extent = extent();
     Ok(match primary.up {
         false => Some(Error::new(
             Kind::Stale,
-            format!("{far}: replica `{place}` has lost its primary, and may be old"),
+            format!("{extent}: replica `{address}` has lost its primary and may be stale"),
         )),
         true if session.globals.read_only => None,
         true => Some(
             Error::new(
                 Kind::ReadOnly,
-                format!("{far}: `{place}` is a replica, which may lack what its primary has"),
+                format!(
+                    "{extent}: `{address}` is a replica, which may lack changes of its primary"
+                ),
             )
-            .hint("point `--redis` at its primary; `--read-only` asks about the replica itself"),
+            .hint("point `--redis` at its primary; `--read-only` scans the replica itself"),
         ),
     })
 }

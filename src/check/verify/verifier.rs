@@ -1,509 +1,396 @@
-//! The judge of a look: it gathers candidates, has them judged by the core in slices, and counts
-//! what was found, once each. What it keeps is bounded.
+//! Has the candidates of a scan verified by the core in batches, and sorts the verdicts: into the
+//! findings, and into the queue of a repair. Its memory is bounded.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use std::time::Instant;
 
-use super::batch_size::{SLICE, Slices};
-use super::finding_filter::{FindingFilter, IN_NO_LIST, LISTS, Phase};
-use super::overlaps;
+use super::batch_size::{BatchSizes, MAX_BATCH};
+use super::bounded_set::{BoundedSet, MAX_HASHES};
+use super::collector::Collector;
+use super::finding_filter::{FindingFilter, Phase};
 use super::repair_queue::RepairQueue;
 use crate::bulk::pace::Pace;
 use crate::check::scan;
-use crate::check::scan::{Candidate, Scope, Sink};
+use crate::check::scan::{ScanCounts, Scope, Sink};
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::interrupt::Interrupt;
 use crate::model::check::Found;
-use crate::model::finding::{Finding, Severity};
-use crate::model::verdict::{ItemKind, Location, MOST, Verdict, VerdictOutcome};
+use crate::model::finding::{Detail, FindingId};
+use crate::model::verdict::{ItemKind, Location, MAX_ITEMS, Verdict, VerdictOutcome};
 use crate::name::Name;
 use crate::text::duration;
 use crate::ui::Progress;
 
-/// How many candidates wait to be judged, and how long their names are together.
-const WAITING: usize = 4_000;
-const BYTES: usize = 4 << 20;
+/// Maximum number of candidates that wait for verification, and of bytes of their names.
+const MAX_CANDIDATES: usize = 4_000;
+const MAX_BYTES: usize = 4 << 20;
 
-/// How many findings are remembered, so that none is told twice: 10 MB. What comes after is told
-/// as `at least`.
-const REMEMBERED: usize = 900_000;
-
-/// How many are remembered that cannot be judged in the end.
-const BARRED: usize = 100_000;
-
-/// How the judge works.
+/// How a scan is verified.
 #[derive(Debug)]
 pub(crate) struct VerifyOptions {
-    pub wanted: FindingFilter,
-    /// Examples of each finding.
-    pub examples: usize,
-    /// Whether a repair is meant: what is named is decided, and what it would mend is kept.
+    pub filter: FindingFilter,
+    /// Maximum number of examples of each finding.
+    pub max_examples: usize,
+    /// Whether a repair follows: `--only` approves findings, and repairable items are queued.
     pub repair: bool,
-    /// Which queues are looked at; all if empty.
+    /// The queues that are scanned; all if empty.
     pub queues: Vec<Name>,
 }
 
-/// What sets the pace of a look, and ends it.
+/// The pace and the progress of a scan, and what interrupts it.
 pub(crate) struct VerifyProgress {
     pub progress: Progress,
-    /// How many keys there are, if that is known.
+    /// The number of keys in the database, if known.
     pub keys: u64,
     pub pace: Pace,
-    pub stop: Interrupt,
+    pub interrupt: Interrupt,
 }
 
 pub(crate) struct Verifier {
-    order: VerifyOptions,
-    watch: VerifyProgress,
+    options: VerifyOptions,
+    progress: VerifyProgress,
     phase: Phase,
-    early: Option<String>,
-    late: Option<String>,
-    waiting: HashMap<Location, Vec<Name>>,
-    waiting_items: usize,
-    /// What was judged not long ago.
-    asked: HashSet<u64>,
-    bytes: usize,
-    slices: Slices,
+    /// The findings that the core looks for in each phase.
+    scan_findings: Option<String>,
+    deferred_findings: Option<String>,
+    candidates: HashMap<Location, Vec<Name>>,
+    candidate_count: usize,
+    candidate_bytes: usize,
+    /// Hashes of candidates that were verified lately.
+    recent: HashSet<u64>,
+    batch_sizes: BatchSizes,
     hasher: RandomState,
-    told: HashSet<u64>,
-    /// Tags whose index disagrees with jobs: their counters are not compared with it.
-    tags: Barred,
-    /// Jobs that others know, and those others.
-    known: Vec<(Name, Vec<Name>)>,
-    /// Jobs that others know to wait for them: they are not released.
-    lost_dependencies: Barred,
-    lists: bool,
-    /// What was not judged because of findings that are not to be told.
-    waited: BTreeSet<&'static str>,
+    collector: Collector,
+    /// Tags with a wrong index: their counters are not compared with it.
+    wrong_tags: BoundedSet,
+    /// Whether a failure list is wrong: no counter of failed jobs is compared with the lists.
+    wrong_failure_lists: bool,
+    /// Jobs with a dependency that only the other job lists: they are not released.
+    one_sided: BoundedSet,
+    /// Jobs that lost dependencies, with all jobs that list them.
+    lost_dependencies: Vec<(Name, Vec<Name>)>,
+    /// Findings that were not verified because their requirements are not reported.
+    unverified: BTreeSet<FindingId>,
     heads: Option<HashSet<Name>>,
-    found: Vec<Found>,
-    seen: Candidate,
-    /// How many keys were passed since the progress was made longer.
-    walked: u64,
-    /// How many suspects were judged.
-    judged: u64,
-    kept: RepairQueue,
-}
-
-/// Some of many: beyond what is remembered, all.
-#[derive(Debug, Default)]
-struct Barred {
-    hashes: HashSet<u64>,
-    more: bool,
-}
-
-impl Barred {
-    fn add(&mut self, hash: u64) {
-        match self.hashes.len() < BARRED {
-            true => _ = self.hashes.insert(hash),
-            false => self.more = true,
-        }
-    }
-
-    fn may_have(&self, hash: u64) -> bool {
-        self.more || self.hashes.contains(&hash)
-    }
+    counts: ScanCounts,
+    /// The number of keys scanned since the progress was extended.
+    keys_scanned: u64,
+    /// The number of candidates verified.
+    verified: u64,
+    queue: RepairQueue,
 }
 
 impl Verifier {
-    pub(crate) fn new(order: VerifyOptions, watch: VerifyProgress) -> Verifier {
-        let looks_for = |phase| order.wanted.looks_for(phase, order.repair);
-        let kept = RepairQueue::of(!order.queues.is_empty());
+    pub(crate) fn new(options: VerifyOptions, progress: VerifyProgress) -> Verifier {
+        let findings = |phase| options.filter.to_scan(phase, options.repair);
         Verifier {
-            early: looks_for(Phase::Early),
-            late: looks_for(Phase::Late),
-            order,
-            watch,
-            phase: Phase::Early,
-            waiting: HashMap::new(),
-            waiting_items: 0,
-            asked: HashSet::new(),
-            bytes: 0,
-            slices: Slices::default(),
+            scan_findings: findings(Phase::Scan),
+            deferred_findings: findings(Phase::Deferred),
+            queue: RepairQueue::new(!options.queues.is_empty()),
+            collector: Collector::new(options.max_examples),
+            options,
+            progress,
+            phase: Phase::Scan,
+            candidates: HashMap::new(),
+            candidate_count: 0,
+            candidate_bytes: 0,
+            recent: HashSet::new(),
+            batch_sizes: BatchSizes::default(),
             hasher: RandomState::new(),
-            told: HashSet::new(),
-            tags: Barred::default(),
-            known: Vec::new(),
-            lost_dependencies: Barred::default(),
-            lists: false,
-            waited: BTreeSet::new(),
+            wrong_tags: BoundedSet::default(),
+            wrong_failure_lists: false,
+            one_sided: BoundedSet::default(),
+            lost_dependencies: Vec::new(),
+            unverified: BTreeSet::new(),
             heads: None,
-            found: Vec::new(),
-            seen: Candidate::default(),
-            walked: 0,
-            judged: 0,
-            kept,
+            counts: ScanCounts::default(),
+            keys_scanned: 0,
+            verified: 0,
         }
     }
 
-    /// Returns what was walked.
-    pub(crate) fn seen(&self) -> Candidate {
-        self.seen
+    /// Returns what was scanned.
+    pub(crate) fn counts(&self) -> ScanCounts {
+        self.counts
     }
 
-    /// Returns how many suspects were judged.
-    pub(crate) fn judged(&self) -> u64 {
-        self.judged
+    /// Returns the number of candidates verified.
+    pub(crate) fn verified(&self) -> u64 {
+        self.verified
     }
 
-    /// Walks, and has judged what is suspected.
-    pub(crate) fn look(
+    /// Returns the findings that were not verified because their requirements are not reported.
+    pub(crate) fn unverified(&self) -> Vec<FindingId> {
+        self.unverified.iter().copied().collect()
+    }
+
+    /// Scans, and has the candidates verified.
+    pub(crate) fn scan(
         &mut self,
         core: &mut Core,
         now: Moment,
         scope: &Scope,
     ) -> Result<(), Error> {
-        self.slices = Slices::new(core.round_trip(now));
-        // What is walked twice was seen once.
-        self.seen = scan::run(core, now, scope, self)?;
-        self.finish(core)
+        self.batch_sizes = BatchSizes::new(core.round_trip(now));
+        // A key that is scanned in several passes counts once.
+        self.counts = scan::run(core, now, scope, self)?;
+        self.verify_all(core)
     }
 
-    /// Has judged what still waits.
-    fn finish(&mut self, core: &mut Core) -> Result<(), Error> {
-        let places: Vec<Location> = self.waiting.keys().cloned().collect();
-        for place in places {
-            self.judge(core, &place)?;
+    /// Clears the progress and returns the findings, the worst and most frequent first, and the
+    /// queue of a repair.
+    pub(crate) fn finish(mut self) -> (Vec<Found>, RepairQueue) {
+        self.progress.progress.finish();
+        let reported = |job: &Name, dependency: &Name| {
+            let id = FindingId::DependencyOneSided;
+            self.collector.has_reported(id, job, dependency)
+        };
+        for (job, dependencies) in &self.lost_dependencies {
+            if !dependencies.iter().all(|other| reported(job, other)) {
+                self.queue.exclude(job);
+            }
+        }
+        (self.collector.into_found(), self.queue)
+    }
+
+    /// Reports a finding that is no verdict of the core.
+    pub(crate) fn report(&mut self, verdict: &Verdict) {
+        if self.options.filter.selects(verdict.id) {
+            let severity = verdict.id.row().grade(verdict, false, false);
+            self.collector.count(severity, verdict);
+        }
+    }
+
+    /// Has all waiting candidates verified.
+    fn verify_all(&mut self, core: &mut Core) -> Result<(), Error> {
+        let locations: Vec<Location> = self.candidates.keys().cloned().collect();
+        for location in locations {
+            self.verify(core, &location)?;
         }
         Ok(())
     }
 
-    /// Returns what was not judged because of findings that are not to be told.
-    pub(crate) fn waited(&self) -> Vec<&'static str> {
-        self.waited.iter().copied().collect()
-    }
-
-    /// Takes the bar off the screen and returns what was found, the worst and most first, and what
-    /// a repair would mend.
-    pub(crate) fn end(mut self) -> (Vec<Found>, RepairQueue) {
-        self.watch.progress.finish();
-        let told = |job: &Name, other: &Name| {
-            let key = self
-                .hasher
-                .hash_one(("dependency-one-sided", job, Some(other)));
-            self.told.contains(&key)
-        };
-        for (job, others) in &self.known {
-            if !others.iter().all(|other| told(job, other)) {
-                self.kept.bar(job);
-            }
+    fn verify(&mut self, core: &mut Core, location: &Location) -> Result<(), Error> {
+        if location.kind == ItemKind::Key && !self.options.queues.is_empty() {
+            // A dependency that the job itself lists is reported for the job, not for a leftover
+            // key.
+            self.verify(core, &Location::new(ItemKind::Job, ""))?;
         }
-        self.found.retain(|found| found.count > 0);
-        self.found.sort_by(|one, other| {
-            let worst = other.severity.cmp(&one.severity);
-            worst
-                .then(other.count.cmp(&one.count))
-                .then(one.finding.id.cmp(other.finding.id))
-        });
-        (self.found, self.kept)
-    }
-
-    /// Tells a finding that is no verdict of the core.
-    pub(crate) fn tell(&mut self, verdict: &Verdict) {
-        let Some(finding) = Finding::named(&verdict.id) else {
-            return;
-        };
-        if self.order.wanted.wants(finding) {
-            let severity = finding.grade(verdict, false, false);
-            self.count(finding, severity, verdict);
-        }
-    }
-
-    fn judge(&mut self, core: &mut Core, place: &Location) -> Result<(), Error> {
-        if place.kind == ItemKind::Key && !self.order.queues.is_empty() {
-            // What jobs know themselves is told of them, not of a key that is left over.
-            self.judge(core, &Location::new(ItemKind::Job, ""))?;
-        }
-        let Some(mut items) = self.waiting.remove(place) else {
+        let Some(mut items) = self.candidates.remove(location) else {
             return Ok(());
         };
-        self.waiting_items -= items.len();
-        self.bytes -= items
+        self.candidate_count -= items.len();
+        self.candidate_bytes -= items
             .iter()
             .map(|item| item.as_bytes().len())
             .sum::<usize>();
-        // One that many others bring to light is judged once.
-        items.retain(|item| self.asked.insert(self.hasher.hash_one((place, item))));
-        if self.asked.len() > BARRED {
-            self.asked.clear();
+        // Several entries may lead to the same candidate.
+        items.retain(|item| self.recent.insert(self.hasher.hash_one((location, item))));
+        if self.recent.len() > MAX_HASHES {
+            self.recent.clear();
         }
-        let mut left = items.as_slice();
-        while !left.is_empty() {
-            let size = self.slices.size(place.kind).min(self.most());
-            let (slice, rest) = left.split_at(size.min(left.len()));
-            self.ask(core, place, slice, true)?;
-            left = rest;
+        let mut rest = items.as_slice();
+        while !rest.is_empty() {
+            let size = self.batch_sizes.size(location.kind).min(self.max_batch());
+            let (batch, others) = rest.split_at(size.min(rest.len()));
+            self.call(core, location, batch, true)?;
+            rest = others;
         }
         Ok(())
     }
 
-    /// Has items judged by one call; `usual`: others will cost as much.
-    fn ask(
+    /// Has items verified by one call. `typical`: other calls will cost as much.
+    fn call(
         &mut self,
         core: &mut Core,
-        place: &Location,
+        location: &Location,
         items: &[Name],
-        usual: bool,
+        typical: bool,
     ) -> Result<(), Error> {
-        let asked = match self.phase {
-            Phase::Early => &self.early,
-            Phase::Late => &self.late,
+        let findings = match self.phase {
+            Phase::Scan => &self.scan_findings,
+            Phase::Deferred => &self.deferred_findings,
         };
-        let Some(asked) = asked.clone() else {
+        let Some(findings) = findings.clone() else {
             return Ok(());
         };
-        self.go_on(items.len())?;
+        self.pace(items.len())?;
         let begun = Instant::now();
-        let verdicts = core.verdicts(core.now(), &asked, place, items)?;
-        self.judged += items.len() as u64;
-        if usual {
+        let verdicts = core.verify(core.now(), &findings, location, items)?;
+        self.verified += items.len() as u64;
+        if typical {
             let took = begun.elapsed();
-            self.slices.measure(place.kind, items.len(), took);
+            self.batch_sizes.measure(location.kind, items.len(), took);
         }
-        self.take(core, place, items, verdicts)
+        self.sort_verdicts(core, location, items, verdicts)
     }
 
-    /// Whether it has to wait for other findings.
-    fn waits(&self, verdict: &Verdict) -> bool {
+    /// Whether a finding cannot be verified before another one is repaired.
+    fn is_blocked(&self, verdict: &Verdict) -> bool {
         let item = self.hasher.hash_one(&verdict.item);
-        match verdict.id.as_str() {
-            "tag-count" => self.tags.may_have(item),
-            "failed-counter" => self.lists,
-            "depends-on-nothing" => self.lost_dependencies.may_have(item),
+        match verdict.id {
+            FindingId::TagCount => self.wrong_tags.may_contain(item),
+            FindingId::FailedCounter => self.wrong_failure_lists,
+            FindingId::DependsOnNothing => self.one_sided.may_contain(item),
             _ => false,
         }
     }
 
-    fn take(
+    /// Notes a finding that blocks others.
+    fn note_blocking(&mut self, verdict: &Verdict) {
+        match verdict.id {
+            FindingId::TagIndex => self
+                .wrong_tags
+                .insert(self.hasher.hash_one(&verdict.detail)),
+            FindingId::DependencyOneSided => {
+                self.one_sided.insert(self.hasher.hash_one(&verdict.item));
+            }
+            id => {
+                self.wrong_failure_lists |=
+                    id.is_failure_list() || verdict.known_detail == Detail::InNoList;
+            }
+        }
+    }
+
+    fn sort_verdicts(
         &mut self,
         core: &mut Core,
-        place: &Location,
+        location: &Location,
         asked: &[Name],
         verdicts: Vec<Verdict>,
     ) -> Result<(), Error> {
-        let gone = self.gone(core, &verdicts)?;
-        let (verdicts, shared) = self.ours(core, place, verdicts)?;
+        let missing = self.missing_jobs(core, &verdicts)?;
+        let (verdicts, shared) = self.in_scope(core, location, verdicts)?;
         for mut verdict in verdicts {
-            let Some(finding) = Finding::named(&verdict.id) else {
-                return Err(Error::internal(format!("finding `{}`", verdict.id)));
-            };
-            if self.waits(&verdict) {
-                let wanted = &self.order.wanted;
-                if wanted.wants(finding) && wanted.hides_what_is_first(finding.id) {
-                    self.waited.insert(finding.id);
+            let finding = verdict.id.row();
+            if self.is_blocked(&verdict) {
+                let filter = &self.options.filter;
+                if filter.selects(finding.id) && filter.hides_requirements(finding.id) {
+                    self.unverified.insert(finding.id);
                 }
                 continue;
             }
-            self.note(finding, &verdict);
-            let new = self.is_new(finding, &verdict);
-            let wider = self.order.repair && self.kept.meet(place, &verdict);
-            if !self.order.wanted.wants(finding) {
+            self.note_blocking(&verdict);
+            let new = self.collector.note(&verdict);
+            let larger = self.options.repair && self.queue.note_overlap(location, &verdict);
+            if !self.options.filter.selects(finding.id) {
                 continue;
             }
             if !new {
-                if wider {
-                    self.keep(place, asked, &verdict);
+                let counts_jobs = finding.id == FindingId::RecurringCount;
+                if larger || counts_jobs {
+                    self.queue_repair(location, asked, &verdict);
                 }
-                self.larger(finding, place, asked, &verdict);
+                if counts_jobs {
+                    self.collector.raise_number(&verdict);
+                }
                 continue;
             }
-            let head = finding.asks_for_head() && self.heads(core)?.contains(&verdict.item);
-            let gone = finding.asks_for_job() && gone.contains(&verdict.item);
-            let severity = finding.grade(&verdict, head, gone);
+            let head = finding.depends_on_head() && self.heads(core)?.contains(&verdict.item);
+            let missing = finding.depends_on_job() && missing.contains(&verdict.item);
+            let severity = finding.grade(&verdict, head, missing);
             if let Some(age) = age(&verdict, core.now()) {
-                let told = [verdict.detail.as_bytes(), b", ", age.as_bytes()].concat();
-                verdict.detail = Name::from(told);
+                let detail = [verdict.detail.as_bytes(), b", ", age.as_bytes()].concat();
+                verdict.detail = Name::from(detail);
             }
             match shared.contains(&verdict.detail) {
-                true if verdict.outcome == VerdictOutcome::Found => self.kept.leave(),
+                true if verdict.outcome == VerdictOutcome::Repairable => self.queue.skip(),
                 true => {}
-                false => self.keep(place, asked, &verdict),
+                false => self.queue_repair(location, asked, &verdict),
             }
-            self.count(finding, severity, &verdict);
+            self.collector.count(severity, &verdict);
         }
         Ok(())
     }
 
-    /// Returns the verdicts about keys that belong to the queues that are looked at. Of what a job
-    /// that is gone has left over it is those who wait; and which of such jobs others wait for, too,
-    /// who would be mended by the same call.
-    fn ours(
+    /// Returns the verdicts about keys that belong to the scanned queues. The leftover keys of a
+    /// missing job belong to the queues of its dependents. Also returns the missing jobs with a
+    /// dependent in another queue, which the same call would repair.
+    fn in_scope(
         &mut self,
         core: &mut Core,
-        place: &Location,
+        location: &Location,
         verdicts: Vec<Verdict>,
     ) -> Result<(Vec<Verdict>, HashSet<Name>), Error> {
         let mut shared = HashSet::new();
-        if place.kind != ItemKind::Key || self.order.queues.is_empty() {
+        if location.kind != ItemKind::Key || self.options.queues.is_empty() {
             return Ok((verdicts, shared));
         }
-        let edge = |verdict: &Verdict| verdict.id.starts_with("dependency-");
-        let (edges, mut ours): (Vec<Verdict>, Vec<Verdict>) = verdicts.into_iter().partition(edge);
-        ours.retain(|one| one.id == "not-judged" || !one.item.as_bytes().starts_with(b"j:"));
+        let is_edge = |verdict: &Verdict| verdict.id.row().is_edge;
+        let (edges, mut scoped): (Vec<Verdict>, Vec<Verdict>) =
+            verdicts.into_iter().partition(is_edge);
+        scoped.retain(|verdict| {
+            verdict.id == FindingId::NotJudged || !verdict.item.as_bytes().starts_with(b"j:")
+        });
         let jids: Vec<Name> = edges.iter().map(|verdict| verdict.item.clone()).collect();
-        self.go_on(jids.len())?;
+        self.pace(jids.len())?;
         let queues = core.fields(core.now(), &["queue"], &jids)?;
         for (verdict, queue) in edges.into_iter().zip(queues) {
             let queue = queue.into_iter().next().flatten().map(Name::from);
-            match queue.is_some_and(|queue| self.order.queues.contains(&queue)) {
-                true => ours.push(verdict),
+            match queue.is_some_and(|queue| self.options.queues.contains(&queue)) {
+                true => scoped.push(verdict),
                 false => _ = shared.insert(verdict.detail),
             }
         }
-        Ok((ours, shared))
+        Ok((scoped, shared))
     }
 
-    /// Remembers what decides over other findings.
-    fn note(&mut self, finding: &Finding, verdict: &Verdict) {
-        if finding.id == "tag-index" {
-            self.tags.add(self.hasher.hash_one(&verdict.detail));
-        }
-        if finding.id == "dependency-one-sided" {
-            self.lost_dependencies
-                .add(self.hasher.hash_one(&verdict.item));
-        }
-        self.lists |= LISTS.contains(&finding.id)
-            || finding.id == "job-unreadable" && verdict.detail.as_bytes().ends_with(IN_NO_LIST);
-    }
-
-    /// Whether it was not told before, under this name or by one that stands for it.
-    fn is_new(&mut self, finding: &Finding, verdict: &Verdict) -> bool {
-        let key =
-            |id: &str, detail: Option<&Name>| self.hasher.hash_one((id, &verdict.item, detail));
-        let detail = finding.by_detail.then_some(&verdict.detail);
-        let own = key(finding.id, detail);
-        if self.told.contains(&own) {
-            return false;
-        }
-        let others = overlaps::stood_for(finding.id);
-        if overlaps::stands_for(finding.id).is_some_and(|id| self.told.contains(&key(id, None))) {
-            return false;
-        }
-        let plain = key(finding.id, None);
-        let told = others.iter().map(|id| (*id, key(id, None)));
-        for (id, key) in told.collect::<Vec<_>>() {
-            if self.told.remove(&key) {
-                self.take_back(id, &verdict.item);
-            }
-        }
-        if self.told.len() < REMEMBERED {
-            self.told.insert(own);
-            if !others.is_empty() {
-                self.told.insert(plain);
-            }
-            return true;
-        }
-        // No more can be remembered: what is there is told, but not how often.
-        let mut first = true;
-        for found in self
-            .found
-            .iter_mut()
-            .filter(|found| found.finding.id == finding.id)
-        {
-            found.at_least = true;
-            first = false;
-        }
-        first
-    }
-
-    fn take_back(&mut self, id: &str, item: &Name) {
-        for found in self.found.iter_mut().filter(|found| found.finding.id == id) {
-            found.count = found.count.saturating_sub(1);
-            found.mends = found.mends.min(found.count);
-            found.asks = found.asks.min(found.count);
-            found.examples.retain(|example| example.item != *item);
+    /// Queues the items of a verdict that a repair can act on.
+    fn queue_repair(&mut self, location: &Location, asked: &[Name], verdict: &Verdict) {
+        if self.options.repair && verdict.outcome == VerdictOutcome::Repairable {
+            self.queue.add(location, asked, verdict);
         }
     }
 
-    /// A recurring job is told once, with the largest number that it has made.
-    fn larger(&mut self, finding: &Finding, place: &Location, asked: &[Name], verdict: &Verdict) {
-        if finding.id != "recurring-count" {
-            return;
-        }
-        self.keep(place, asked, verdict);
-        let number = |name: &Name| name.as_str().and_then(|text| text.parse::<f64>().ok());
-        let same = self
-            .found
-            .iter_mut()
-            .filter(|found| found.finding.id == finding.id);
-        for example in same.flat_map(|found| &mut found.examples) {
-            if example.item == verdict.item && number(&example.detail) < number(&verdict.detail) {
-                example.detail = verdict.detail.clone();
-            }
-        }
-    }
-
-    fn count(&mut self, finding: &'static Finding, severity: Severity, verdict: &Verdict) {
-        let like = |found: &Found| found.finding.id == finding.id && found.severity == severity;
-        let at = match self.found.iter().position(like) {
-            Some(at) => at,
-            None => {
-                self.found.push(Found::new(finding, severity));
-                self.found.len() - 1
-            }
-        };
-        let found = &mut self.found[at];
-        found.count += 1;
-        match verdict.outcome {
-            VerdictOutcome::Found | VerdictOutcome::Mended => found.mends += 1,
-            VerdictOutcome::Decide => found.asks += 1,
-            VerdictOutcome::Report => {}
-        }
-        found.show(&verdict.detail, &verdict.item, self.order.examples);
-    }
-
-    /// Keeps what a repair would mend.
-    fn keep(&mut self, place: &Location, asked: &[Name], verdict: &Verdict) {
-        if self.order.repair && verdict.outcome == VerdictOutcome::Found {
-            self.kept.add(place, asked, verdict);
-        }
-    }
-
-    /// Returns those of the items whose severity depends on it that are no jobs.
-    fn gone(&mut self, core: &mut Core, verdicts: &[Verdict]) -> Result<HashSet<Name>, Error> {
-        let asks =
-            |verdict: &&Verdict| Finding::named(&verdict.id).is_some_and(Finding::asks_for_job);
+    /// Returns the items that are missing jobs, of the findings whose severity depends on it.
+    fn missing_jobs(
+        &mut self,
+        core: &mut Core,
+        verdicts: &[Verdict],
+    ) -> Result<HashSet<Name>, Error> {
         let jids: Vec<Name> = verdicts
             .iter()
-            .filter(asks)
-            .map(|one| one.item.clone())
+            .filter(|verdict| verdict.id.row().depends_on_job())
+            .map(|verdict| verdict.item.clone())
             .collect();
         if jids.is_empty() {
             return Ok(HashSet::new());
         }
-        self.go_on(jids.len())?;
-        let there = core.are_jobs(core.now(), &jids)?;
-        let gone = jids.into_iter().zip(there).filter(|(_, there)| !there);
-        Ok(gone.map(|(jid, _)| jid).collect())
+        self.pace(jids.len())?;
+        let exist = core.are_jobs(core.now(), &jids)?;
+        let missing = jids.into_iter().zip(exist).filter(|(_, exists)| !exists);
+        Ok(missing.map(|(jid, _)| jid).collect())
     }
 
     /// Returns the first job of each queue.
     fn heads(&mut self, core: &mut Core) -> Result<&HashSet<Name>, Error> {
         if self.heads.is_none() {
             let heads = core.first_waiting(core.now())?;
-            self.go_on(heads.len())?;
+            self.pace(heads.len())?;
             self.heads = Some(heads);
         }
         Ok(self.heads.get_or_insert_default())
     }
 
-    /// Waits until so many keys or members may be looked at after those before. Ends the look where
-    /// somebody asked for that.
-    fn go_on(&mut self, looked_at: usize) -> Result<(), Error> {
-        self.watch.pace.wait(looked_at, &self.watch.stop);
-        match self.watch.stop.asked() {
+    /// Waits for the pace after `count` keys or members. An interrupt is an error.
+    fn pace(&mut self, count: usize) -> Result<(), Error> {
+        let VerifyProgress {
+            pace, interrupt, ..
+        } = &mut self.progress;
+        pace.wait(count, interrupt);
+        match interrupt.asked() {
             Some(kind) => Err(Error::new(kind, "interrupted")),
             None => Ok(()),
         }
     }
 }
 
-/// Returns how old a key is that a repair set aside: its name begins with the time of that.
+/// Returns the age of a key that a repair set aside: its name begins with the time of the repair.
 fn age(verdict: &Verdict, now: Moment) -> Option<String> {
-    if verdict.id != "lost-key" {
+    if verdict.id != FindingId::LostKey {
         return None;
     }
     let time = verdict.item.as_str()?.strip_prefix("lost:")?.get(..15)?;
@@ -514,101 +401,106 @@ fn age(verdict: &Verdict, now: Moment) -> Option<String> {
 }
 
 impl Sink for Verifier {
-    fn suspect(&mut self, core: &mut Core, place: &Location, item: Name) -> Result<(), Error> {
-        let waiting = match self.waiting.get_mut(place) {
-            Some(waiting) => waiting,
-            None => self.waiting.entry(place.clone()).or_default(),
+    fn candidate(&mut self, core: &mut Core, location: &Location, item: Name) -> Result<(), Error> {
+        let candidates = match self.candidates.get_mut(location) {
+            Some(candidates) => candidates,
+            None => self.candidates.entry(location.clone()).or_default(),
         };
-        self.bytes += item.as_bytes().len();
-        waiting.push(item);
-        self.waiting_items += 1;
-        if waiting.len() >= SLICE {
-            return self.judge(core, place);
+        self.candidate_bytes += item.as_bytes().len();
+        candidates.push(item);
+        self.candidate_count += 1;
+        if candidates.len() >= MAX_BATCH {
+            return self.verify(core, location);
         }
-        match self.waiting_items >= WAITING || self.bytes >= BYTES {
-            true => self.finish(core),
+        match self.candidate_count >= MAX_CANDIDATES || self.candidate_bytes >= MAX_BYTES {
+            true => self.verify_all(core),
             false => Ok(()),
         }
     }
 
-    fn alone(&mut self, core: &mut Core, place: &Location, item: Name) -> Result<(), Error> {
-        if self.order.repair {
-            self.kept.heavy(&item);
-        }
-        self.ask(core, place, &[item], false)
-    }
-
-    fn together(
+    fn large_candidate(
         &mut self,
         core: &mut Core,
-        place: &Location,
+        location: &Location,
+        item: Name,
+    ) -> Result<(), Error> {
+        if self.options.repair {
+            self.queue.note_large(&item);
+        }
+        self.call(core, location, &[item], false)
+    }
+
+    fn candidate_group(
+        &mut self,
+        core: &mut Core,
+        location: &Location,
         items: Vec<Name>,
     ) -> Result<(), Error> {
-        if let ([item], false) = (items.as_slice(), place.kind == ItemKind::Cycle) {
-            return self.suspect(core, place, item.clone());
+        if let ([item], false) = (items.as_slice(), location.kind == ItemKind::Cycle) {
+            return self.candidate(core, location, item.clone());
         }
-        let mut slices = items.chunks(MOST);
-        slices.try_for_each(|slice| self.ask(core, place, slice, false))
+        let mut batches = items.chunks(MAX_ITEMS);
+        batches.try_for_each(|batch| self.call(core, location, batch, false))
     }
 
-    fn knows(&mut self, job: &[u8], others: &[Name]) {
-        if self.order.repair {
-            self.known.push((Name::from(job), others.to_vec()));
-        }
-    }
-
-    fn held_back(&mut self, jid: Option<&[u8]>) {
+    fn one_sided_dependency(&mut self, jid: Option<&[u8]>) {
         match jid {
-            Some(jid) => self
-                .lost_dependencies
-                .add(self.hasher.hash_one(Name::from(jid))),
-            None => self.lost_dependencies.more = true,
+            Some(jid) => self.one_sided.insert(self.hasher.hash_one(Name::from(jid))),
+            None => self.one_sided.insert_all(),
         }
     }
 
-    fn beyond(&mut self, item: Name, why: &str) {
-        self.tell(&Verdict {
-            id: "not-judged".to_owned(),
+    fn lost_dependencies(&mut self, job: &[u8], dependencies: &[Name]) {
+        if self.options.repair {
+            self.lost_dependencies
+                .push((Name::from(job), dependencies.to_vec()));
+        }
+    }
+
+    fn not_verifiable(&mut self, item: Name, why: &str) {
+        self.report(&Verdict {
+            id: FindingId::NotJudged,
             item,
             outcome: VerdictOutcome::Report,
             detail: Name::from(why),
+            known_detail: Detail::Other,
             changes: Vec::new(),
         });
     }
 
-    fn seen(&mut self, _: &mut Core, seen: Candidate) -> Result<(), Error> {
-        // What is walked twice is seen once.
-        match self.seen.keys < self.watch.keys {
+    fn keys_scanned(&mut self, _: &mut Core, counts: ScanCounts) -> Result<(), Error> {
+        let VerifyProgress { progress, keys, .. } = &mut self.progress;
+        // Keys that are scanned in several passes count once.
+        match self.counts.keys < *keys {
             true => {
-                self.seen.keys += seen.keys;
-                self.seen.jobs += seen.jobs;
-                self.seen.queues += seen.queues;
+                self.counts.keys += counts.keys;
+                self.counts.jobs += counts.jobs;
+                self.counts.queues += counts.queues;
             }
-            false if self.walked >= self.watch.keys => {
-                self.watch.progress.longer(self.watch.keys);
-                self.walked = 0;
+            false if self.keys_scanned >= *keys => {
+                progress.longer(*keys);
+                self.keys_scanned = 0;
             }
             false => {}
         }
-        self.walked += seen.keys;
-        self.watch.progress.add(seen.keys);
-        let keys = usize::try_from(seen.keys).unwrap_or(usize::MAX);
-        self.go_on(keys)
+        self.keys_scanned += counts.keys;
+        progress.add(counts.keys);
+        self.pace(usize::try_from(counts.keys).unwrap_or(usize::MAX))
     }
 
-    fn read(&mut self, _: &mut Core, members: usize) -> Result<(), Error> {
-        self.watch.progress.add(0);
-        self.go_on(members)
+    fn members_read(&mut self, _: &mut Core, members: usize) -> Result<(), Error> {
+        self.progress.progress.add(0);
+        self.pace(members)
     }
 
-    fn most(&self) -> usize {
-        self.watch.pace.slice(usize::MAX)
+    fn max_batch(&self) -> usize {
+        self.progress.pace.slice(usize::MAX)
     }
 
-    fn whole(&mut self, core: &mut Core) -> Result<(), Error> {
-        self.finish(core)?;
-        self.asked.clear();
-        self.phase = Phase::Late;
+    fn scan_complete(&mut self, core: &mut Core) -> Result<(), Error> {
+        self.verify_all(core)?;
+        self.recent.clear();
+        self.phase = Phase::Deferred;
         Ok(())
     }
 }

@@ -13,13 +13,12 @@ use crate::model::done::Done;
 use crate::model::list::List;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::clean;
 use crate::view::json;
 
 /// Write the options that are set as a JSON object
 ///
-/// To stdout, or to a file that only its owner may read. Defaults are left out. `config load`
-/// reads it again.
+/// Writes to stdout, or to a file that only its owner can read. Defaults are left out. `config
+/// load` reads the object.
 ///
 /// Example: `qless config dump > qless.json`
 ///
@@ -28,7 +27,7 @@ use crate::view::json;
 /// Exit codes: 0, 1 the file cannot be written, 5 a name or value is not UTF-8, 6 server.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
-    /// The file; stdout where none or `-` is given
+    /// File; `-` means stdout [default: stdout]
     #[arg(value_name = "FILE")]
     file: Option<OsString>,
 }
@@ -51,9 +50,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     fs::save(Path::new(&file), &object(&items)?)?;
     let name = Name::from(file.as_os_str());
-    session
-        .ui
-        .note_on_terminal(&format!("wrote {}", clean(&name)));
+    session.ui.note_on_terminal(&format!("wrote {name}"));
     session
         .ui
         .show(&Done::new("config dump", vec![name], false))?;
@@ -64,7 +61,7 @@ fn object(items: &[ConfigOption]) -> Result<Vec<u8>, Error> {
     let mut members = BTreeMap::new();
     for item in items {
         let (Some(key), Some(value)) = (item.key.as_str(), item.value.as_str()) else {
-            let key = clean(&item.key);
+            let key = &item.key;
             return Err(Error::conflict(format!(
                 "cannot write option `{key}` as JSON: its name or value is not UTF-8"
             ))

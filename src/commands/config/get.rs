@@ -9,18 +9,18 @@ use crate::model::config::{ConfigOption, known};
 use crate::model::list::List;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::clean;
 
 /// Print the value of an option
 ///
-/// What was set, else the default. Without a key: all of them, as `config list --all`.
+/// Prints the value that is set, else the default. Without a key, it lists all options as `config
+/// list --all` does.
 ///
 /// Example: `qless config get heartbeat`
 ///
 /// Exit codes: 0, 4 neither set nor known, 6 server.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
-    /// The option
+    /// Option
     #[arg(value_name = "KEY", value_parser = value::name(), add = value::Candidates::Options)]
     key: Option<Name>,
 }
@@ -42,7 +42,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let known_keys: Vec<Name> = items.iter().map(|item| item.key.clone()).collect();
     match items.into_iter().find(|item| item.key == key) {
         Some(item) if out.format() == Format::Table => {
-            out.text(&format!("{}\n", clean(&item.value)))?;
+            out.text(&format!("{}\n", item.value))?;
         }
         Some(item) => out.show(&List::whole(vec![item]))?,
         None => return Err(unset(&key, &known_keys)),
@@ -52,8 +52,8 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 
 fn unset(key: &Name, others: &[Name]) -> Error {
     match known(key) {
-        Some(_) => Error::not_found(format!("option `{}` is not set", clean(key)))
-            .hint("it has no default of its own: see `qless config list`"),
+        Some(_) => Error::not_found(format!("option `{key}` is not set"))
+            .hint("it has no default; `qless config list` describes it"),
         None => Error::unknown("option", key, others),
     }
 }

@@ -8,16 +8,17 @@ use crate::model::config::{ConfigOption, known};
 use crate::model::list::List;
 use crate::session::Session;
 
-/// Show the options with their defaults and what they mean
+/// List the options with values, defaults and meaning
 ///
-/// Those that are set, and those that the core reads; with `--all` also those that it does not.
+/// Lists the options that are set and the options that the core reads. `--all` adds known options
+/// that nothing reads.
 ///
 /// Example: `qless config list`
 ///
 /// Exit codes: 0, 6 server.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
-    /// Also options that nothing reads
+    /// Include options that nothing reads
     #[arg(long)]
     pub all: bool,
 }

@@ -18,33 +18,32 @@ use crate::model::config::OptionChange;
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{clean, cut};
+use crate::text::cut;
 
-/// Set options as a JSON file says
+/// Set the options that a JSON file names
 ///
 /// Reads an object such as `config dump` writes: `{"heartbeat": "90", "mail-heartbeat": "5m"}`.
-/// Every option is checked as `config set` does before anything is sent. What changes is shown on
-/// stderr: `+` is added, `~` changed, `-` removed. A second time there is nothing left to change.
+/// Every option is checked as in `config set` before anything is sent. The changes are shown on
+/// stderr: `+` added, `~` changed, `-` removed. A second run finds nothing to change.
 ///
-/// Options that the file does not name stay as they are; `--clear` gives them their defaults back.
+/// Options that the file does not name stay as they are; `--clear` resets them to their defaults.
 ///
-/// On a terminal it asks before anything is changed. A script needs `--yes` only with `--clear`.
+/// On a terminal it asks before it changes anything. A script needs `--yes` only with `--clear`.
 ///
 /// Example: `qless config load qless.json --dry-run`
 ///
 /// Example: `qless config dump options.json && qless config load options.json --clear --yes`
 ///
-/// Exit codes: 0, 2 no JSON or a value that the option cannot have, 4 unknown option, 6 server,
-/// 9 not confirmed.
+/// Exit codes: 0, 2 not JSON, or an invalid value, 4 unknown option, 6 server, 9 not confirmed.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
-    /// The file; `-` for stdin
+    /// File; `-` for stdin
     #[arg(value_name = "FILE")]
     file: OsString,
-    /// Give options that the file does not name their defaults back
+    /// Reset options that the file does not name to their defaults
     #[arg(long)]
     clear: bool,
-    /// Unknown options, too
+    /// Set unknown options, too
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -65,11 +64,11 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if changes.is_empty() {
         session
             .ui
-            .note("nothing to change: the options are so already");
+            .note("nothing to change: the options already have these values");
     } else {
         let diff: String = changes.iter().map(|change| change.line() + "\n").collect();
         let count = OptionChange::count(&changes);
-        // The question shows it; else it is shown here, also above a refusal.
+        // The prompt shows the diff. Without a prompt it is shown here, also before a refusal.
         if dry || !session.ui.needs_answer() || !session.ui.can_ask() {
             session.ui.note(diff.trim_end_matches('\n'));
         }
@@ -101,18 +100,18 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// Says what was done before the error, if anything was.
+/// Adds to an error how many options were changed before it.
 fn halfway(error: Error, done: usize, changes: &[OptionChange]) -> Error {
     match done {
         0 => error,
         done => error.hint(format!(
-            "{done} of {} options were changed; the same command again does the rest",
+            "{done} of {} options were changed; run the same command again for the rest",
             changes.len()
         )),
     }
 }
 
-/// Reads names and values; nothing of them is checked but that each stands once.
+/// Reads names and values. Checks only that no name occurs twice.
 fn read(file: &OsStr, most: usize) -> Result<BTreeMap<Name, Name>, Error> {
     let mut given = OsString::new();
     if file != "-" && !file.as_encoded_bytes().starts_with(b"@") {
@@ -134,7 +133,7 @@ fn read(file: &OsStr, most: usize) -> Result<BTreeMap<Name, Name>, Error> {
         .ok_or_else(|| Error::usage(format!("{what} is not a JSON object")))?;
     let mut wanted = BTreeMap::new();
     for (key, value) in pairs(&members, &what)? {
-        let shown = clean(&key);
+        let shown = key.to_string();
         if wanted.insert(key, value).is_some() {
             return Err(Error::usage(format!("{what} names `{shown}` twice")));
         }
@@ -157,7 +156,7 @@ fn pairs(members: &[(Name, Json)], what: &str) -> Result<Vec<(Name, Name)>, Erro
     pairs.collect()
 }
 
-/// Returns the items of what `config dump -o json` writes.
+/// Returns the items of a document of `config dump -o json`.
 fn items(members: &[(Name, Json)]) -> Option<Vec<Json>> {
     match member(members, "kind")?.text()? == Name::from("config") {
         true => member(members, "items")?.array(),
@@ -165,7 +164,7 @@ fn items(members: &[(Name, Json)]) -> Option<Vec<Json>> {
     }
 }
 
-/// Returns a name of a document; its bytes where it is not UTF-8.
+/// Returns a name of a document, or its bytes if the name is not UTF-8.
 fn field(fields: &[(Name, Json)], name: &str) -> Option<Name> {
     match member(fields, &format!("{name}_bytes")) {
         Some(bytes) => Some(STANDARD.decode(bytes.text()?.as_bytes()).ok()?.into()),
@@ -185,9 +184,9 @@ fn scalar(key: &Name, value: &Json) -> Result<Name, Error> {
         (Some(text), _) => Ok(text),
         (None, Some(_)) => Ok(value.to_name()),
         (None, None) => {
-            let (key, value) = (clean(key), cut(&clean(value.to_name()), 40));
+            let value = cut(&value.to_name().to_string(), 40);
             Err(Error::usage(format!(
-                "`{key}` wants a text or a number, not `{value}`"
+                "`{key}` expects a text or a number, not `{value}`"
             )))
         }
     }

@@ -16,7 +16,7 @@ mod unset;
 
 /// Show and change the options of the core
 ///
-/// Options are kept on the server and are the same for all clients.
+/// The server stores the options; they hold for all clients.
 ///
 /// Examples: `qless config list` · `qless config set images-max-concurrency 5`
 ///

@@ -9,23 +9,22 @@ use crate::input::option::checked;
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::clean;
 
 /// Set options
 ///
-/// The values of known options are checked; seconds may be given as durations, such as `5m`.
+/// Values of known options are checked. Seconds may be given as durations, such as `5m`.
 ///
 /// Example: `qless config set images-max-concurrency 5`
 ///
-/// Exit codes: 0, 2 a value that the option cannot have, 4 unknown option, 6 server.
+/// Exit codes: 0, 2 invalid value, 4 unknown option, 6 server.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
-    /// Options and their values in turn
+    /// Options, each followed by its value
     #[arg(required = true, value_names = ["KEY", "VALUE"], num_args = 2..,
           allow_negative_numbers = true, value_parser = value::jids(),
           add = value::Candidates::Options)]
     pairs: Vec<Name>,
-    /// Unknown options, too
+    /// Set unknown options, too
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -42,22 +41,21 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
     }
     if let [key] = pairs.remainder() {
-        return Err(Error::usage(format!("`{}` has no value", clean(key))));
+        return Err(Error::usage(format!("`{key}` has no value")));
     }
     let now = session.begin()?;
     let dry = args.dry.dry_run;
     for (key, value) in &settings {
-        let (key_shown, shown) = (clean(key), clean(value));
         if dry {
             session
                 .ui
-                .note_dry_run(&format!("would set {key_shown} to {shown}"));
+                .note_dry_run(&format!("would set {key} to {value}"));
             continue;
         }
         session.core()?.set(now, key, value)?;
         session
             .ui
-            .note_on_terminal(&format!("set {key_shown} to {shown}"));
+            .note_on_terminal(&format!("set {key} to {value}"));
     }
     let keys = settings.into_iter().map(|(key, _)| key).collect();
     session.ui.show(&Done::new("config set", keys, dry))?;

@@ -9,16 +9,15 @@ use crate::model::config::known;
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::clean;
 
-/// Give options their defaults back
+/// Reset options to their defaults
 ///
 /// Example: `qless config unset heartbeat`
 ///
 /// Exit codes: 0, 4 neither set nor known, 6 server, 9 not confirmed.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
-    /// The options
+    /// Options
     #[arg(required = true, value_name = "KEY", value_parser = value::jids(),
           add = value::Candidates::Options)]
     keys: Vec<Name>,
@@ -38,11 +37,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     {
         return Err(Error::unknown("option", key, &keys));
     }
-    let names: Vec<String> = args
-        .keys
-        .iter()
-        .map(|key| format!("`{}`", clean(key)))
-        .collect();
+    let names: Vec<String> = args.keys.iter().map(|key| format!("`{key}`")).collect();
     let what = format!("unset {}", names.join(", "));
     let dry = args.dry.dry_run;
     if dry {
@@ -53,7 +48,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         for key in &args.keys {
             session.core()?.unset(now, key, consent)?;
         }
-        let names: Vec<String> = args.keys.iter().map(clean).collect();
+        let names: Vec<String> = args.keys.iter().map(Name::to_string).collect();
         session
             .ui
             .note_on_terminal(&format!("unset {}", names.join(", ")));

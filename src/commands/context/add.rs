@@ -12,34 +12,35 @@ use crate::name;
 use crate::session::Session;
 use crate::settings::edit;
 use crate::settings::key::Values;
-use crate::text::clean;
+use crate::text::Harmless;
 
 /// Add a context to the config file
 ///
-/// The global flags `--redis`, `--prefix` and `--read-only` say here what the context is to have.
-/// A new file is for its owner only. Rather than in the address, a password is found by
-/// `--password-command` or `--password-env` when it is wanted.
+/// The global flags `--redis`, `--prefix` and `--read-only` set the values of the context. A new
+/// file is readable by its owner only. Keep the password out of the address: `--password-command`
+/// or `--password-env` names its source, which is read when `qless` connects.
 ///
 /// Examples: `qless context add prod --redis redis://ops@redis.prod.example:6380/0 --protected
 /// --label PROD --password-command pass show redis/prod`,
 /// `qless context add viewer --redis redis://replica.prod.example:6379/0 --read-only`
 ///
-/// Exit codes: 0, 1 the file cannot be written, 2 it is wrong, or no address, 5 the context exists.
+/// Exit codes: 0, 1 the file cannot be written, 2 it is invalid, or no address, 5 the context
+/// exists.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
-    /// The context
+    /// Name of the context
     #[arg(value_parser = name)]
     name: String,
-    /// Have writes to many jobs ask for the label
+    /// Ask for the label before changes to many jobs
     #[arg(long)]
     protected: bool,
-    /// What prompts call it; else its name
+    /// Label of the context in prompts [default: its name]
     #[arg(long, value_name = "L", value_parser = name)]
     label: Option<String>,
-    /// Program and arguments that print the password
+    /// Program that prints the password, with its arguments
     #[arg(long, value_name = "WORD", num_args = 1.., conflicts_with = "password_env")]
     password_command: Vec<String>,
-    /// Environment variable that holds the password
+    /// Environment variable with the password
     #[arg(long, value_name = "NAME", value_parser = variable)]
     password_env: Option<String>,
     #[command(flatten)]
@@ -53,7 +54,7 @@ fn name(text: &str) -> Result<String, String> {
 
 fn variable(text: &str) -> Result<String, String> {
     match text.is_empty() || text.contains(['=', '\0']) {
-        true => Err("is no name of a variable".into()),
+        true => Err("is not the name of a variable".into()),
         false => Ok(text.into()),
     }
 }
@@ -70,7 +71,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if address::holds_password(&address) && io::stderr().is_terminal() {
         session
             .ui
-            .warn("others can see a password in `--redis` in the list of processes");
+            .warn("other users can see the password of `--redis` in the process list");
     }
     let given = session.globals.given;
     let prefix = session.globals.prefix.clone().filter(|_| given.prefix);
@@ -88,7 +89,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let file = session.file.as_ref();
     let file = file.ok_or_else(|| Error::internal("the config file was not read"))?;
     edit::refuse_existing(&file.contents, &args.name)?;
-    let (source, shown) = (file.source.clone(), clean(&args.name));
+    let (source, shown) = (file.source.clone(), Harmless(&args.name).to_string());
     if args.dry.dry_run {
         session.ui.note(&format!("would add context `{shown}`"));
     } else {
@@ -111,6 +112,6 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 fn missing() -> Error {
-    Error::usage("`--redis` is missing: a context wants an address")
+    Error::usage("`--redis` is missing: a context requires an address")
         .hint("`qless context add NAME --redis redis://HOST:6379`")
 }

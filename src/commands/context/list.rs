@@ -9,11 +9,11 @@ use crate::session::Session;
 
 /// List the contexts
 ///
-/// The one that commands use has a `*`. Passwords are not shown.
+/// `*` marks the context in use. Passwords are not shown.
 ///
 /// Example: `qless context list -o json`
 ///
-/// Exit codes: 0, 2 the config file is wrong.
+/// Exit codes: 0, 2 the config file is invalid.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {}
 

@@ -1,4 +1,4 @@
-//! `qless context`: the settings by name in the config file.
+//! `qless context`: named settings in the config file.
 
 use clap::Subcommand;
 
@@ -16,19 +16,20 @@ mod show;
 mod use_;
 mod validate;
 
-/// Look after the settings by name in the config file
+/// Manage contexts: named settings in the config file
 ///
-/// A context is an address with all that belongs to it: prefix, where the password comes from,
-/// whether it is protected or read-only. `--context NAME` and QLESS_CONTEXT choose one; else the
-/// file's default one holds, unless QLESS_REDIS_URL or REDIS_URL names another server. Without a
-/// verb they are listed. qless-config(5) tells all keys of the file.
+/// A context is the address of a server with its other settings: the prefix, the source of the
+/// password, and whether it is protected or read-only. `--context NAME` or QLESS_CONTEXT chooses a
+/// context. Otherwise the default context of the file applies, unless QLESS_REDIS_URL or REDIS_URL
+/// names another server. Without a subcommand, it lists the contexts. qless-config(5) describes all
+/// keys of the file.
 ///
-/// Comments and order in the file are kept. Nothing of this needs a server, but `validate`, or is
-/// kept back by `--read-only`.
+/// Comments and order of the file are kept. Only `validate` needs a server. `--read-only` blocks
+/// none of these commands.
 ///
 /// Examples: `qless context`, `qless --config night.toml context add night --redis local:$PWD/night`
 ///
-/// Exit codes: 0, 2 the file is wrong, 4 unknown context, 5 it exists already, 6 server.
+/// Exit codes: 0, 2 the file is invalid, 4 unknown context, 5 the context exists, 6 server.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -59,7 +60,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
 }
 
-/// Returns what the config file says, which must be there if it was named.
+/// Returns the config file. A file that was named must exist.
 fn file(session: &Session) -> Result<&ConfigFile, Error> {
     let file = session.file.as_ref();
     let file = file.ok_or_else(|| Error::internal("the config file was not read"))?;
@@ -67,7 +68,7 @@ fn file(session: &Session) -> Result<&ConfigFile, Error> {
     Ok(file)
 }
 
-/// Returns the name of the context that commands use: as told, else the default one.
+/// Returns the name of the context in use: the chosen one, else the default.
 fn used<'a>(session: &'a Session, file: &'a ConfigFile) -> Option<&'a str> {
     let default = file
         .contents
@@ -77,7 +78,7 @@ fn used<'a>(session: &'a Session, file: &'a ConfigFile) -> Option<&'a str> {
     session.globals.context.as_deref().or(default)
 }
 
-/// Returns a context as it is shown.
+/// Returns the context as a document shows it.
 fn item(session: &Session, file: &ConfigFile, context: &ContextSettings) -> Item {
     let default = file.contents.default.as_ref();
     let is_default = default.is_some_and(|(name, _)| *name == context.name);

@@ -8,18 +8,18 @@ use crate::exit::Exit;
 use crate::model::done::Done;
 use crate::session::Session;
 use crate::settings::{ConfigFile, edit};
-use crate::text::clean;
+use crate::text::Harmless;
 
 /// Remove a context from the config file
 ///
-/// Nothing happens to the server. Where it was the default one, there is none afterwards.
+/// The server is not touched. If it was the default context, there is no default afterwards.
 ///
 /// Example: `qless context remove staging`
 ///
-/// Exit codes: 0, 1 the file cannot be written, 2 it is wrong, 4 unknown context.
+/// Exit codes: 0, 1 the file cannot be written, 2 it is invalid, 4 unknown context.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
-    /// The context
+    /// Name of the context
     #[arg(add = value::Candidates::Contexts)]
     name: String,
     #[command(flatten)]
@@ -31,7 +31,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let name = args.name;
     let file = file(session)?;
     file.named(&name)?;
-    let (source, shown) = (file.source.clone(), clean(&name));
+    let (source, shown) = (file.source.clone(), Harmless(&name).to_string());
     let mut default = is_default(file, &name);
     if args.dry.dry_run {
         session.ui.note(&format!("would remove context `{shown}`"));

@@ -8,16 +8,16 @@ use crate::model::context::{Context, ContextsInFull};
 use crate::model::list::List;
 use crate::session::Session;
 
-/// Show one context: address, prefix, where the password comes from, what it forbids
+/// Show a context: address, prefix, source of the password, protection
 ///
-/// Without a name, the one that commands use.
+/// Without a name, it shows the context in use.
 ///
 /// Example: `qless context show`
 ///
-/// Exit codes: 0, 2 the config file is wrong, 4 unknown context.
+/// Exit codes: 0, 2 the config file is invalid, 4 unknown context.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
-    /// The context
+    /// Name of the context
     #[arg(add = value::Candidates::Contexts)]
     name: Option<String>,
 }

@@ -8,16 +8,16 @@ use crate::exit::Exit;
 use crate::model::done::Done;
 use crate::session::Session;
 use crate::settings::edit;
-use crate::text::clean;
+use crate::text::Harmless;
 
-/// Make a context the default one
+/// Make a context the default
 ///
 /// Example: `qless context use prod`
 ///
-/// Exit codes: 0, 1 the file cannot be written, 2 it is wrong, 4 unknown context.
+/// Exit codes: 0, 1 the file cannot be written, 2 it is invalid, 4 unknown context.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
-    /// The context
+    /// Name of the context
     #[arg(add = value::Candidates::Contexts)]
     name: String,
     #[command(flatten)]
@@ -29,7 +29,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let name = args.name;
     let file = file(session)?;
     file.named(&name)?;
-    let (source, shown) = (file.source.clone(), clean(&name));
+    let (source, shown) = (file.source.clone(), Harmless(&name).to_string());
     if args.dry.dry_run {
         session
             .ui

@@ -8,16 +8,16 @@ use crate::model::context::{Context, ValidatedContexts};
 use crate::model::list::List;
 use crate::session::Session;
 
-/// Connect as contexts say, and tell whether that works
+/// Connect to the servers of contexts and report whether that works
 ///
-/// Without a name, all of them, one after the other.
+/// Without a name, it tries all contexts, one after the other.
 ///
 /// Example: `qless context validate`
 ///
-/// Exit codes: 0, 2 the config file or an address is wrong, 4 unknown context, 6 server.
+/// Exit codes: 0, 2 the config file or an address is invalid, 4 unknown context, 6 server.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
-    /// The context
+    /// Name of the context
     #[arg(add = value::Candidates::Contexts)]
     name: Option<String>,
 }

@@ -10,9 +10,9 @@ use crate::session::Session;
 mod queue;
 mod worker;
 
-/// Take queues or workers off the lists of known ones
+/// Remove queues or workers from the lists of known ones
 ///
-/// Jobs are not touched: what holds some is refused.
+/// Jobs are not touched: a queue or worker that has jobs is refused.
 ///
 /// Examples: `qless forget queue old-import` · `qless forget worker build-7-4121`
 ///

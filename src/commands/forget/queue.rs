@@ -10,23 +10,22 @@ use crate::model::done::Done;
 use crate::model::queue::Queue;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::clean;
 
-/// Take queues off the list of known ones
+/// Remove queues from the list of known queues
 ///
-/// Only empty ones: jobs in a queue that is not listed are lost to operators. The next put lists
-/// the queue again.
+/// Only empty queues are removed, because commands no longer see the jobs of a queue that is not
+/// listed. The next put lists the queue again.
 ///
 /// Example: `qless forget queue old-import`
 ///
-/// Exit codes: 0, 4 unknown queue, 5 something is in it, 6 server, 9 not confirmed.
+/// Exit codes: 0, 4 unknown queue, 5 it has jobs, 6 server, 9 not confirmed.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
-    /// The queues
+    /// Queues
     #[arg(required = true, value_name = "QUEUE", value_parser = value::jids(),
           add = value::Candidates::Queues)]
     queues: Vec<Name>,
-    /// Also with something in it
+    /// Remove queues that have jobs, too
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -42,17 +41,15 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             let known = core.members(now, &Index::Queues)?;
             return Err(Error::unknown("queue", &queue.name, &known));
         }
-        if let (false, Some(holds)) = (args.force, holds(&queue)) {
-            let name = clean(&queue.name);
-            return Err(Error::conflict(format!("cannot forget `{name}`: {holds}"))
-                .hint("`--force` hides it with what is in it"));
+        if let (false, Some(contents)) = (args.force, contents(&queue)) {
+            let name = &queue.name;
+            return Err(
+                Error::conflict(format!("cannot forget `{name}`: {contents}"))
+                    .hint("`--force` forgets it and keeps its jobs"),
+            );
         }
     }
-    let names: Vec<String> = args
-        .queues
-        .iter()
-        .map(|name| format!("`{}`", clean(name)))
-        .collect();
+    let names: Vec<String> = args.queues.iter().map(|name| format!("`{name}`")).collect();
     let what = format!("forget queue {}", names.join(", "));
     let dry = args.dry.dry_run;
     if dry {
@@ -67,14 +64,14 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             false => core.queues(now, &args.queues)?,
         };
         for queue in after {
-            if let Some(holds) = holds(&queue) {
-                let name = clean(&queue.name);
+            if let Some(contents) = contents(&queue) {
+                let name = &queue.name;
                 session.ui.warn(&format!(
-                    "a job slipped into `{name}` meanwhile: {holds}; the next put lists it again"
+                    "`{name}` got jobs meanwhile: {contents}; the next put lists it again"
                 ));
             }
         }
-        let names: Vec<String> = args.queues.iter().map(clean).collect();
+        let names: Vec<String> = args.queues.iter().map(Name::to_string).collect();
         session
             .ui
             .note_on_terminal(&format!("forgot {}", names.join(", ")));
@@ -85,8 +82,8 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// Returns what is in a queue.
-fn holds(queue: &Queue) -> Option<String> {
+/// Describes the jobs in a queue; `None` if it is empty.
+fn contents(queue: &Queue) -> Option<String> {
     let counts = [
         (queue.waiting, "waiting"),
         (queue.running, "running"),
@@ -96,8 +93,8 @@ fn holds(queue: &Queue) -> Option<String> {
         (queue.recurring, "recurring"),
     ];
     let some = counts.iter().filter(|(count, _)| *count > 0);
-    let said: Vec<String> = some
+    let parts: Vec<String> = some
         .map(|(count, state)| format!("{count} {state}"))
         .collect();
-    (!said.is_empty()).then(|| format!("it holds {}", said.join(", ")))
+    (!parts.is_empty()).then(|| format!("it has {}", parts.join(", ")))
 }

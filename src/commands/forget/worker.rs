@@ -9,18 +9,18 @@ use crate::exit::Exit;
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{clean, plural, quoted};
+use crate::text::{plural, quoted};
 
-/// Take workers off the list of known ones
+/// Remove workers from the list of known workers
 ///
-/// Only workers that hold no job. The next pop lists the worker again.
+/// Only workers without jobs are removed. The next pop lists the worker again.
 ///
 /// Example: `qless forget worker build-7-4121`
 ///
 /// Exit codes: 0, 4 unknown worker, 5 it holds jobs, 6 server, 9 not confirmed.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
-    /// The workers
+    /// Workers
     #[arg(required = true, value_name = "WORKER", value_parser = value::jids(),
           add = value::Candidates::Workers)]
     workers: Vec<Name>,
@@ -38,7 +38,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let held = holder.map_or(0, |holder| holder.jobs.len() + holder.stalled.len());
         if held > 0 {
             let held = plural(held as u64, "job", "jobs");
-            let message = format!("cannot forget `{}`: it holds {held}", clean(name));
+            let message = format!("cannot forget `{name}`: it holds {held}");
             let hint = format!("`qless workers {}` shows them", quoted(name));
             return Err(Error::conflict(message).hint(hint));
         }
@@ -49,7 +49,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let names: Vec<String> = args
         .workers
         .iter()
-        .map(|name| format!("`{}`", clean(name)))
+        .map(|name| format!("`{name}`"))
         .collect();
     let what = format!("forget worker {}", names.join(", "));
     let dry = args.dry.dry_run;
@@ -61,7 +61,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         session
             .core()?
             .forget_workers(now, &args.workers, consent)?;
-        let names: Vec<String> = args.workers.iter().map(clean).collect();
+        let names: Vec<String> = args.workers.iter().map(Name::to_string).collect();
         session
             .ui
             .note_on_terminal(&format!("forgot {}", names.join(", ")));

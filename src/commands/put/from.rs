@@ -1,4 +1,4 @@
-//! Putting a job for each line of a file.
+//! `qless put --from`: one job per line of a file.
 
 use std::ffi::OsStr;
 

@@ -18,29 +18,29 @@ use crate::session::Session;
 mod from;
 mod one;
 
-/// Put a job into a queue, or many from a file
+/// Put a job into a queue, or many jobs from a file
 ///
-/// Prints the jid and nothing else. The data are JSON text, `@FILE`, `-` for stdin, or built from
-/// pairs: `--arg user:=42 --arg locale=de`; they are `{}` where nothing is said.
+/// Prints only the jid. The data is JSON text, `@FILE`, `-` for stdin, or built from pairs: `--arg
+/// user:=42 --arg locale=de`. The default is `{}`.
 ///
-/// `--from` puts a job for each line of a file, a JSON object with the members `queue klass data
-/// jid delay at priority tags retries depends`; what a line does not say comes from the command
-/// line. All lines are checked before the first is sent. Lines may wait for jobs of other lines
-/// by jid, in any order. `delay` is a duration or seconds, `at` a time as `--at` takes it or
-/// seconds since the epoch.
+/// `--from` puts one job per line of a file. A line is a JSON object with the members `queue klass
+/// data jid delay at priority tags retries depends`; the command line supplies members that a line
+/// lacks. All lines are checked before the first one is sent. A line may depend on jobs of other
+/// lines by jid, in any order. `delay` is a duration or a number of seconds. `at` is a time as for
+/// `--at`, or seconds since the epoch.
 ///
-/// `--jid-from PATH` takes jids from a text or number in the data, `--jid-from content` makes them
-/// of all that the job is: the first 32 hexadecimal digits of SHA-256 over queue, klass and data,
-/// each preceded by its length in bytes and a colon (`4:mail13:Mail::Welcome2:{}`); lines that
-/// are alike are one job. Both leave a job that is there already as it is, so the same command can
-/// be run again. So it can with `--journal FILE`, which notes each line before it is sent and when
-/// it is done, and skips those that are done even if their jobs have long expired.
+/// `--jid-from PATH` takes the jid from a text or number in the data. `--jid-from content` computes
+/// it from the job: the first 32 hexadecimal digits of SHA-256 over queue, klass and data, each
+/// preceded by its length in bytes and a colon (`4:mail13:Mail::Welcome2:{}`). Equal lines are then
+/// one job. Both leave an existing job as it is, so the same command can be run again. `--journal
+/// FILE` also makes the command repeatable: it records each line before sending it and when it is
+/// done, and skips lines that are done, even if their jobs have long expired.
 ///
-/// Jobs of one priority are popped in the order of their lines where they get new jids; where jids
-/// are told or derived, `--batch 1` keeps that order, else it is lost among the jobs of a call.
+/// Jobs of one priority with new jids are popped in the order of their lines. With given or
+/// computed jids the order is lost within one call; `--batch 1` keeps it.
 ///
-/// Memory stays small however long the file is: a few slices, and a dozen or two bytes for each
-/// jid that is told or derived. Only where a line waits for a later one, more is kept of each.
+/// Memory does not grow with the size of the file, apart from 12 to 24 bytes per given or computed
+/// jid. If a line depends on a later line, more is kept per line.
 ///
 /// Example: `jid=$(qless put mail Mail::Welcome --arg user:=42 --delay 10m --tag onboarding)`
 ///
@@ -53,69 +53,69 @@ mod one;
 #[derive(Clone, Debug, clap::Args)]
 #[command(override_usage = "qless put [OPTIONS] QUEUE KLASS [DATA] | [QUEUE [KLASS]] --from FILE")]
 pub(crate) struct Args {
-    /// The queue
+    /// Queue
     #[arg(value_parser = value::new_name(), required_unless_present = "from",
           add = value::Candidates::Queues)]
     queue: Option<Name>,
-    /// The kind of work
+    /// Class of the job: the kind of work
     #[arg(value_parser = value::new_name(), required_unless_present = "from")]
     klass: Option<Name>,
-    /// The data: JSON, `@FILE`, or `-` for stdin
+    /// Data: JSON, `@FILE`, or `-` for stdin
     #[arg(value_name = "DATA", allow_negative_numbers = true)]
     positional: Option<OsString>,
-    /// The data: JSON, `@FILE`, or `-` for stdin
+    /// Data: JSON, `@FILE`, or `-` for stdin
     #[arg(long, allow_hyphen_values = true, conflicts_with = "positional")]
     data: Option<OsString>,
-    /// A member of the data: `key=text` or `key:=json`; dots in the key nest
+    /// Member of the data: `key=text` or `key:=json`; dots in the key make nested objects
     #[arg(long, value_name = "PAIR", conflicts_with_all = ["positional", "data"])]
     arg: Vec<OsString>,
     #[command(flatten)]
     limit: MaxData,
-    /// The job's id; a fresh one where nothing is said
+    /// Jid of the job [default: a new one]
     #[arg(long, value_parser = value::new_jid())]
     jid: Option<Name>,
-    /// Leave a job of this id as it is
+    /// Leave an existing job with this jid as it is
     #[arg(long, conflicts_with = "replace")]
     if_absent: bool,
-    /// Put a job of this id again, taking it from a worker if need be
+    /// Put an existing job with this jid again; a worker that holds it loses it
     #[arg(long)]
     replace: bool,
     #[command(flatten)]
     later: Later,
-    /// Higher runs first
+    /// Priority; higher runs first
     #[arg(long, value_name = "N", value_parser = value::integer, allow_hyphen_values = true)]
     priority: Option<i64>,
-    /// A tag
+    /// Tag
     #[arg(long = "tag", value_name = "T", value_parser = value::new_name(),
           add = value::Candidates::Tags)]
     tags: Vec<Name>,
-    /// How often it may be tried again
+    /// Number of retries
     #[arg(long, value_name = "N", value_parser = value::count, allow_hyphen_values = true)]
     retries: Option<u64>,
-    /// A job that must be complete first
+    /// Jid of a job that must be complete first
     #[arg(long, value_name = "JID", value_parser = value::name(),
           add = value::Candidates::Jids(value::Jobs::Open))]
     depends: Vec<Name>,
-    /// Wait only for those dependencies that exist
+    /// Ignore dependencies that do not exist
     #[arg(long)]
     allow_missing: bool,
-    /// Where the jids of lines come from: `content`, or a place in the data such as `user.id`
+    /// Source of the jids: `content`, or a path in the data such as `user.id`
     #[arg(long, value_name = "content|PATH", value_parser = value::jid_from(), requires = "from",
           conflicts_with = "replace")]
     jid_from: Option<JidSource>,
-    /// Put a job for each line of this file, a JSON object; `-` is stdin
+    /// Put one job per line of this file, each a JSON object; `-` for stdin
     #[arg(help_heading = BULK, long, value_name = "FILE", value_parser = value::input(),
           conflicts_with_all = ["positional", "jid"])]
     from: Option<OsString>,
-    /// Note each line in this file; the same command with the same file skips those that are done
+    /// Record each line in this file; the same command with the same file skips lines that are done
     #[arg(help_heading = BULK, long, value_name = "FILE", value_parser = value::file(),
           requires = "from")]
     journal: Option<PathBuf>,
-    /// As many jobs as one call puts [default: 200]
+    /// Number of jobs per call [default: 200]
     #[arg(help_heading = BULK, long, value_name = "N", value_parser = value::batch,
           allow_hyphen_values = true, requires = "from")]
     batch: Option<usize>,
-    /// At most so many jobs a second, such as `500/s`
+    /// Maximum number of jobs per second, such as `500/s`
     #[arg(help_heading = BULK, long, value_name = "N/s", value_parser = value::rate,
           allow_hyphen_values = true, requires = "from")]
     rate: Option<Rate>,
@@ -124,13 +124,13 @@ pub(crate) struct Args {
     fail_fast: bool,
     #[command(flatten)]
     replicas: Replicas,
-    /// Show what would be done, change nothing
+    /// Show what would be done; change nothing
     #[arg(help_heading = BULK, short = 'n', long)]
     dry_run: bool,
 }
 
 impl Args {
-    /// Returns the data of the command line.
+    /// Returns the data from the command line.
     fn data(&self, source: &mut InputSource) -> Result<Vec<u8>, Error> {
         let most = self.limit.max_data;
         match self.positional.as_ref().or(self.data.as_ref()) {

@@ -1,4 +1,4 @@
-//! Putting one job.
+//! `qless put` of one job.
 
 use crate::args::format::Format;
 use crate::clock::moment::Moment;
@@ -10,7 +10,7 @@ use crate::model::bulk::Code;
 use crate::model::put::Put as Shown;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{clean, short};
+use crate::text::short;
 
 use super::Args;
 
@@ -18,12 +18,10 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     // Without `--from` both are required.
     let (Some(queue), Some(klass)) = (&args.queue, &args.klass) else {
-        return Err(Error::usage("`qless put` wants a queue and a klass"));
+        return Err(Error::usage("`qless put` expects a queue and a klass"));
     };
     if args.allow_missing && args.depends.is_empty() {
-        return Err(Error::usage(
-            "`--allow-missing` is for jobs with `--depends`",
-        ));
+        return Err(Error::usage("`--allow-missing` needs `--depends`"));
     }
     let data = args.data(&mut InputSource::default())?;
     let now = session.begin()?;
@@ -67,7 +65,7 @@ fn put(args: &Args, job: &Put, now: Moment, session: &mut Session) -> Result<Exi
             let state = outcome.word(0).cloned();
             for jid in outcome.names().skip(1) {
                 let (jid, what) = (
-                    clean(jid),
+                    jid,
                     match args.allow_missing {
                         true => "complete or missing",
                         false => "complete already",
@@ -79,12 +77,12 @@ fn put(args: &Args, job: &Put, now: Moment, session: &mut Session) -> Result<Exi
             }
             show(session, job, Some(job.queue.clone()), state, true)
         }
-        Code::Exists if args.if_absent => present(session, job, now),
+        Code::Exists if args.if_absent => show_existing(session, job, now),
         Code::Exists => Err(exists(job)),
         Code::MissingDependency => Err(missing(job, outcome.names())),
         Code::Cycle => Err(cycle(job, outcome.names())),
         _ => {
-            let why = outcome.word(0).map(|why| clean(why.as_bytes()));
+            let why = outcome.word(0).map(Name::to_string);
             let why = why.unwrap_or_else(|| outcome.code.word().into());
             Err(Error::new(Kind::Error, format!("{}: {why}", cannot(job))))
         }
@@ -92,8 +90,10 @@ fn put(args: &Args, job: &Put, now: Moment, session: &mut Session) -> Result<Exi
 }
 
 /// Shows a job that exists and was left as it is.
-fn present(session: &mut Session, job: &Put, now: Moment) -> Result<Exit, Error> {
-    let found = session.core()?.seen(now, std::slice::from_ref(&job.jid))?;
+fn show_existing(session: &mut Session, job: &Put, now: Moment) -> Result<Exit, Error> {
+    let found = session
+        .core()?
+        .snapshots(now, std::slice::from_ref(&job.jid))?;
     let (queue, state) = match found.into_iter().flatten().next() {
         Some(seen) => (seen.queue.clone(), Some(seen.state.clone())),
         None => (None, None),
@@ -116,11 +116,8 @@ fn show(
         dry_run: false,
     };
     session.ui.show(&shown)?;
-    let place = |name: &Option<Name>| {
-        name.as_ref()
-            .map_or("–".into(), |name| clean(name.as_bytes()))
-    };
-    let (queue, state) = (place(&shown.queue), place(&shown.state));
+    let shown_name = |name: &Option<Name>| name.as_ref().map_or("–".into(), Name::to_string);
+    let (queue, state) = (shown_name(&shown.queue), shown_name(&shown.state));
     let jid = short(job.jid.as_bytes());
     session.ui.note_on_terminal(&match created {
         true => format!("put {jid} in {queue}, {state}"),
@@ -129,15 +126,15 @@ fn show(
     Ok(Exit::Ok)
 }
 
-/// Says what would be done, as far as can be seen from outside.
+/// Reports what would be done, as far as it can be known without doing it.
 fn rehearse(args: &Args, job: &Put, now: Moment, session: &mut Session) -> Result<Exit, Error> {
     let core = session.core()?;
-    let found = core.seen(now, std::slice::from_ref(&job.jid))?;
-    let others = core.seen(now, &job.depends)?;
+    let found = core.snapshots(now, std::slice::from_ref(&job.jid))?;
+    let others = core.snapshots(now, &job.depends)?;
     let known = found.into_iter().flatten().next();
     if known.is_some() && args.if_absent {
         session.ui.note_dry_run("would leave the job as it is");
-        return present(session, job, now);
+        return show_existing(session, job, now);
     }
     if known.is_some() && !args.replace {
         return Err(exists(job));
@@ -146,12 +143,12 @@ fn rehearse(args: &Args, job: &Put, now: Moment, session: &mut Session) -> Resul
         return Err(cycle(job, [&job.jid, &job.jid].into_iter()));
     }
     let pairs = || job.depends.iter().zip(&others);
-    let lost: Vec<&Name> = pairs()
+    let missing_jids: Vec<&Name> = pairs()
         .filter(|(_, job)| job.is_none())
         .map(|(jid, _)| jid)
         .collect();
-    if !lost.is_empty() && !args.allow_missing {
-        return Err(missing(job, lost.into_iter()));
+    if !missing_jids.is_empty() && !args.allow_missing {
+        return Err(missing(job, missing_jids.into_iter()));
     }
     let waits = others.iter().flatten().any(|job| !job.is("complete"));
     let later = args.later.due(now).is_some_and(|due| due > now);
@@ -167,7 +164,7 @@ fn rehearse(args: &Args, job: &Put, now: Moment, session: &mut Session) -> Resul
         created: true,
         dry_run: true,
     })?;
-    let queue = clean(job.queue.as_bytes());
+    let queue = &job.queue;
     session
         .ui
         .note_dry_run(&format!("would put a job in {queue}, {state}"));
@@ -175,7 +172,7 @@ fn rehearse(args: &Args, job: &Put, now: Moment, session: &mut Session) -> Resul
 }
 
 fn cannot(job: &Put) -> String {
-    format!("cannot put `{}`", clean(job.jid.as_bytes()))
+    format!("cannot put `{}`", job.jid)
 }
 
 fn exists(job: &Put) -> Error {
@@ -185,26 +182,24 @@ fn exists(job: &Put) -> Error {
 }
 
 fn missing<'n>(job: &Put, names: impl Iterator<Item = &'n Name>) -> Error {
-    let names: Vec<String> = names
-        .map(|name| format!("`{}`", clean(name.as_bytes())))
-        .collect();
+    let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
     let verb = if names.len() == 1 { "does" } else { "do" };
     Error::not_found(format!(
-        "{}: {} {verb} not exist, so nothing can wait for it",
+        "{}: {} {verb} not exist, so no job can depend on it",
         cannot(job),
         names.join(", ")
     ))
-    .hint("`--allow-missing` waits only for those that exist")
+    .hint("`--allow-missing` ignores dependencies that do not exist")
     .jid(&job.jid)
 }
 
 fn cycle<'n>(job: &Put, names: impl Iterator<Item = &'n Name>) -> Error {
-    let mut names: Vec<String> = names.map(clean).collect();
+    let mut names: Vec<String> = names.map(Name::to_string).collect();
     if names.len() < 2 || names.first() != names.last() {
         names.extend(names.first().cloned());
     }
     Error::conflict(format!(
-        "{}: it would wait for itself: {}",
+        "{}: it would depend on itself: {}",
         cannot(job),
         names.join(" → ")
     ))

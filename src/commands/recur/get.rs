@@ -11,18 +11,17 @@ use crate::input::source::InputSource;
 use crate::model::list::List;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::clean;
 
 /// Show recurring jobs in full
 ///
-/// One jid gives one document, several give a list.
+/// One jid gives one document; several give a list.
 ///
 /// Example: `qless recur get nightly`
 ///
 /// Exit codes: 0, 4 no such recurring job, 6 server.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
-    /// The recurring jobs; `-` reads their jids from standard input, `@FILE` from a file
+    /// Jids of recurring jobs; `-` reads jids from stdin, `@FILE` from a file
     #[arg(value_name = "JID", required = true, value_parser = value::jids(),
           add = value::Candidates::Jids(value::Jobs::Recurring))]
     jids: Vec<Name>,
@@ -30,8 +29,8 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    let told = jids::read(&mut InputSource::default(), &args.jids)?;
-    if matches!(told, JidArgs::Many(_)) {
+    let given = jids::read(&mut InputSource::default(), &args.jids)?;
+    if matches!(given, JidArgs::Many(_)) {
         session
             .ui
             .check_columns::<List<crate::model::recur::Recurring>>()?;
@@ -41,7 +40,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let mut found = Vec::new();
     let mut missing = Vec::new();
     if out.format() == Format::Raw {
-        for jid in told.jids() {
+        for jid in given.jids() {
             let text = core.raw(now, &Call::raw("recur.get").arg(jid))?;
             match text.is_empty() {
                 true => missing.push(jid),
@@ -49,22 +48,19 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             }
         }
     } else {
-        for (jid, recurring) in told.jids().iter().zip(core.recurs(now, told.jids())?) {
+        for (jid, recurring) in given.jids().iter().zip(core.recurs(now, given.jids())?) {
             match recurring {
                 Some(recurring) => found.push(recurring),
                 None => missing.push(jid),
             }
         }
-        match (&told, found.first()) {
+        match (&given, found.first()) {
             (JidArgs::One(_), Some(recurring)) => out.show(recurring)?,
             (JidArgs::One(_), None) => {}
             _ => out.show(&List::whole(found))?,
         }
     }
-    let names: Vec<String> = missing
-        .iter()
-        .map(|jid| format!("`{}`", clean(jid)))
-        .collect();
+    let names: Vec<String> = missing.iter().map(|jid| format!("`{jid}`")).collect();
     match missing.as_slice() {
         [] => Ok(Exit::Ok),
         [jid] => {

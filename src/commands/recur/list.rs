@@ -12,14 +12,15 @@ use crate::session::Session;
 
 /// List recurring jobs
 ///
-/// By queue, then by next run. `due … ago` means that nobody has popped or peeked the queue since.
+/// The list is sorted by queue, then by next run. `due … ago` means that nobody has popped or
+/// peeked the queue since then.
 ///
 /// Examples: `qless recur list` · `qless recur list reports`
 ///
 /// Exit codes: 0, also if there are none; 4 unknown queue, 6 server.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
-    /// Only those of these queues, by name or glob
+    /// Only recurring jobs of these queues (name or glob)
     #[arg(value_name = "QUEUE", value_parser = value::pattern(), add = value::Candidates::Queues)]
     queues: Vec<Pattern>,
 }

@@ -9,7 +9,6 @@ use crate::exit::Exit;
 use crate::model::recur::Recurring;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::clean;
 
 mod get;
 mod list;
@@ -21,12 +20,12 @@ mod tag;
 
 /// Show and change recurring jobs
 ///
-/// A recurring job is a template: the core puts a job from it each interval, when someone pops or
-/// peeks its queue. If nobody does, it is overdue.
+/// A recurring job is a template. When a worker pops its queue or a client peeks it, the core puts
+/// one job per interval that has passed. Without pops and peeks the recurring job is overdue.
 ///
 /// Examples: `qless recur list` · `qless recur put reports Nightly --every 1d --at 03:00 --jid nightly`
 ///
-/// Exit codes: 0, 4 unknown jid or queue, 5 it exists already, 6 server, 9 not confirmed.
+/// Exit codes: 0, 4 unknown jid or queue, 5 the jid exists, 6 server, 9 not confirmed.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(subcommand)]
@@ -64,12 +63,12 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
 }
 
-/// Looks at one recurring job.
+/// Reads one recurring job.
 fn first(session: &mut Session, now: Moment, jid: &Name) -> Result<Option<Recurring>, Error> {
     let found = session.core()?.recurs(now, std::slice::from_ref(jid))?;
     Ok(found.into_iter().flatten().next())
 }
 
-fn gone(jid: &Name) -> Error {
-    Error::not_found(format!("recurring job `{}` does not exist", clean(jid))).jid(jid)
+fn missing(jid: &Name) -> Error {
+    Error::not_found(format!("recurring job `{jid}` does not exist")).jid(jid)
 }

@@ -17,66 +17,67 @@ use crate::input::source::InputSource;
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{clean, duration};
+use crate::text::duration;
 
-/// Make a recurring job
+/// Create a recurring job
 ///
-/// From then on a job is put into the queue each interval, when someone pops or peeks it; the
-/// first one at once, where nothing else is said. Prints the jid of the recurring job.
+/// Each interval one job is put into the queue, when a worker pops it or a client peeks it. The
+/// first job is put immediately, unless `--offset` or `--at` is given. Prints the jid of the
+/// recurring job.
 ///
 /// Example: `qless recur put reports Nightly --every 1d --at 03:00 --jid nightly`
 ///
-/// Exit codes: 0, 2 usage, 5 there is one of this jid, 6 server.
+/// Exit codes: 0, 2 usage, 5 the jid exists, 6 server.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
-    /// The queue
+    /// Queue
     #[arg(value_parser = value::new_name(), add = value::Candidates::Queues)]
     queue: Name,
-    /// The kind of work
+    /// Class of the jobs: the kind of work
     #[arg(value_parser = value::new_name())]
     klass: Name,
-    /// The data: JSON, `@FILE`, or `-` for stdin
+    /// Data: JSON, `@FILE`, or `-` for stdin
     #[arg(value_name = "DATA", allow_negative_numbers = true)]
     positional: Option<OsString>,
-    /// The data: JSON, `@FILE`, or `-` for stdin
+    /// Data: JSON, `@FILE`, or `-` for stdin
     #[arg(long, allow_hyphen_values = true, conflicts_with = "positional")]
     data: Option<OsString>,
-    /// A member of the data: `key=text` or `key:=json`; dots in the key nest
+    /// Member of the data: `key=text` or `key:=json`; dots in the key make nested objects
     #[arg(long, value_name = "PAIR", conflicts_with_all = ["positional", "data"])]
     arg: Vec<OsString>,
     #[command(flatten)]
     limit: MaxData,
-    /// How often
+    /// Interval
     #[arg(long, value_name = "D", value_parser = value::interval, allow_hyphen_values = true)]
     every: Duration,
-    /// The first one after this time
+    /// Put the first job after this time
     #[arg(long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true)]
     offset: Option<Duration>,
-    /// The first one at this time
+    /// Put the first job at this time
     #[arg(long, value_name = "T", value_parser = moment::when, allow_hyphen_values = true,
           conflicts_with = "offset")]
     at: Option<When>,
-    /// The most missed runs that are made up for; 0 is all
+    /// Maximum number of missed runs to make up for; 0 means all
     #[arg(long, value_name = "N", value_parser = value::count, default_value = "0")]
     backlog: u64,
-    /// The id of the recurring job; a fresh one where nothing is said
+    /// Jid of the recurring job [default: a new one]
     #[arg(long, value_parser = value::new_jid())]
     jid: Option<Name>,
-    /// Leave one of this id as it is
+    /// Leave an existing recurring job with this jid as it is
     #[arg(long, conflicts_with = "replace")]
     if_absent: bool,
-    /// Make one of this id anew; only its count is kept
+    /// Replace an existing recurring job with this jid; only its count stays
     #[arg(long)]
     replace: bool,
-    /// Higher runs first
+    /// Priority; higher runs first
     #[arg(long, value_name = "N", value_parser = value::integer, allow_hyphen_values = true,
           default_value = "0")]
     priority: i64,
-    /// A tag
+    /// Tag
     #[arg(long = "tag", value_name = "T", value_parser = value::new_name(),
           add = value::Candidates::Tags)]
     tags: Vec<Name>,
-    /// How often each may be tried again
+    /// Number of retries of each job
     #[arg(long, value_name = "N", value_parser = value::count, default_value = "5")]
     retries: u64,
     #[command(flatten)]
@@ -91,9 +92,9 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     let now = session.begin()?;
     let fresh = args.jid.is_none();
-    let new = || Name::from(uuid::Uuid::new_v4().simple().to_string());
+    let new_jid = || Name::from(uuid::Uuid::new_v4().simple().to_string());
     let job = Template {
-        jid: args.jid.unwrap_or_else(new),
+        jid: args.jid.unwrap_or_else(new_jid),
         queue: args.queue,
         klass: args.klass,
         data,
@@ -108,13 +109,13 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         backlog: args.backlog,
         tags: args.tags,
     };
-    let jid = clean(&job.jid);
+    let jid = &job.jid;
     let exists = first(session, now, &job.jid)?.is_some();
     if exists && !args.if_absent && !args.replace {
         return Err(Error::conflict(format!(
-            "cannot put `{jid}`: there is a recurring job of this id already"
+            "cannot put `{jid}`: a recurring job of this id exists already"
         ))
-        .hint("`--if-absent` leaves it as it is, `--replace` makes it anew")
+        .hint("`--if-absent` leaves it as it is, `--replace` replaces it")
         .jid(&job.jid));
     }
     let dry = args.dry.dry_run;
@@ -123,7 +124,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         session.core()?.recur(now, &job)?;
     }
     let every = duration(job.every.as_secs_f64());
-    let queue = clean(&job.queue);
+    let queue = &job.queue;
     match (leave, dry) {
         (true, _) => session
             .ui

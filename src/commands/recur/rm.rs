@@ -1,6 +1,6 @@
 //! `qless recur rm`
 
-use super::gone;
+use super::missing;
 use crate::args::format::Format;
 use crate::args::shared::DryRun;
 use crate::args::value;
@@ -11,18 +11,18 @@ use crate::input::source::InputSource;
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{clean, plural};
+use crate::text::plural;
 
 /// Remove recurring jobs
 ///
-/// The jobs that they put already stay.
+/// The jobs that they have put stay.
 ///
 /// Example: `qless recur rm nightly`
 ///
 /// Exit codes: 0, 4 no such recurring job, 6 server, 9 not confirmed (two or more).
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
-    /// The recurring jobs; `-` reads their jids from stdin, `@FILE` from a file
+    /// Jids of recurring jobs; `-` reads jids from stdin, `@FILE` from a file
     #[arg(value_name = "JID", required = true, value_parser = value::jids(),
           add = value::Candidates::Jids(value::Jobs::Recurring))]
     jids: Vec<Name>,
@@ -32,16 +32,16 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
-    let told = jids::read(&mut InputSource::default(), &args.jids)?;
-    let jids = told.jids().to_vec();
+    let given = jids::read(&mut InputSource::default(), &args.jids)?;
+    let jids = given.jids().to_vec();
     let now = session.begin()?;
     let found = session.core()?.recurs(now, &jids)?;
     for (jid, found) in jids.iter().zip(found) {
         if found.is_none() {
-            return Err(gone(jid));
+            return Err(missing(jid));
         }
     }
-    let names: Vec<String> = jids.iter().map(clean).collect();
+    let names: Vec<String> = jids.iter().map(Name::to_string).collect();
     let dry = args.dry.dry_run;
     if dry {
         session
@@ -68,7 +68,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .note_on_terminal(&format!("removed {}", names.join(", ")));
     }
     if session.ui.format() == Format::Raw && !dry {
-        // What the core answers, to each.
+        // The reply of the core to each call.
         session.ui.text(&"1\n".repeat(jids.len()))?;
     }
     session.ui.show(&Done::new("recur rm", jids, dry))?;

@@ -1,6 +1,6 @@
 //! `qless recur run`
 
-use super::{first, gone};
+use super::{first, missing};
 use crate::args::format::Format;
 use crate::args::shared::DryRun;
 use crate::args::value;
@@ -11,18 +11,18 @@ use crate::model::bulk::Code;
 use crate::model::put::Put as Shown;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{clean, short};
+use crate::text::short;
 
 /// Put one job of a recurring job now
 ///
-/// Beside its interval: neither its next run nor its count changes. Prints the jid of the job.
+/// Neither the next run nor the count of the recurring job changes. Prints the jid of the new job.
 ///
 /// Example: `qless recur run nightly`
 ///
 /// Exit codes: 0, 4 no such recurring job, 6 server.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
-    /// The recurring job
+    /// Jid of the recurring job
     #[arg(value_parser = value::jids(), add = value::Candidates::Jids(value::Jobs::Recurring))]
     jid: Name,
     #[command(flatten)]
@@ -33,7 +33,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
     let now = session.begin()?;
     let Some(found) = first(session, now, &args.jid)? else {
-        return Err(gone(&args.jid));
+        return Err(missing(&args.jid));
     };
     let job = Put {
         queue: found.queue.unwrap_or_default(),
@@ -48,7 +48,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         spawned_from: Some(args.jid),
         ..Put::default()
     };
-    let queue = clean(&job.queue);
+    let queue = &job.queue;
     let mut shown = Shown {
         jid: job.jid.clone(),
         queue: Some(job.queue.clone()),
@@ -67,7 +67,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if outcome.code != Code::Ok {
         let why = outcome
             .word(0)
-            .map_or(outcome.code.word().to_string(), clean);
+            .map_or(outcome.code.word().to_string(), Name::to_string);
         return Err(Error::conflict(format!(
             "cannot put a job in `{queue}`: {why}"
         )));

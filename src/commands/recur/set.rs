@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use super::{first, gone};
+use super::{first, missing};
 use crate::args::format::Format;
 use crate::args::shared::{DryRun, MaxData};
 use crate::args::value;
@@ -15,41 +15,40 @@ use crate::input::source::InputSource;
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::clean;
 
 /// Change a recurring job
 ///
-/// The jobs that it put already stay as they are.
+/// The jobs that it has put stay as they are.
 ///
 /// Example: `qless recur set nightly --every 12h --priority 5`
 ///
 /// Exit codes: 0, 2 usage, 4 no such recurring job, 6 server.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
-    /// The recurring job
+    /// Jid of the recurring job
     #[arg(value_parser = value::jids(), add = value::Candidates::Jids(value::Jobs::Recurring))]
     jid: Name,
-    /// How often; the next run is shifted by as much
+    /// Interval; the next run moves by the difference
     #[arg(long, value_name = "D", value_parser = value::interval, allow_hyphen_values = true)]
     every: Option<Duration>,
-    /// The queue
+    /// Queue
     #[arg(long, value_parser = value::new_name(), add = value::Candidates::Queues)]
     queue: Option<Name>,
-    /// The kind of work
+    /// Class of the jobs: the kind of work
     #[arg(long, value_parser = value::new_name())]
     klass: Option<Name>,
-    /// The data: JSON, `@FILE`, or `-` for stdin
+    /// Data: JSON, `@FILE`, or `-` for stdin
     #[arg(long, allow_hyphen_values = true)]
     data: Option<OsString>,
     #[command(flatten)]
     limit: MaxData,
-    /// Higher runs first
+    /// Priority; higher runs first
     #[arg(long, value_name = "N", value_parser = value::integer, allow_hyphen_values = true)]
     priority: Option<i64>,
-    /// How often each may be tried again
+    /// Number of retries of each job
     #[arg(long, value_name = "N", value_parser = value::count)]
     retries: Option<u64>,
-    /// The most missed runs that are made up for; 0 is all
+    /// Maximum number of missed runs to make up for; 0 means all
     #[arg(long, value_name = "N", value_parser = value::count)]
     backlog: Option<u64>,
     #[command(flatten)]
@@ -82,14 +81,14 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         changes.push(("backlog", backlog.to_string().into_bytes()));
     }
     if changes.is_empty() {
-        return Err(Error::usage("nothing is to be changed")
-            .hint("see what can be: `qless recur set --help`"));
+        return Err(Error::usage("no change is given")
+            .hint("`qless recur set --help` lists what can be changed"));
     }
     let now = session.begin()?;
     if first(session, now, &args.jid)?.is_none() {
-        return Err(gone(&args.jid));
+        return Err(missing(&args.jid));
     }
-    let jid = clean(&args.jid);
+    let jid = &args.jid;
     let dry = args.dry.dry_run;
     match dry {
         true => session.ui.note_dry_run(&format!("would change {jid}")),
@@ -99,7 +98,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
     }
     if session.ui.format() == Format::Raw && !dry {
-        // What the core answers.
+        // The reply of the core.
         session.ui.text("1\n")?;
     }
     session

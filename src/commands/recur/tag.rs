@@ -1,6 +1,6 @@
 //! `qless recur tag`
 
-use super::{first, gone};
+use super::{first, missing};
 use crate::args::format::Format;
 use crate::args::shared::{DryRun, apart};
 use crate::args::value;
@@ -12,25 +12,24 @@ use crate::model::bulk::{BulkReport, BulkRow, RowContent, Totals};
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::clean;
 
-/// Tag a recurring job
+/// Add tags to a recurring job, or remove them
 ///
-/// The jobs that it puts from then on carry the tags. Prints the tags that it has then.
+/// The jobs that it puts from now on get these tags. Prints the tags after the change.
 ///
 /// Example: `qless recur tag nightly --add reports --remove new`
 ///
 /// Exit codes: 0, 2 usage, 4 no such recurring job, 6 server.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
-    /// The recurring job
+    /// Jid of the recurring job
     #[arg(value_parser = value::jids(), add = value::Candidates::Jids(value::Jobs::Recurring))]
     jid: Name,
-    /// Add a tag
+    /// Tag to add
     #[arg(long, value_name = "T", value_parser = value::new_name(),
           required_unless_present = "remove", add = value::Candidates::Tags)]
     add: Vec<Name>,
-    /// Remove a tag
+    /// Tag to remove
     #[arg(long, value_name = "T", value_parser = value::jids(), add = value::Candidates::Tags)]
     remove: Vec<Name>,
     #[command(flatten)]
@@ -42,7 +41,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
     let now = session.begin()?;
     let Some(found) = first(session, now, &args.jid)? else {
-        return Err(gone(&args.jid));
+        return Err(missing(&args.jid));
     };
     let dry = args.dry.dry_run;
     let mut tags = found.tags;
@@ -55,7 +54,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                 .unwrap_or_default();
         }
     }
-    let jid = clean(&args.jid);
+    let jid = &args.jid;
     match dry {
         true => session.ui.note_dry_run(&format!("would tag {jid}")),
         false => session.ui.note_on_terminal(&format!("tagged {jid}")),

@@ -11,24 +11,25 @@ use crate::core::call::call_spec::RetryClass;
 use crate::core::call::reply;
 use crate::core::call::{Call, Core, Value};
 use crate::error::Error;
-use crate::model::verdict::{Change, Location, MOST, RepairReply, Verdict, VerdictOutcome};
+use crate::model::finding::{Detail, FindingId};
+use crate::model::verdict::{Change, Location, MAX_ITEMS, RepairReply, Verdict, VerdictOutcome};
 use crate::name::Name;
 
 impl Core {
     /// Verifies items of one location. `findings`: empty for all, else ids separated by commas. `-id`
     /// excludes a finding; an id approves its repair.
-    pub fn verdicts(
+    pub fn verify(
         &mut self,
         now: Moment,
         findings: &str,
         location: &Location,
         items: &[Name],
     ) -> Result<Vec<Verdict>, Error> {
-        self.plan(now, findings, "", location, items)
+        self.plan_repair(now, findings, "", location, items)
     }
 
-    /// Verifies items as [`Core::mend`] does, and returns the changes that it would make.
-    pub fn plan(
+    /// Verifies items as [`Core::repair`] does, and returns the changes that it would make.
+    pub fn plan_repair(
         &mut self,
         now: Moment,
         findings: &str,
@@ -42,7 +43,7 @@ impl Core {
 
     /// Verifies items again and repairs the findings that are still there, in the same call. `run` is
     /// the name of the repair; the names of keys that it sets aside contain it.
-    pub fn mend(
+    pub fn repair(
         &mut self,
         now: Moment,
         findings: &str,
@@ -50,8 +51,8 @@ impl Core {
         location: &Location,
         items: &[Name],
     ) -> Result<RepairReply, Error> {
-        let (verdicts, again) = self.check_slice(now, "mend", findings, run, location, items)?;
-        Ok(RepairReply { verdicts, again })
+        let (verdicts, repeated) = self.check_slice(now, "mend", findings, run, location, items)?;
+        Ok(RepairReply { verdicts, repeated })
     }
 
     fn check_slice(
@@ -77,7 +78,7 @@ impl Core {
 
     /// Reverts changes of repairs, newest first, if nothing has changed since. Returns the numbers of
     /// reverted and of skipped changes.
-    pub fn put_back(&mut self, now: Moment, changes: &[Change]) -> Result<(u64, u64), Error> {
+    pub fn revert(&mut self, now: Moment, changes: &[Change]) -> Result<(u64, u64), Error> {
         let mut words: Vec<Vec<u8>> = Vec::with_capacity(changes.len() * 4);
         for change in changes {
             words.push(change.key.as_bytes().to_vec());
@@ -107,7 +108,7 @@ impl Core {
 
 /// What the server reports about itself that may damage jobs. Absent if it does not report it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Server {
+pub struct ServerHealth {
     /// `maxmemory-policy`.
     pub policy: Option<String>,
     /// `maxmemory`. 0 means no limit.
@@ -129,7 +130,7 @@ pub struct Primary {
 
 impl Core {
     /// Returns what the server reports about itself: less if the user may not ask.
-    pub fn server(&mut self, now: Moment) -> Server {
+    pub fn server_health(&mut self, now: Moment) -> ServerHealth {
         let calls = [
             Call::plain("INFO").arg("memory"),
             Call::plain("INFO").arg("stats"),
@@ -162,7 +163,7 @@ impl Core {
         };
         let keys = keys.and_then(|text| text.parse().ok());
         let replica = field("role").is_some_and(|role| role == "slave");
-        Server {
+        ServerHealth {
             policy: field("maxmemory_policy"),
             limit: number("maxmemory"),
             evicted: number("evicted_keys").unwrap_or(0),
@@ -188,7 +189,7 @@ impl Core {
     /// Returns whether each is a job.
     pub fn are_jobs(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<bool>, Error> {
         let mut exist = Vec::with_capacity(jids.len());
-        for slice in jids.chunks(MOST) {
+        for slice in jids.chunks(MAX_ITEMS) {
             let call = Call::read("look.jobs").arg("state").args(slice);
             let jobs = reply::list(self.call(now, call)?)?;
             exist.extend(jobs.iter().map(|job| *job != Value::Nil));
@@ -216,16 +217,19 @@ fn verdict(row: Value) -> Result<Verdict, Error> {
         None => Err(reply::unexpected("a finding")),
     };
     let (id, item, outcome, detail) = (word()?, word()?, word()?, word()?);
+    let id = std::str::from_utf8(&id).ok().and_then(FindingId::named);
+    let id = id.ok_or_else(|| reply::unexpected("a finding"))?;
     Ok(Verdict {
-        id: String::from_utf8(id).map_err(|_| reply::unexpected("a finding"))?,
+        id,
         item: Name::from(item),
         outcome: match outcome.as_slice() {
-            b"found" => VerdictOutcome::Found,
-            b"decide" => VerdictOutcome::Decide,
+            b"found" => VerdictOutcome::Repairable,
+            b"decide" => VerdictOutcome::NeedsOnly,
             b"report" => VerdictOutcome::Report,
-            b"mended" => VerdictOutcome::Mended,
+            b"mended" => VerdictOutcome::Repaired,
             _ => return Err(reply::unexpected("an outcome")),
         },
+        known_detail: Detail::read(id, &detail),
         detail: Name::from(detail),
         changes: row.map(change).collect::<Result<_, _>>()?,
     })

@@ -21,14 +21,14 @@ const MOST: usize = 200;
 
 /// Reads jobs in slices of about equal size.
 #[derive(Debug)]
-pub(crate) struct Savings<'a> {
+pub(crate) struct ExportReader<'a> {
     remaining: &'a [Name],
     size: usize,
 }
 
-impl<'a> Savings<'a> {
-    pub(crate) fn of(jids: &'a [Name]) -> Savings<'a> {
-        Savings {
+impl<'a> ExportReader<'a> {
+    pub(crate) fn new(jids: &'a [Name]) -> ExportReader<'a> {
+        ExportReader {
             remaining: jids,
             // The size of the jobs is unknown before the first reply.
             size: 20,
@@ -66,16 +66,16 @@ impl<'a> Savings<'a> {
 
 /// Reads the ids of all `jobs`, or of all `recurring` ones, by their keys: some may be in no set.
 #[derive(Debug)]
-pub(crate) struct Scan {
+pub(crate) struct KeyScan {
     kind: &'static str,
     /// `None` at the end.
     cursor: Option<Vec<u8>>,
 }
 
-impl Scan {
-    pub(crate) fn of(kind: &'static str) -> Scan {
+impl KeyScan {
+    pub(crate) fn new(kind: &'static str) -> KeyScan {
         let cursor = Some(b"0".to_vec());
-        Scan { kind, cursor }
+        KeyScan { kind, cursor }
     }
 
     /// Returns the next ids, `None` at the end. A slice may be empty, and an id may come twice.

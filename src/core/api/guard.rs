@@ -78,7 +78,7 @@ impl RequeueVerb {
 
 /// A job with its dependencies and dependents.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Kin {
+pub struct JobWithNeighbors {
     pub seen: JobSnapshot,
     pub dependencies: Vec<Name>,
     pub dependents: Vec<Name>,
@@ -111,7 +111,11 @@ pub(crate) const JOBS_PER_READ: usize = 250;
 
 impl Core {
     /// Returns snapshots of jobs, `None` for those that do not exist.
-    pub fn seen(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<Option<JobSnapshot>>, Error> {
+    pub fn snapshots(
+        &mut self,
+        now: Moment,
+        jids: &[Name],
+    ) -> Result<Vec<Option<JobSnapshot>>, Error> {
         let mut interner = Interner::default();
         let mut snapshots = Vec::with_capacity(jids.len());
         for jids in jids.chunks(JOBS_PER_READ) {
@@ -124,7 +128,11 @@ impl Core {
     }
 
     /// Returns snapshots of jobs with their dependencies and dependents.
-    pub fn kin(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<Option<Kin>>, Error> {
+    pub fn jobs_with_neighbors(
+        &mut self,
+        now: Moment,
+        jids: &[Name],
+    ) -> Result<Vec<Option<JobWithNeighbors>>, Error> {
         let (mut kin, mut interner) = (Vec::with_capacity(jids.len()), Interner::default());
         for jids in jids.chunks(JOBS_PER_READ) {
             let fields = "state,queue,shown,since,mark,dependencies,dependents";
@@ -143,7 +151,7 @@ impl Core {
                     }
                 }
                 let seen = read(now, jid, Value::Array(fields), &mut interner)?;
-                kin.push(seen.map(|seen| Kin {
+                kin.push(seen.map(|seen| JobWithNeighbors {
                     seen,
                     dependencies,
                     dependents,

@@ -71,18 +71,18 @@ impl Index {
 
 /// A part of an index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Part {
+pub struct IndexSlice {
     /// The number of all members.
     pub total: u64,
     pub members: Vec<Name>,
 }
 
-impl Part {
-    fn read(reply: Value) -> Result<Part, Error> {
+impl IndexSlice {
+    fn read(reply: Value) -> Result<IndexSlice, Error> {
         let mut reply = reply::list(reply)?.into_iter();
         let total = reply.next().map_or(Ok(0), reply::integer)?;
         let members = reply.map(|member| reply::bytes(member).map(Name::from));
-        Ok(Part {
+        Ok(IndexSlice {
             total: total.max(0) as u64,
             members: members.collect::<Result<_, Error>>()?,
         })
@@ -112,7 +112,7 @@ impl Core {
         index: &Index,
         offset: u64,
         count: u64,
-    ) -> Result<Part, Error> {
+    ) -> Result<IndexSlice, Error> {
         let mut parts = self.parts(now, &[(index.clone(), offset)], count)?;
         Ok(parts.pop().unwrap_or_default())
     }
@@ -123,7 +123,7 @@ impl Core {
         now: Moment,
         wanted: &[(Index, u64)],
         count: u64,
-    ) -> Result<Vec<Part>, Error> {
+    ) -> Result<Vec<IndexSlice>, Error> {
         let count = count.min(MOST).to_string();
         let mut parts = Vec::with_capacity(wanted.len());
         for slice in wanted.chunks(SLICE) {
@@ -139,7 +139,7 @@ impl Core {
                 })
                 .collect();
             for reply in self.calls(now, &calls) {
-                parts.push(Part::read(reply?)?);
+                parts.push(IndexSlice::read(reply?)?);
             }
         }
         Ok(parts)
@@ -253,7 +253,7 @@ impl IndexReader {
 }
 
 /// Reads a part: from where, how many.
-type Read<'a> = &'a mut dyn FnMut(u64, u64) -> Result<Part, Error>;
+type Read<'a> = &'a mut dyn FnMut(u64, u64) -> Result<IndexSlice, Error>;
 
 #[cfg(test)]
 mod tests {
@@ -286,7 +286,7 @@ mod tests {
             while let Some(slice) = reader.step(&mut |offset, count| {
                 let (from, count) = ((offset as usize).min(list.len()), count as usize);
                 let members = list[from..(from + count).min(list.len())].to_vec();
-                Ok(Part { total: list.len() as u64, members })
+                Ok(IndexSlice { total: list.len() as u64, members })
             }).unwrap() {
                 returned.extend(slice);
                 let Some((leave, some, come)) = moves.next() else { continue };

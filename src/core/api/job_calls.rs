@@ -5,7 +5,7 @@
 //! commands change its leftovers all the same.
 
 use super::guard::{CHANGE_DEPENDENCIES, GuardReply, outcome_and_reply};
-use super::reconcile::SecondReply;
+use super::reconcile::ChangedJob;
 use crate::clock::moment::Moment;
 use crate::core::call::call_spec::RetryClass;
 use crate::core::call::reply;
@@ -16,11 +16,11 @@ use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 
 /// The outcome for each job.
-pub(crate) type Each<T> = Vec<Result<Steered<T>, Error>>;
+pub(crate) type PerJob<T> = Vec<Result<CallOutcome<T>, Error>>;
 
 /// The outcome of one command of the reference.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Steered<T> {
+pub enum CallOutcome<T> {
     /// The command ran. The value is its reply.
     Done(T),
     /// The job changed since it was read.
@@ -35,7 +35,7 @@ impl Core {
         note: &[u8],
         jobs: &[JobSnapshot],
         to: i64,
-    ) -> Each<i64> {
+    ) -> PerJob<i64> {
         let call = |job: &JobSnapshot| {
             Call::write(
                 "priority",
@@ -57,7 +57,7 @@ impl Core {
         jobs: &[JobSnapshot],
         off: &[Name],
         on: &[Name],
-    ) -> Each<Vec<u8>> {
+    ) -> PerJob<Vec<u8>> {
         let call = |job: &JobSnapshot| {
             let call = |verb: &str| {
                 let call = Call::write("tag", RetryClass::Idempotent, "tag", "tagging");
@@ -80,7 +80,7 @@ impl Core {
         note: &[u8],
         jobs: &[JobSnapshot],
         tracked: bool,
-    ) -> Each<bool> {
+    ) -> PerJob<bool> {
         let call = |job: &JobSnapshot| track_call(tracked, &job.jid);
         let read = |value| Ok(reply::integer(value)? != 0);
         self.call_each(now, note, jobs, call, read, |_| true)
@@ -94,7 +94,7 @@ impl Core {
     }
 
     /// Revokes the locks of running jobs.
-    pub fn timeout(&mut self, now: Moment, note: &[u8], jobs: &[JobSnapshot]) -> Each<()> {
+    pub fn timeout(&mut self, now: Moment, note: &[u8], jobs: &[JobSnapshot]) -> PerJob<()> {
         let call = |job: &JobSnapshot| {
             let call = Call::write("timeout", RetryClass::Guarded, "time out", "timing out");
             call.jid(&job.jid)
@@ -109,7 +109,7 @@ impl Core {
         note: &[u8],
         jobs: &[JobSnapshot],
         off: &[Name],
-    ) -> Each<()> {
+    ) -> PerJob<()> {
         let all = Name::from("all");
         let off = match off.is_empty() {
             true => std::slice::from_ref(&all),
@@ -145,8 +145,8 @@ impl Core {
         jobs: &[JobSnapshot],
         call: impl Fn(&JobSnapshot) -> Call,
         read: impl Fn(Value) -> Result<T, Error>,
-        after: impl Fn(SecondReply) -> T,
-    ) -> Each<T> {
+        after: impl Fn(ChangedJob) -> T,
+    ) -> PerJob<T> {
         let guarded = |job: &JobSnapshot| match job.mark.is_empty() {
             true => call(job),
             false => call(job).guarded(&job.jid, &job.mark, note),
@@ -175,12 +175,12 @@ impl Core {
         let outcomes = jobs.iter().zip(outcomes).map(|(job, outcome)| {
             let (outcome, reply) = outcome?;
             match (outcome.code, reply) {
-                (Code::Ok, Some(reply)) => read(reply).map(Steered::Done),
+                (Code::Ok, Some(reply)) => read(reply).map(CallOutcome::Done),
                 (Code::Ok, None) => {
                     let job = present.remove(&job.jid).unwrap_or_default();
-                    Ok(Steered::Done(after(job)))
+                    Ok(CallOutcome::Done(after(job)))
                 }
-                _ => Ok(Steered::Refused(outcome)),
+                _ => Ok(CallOutcome::Refused(outcome)),
             }
         });
         outcomes.collect()

@@ -19,21 +19,21 @@ const MOST: usize = 500;
 
 /// Reads the jids of all jobs, in no order.
 #[derive(Debug)]
-pub(crate) struct Scan {
+pub(crate) struct JobScan {
     cursor: Vec<u8>,
     done: bool,
 }
 
-impl Default for Scan {
-    fn default() -> Scan {
-        Scan {
+impl Default for JobScan {
+    fn default() -> JobScan {
+        JobScan {
             cursor: b"0".to_vec(),
             done: false,
         }
     }
 }
 
-impl Scan {
+impl JobScan {
     /// Returns the next jids, `None` at the end. A page may be empty, and a jid may come twice.
     pub(crate) fn next(
         &mut self,

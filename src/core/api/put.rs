@@ -179,7 +179,7 @@ impl Core {
             outcome.reconcile_put(now, false);
             if outcome.code == Code::Ok {
                 // The job was put, even if it cannot be read now.
-                let found = self.seen(now, std::slice::from_ref(&job.jid));
+                let found = self.snapshots(now, std::slice::from_ref(&job.jid));
                 let found = found.unwrap_or_default().into_iter().flatten().next();
                 outcome.detail.push(found.map(|job| job.state.clone()));
             }

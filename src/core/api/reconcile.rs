@@ -17,7 +17,7 @@ use crate::name::Name;
 
 /// A job that this call changed, as it is now.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct SecondReply {
+pub(crate) struct ChangedJob {
     pub state: Option<Name>,
     pub queue: Option<Name>,
     /// A JSON array.
@@ -38,7 +38,7 @@ impl Core {
         now: Moment,
         note: &[u8],
         jids: &[&Name],
-    ) -> Result<HashMap<Name, SecondReply>, Error> {
+    ) -> Result<HashMap<Name, ChangedJob>, Error> {
         let entry = [
             format!("[{},\"cli\",", second(now)).as_bytes(),
             note,
@@ -67,7 +67,7 @@ impl Core {
         now: Moment,
         note: &[u8],
         repeated: Vec<(&Name, &mut GuardReply)>,
-    ) -> HashMap<Name, SecondReply> {
+    ) -> HashMap<Name, ChangedJob> {
         let changed = |outcome: &GuardReply| outcome.code == Code::StateChanged;
         let open = repeated.iter().filter(|(_, outcome)| changed(outcome));
         let open: Vec<&Name> = open.map(|(jid, _)| *jid).collect();
@@ -127,8 +127,8 @@ fn second(moment: Moment) -> i64 {
 }
 
 /// Reads a job if its history has the entry.
-fn read(job: Value, entry: &[u8]) -> Result<Option<SecondReply>, Error> {
-    let mut present = SecondReply::default();
+fn read(job: Value, entry: &[u8]) -> Result<Option<ChangedJob>, Error> {
+    let mut present = ChangedJob::default();
     let mut noted = false;
     for (field, value) in reply::pairs(job)? {
         if field == b"history" {

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::job_calls::{Each, Steered};
-use super::reconcile::SecondReply;
+use super::job_calls::{CallOutcome, PerJob};
+use super::reconcile::ChangedJob;
 use crate::clock::duration::seconds;
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
@@ -17,7 +17,7 @@ use crate::name::Name;
 
 /// Where a job goes when it is completed.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Next {
+pub struct NextQueue {
     pub queue: Name,
     pub delay: Duration,
     pub depends: Vec<Name>,
@@ -25,7 +25,7 @@ pub struct Next {
 
 /// The group and the message of a failure.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Why {
+pub struct FailureReason {
     pub group: Name,
     pub message: Name,
 }
@@ -55,8 +55,8 @@ impl Core {
         job: &JobSnapshot,
         worker: &Name,
         data: &[u8],
-        next: Option<&Next>,
-    ) -> Result<Steered<Name>, Error> {
+        next: Option<&NextQueue>,
+    ) -> Result<CallOutcome<Name>, Error> {
         let queue = job.queue.clone().unwrap_or_default();
         let call = |job: &JobSnapshot| {
             let mut call = Call::write("complete", RetryClass::Guarded, "complete", "completing")
@@ -73,7 +73,7 @@ impl Core {
             call
         };
         let read = |value| reply::bytes(value).map(Name::from);
-        let after = |job: SecondReply| job.state.unwrap_or_default();
+        let after = |job: ChangedJob| job.state.unwrap_or_default();
         let jobs = std::slice::from_ref(job);
         let mut outcomes = self.call_each(now, note, jobs, call, read, after);
         outcomes
@@ -106,9 +106,9 @@ impl Core {
         note: &[u8],
         jobs: &[JobSnapshot],
         worker: impl Fn(&JobSnapshot) -> Name,
-        why: &Why,
+        why: &FailureReason,
         data: Option<&[u8]>,
-    ) -> Each<()> {
+    ) -> PerJob<()> {
         let call = |job: &JobSnapshot| {
             Call::write("fail", RetryClass::Guarded, "fail", "failing")
                 .jid(&job.jid)
@@ -129,8 +129,8 @@ impl Core {
         jobs: &[JobSnapshot],
         worker: impl Fn(&JobSnapshot) -> Name,
         delay: Duration,
-        why: Option<&Why>,
-    ) -> Each<i64> {
+        why: Option<&FailureReason>,
+    ) -> PerJob<i64> {
         let call = |job: &JobSnapshot| {
             let queue = job.queue.clone().unwrap_or_default();
             let call = Call::write("retry", RetryClass::Guarded, "retry", "retrying")
@@ -143,7 +143,7 @@ impl Core {
                 None => call,
             }
         };
-        let after = |job: SecondReply| match job.state {
+        let after = |job: ChangedJob| match job.state {
             Some(state) if state.as_bytes() == b"failed" => -1,
             _ => job.remaining,
         };

@@ -232,8 +232,8 @@ fn connect(address: &Address, deadline: Instant) -> Result<redis::Connection, Fa
     addresses.dedup();
     let mut fault = Fault::Unresolved;
     for (at, address) in addresses.iter().enumerate() {
-        let left = deadline.saturating_duration_since(Instant::now());
-        let share = Instant::now() + left / (addresses.len() - at) as u32;
+        let remaining = deadline.saturating_duration_since(Instant::now());
+        let share = Instant::now() + remaining / (addresses.len() - at) as u32;
         let ip = match address.ip() {
             ip if ip.is_unspecified() => "127.0.0.1".to_string(),
             ip => ip.to_string(),
@@ -248,8 +248,8 @@ fn connect(address: &Address, deadline: Instant) -> Result<redis::Connection, Fa
 
 /// Opens a bare connection. Without password, database and name the crate sends nothing.
 fn open(address: ConnectionAddr, deadline: Instant) -> Result<redis::Connection, Fault> {
-    let left = deadline.saturating_duration_since(Instant::now());
-    if left.is_zero() {
+    let timeout = deadline.saturating_duration_since(Instant::now());
+    if timeout.is_zero() {
         return Err(Fault::TimedOut);
     }
     let keepalive = TcpKeepalive::new()
@@ -264,7 +264,7 @@ fn open(address: ConnectionAddr, deadline: Instant) -> Result<redis::Connection,
         .into_connection_info()
         .map(|info| info.set_redis_settings(bare).set_tcp_settings(tcp))
         .and_then(Client::open)
-        .and_then(|client| client.get_connection_with_timeout(left))
+        .and_then(|client| client.get_connection_with_timeout(timeout))
         .map_err(|error| fault_of(&error))
 }
 

@@ -205,8 +205,8 @@ impl Local {
     /// others.
     fn is_shared(&self) -> io::Result<bool> {
         let open = std::fs::metadata(&self.dir)?.mode() & 0o077 != 0;
-        let ours = || self.dir.join("lock").is_file();
-        Ok(open && !ours() && std::fs::read_dir(&self.dir)?.next().is_some())
+        let is_private = || self.dir.join("lock").is_file();
+        Ok(open && !is_private() && std::fs::read_dir(&self.dir)?.next().is_some())
     }
 
     fn unusable(&self, error: &io::Error) -> Error {

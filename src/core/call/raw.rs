@@ -1,7 +1,7 @@
 //! The specs of calls by their names on the wire, for `qless api` and the commands that print the
 //! core's reply as it is.
 
-use super::call_spec::{CallSpec, RetryClass, Subject};
+use super::call_spec::{CallSpec, RetryClass, Subject, Wording};
 
 /// Returns the spec of a call. A name that the core does not have has the spec that allows least.
 pub(crate) fn spec(name: &str, args: &[Vec<u8>]) -> CallSpec {
@@ -55,7 +55,7 @@ fn by_name(name: &str) -> Option<CallSpec> {
     let write = CallSpec::write;
     Some(match name {
         "get" | "recur.get" => CallSpec {
-            wording: super::call_spec::Wording {
+            wording: Wording {
                 verb: "get",
                 doing: "getting",
             },

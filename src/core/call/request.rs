@@ -63,7 +63,7 @@ impl Call {
         Call::with(name, Some(CallSpec::write(class, verb, doing)))
     }
 
-    /// Says that a call that reads may write in passing.
+    /// Marks a call that reads and may write in passing.
     pub(crate) fn may_tidy(mut self) -> Call {
         if let Some(spec) = &mut self.spec {
             spec.may_write = true;

@@ -1,12 +1,12 @@
-//! The names of keys, for the few plain reads that need them. They are those of `lua/keys.lua`, by
-//! way of the join; nobody else in Rust knows any.
+//! The names of keys, for the few plain reads that need them. They come from `lua/keys.lua`, through
+//! the join. No other Rust module has a key name.
 
 use super::USUAL;
 use super::join;
 
 /// The sets of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum QueueSet {
     Work,
     Locks,
     Scheduled,
@@ -14,17 +14,17 @@ pub enum Part {
     Recur,
 }
 
-impl Part {
-    pub const ALL: [Part; 5] = [
-        Part::Work,
-        Part::Locks,
-        Part::Scheduled,
-        Part::Depends,
-        Part::Recur,
+impl QueueSet {
+    pub const ALL: [QueueSet; 5] = [
+        QueueSet::Work,
+        QueueSet::Locks,
+        QueueSet::Scheduled,
+        QueueSet::Depends,
+        QueueSet::Recur,
     ];
 }
 
-/// What a job has beside its hash.
+/// The other keys of a job besides its hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Companion {
     History,
@@ -40,14 +40,14 @@ impl Companion {
     ];
 }
 
-/// What a key is by its name.
+/// The family of a key, by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family<'a> {
     Job(&'a [u8]),
-    /// Of a job, unless it is a job itself whose id ends so.
+    /// Belongs to a job, unless it is a job whose id has this ending.
     Companion(Companion, &'a [u8]),
     Recurring(&'a [u8]),
-    Queue(Part, &'a [u8]),
+    Queue(QueueSet, &'a [u8]),
     Worker(&'a [u8]),
     Group(&'a [u8]),
     Tag(&'a [u8]),
@@ -66,11 +66,11 @@ pub enum Family<'a> {
     Config,
     /// Set aside by a repair.
     Lost,
-    /// None of ours.
+    /// Not a key of the core.
     Unknown,
 }
 
-/// All names, with the prefix of a core.
+/// All key names with a prefix.
 #[derive(Clone, Debug)]
 pub struct Keys {
     pub prefix: String,
@@ -155,7 +155,7 @@ impl Keys {
         [self.recurring.as_bytes(), id].concat()
     }
 
-    pub fn queue(&self, part: Part, queue: &[u8]) -> Vec<u8> {
+    pub fn queue(&self, part: QueueSet, queue: &[u8]) -> Vec<u8> {
         [self.queue.as_bytes(), queue, self.part(part).as_bytes()].concat()
     }
 
@@ -177,11 +177,11 @@ impl Keys {
     }
 
     /// Returns a key without the prefix.
-    pub fn bare<'a>(&self, key: &'a [u8]) -> &'a [u8] {
+    pub fn without_prefix<'a>(&self, key: &'a [u8]) -> &'a [u8] {
         key.strip_prefix(self.prefix.as_bytes()).unwrap_or(key)
     }
 
-    /// Returns what a key is by its name.
+    /// Returns the family of a key.
     pub fn family<'a>(&self, key: &'a [u8]) -> Family<'a> {
         if let Some(rest) = key.strip_prefix(self.job.as_bytes()) {
             let companion = Companion::ALL.into_iter().find_map(|which| {
@@ -191,7 +191,7 @@ impl Keys {
             return companion.unwrap_or(Family::Job(rest));
         }
         if let Some(rest) = key.strip_prefix(self.queue.as_bytes()) {
-            let part = Part::ALL.into_iter().find_map(|part| {
+            let part = QueueSet::ALL.into_iter().find_map(|part| {
                 let queue = rest.strip_suffix(self.part(part).as_bytes())?;
                 Some(Family::Queue(part, queue))
             });
@@ -202,13 +202,16 @@ impl Keys {
             return worker.map_or(Family::Unknown, Family::Worker);
         }
         if let Some(rest) = key.strip_prefix(self.stats.as_bytes()) {
-            return match dated(rest) {
+            return match begins_with_day(rest) {
                 true => Family::Counters(rest),
                 false => Family::Unknown,
             };
         }
         for values in [&self.wait, &self.run] {
-            if key.strip_prefix(values.as_bytes()).is_some_and(dated) {
+            if key
+                .strip_prefix(values.as_bytes())
+                .is_some_and(begins_with_day)
+            {
                 return Family::Values;
             }
         }
@@ -247,19 +250,19 @@ impl Keys {
         }
     }
 
-    fn part(&self, part: Part) -> &str {
+    fn part(&self, part: QueueSet) -> &str {
         match part {
-            Part::Work => &self.work,
-            Part::Locks => &self.locks,
-            Part::Scheduled => &self.scheduled,
-            Part::Depends => &self.depends,
-            Part::Recur => &self.recur,
+            QueueSet::Work => &self.work,
+            QueueSet::Locks => &self.locks,
+            QueueSet::Scheduled => &self.scheduled,
+            QueueSet::Depends => &self.depends,
+            QueueSet::Recur => &self.recur,
         }
     }
 }
 
-/// Whether it begins with a day: `-86400:queue`.
-fn dated(rest: &[u8]) -> bool {
+/// Returns whether the text begins with a day: `-86400:queue`.
+fn begins_with_day(rest: &[u8]) -> bool {
     let rest = rest.strip_prefix(b"-").unwrap_or(rest);
     let digits = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
     digits > 0 && rest.get(digits) == Some(&b':')
@@ -270,7 +273,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_those_of_the_core() {
+    fn names_are_those_of_the_lua_core() {
         let keys = Keys::new("ql:");
         let made = [
             ("job", keys.job(b"")),
@@ -304,15 +307,15 @@ mod tests {
             ("held", keys.held.clone().into_bytes()),
         ];
         for (name, key) in join::keys().filter(|(name, _)| !name.starts_with("on_")) {
-            let ours = made.iter().find(|(known, _)| *known == name);
-            let ours = ours.map(|(_, key)| key.as_slice());
-            assert_eq!(ours, Some(key.as_bytes()), "{name}");
+            let made = made.iter().find(|(known, _)| *known == name);
+            let made = made.map(|(_, key)| key.as_slice());
+            assert_eq!(made, Some(key.as_bytes()), "{name}");
         }
         assert_eq!(Keys::new("{t}:").job(b"a"), b"{t}:j:a");
     }
 
     #[test]
-    fn a_key_is_told_by_its_name() {
+    fn the_name_of_a_key_decides_its_family() {
         let keys = Keys::new("ql:");
         for (key, family) in [
             ("ql:j:a-b", Family::Job(b"a-b")),
@@ -324,7 +327,7 @@ mod tests {
                 "ql:j:-dependents",
                 Family::Companion(Companion::Dependents, b""),
             ),
-            ("ql:q:a-b-work", Family::Queue(Part::Work, b"a-b")),
+            ("ql:q:a-b-work", Family::Queue(QueueSet::Work, b"a-b")),
             ("ql:q:a-b", Family::Unknown),
             ("ql:w:me:jobs", Family::Worker(b"me")),
             ("ql:w:me", Family::Unknown),

@@ -1,7 +1,7 @@
-//! The Lua core as one script, its SHA, and which line came from where.
+//! The Lua core as one script: its text, its SHA, and the origin of each line.
 //!
-//! For the usual prefix both were made when this binary was built: no command has to wait for the
-//! join, and the text is touched only when a server does not know the script yet.
+//! For the usual prefix the build makes text and SHA: no command waits for the join, and the text is
+//! read only if the server does not have the script yet.
 
 pub(crate) mod join;
 pub(crate) mod keys;
@@ -14,7 +14,7 @@ use sha1_smol::Sha1;
 use self::join::join;
 use self::source::{DISPATCH, LIB, Source};
 
-/// The prefix that other clients know.
+/// The prefix of the reference and its clients.
 pub(crate) const USUAL: &str = "ql:";
 
 const USUAL_TEXT: &str = include_str!(concat!(env!("OUT_DIR"), "/core.lua"));
@@ -30,7 +30,7 @@ pub struct Script {
 }
 
 impl Script {
-    /// Returns the script that the binary loads.
+    /// Returns the script that `qless` loads.
     pub fn new(prefix: &str) -> Script {
         if prefix != USUAL {
             return Script::joined(prefix, DISPATCH);
@@ -63,18 +63,17 @@ impl Script {
         &self.prefix
     }
 
-    /// Returns what is loaded, byte for byte.
+    /// Returns the text that is loaded, byte for byte.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Returns the name that EVALSHA knows it by.
+    /// Returns the SHA, by which EVALSHA finds the script.
     pub fn sha(&self) -> &str {
         &self.sha
     }
 
-    /// Returns the file and line that a line of the script, counted from 1, came from:
-    /// `lua/command/put.lua:17`.
+    /// Returns the origin of a line of the script, counted from 1: `lua/command/put.lua:17`.
     pub fn place(&self, line: usize) -> Option<String> {
         let places = join(&self.prefix, self.last).places;
         let (path, number) = (*places.get(line.checked_sub(1)?)?)?;
@@ -121,8 +120,8 @@ mod tests {
     fn sources_stay_simple_enough_for_the_join() {
         for source in sources().chain([KEYS]) {
             let path = source.path;
-            // A pattern may well look for a bracket, `%[[^,]`, and a text be two: `'[['`.
-            // The list of outcomes is one text, to which its comments mean nothing.
+            // A pattern may look for a bracket, `%[[^,]`, and a text may be two: `'[['`. The list of
+            // outcomes is one text, with comments that stay in it.
             let text = source.text.replace("%[[", "").replace("'[['", "");
             let text = match path {
                 "lua/check/repair/outcomes.lua" => text.replacen("return [[", "", 1),
@@ -136,7 +135,7 @@ mod tests {
         for (_, source) in ON_DEMAND {
             assert!(
                 source.text.starts_with("--"),
-                "{}: the first line is left out",
+                "{}: the join skips the first line",
                 source.path
             );
         }
@@ -159,8 +158,8 @@ mod tests {
                 count += 1;
                 assert!(lists.get(name).is_some_and(|fields| fields.len() > 2));
                 let joined = join_source(source);
-                for left in [format!("{name}."), format!("({name})"), format!("#{name}")] {
-                    assert!(!joined.contains(&left), "{}: {left}", source.path);
+                for unjoined in [format!("{name}."), format!("({name})"), format!("#{name}")] {
+                    assert!(!joined.contains(&unjoined), "{}: {unjoined}", source.path);
                 }
             }
         }
@@ -193,14 +192,14 @@ mod tests {
 
     #[test]
     fn the_prefix_is_the_only_difference_between_two_scripts() {
-        let (ours, other) = (Script::new("ql:"), Script::new("{t}:"));
-        assert_ne!(ours.sha(), other.sha());
+        let (usual, other) = (Script::new("ql:"), Script::new("{t}:"));
+        assert_ne!(usual.sha(), other.sha());
         assert!(!other.text().contains("'ql:"));
-        assert_eq!(other.text().replace("'{t}:", "'ql:"), ours.text());
+        assert_eq!(other.text().replace("'{t}:", "'ql:"), usual.text());
     }
 
     #[test]
-    fn every_line_knows_where_it_came_from() {
+    fn every_line_has_its_origin() {
         let script = Script::new("ql:");
         let lines: Vec<&str> = script.text().lines().collect();
         let places = join("ql:", DISPATCH).places;
@@ -223,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn the_only_comment_left_is_for_dragonfly() {
+    fn the_only_comment_in_the_script_is_for_dragonfly() {
         let script = Script::new("ql:");
         let mut comments = script.text().lines();
         assert_eq!(comments.next(), Some("--!df flags=allow-undeclared-keys"));
@@ -231,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_build_joined_is_what_the_binary_would_join() {
+    fn the_build_and_the_binary_join_the_same_script() {
         let (built, joined) = (Script::new(USUAL), Script::joined(USUAL, DISPATCH));
         assert_eq!(built.text(), joined.text());
         assert_eq!(built.sha(), joined.sha());

@@ -5,7 +5,7 @@ use crate::core::call::request::Call;
 use crate::core::script::Script;
 use crate::error::{Cause, Error, Refusal};
 use crate::name::Name;
-use crate::text::{Harmless, clean};
+use crate::text::Harmless;
 
 /// Returns the error for a text that a line of the script raised.
 pub(super) fn raised(line: usize, text: &str, call: &Call, script: &Script) -> Error {
@@ -26,7 +26,7 @@ pub(super) fn raised(line: usize, text: &str, call: &Call, script: &Script) -> E
         return Error::usage(format!("the core has no call `{}`", Harmless(unknown)));
     }
     if is_usage(text) {
-        let reason = clean(without_area(text));
+        let reason = Harmless(without_area(text)).to_string();
         let message = format!("{}: {reason}", Harmless(call.name.as_bytes()));
         return Error::usage(message).caused_by(Cause::Argument(reason));
     }

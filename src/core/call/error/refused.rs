@@ -9,7 +9,7 @@ use crate::core::call::request::Call;
 use crate::core::call::rights;
 use crate::core::script::Script;
 use crate::error::{Cause, Effect, Error, Kind};
-use crate::text::{Harmless, clean};
+use crate::text::Harmless;
 
 /// Returns the error for a refused call.
 pub(crate) fn call_refused(
@@ -152,7 +152,7 @@ fn missing_right(refused: &ServerError, target: &Target) -> String {
         Some(what) if message.contains("command") => {
             format!("user `{user}` may not run `{}`", Harmless(what))
         }
-        _ => format!("user `{user}` lacks a right: {}", clean(&message)),
+        _ => format!("user `{user}` lacks a right: {}", Harmless(&message)),
     }
 }
 

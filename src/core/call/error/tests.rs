@@ -1,4 +1,4 @@
-use super::{ServerError, call_refused};
+use super::{ServerError, call_refused, login_refused};
 use crate::address::Target;
 use crate::core::call::request::Call;
 use crate::core::script::Script;
@@ -179,7 +179,7 @@ fn the_first_word_of_an_error_decides_its_kind() {
             Kind::NoPerm,
         ),
         ("NOAUTH", "Authentication required.", Kind::Auth),
-        ("WHATEVER", "it says", Kind::Server),
+        ("WHATEVER", "any message", Kind::Server),
     ];
     for (code, words, kind) in cases {
         let new = refused("cancel", &["j"], code, &format!("{words} {on}"));
@@ -229,6 +229,9 @@ fn a_refused_argument_has_its_reason_without_the_call() {
 
 #[test]
 fn a_full_server_is_a_fact() {
-    let error = refused("get", &["j"], "ERR", "max number of clients reached");
+    let target = Target::parse("redis://h").unwrap();
+    let message = "max number of clients reached".to_string();
+    let code = "ERR".to_string();
+    let error = login_refused(&ServerError { code, message }, &target);
     assert_eq!(error.cause(), Some(&Cause::ClientLimit));
 }

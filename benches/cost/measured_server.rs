@@ -1,10 +1,10 @@
 //! A private server that gets thousands of pipelined calls, so that it never waits for the client;
 //! and its own figures of what they cost.
 
-use ::redis::{Connection, ConnectionLike, Value, cmd};
 use qless::internals::Script;
+use redis::{Connection, ConnectionLike, Value, cmd};
 
-use crate::redis::Redis;
+use crate::private_redis::Redis;
 
 /// The arguments of a call after the name of the script: command, time, arguments.
 pub type Call = Vec<String>;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use ::redis::{Client, Connection};
+use redis::{Client, Connection};
 use tempfile::TempDir;
 
 pub struct Redis {

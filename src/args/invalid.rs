@@ -1,0 +1,88 @@
+//! Why a parser refuses a value.
+
+use std::fmt;
+
+/// Why a parser refuses a value. The text follows the name of the argument.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Invalid {
+    /// What the argument expects, such as ``a duration such as `90s` ``. The sentence ends with the
+    /// value that was given.
+    Expects(String),
+    /// What is wrong with the value, such as `is empty`. The sentence does not repeat the value.
+    Because(String),
+}
+
+/// The longest value that a sentence repeats in full, in characters.
+const LONGEST: usize = 60;
+
+impl Invalid {
+    /// The argument expects something else.
+    pub(crate) fn expects(what: impl Into<String>) -> Invalid {
+        Invalid::Expects(what.into())
+    }
+
+    /// Something is wrong with the value.
+    pub(crate) fn because(why: impl Into<String>) -> Invalid {
+        Invalid::Because(why.into())
+    }
+
+    /// Returns the sentence that refuses this value of this argument.
+    pub(crate) fn sentence(&self, arg: &str, value: &str) -> String {
+        match self {
+            Invalid::Expects(_) if value.chars().count() > LONGEST => {
+                let start: String = value.chars().take(LONGEST).collect();
+                format!("`{arg}` {self}, not `{start}…`")
+            }
+            Invalid::Expects(_) if !value.is_empty() => format!("`{arg}` {self}, not `{value}`"),
+            _ => format!("`{arg}` {self}"),
+        }
+    }
+}
+
+impl fmt::Display for Invalid {
+    fn fmt(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Invalid::Expects(what) => write!(out, "expects {what}"),
+            Invalid::Because(why) => out.write_str(why),
+        }
+    }
+}
+
+impl std::error::Error for Invalid {}
+
+/// A bare text says what is wrong with the value.
+impl From<String> for Invalid {
+    fn from(why: String) -> Invalid {
+        Invalid::Because(why)
+    }
+}
+
+impl From<&str> for Invalid {
+    fn from(why: &str) -> Invalid {
+        Invalid::Because(why.to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sentence_repeats_the_value_if_something_else_is_expected() {
+        let expects = Invalid::expects("a number");
+        assert_eq!(
+            expects.sentence("--n", "x"),
+            "`--n` expects a number, not `x`"
+        );
+        assert_eq!(expects.sentence("--n", ""), "`--n` expects a number");
+        let long = expects.sentence("--n", &"x".repeat(61));
+        assert_eq!(
+            long,
+            format!("`--n` expects a number, not `{}…`", "x".repeat(60))
+        );
+        assert_eq!(
+            Invalid::because("is empty").sentence("--n", ""),
+            "`--n` is empty"
+        );
+    }
+}

@@ -1,0 +1,130 @@
+//! `--repair --dry-run`: the commands of Redis that would repair the findings, in their order.
+
+use std::collections::HashSet;
+use std::hash::{BuildHasher, RandomState};
+use std::time::Instant;
+
+use super::{findings, run_name};
+use crate::args::format::Format;
+use crate::bulk::pace::Pace;
+use crate::check::verify::batch_size::BatchSizes;
+use crate::check::verify::run::{CheckOptions, ScanResult};
+use crate::core::script::keys::Keys;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::interrupt::Interrupt;
+use crate::model::finding::FindingId;
+use crate::model::repair::{Planned, RepairPlan};
+use crate::model::verdict::{Change, Verdict, VerdictOutcome};
+use crate::name::Name;
+use crate::session::Session;
+use crate::view::json;
+use crate::view::repair::{commands, plan, redis_cli_line};
+
+pub(super) fn run(
+    options: &CheckOptions,
+    result: ScanResult,
+    interrupt: &Interrupt,
+    session: &mut Session,
+) -> Result<Exit, Error> {
+    let ScanResult { check, queue, .. } = result;
+    let repairable: u64 = check.items.iter().map(|found| found.repairable).sum();
+    let what = match repairable {
+        0 => "there is nothing to repair".to_owned(),
+        _ => format!(
+            "repair {} on {}",
+            findings(repairable),
+            session.destination()?
+        ),
+    };
+    session.ui.show_plan(&what, |page| plan(&check.items, page));
+    let overflowed = queue.overflowed();
+    let mut document = RepairPlan {
+        check,
+        dry_run: true,
+        plan: Vec::new(),
+    };
+    let (keys, run) = (Keys::new(session.prefix()), run_name(session));
+    let mut filter = PlanFilter::default();
+    let now = session.now();
+    let mut batch_sizes = BatchSizes::new(session.core()?.round_trip(now));
+    let mut pace = Pace::new(options.rate);
+    for mut batch in queue.into_batches() {
+        let Some(findings) = options.filter.to_repair(batch.stage, &batch.excluded) else {
+            continue;
+        };
+        let kind = batch.location.kind;
+        while let Some(groups) = batch.next(pace.slice(batch_sizes.size(kind))) {
+            let (core, items) = (session.core()?, groups.concat());
+            pace.wait(items.len(), interrupt);
+            if let Some(kind) = interrupt.asked() {
+                return Err(Error::new(kind, "interrupted; nothing was changed"));
+            }
+            let begun = Instant::now();
+            let verdicts =
+                core.plan_repair(core.now(), &findings, &run, &batch.location, &items)?;
+            batch_sizes.measure(kind, items.len(), begun.elapsed());
+            let repairable = |verdict: &&Verdict| verdict.outcome == VerdictOutcome::Repairable;
+            for verdict in verdicts.iter().filter(repairable) {
+                let Some(planned) = filter.take(&keys, verdict) else {
+                    continue;
+                };
+                match session.ui.format() {
+                    Format::Table => session.ui.text(&commands(&planned))?,
+                    Format::Ndjson => {
+                        let line = json::line(&planned).map_err(Error::internal)?;
+                        session.ui.write(&line)?;
+                    }
+                    _ => document.plan.push(planned),
+                }
+            }
+        }
+    }
+    if session.ui.format() == Format::Json {
+        session.ui.show(&document)?;
+    }
+    if overflowed {
+        session
+            .ui
+            .note("note: the plan is incomplete; a repair finds the rest after this part");
+    }
+    Ok(Exit::Ok)
+}
+
+/// Drops what the plan already has: several locations report the same finding, and a repair of an
+/// earlier one may make a later one needless.
+#[derive(Default)]
+struct PlanFilter {
+    hasher: RandomState,
+    planned: HashSet<u64>,
+    /// Failure lists that the plan adds entries to, so that they are no longer empty.
+    filled: HashSet<Name>,
+}
+
+impl PlanFilter {
+    /// Returns the planned repair of a verdict, unless the plan has it.
+    fn take(&mut self, keys: &Keys, verdict: &Verdict) -> Option<Planned> {
+        let list = Name::from(keys.group(verdict.item.as_bytes()));
+        if verdict.id == FindingId::GroupSet && self.filled.contains(&list) {
+            return None;
+        }
+        if verdict.id.is_failure_list() {
+            let added = verdict.changes.iter().filter(|one| one.after.is_some());
+            self.filled.extend(added.map(|change| change.key.clone()));
+        }
+        let planned = planned(keys, verdict);
+        let hash = self.hasher.hash_one((planned.finding, &planned.commands));
+        self.planned.insert(hash).then_some(planned)
+    }
+}
+
+/// Returns the planned repair of a verdict, as commands of Redis.
+fn planned(keys: &Keys, verdict: &Verdict) -> Planned {
+    let command = |change: &Change| redis_cli_line(&change.command(keys, &verdict.item));
+    Planned {
+        finding: verdict.id,
+        item: verdict.item.clone(),
+        detail: verdict.detail.clone(),
+        commands: verdict.changes.iter().map(command).collect(),
+    }
+}

@@ -1,0 +1,182 @@
+//! An approved repair: rounds of a repair and a scan, and the report of both.
+
+use std::collections::BTreeMap;
+
+use super::repairer::Repairer;
+use super::{exit, note_skipped};
+use crate::check::verify::run;
+use crate::check::verify::run::{CheckOptions, ScanResult};
+use crate::clock::moment::Moment;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::interrupt::Interrupt;
+use crate::json::Number;
+use crate::model::check::Found;
+use crate::model::finding::{FindingId, Severity};
+use crate::model::repair::{RepairCounts, Repaired, Row};
+use crate::session::Session;
+use crate::text::{Harmless, plural, thousands};
+use crate::view::repair::decisions;
+
+/// Maximum number of repairs, each of which may reveal further findings to the next scan.
+const MAX_ROUNDS: usize = 3;
+
+/// An approved repair.
+pub(super) struct Repair<'a> {
+    pub options: &'a CheckOptions,
+    pub run: String,
+    pub interrupt: Interrupt,
+    pub repairer: Repairer,
+    pub begun: Moment,
+}
+
+impl Repair<'_> {
+    pub(super) fn run(mut self, first: ScanResult, session: &mut Session) -> Result<Exit, Error> {
+        let mut repairable: BTreeMap<FindingId, u64> = BTreeMap::new();
+        for item in &first.check.items {
+            *repairable.entry(item.finding.id).or_default() += item.repairable;
+        }
+        let before = first.check.items.clone();
+        let (skipped, wide) = (first.queue.skipped(), first.queue.too_wide());
+        let (mut last, error) = self.rounds(first, session)?;
+        let complete = error.is_none();
+        let error = error.or_else(|| self.repairer.missing_right.take());
+        let took = session.now().since(self.begun);
+        last.check.elapsed_s = Number((took * 10.0).round() / 10.0);
+        let repaired = self.report(&last, repairable, before, complete);
+        session.ui.show(&repaired)?;
+        let summary = repaired.summary();
+        let failing = last.is_failing();
+        note_skipped(skipped, &wide, session);
+        if let Some(error) = error {
+            session.ui.note(&summary);
+            return Err(self.incomplete(&error, &repaired, session));
+        }
+        let remaining = repaired.items.iter().filter(|row| row.found.count > 0);
+        let severe = remaining.filter(|row| row.found.severity >= last.check.fail_on);
+        let severe: u64 = severe.map(|row| row.found.count).sum();
+        session.ui.note(&match severe {
+            0 => format!("{summary}; clean"),
+            severe => format!("{summary}; {} remaining", thousands(severe)),
+        });
+        if self.repairer.set_aside > 0 {
+            let keys = plural(self.repairer.set_aside, "key is", "keys are");
+            session.ui.note(&format!(
+                "{keys} set aside under `{}lost:{}:`",
+                Harmless(session.prefix()),
+                self.run
+            ));
+        }
+        let decisions = decisions(&last.check.items, Severity::Warn);
+        if !decisions.is_empty() {
+            session.ui.note(decisions.trim_end());
+        }
+        Ok(exit(failing))
+    }
+
+    /// Repairs and scans in turn. Returns the last scan, and the error that ended the repair early.
+    fn rounds(
+        &mut self,
+        first: ScanResult,
+        session: &mut Session,
+    ) -> Result<(ScanResult, Option<Error>), Error> {
+        let mut last = first;
+        for round in 1.. {
+            let queue = std::mem::take(&mut last.queue);
+            let overflowed = queue.overflowed();
+            let mut progress = session.ui.progress(queue.len() as u64);
+            let repaired = self.repairer.round(session.core()?, queue, &mut progress);
+            progress.finish();
+            let repaired = match repaired {
+                Ok(repaired) => repaired,
+                Err(error) => return Ok((last, Some(error))),
+            };
+            let mut next = match run::run(self.options, true, &self.interrupt, session) {
+                Ok(next) => next,
+                Err(error) => return Ok((last, Some(error))),
+            };
+            if let Some(error) = next.halted.take() {
+                return Ok((last, Some(error)));
+            }
+            last = next;
+            let another = overflowed || round < MAX_ROUNDS;
+            if last.queue.is_empty() || repaired == 0 || !another {
+                break;
+            }
+        }
+        Ok((last, None))
+    }
+
+    /// Returns a row for each finding. If the repair is not complete, what was not repaired is still
+    /// there.
+    fn report(
+        &self,
+        last: &ScanResult,
+        mut repairable: BTreeMap<FindingId, u64>,
+        first: Vec<Found>,
+        complete: bool,
+    ) -> Repaired {
+        let mut items: Vec<Row> = Vec::new();
+        let mut all_counts = self.repairer.counts.clone();
+        for found in &last.check.items {
+            let id = found.finding.id;
+            let mut counts = all_counts.remove(&id).unwrap_or_default();
+            let mut found = found.clone();
+            if !complete {
+                found.count = found.count.saturating_sub(counts.repaired);
+            } else if let Some(before) = repairable.remove(&id) {
+                let gone = before.saturating_sub(counts.repaired + counts.refused);
+                counts.gone = gone.saturating_sub(found.repairable);
+            }
+            items.push(Row { found, counts });
+        }
+        // Findings of the first scan that the last one did not find.
+        for mut found in first {
+            let id = found.finding.id;
+            if items.iter().any(|row| row.found.finding.id == id) {
+                continue;
+            }
+            let mut counts = all_counts.remove(&id).unwrap_or_default();
+            let before = repairable.remove(&id).unwrap_or(0);
+            counts.gone = before.saturating_sub(counts.repaired + counts.refused);
+            found.count = 0;
+            items.push(Row { found, counts });
+        }
+        // Findings that the repair itself revealed.
+        let mut revealed: Vec<(FindingId, RepairCounts)> = all_counts.into_iter().collect();
+        revealed.sort_by_key(|(id, _)| id.name());
+        for (id, counts) in revealed {
+            let found = Found::new(id, id.row().severity);
+            items.push(Row { found, counts });
+        }
+        items.retain(|row| row.found.count > 0 || row.counts != RepairCounts::default());
+        items.sort_by_key(|row| std::cmp::Reverse(row.found.severity));
+        let mut totals = RepairCounts::default();
+        items.iter().for_each(|row| totals.add(row.counts));
+        let mut check = last.check.clone();
+        check.complete = complete;
+        check.clean = complete && !last.is_failing();
+        Repaired {
+            check,
+            run: Some(self.run.clone()),
+            totals,
+            items,
+        }
+    }
+
+    /// Returns the error of a repair that ended early, which says how far it got.
+    fn incomplete(&self, error: &Error, repaired: &Repaired, session: &Session) -> Error {
+        let repairable: u64 = repaired.items.iter().map(|row| row.found.repairable).sum();
+        let all = thousands(repairable.max(repaired.totals.repaired));
+        let count = thousands(repaired.totals.repaired);
+        let reason = format!(
+            "{} after {count} of {all} findings were repaired",
+            error.reason()
+        );
+        let hint = match session.typed() {
+            Some(typed) => format!("run the same command again to continue: `{typed}`"),
+            None => "run the same command again to continue".to_owned(),
+        };
+        Error::new(error.kind(), reason).hint(error.hint_text().unwrap_or(&hint))
+    }
+}

@@ -1,0 +1,147 @@
+//! What is read about jobs beyond hash and history, because their fields require it.
+
+use crate::core::api::read::{Read, ReadReply};
+use crate::core::script::keys::{Companion, QueueSet};
+use crate::error::Error;
+use crate::model::verdict::ItemKind;
+
+use super::jobs::{Job, MAX_LOCK};
+use super::set::{class, instant};
+use super::{Scanner, validate};
+
+/// Times that differ by up to this are equal, in seconds.
+const TOLERANCE: f64 = 0.001;
+
+/// What else has to be read about a job.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum ExtraRead {
+    /// Its score among the waiting jobs.
+    WorkScore,
+    /// Its lock, in the grace period.
+    LockScore,
+    /// Its score in the list of a worker that may have lost it.
+    WorkerScore,
+    /// Whether it has dependencies.
+    HasDependencies,
+    /// The count of its template.
+    TemplateCount,
+}
+
+impl Scanner<'_> {
+    /// Reads what else is needed to examine jobs.
+    pub(super) fn read_more(&mut self, mut jobs: Vec<Job>) -> Result<(), Error> {
+        let reads = jobs.iter().flat_map(|job| {
+            let read = |extra: &ExtraRead| self.extra_read(job, *extra);
+            job.extra_reads.iter().map(read)
+        });
+        let reads: Vec<Read> = reads.collect();
+        let mut replies = self.read_all(reads)?.into_iter();
+        for job in &mut jobs {
+            for extra in std::mem::take(&mut job.extra_reads) {
+                let reply = replies.next().unwrap_or(ReadReply::Wrong);
+                self.apply_reply(job, extra, reply)?;
+            }
+            self.add_job(job)?;
+        }
+        Ok(())
+    }
+
+    fn extra_read(&self, job: &Job, extra: ExtraRead) -> Read {
+        match extra {
+            ExtraRead::WorkScore => {
+                Read::score(&self.keys.queue(QueueSet::Work, &job.queue), &job.jid)
+            }
+            ExtraRead::LockScore => {
+                Read::score(&self.keys.queue(QueueSet::Locks, &job.queue), &job.jid)
+            }
+            ExtraRead::WorkerScore => Read::score(&self.keys.worker(&job.worker), &job.jid),
+            ExtraRead::HasDependencies => {
+                Read::exists(&self.keys.companion(Companion::Dependencies, &job.jid))
+            }
+            ExtraRead::TemplateCount => {
+                let template = job.child.as_ref().map(|(template, _)| template.as_slice());
+                Read::field(&self.keys.recurring(template.unwrap_or_default()), "count")
+            }
+        }
+    }
+
+    fn apply_reply(
+        &mut self,
+        job: &mut Job,
+        extra: ExtraRead,
+        reply: ReadReply,
+    ) -> Result<(), Error> {
+        let text = match reply {
+            ReadReply::Text(text) => text,
+            ReadReply::Number(0) => {
+                self.defer(ItemKind::Job, b"", &job.jid);
+                return Ok(());
+            }
+            ReadReply::Number(_) => return Ok(()),
+            _ => {
+                job.is_candidate |= self.first_pass;
+                return Ok(());
+            }
+        };
+        let score = text.as_deref().and_then(validate::score);
+        match extra {
+            ExtraRead::HasDependencies => {}
+            ExtraRead::WorkScore => match score {
+                Some(score) => {
+                    job.is_candidate |= self.first_pass && !fits(job, score);
+                    job.is_candidate |=
+                        !self.match_entry(ItemKind::Work, &job.queue, &job.jid, class(score))?;
+                }
+                None => {
+                    let due = job.state == b"waiting"
+                        && self.match_entry(ItemKind::Scheduled, &job.queue, &job.jid, 0)?;
+                    job.is_candidate |= !due;
+                }
+            },
+            ExtraRead::LockScore => match score {
+                Some(lock) => {
+                    let far = self.now() + MAX_LOCK;
+                    job.is_candidate |=
+                        self.first_pass && (lock <= job.expires + TOLERANCE || lock > far);
+                    job.is_candidate |=
+                        !self.match_entry(ItemKind::Locks, &job.queue, &job.jid, instant(lock))?;
+                }
+                None => job.is_candidate |= self.first_pass,
+            },
+            ExtraRead::WorkerScore => {
+                // The worker may have lost the job, or not.
+                if let Some(score) = score {
+                    self.match_entry(ItemKind::Worker, &job.worker, &job.jid, instant(score))?;
+                }
+            }
+            ExtraRead::TemplateCount => self.check_template_count(job, text.as_deref())?,
+        }
+        Ok(())
+    }
+
+    fn check_template_count(&mut self, job: &mut Job, stored: Option<&[u8]>) -> Result<(), Error> {
+        let Some((template, number)) = job.child.take() else {
+            return Ok(());
+        };
+        if self.template_counts.len() >= 10_000 {
+            self.template_counts.clear();
+        }
+        let count = stored.and_then(validate::number);
+        if stored.is_some() && count.is_none_or(|count| number > count) {
+            job.is_candidate |= self.first_pass;
+            if self.first_pass {
+                self.add_candidate(ItemKind::Recurring, b"", &template)?;
+            }
+        }
+        self.template_counts.insert(template, count);
+        Ok(())
+    }
+}
+
+/// Whether a score of a waiting job fits its priority.
+fn fits(job: &Job, score: f64) -> bool {
+    if score == f64::INFINITY {
+        return job.state == b"stalled";
+    }
+    score > job.priority - 1.0 && score <= job.priority
+}

@@ -1,0 +1,331 @@
+//! The index entries that no job has matched so far, 8 bytes for each.
+//!
+//! A slot has a salted hash of the entry. The table takes up to 32 MiB. If it is full, it drops the
+//! upper half of its hashes, and another pass of the scan covers those.
+
+use std::collections::hash_map::RandomState;
+use std::hash::{BuildHasher, Hasher};
+
+/// Maximum number of slots of 8 bytes.
+const MAX_SLOTS: usize = 1 << 22;
+
+/// The number of slots at first.
+const INITIAL_SLOTS: usize = 1 << 14;
+
+/// The lowest bits of a slot, which hold its side.
+const SIDE_BITS: u64 = 3;
+
+/// What an entry has to match.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    /// An entry of an index matches its job.
+    Entry = 1,
+    /// The two sides of a pair match each other.
+    Upper = 2,
+    Lower = 3,
+}
+
+/// The result of adding or matching an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Match {
+    /// It is new, or what it has to match is missing.
+    Missing,
+    /// It matched, and both were removed.
+    Matched,
+    /// The table has it already.
+    Duplicate,
+    /// It belongs to another part of the hashes.
+    OtherPart,
+}
+
+/// Hashes names, with another salt in each run.
+#[derive(Debug, Default)]
+pub(super) struct Salt(RandomState);
+
+impl Salt {
+    /// Returns the hash of a location.
+    pub(super) fn location(&self, kind: u8, name: &[u8]) -> u64 {
+        let mut hasher = self.0.build_hasher();
+        hasher.write_u8(kind);
+        hasher.write(name);
+        hasher.finish()
+    }
+
+    /// Returns the hash of a member of a location, with a number.
+    pub(super) fn entry(&self, location: u64, member: &[u8], number: u64) -> u64 {
+        let mut hasher = self.0.build_hasher();
+        hasher.write_u64(location);
+        hasher.write_u64(number);
+        hasher.write(member);
+        hasher.finish()
+    }
+}
+
+/// The table, with open addressing: an entry takes the next free slot.
+#[derive(Debug)]
+pub(super) struct Unmatched {
+    slots: Vec<u64>,
+    max_slots: usize,
+    /// The number of entries of each side.
+    counts: [usize; 4],
+    /// The part of the hashes in this pass, inclusive.
+    first_hash: u64,
+    last_hash: u64,
+}
+
+impl Default for Unmatched {
+    fn default() -> Unmatched {
+        Unmatched::new(MAX_SLOTS)
+    }
+}
+
+impl Unmatched {
+    /// Creates a table of up to `max_slots` slots, a power of two.
+    pub(super) fn new(max_slots: usize) -> Unmatched {
+        Unmatched {
+            slots: vec![0; max_slots.min(INITIAL_SLOTS)],
+            max_slots,
+            counts: [0; 4],
+            first_hash: 0,
+            last_hash: u64::MAX,
+        }
+    }
+
+    /// Clears the table for the next part. Returns whether there is one.
+    pub(super) fn next_part(&mut self) -> bool {
+        if self.last_hash == u64::MAX {
+            return false;
+        }
+        self.slots.fill(0);
+        self.counts = [0; 4];
+        self.first_hash = self.last_hash + 1;
+        self.last_hash = u64::MAX;
+        true
+    }
+
+    /// Returns the number of unmatched entries of a side.
+    pub(super) fn count(&self, side: Side) -> usize {
+        self.counts[side as usize]
+    }
+
+    /// Adds an entry of an index.
+    pub(super) fn add_entry(&mut self, hash: u64) -> Match {
+        if !self.in_part(hash) {
+            return Match::OtherPart;
+        }
+        match self.find(hash, Side::Entry) {
+            Ok(_) => Match::Duplicate,
+            Err(at) => {
+                self.insert_at(at, hash, Side::Entry);
+                Match::Missing
+            }
+        }
+    }
+
+    /// Removes an entry that a job should have.
+    pub(super) fn match_entry(&mut self, hash: u64) -> Match {
+        if !self.in_part(hash) {
+            return Match::OtherPart;
+        }
+        match self.find(hash, Side::Entry) {
+            Ok(at) => {
+                self.remove_at(at);
+                Match::Matched
+            }
+            Err(_) => Match::Missing,
+        }
+    }
+
+    /// Adds one side of a pair, or removes the other side if the table has it.
+    pub(super) fn match_pair(&mut self, hash: u64, side: Side) -> Match {
+        if !self.in_part(hash) {
+            return Match::OtherPart;
+        }
+        let other = match side {
+            Side::Lower => Side::Upper,
+            _ => Side::Lower,
+        };
+        if let Ok(at) = self.find(hash, other) {
+            self.remove_at(at);
+            return Match::Matched;
+        }
+        match self.find(hash, side) {
+            Ok(_) => Match::Duplicate,
+            Err(at) => {
+                self.insert_at(at, hash, side);
+                Match::Missing
+            }
+        }
+    }
+
+    /// Whether the table has an entry.
+    pub(super) fn contains(&self, hash: u64, side: Side) -> bool {
+        self.in_part(hash) && self.find(hash, side).is_ok()
+    }
+
+    fn in_part(&self, hash: u64) -> bool {
+        (self.first_hash..=self.last_hash).contains(&hash)
+    }
+
+    fn home(&self, slot: u64) -> usize {
+        (slot >> 2) as usize & (self.slots.len() - 1)
+    }
+
+    /// Returns the slot of an entry, or the slot that it would take.
+    fn find(&self, hash: u64, side: Side) -> Result<usize, usize> {
+        let slot_of_hash = hash & !SIDE_BITS | side as u64;
+        let mut at = self.home(slot_of_hash);
+        loop {
+            match self.slots[at] {
+                0 => return Err(at),
+                slot if slot == slot_of_hash => return Ok(at),
+                _ => at = (at + 1) & (self.slots.len() - 1),
+            }
+        }
+    }
+
+    fn insert_at(&mut self, at: usize, hash: u64, side: Side) {
+        self.slots[at] = hash & !SIDE_BITS | side as u64;
+        self.counts[side as usize] += 1;
+        if self.counts.iter().sum::<usize>() * 4 > self.slots.len() * 3 {
+            match self.slots.len() < self.max_slots {
+                true => self.grow(),
+                false => self.drop_upper_half(),
+            }
+        }
+    }
+
+    /// Removes a slot; the ones behind it move up.
+    fn remove_at(&mut self, at: usize) {
+        let mask = self.slots.len() - 1;
+        self.counts[(self.slots[at] & SIDE_BITS) as usize] -= 1;
+        let (mut hole, mut next) = (at, at);
+        loop {
+            next = (next + 1) & mask;
+            let slot = self.slots[next];
+            if slot == 0 {
+                break;
+            }
+            let home = self.home(slot);
+            // A slot may move to the hole only if that is not before its home.
+            if next.wrapping_sub(home) & mask >= next.wrapping_sub(hole) & mask {
+                self.slots[hole] = slot;
+                hole = next;
+            }
+        }
+        self.slots[hole] = 0;
+    }
+
+    /// Grows the table. The last step is the largest, so that the old and the new table together stay
+    /// small.
+    fn grow(&mut self) {
+        let len = match self.slots.len() * 4 {
+            more if more * 2 > self.max_slots => self.max_slots,
+            more => more,
+        };
+        let old = std::mem::replace(&mut self.slots, vec![0; len]);
+        for slot in old.into_iter().filter(|slot| *slot != 0) {
+            let mut at = self.home(slot);
+            while self.slots[at] != 0 {
+                at = (at + 1) & (len - 1);
+            }
+            self.slots[at] = slot;
+        }
+    }
+
+    /// Leaves the upper half of the part to the next pass.
+    fn drop_upper_half(&mut self) {
+        // Hashes of the same slot never lie in different parts.
+        self.last_hash = (self.first_hash + (self.last_hash - self.first_hash) / 2) | SIDE_BITS;
+        let mut at = 0;
+        while at < self.slots.len() {
+            match self.slots[at] {
+                slot if slot != 0 && slot & !SIDE_BITS > self.last_hash => self.remove_at(at),
+                _ => at += 1,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hash(n: u64) -> u64 {
+        n.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(17) ^ n
+    }
+
+    #[test]
+    fn matched_entries_are_removed_and_others_remain() {
+        let mut table = Unmatched::default();
+        for n in 1..100_000 {
+            assert_eq!(table.add_entry(hash(n)), Match::Missing);
+        }
+        assert_eq!(table.add_entry(hash(7)), Match::Duplicate);
+        for n in (1..100_000).filter(|n| n % 1000 != 0) {
+            assert_eq!(table.match_entry(hash(n)), Match::Matched, "{n}");
+        }
+        assert_eq!(table.match_entry(hash(1)), Match::Missing);
+        assert_eq!(table.count(Side::Entry), 99);
+        for n in 1..100_000 {
+            assert_eq!(table.contains(hash(n), Side::Entry), n % 1000 == 0, "{n}");
+        }
+        assert!(!table.next_part());
+    }
+
+    #[test]
+    fn pairs_match_from_either_side() {
+        let mut table = Unmatched::default();
+        for n in 1..1000 {
+            let (one, other) = match n % 2 {
+                0 => (Side::Upper, Side::Lower),
+                _ => (Side::Lower, Side::Upper),
+            };
+            assert_eq!(table.match_pair(hash(n), one), Match::Missing);
+            assert_eq!(table.match_pair(hash(n), one), Match::Duplicate);
+            if n % 10 != 0 {
+                assert_eq!(table.match_pair(hash(n), other), Match::Matched);
+            }
+        }
+        assert_eq!(table.count(Side::Upper), 99);
+        assert_eq!(table.count(Side::Lower), 0);
+        assert!(table.contains(hash(10), Side::Upper));
+        assert!(!table.contains(hash(10), Side::Entry));
+    }
+
+    #[test]
+    fn a_full_table_takes_several_passes() {
+        let mut table = Unmatched::new(1 << 10);
+        let (mut matched, mut unmatched, mut parts) = (0, 0, 0);
+        loop {
+            parts += 1;
+            // Some entries match before the table is full, some after.
+            for n in 1..10_000u64 {
+                table.add_entry(hash(n));
+                if n % 3 == 0 {
+                    matched += usize::from(table.match_entry(hash(n - 1)) == Match::Matched);
+                }
+            }
+            // Dropped entries are not in this part.
+            let remains = |n: &u64| table.contains(hash(*n), Side::Entry);
+            unmatched += (1..10_000).filter(remains).count();
+            assert!(table.slots.len() <= 1 << 10);
+            if !table.next_part() {
+                break;
+            }
+        }
+        assert!(parts > 5, "{parts}");
+        assert_eq!(unmatched, 9_999 - 3_333);
+        assert!(matched >= 3_333, "{matched}");
+    }
+
+    #[test]
+    fn each_run_has_its_own_salt() {
+        let (one, other) = (Salt::default(), Salt::default());
+        assert_ne!(one.location(1, b"q"), other.location(1, b"q"));
+        assert_eq!(one.location(1, b"q"), one.location(1, b"q"));
+        let location = one.location(1, b"q");
+        assert_ne!(one.entry(location, b"a", 0), one.entry(location, b"a", 1));
+        assert_ne!(one.entry(location, b"a", 0), one.entry(location, b"b", 0));
+    }
+}

@@ -1,0 +1,39 @@
+//! The items that a repair takes from its queue for one stage and location.
+
+use std::collections::{HashSet, VecDeque};
+use std::rc::Rc;
+
+use crate::model::finding::{FindingId, Stage};
+use crate::model::verdict::Location;
+use crate::name::Name;
+
+/// Items of one location that are repaired in one stage.
+#[derive(Debug)]
+pub(crate) struct Batch {
+    pub stage: Stage,
+    pub location: Location,
+    /// Findings that are repaired in another location, or not in this round.
+    pub excluded: Vec<FindingId>,
+    /// Groups of items that go into one call.
+    pub groups: VecDeque<Vec<Name>>,
+    /// Items that take the server long: each takes a call of its own.
+    pub large: Rc<HashSet<Name>>,
+}
+
+impl Batch {
+    /// Takes the groups of the next call: up to `size` items, or one group.
+    pub(crate) fn next(&mut self, size: usize) -> Option<Vec<Vec<Name>>> {
+        let mut groups = vec![self.groups.pop_front()?];
+        let mut items = groups[0].len();
+        let is_large = |group: &Vec<Name>| group.iter().any(|item| self.large.contains(item));
+        while !is_large(&groups[0])
+            && let Some(next) = self.groups.front()
+            && items + next.len() <= size
+            && !is_large(next)
+        {
+            items += next.len();
+            groups.extend(self.groups.pop_front());
+        }
+        Some(groups)
+    }
+}

@@ -1,0 +1,45 @@
+//! A set of hashes with bounded memory.
+
+use std::collections::HashSet;
+
+/// Maximum number of hashes remembered.
+pub(crate) const MAX_HASHES: usize = 100_000;
+
+/// A set of hashes that contains everything once more than [`MAX_HASHES`] were added.
+#[derive(Debug, Default)]
+pub(crate) struct BoundedSet {
+    hashes: HashSet<u64>,
+    overflowed: bool,
+}
+
+impl BoundedSet {
+    pub(crate) fn insert(&mut self, hash: u64) {
+        match self.hashes.len() < MAX_HASHES {
+            true => _ = self.hashes.insert(hash),
+            false => self.overflowed = true,
+        }
+    }
+
+    /// From now on, the set may contain every hash.
+    pub(crate) fn insert_all(&mut self) {
+        self.overflowed = true;
+    }
+
+    pub(crate) fn may_contain(&self, hash: u64) -> bool {
+        self.overflowed || self.hashes.contains(&hash)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_set_may_contain_everything() {
+        let mut set = BoundedSet::default();
+        set.insert(7);
+        assert!(set.may_contain(7) && !set.may_contain(8));
+        (0..=MAX_HASHES as u64).for_each(|hash| set.insert(hash));
+        assert!(set.may_contain(u64::MAX));
+    }
+}

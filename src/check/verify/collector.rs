@@ -1,0 +1,137 @@
+//! The findings of a scan: each is counted once, with a bounded number of examples.
+
+use std::collections::HashSet;
+use std::hash::{BuildHasher, RandomState};
+
+use crate::model::check::Found;
+use crate::model::finding::{FindingId, Severity};
+use crate::model::verdict::{Verdict, VerdictOutcome};
+use crate::name::Name;
+
+/// Maximum number of findings remembered, so that none is counted twice (10 MB). Counts beyond that
+/// are reported as `at least`.
+const MAX_REPORTED: usize = 900_000;
+
+/// The findings so far.
+#[derive(Debug)]
+pub(crate) struct Collector {
+    found: Vec<Found>,
+    /// Hashes of the findings that were counted.
+    reported: HashSet<u64>,
+    hasher: RandomState,
+    max_examples: usize,
+}
+
+impl Collector {
+    pub(crate) fn new(max_examples: usize) -> Collector {
+        Collector {
+            found: Vec::new(),
+            reported: HashSet::new(),
+            hasher: RandomState::new(),
+            max_examples,
+        }
+    }
+
+    /// Returns the findings, the worst and most frequent first.
+    pub(crate) fn into_found(mut self) -> Vec<Found> {
+        self.found.retain(|found| found.count > 0);
+        self.found.sort_by(|one, other| {
+            let by_severity = other.severity.cmp(&one.severity);
+            by_severity
+                .then(other.count.cmp(&one.count))
+                .then(one.finding.name.cmp(other.finding.name))
+        });
+        self.found
+    }
+
+    /// Whether a finding with this detail was counted.
+    pub(crate) fn has_reported(&self, id: FindingId, item: &Name, detail: &Name) -> bool {
+        self.reported.contains(&self.key(id, item, Some(detail)))
+    }
+
+    /// Notes a verdict. Returns whether it is new: neither counted before nor covered by a finding
+    /// that was.
+    pub(crate) fn note(&mut self, verdict: &Verdict) -> bool {
+        let (finding, item) = (verdict.id.row(), &verdict.item);
+        let detail = finding.by_detail.then_some(&verdict.detail);
+        let own = self.key(finding.id, item, detail);
+        if self.reported.contains(&own) {
+            return false;
+        }
+        let covering = finding.id.covered_by();
+        if covering.is_some_and(|id| self.reported.contains(&self.key(id, item, None))) {
+            return false;
+        }
+        for id in finding.covers {
+            if self.reported.remove(&self.key(*id, item, None)) {
+                self.withdraw(*id, item);
+            }
+        }
+        if self.reported.len() < MAX_REPORTED {
+            self.reported.insert(own);
+            if !finding.covers.is_empty() {
+                self.reported.insert(self.key(finding.id, item, None));
+            }
+            return true;
+        }
+        // No more can be remembered: the finding is reported, but not its exact count.
+        let mut first = true;
+        for found in self.of(finding.id) {
+            found.at_least = true;
+            first = false;
+        }
+        first
+    }
+
+    /// Counts a verdict.
+    pub(crate) fn count(&mut self, severity: Severity, verdict: &Verdict) {
+        let fits = |found: &Found| found.finding.id == verdict.id && found.severity == severity;
+        let at = match self.found.iter().position(fits) {
+            Some(at) => at,
+            None => {
+                self.found.push(Found::new(verdict.id, severity));
+                self.found.len() - 1
+            }
+        };
+        let found = &mut self.found[at];
+        found.count += 1;
+        match verdict.outcome {
+            VerdictOutcome::Repairable | VerdictOutcome::Repaired => found.repairable += 1,
+            VerdictOutcome::NeedsOnly => found.needs_only += 1,
+            VerdictOutcome::Report => {}
+        }
+        found.add_example(&verdict.detail, &verdict.item, self.max_examples);
+    }
+
+    /// Raises the number that an example shows, if the verdict has a larger one: a recurring job is
+    /// counted once, with the largest number of its jobs.
+    pub(crate) fn raise_number(&mut self, verdict: &Verdict) {
+        let number = |name: &Name| name.as_str().and_then(|text| text.parse::<f64>().ok());
+        for example in self.of(verdict.id).flat_map(|found| &mut found.examples) {
+            if example.item == verdict.item && number(&example.detail) < number(&verdict.detail) {
+                example.detail = verdict.detail.clone();
+            }
+        }
+    }
+
+    /// Withdraws a finding that another one covers.
+    fn withdraw(&mut self, id: FindingId, item: &Name) {
+        for found in self.of(id) {
+            found.count = found.count.saturating_sub(1);
+            found.repairable = found.repairable.min(found.count);
+            found.needs_only = found.needs_only.min(found.count);
+            found.examples.retain(|example| example.item != *item);
+        }
+    }
+
+    /// Returns the counts of a finding, one for each severity.
+    fn of(&mut self, id: FindingId) -> impl Iterator<Item = &mut Found> {
+        self.found
+            .iter_mut()
+            .filter(move |found| found.finding.id == id)
+    }
+
+    fn key(&self, id: FindingId, item: &Name, detail: Option<&Name>) -> u64 {
+        self.hasher.hash_one((id, item, detail))
+    }
+}

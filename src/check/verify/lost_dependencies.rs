@@ -1,0 +1,85 @@
+//! Jobs that lost their set of dependencies, which is restored from the dependencies that still list
+//! them as dependents.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use crate::model::finding::FindingId;
+use crate::model::verdict::{MAX_ITEMS, Verdict};
+use crate::name::Name;
+
+/// Whether a verdict is about a job that lost its set of dependencies. All jobs that list it have to
+/// be in one call: otherwise the repair takes the edges of the missing ones for wrong.
+pub(super) fn has_lost_dependencies(verdict: &Verdict) -> bool {
+    let own = [verdict.item.as_bytes(), b"-dependencies"].concat();
+    verdict.id == FindingId::DependencyOneSided
+        && verdict
+            .changes
+            .iter()
+            .any(|change| change.after.is_some() && change.key.as_bytes().ends_with(&own))
+}
+
+/// Dependencies of jobs that lost them.
+#[derive(Debug, Default)]
+pub(super) struct Groups {
+    /// The dependencies of each job, merged with those of each job that shares one. Each group goes
+    /// into one call.
+    pub complete: Vec<Vec<Name>>,
+    /// Dependencies in a group that is too large for one call, may lack members, or has an excluded
+    /// job.
+    pub excluded: HashSet<Name>,
+}
+
+impl Groups {
+    /// Groups pairs of a job and its dependency. `incomplete`: there are more pairs.
+    pub(super) fn new(
+        pairs: Vec<(Name, Name)>,
+        incomplete: bool,
+        excluded_jobs: &HashSet<Name>,
+    ) -> Groups {
+        // The group of each pair, which leads to the group that it was merged into.
+        let mut parents: Vec<usize> = Vec::new();
+        let mut excluded_groups: Vec<usize> = Vec::new();
+        let mut of_job: HashMap<Name, usize> = HashMap::new();
+        let mut of_dependency: HashMap<Name, usize> = HashMap::new();
+        for (job, dependency) in pairs {
+            let new = parents.len();
+            parents.push(new);
+            if excluded_jobs.contains(&job) {
+                excluded_groups.push(new);
+            }
+            let one = *of_job.entry(job).or_insert(new);
+            let other = *of_dependency.entry(dependency).or_insert(new);
+            let (one, other) = (root(&mut parents, one), root(&mut parents, other));
+            let new = root(&mut parents, new);
+            parents[other] = one;
+            parents[new] = one;
+        }
+        let mut members: BTreeMap<usize, Vec<Name>> = BTreeMap::new();
+        for (dependency, at) in of_dependency {
+            let at = root(&mut parents, at);
+            members.entry(at).or_default().push(dependency);
+        }
+        let excluded_groups: HashSet<usize> = excluded_groups
+            .into_iter()
+            .map(|at| root(&mut parents, at))
+            .collect();
+        let mut groups = Groups::default();
+        for (at, mut group) in members {
+            group.sort();
+            match incomplete || group.len() > MAX_ITEMS || excluded_groups.contains(&at) {
+                true => groups.excluded.extend(group),
+                false => groups.complete.push(group),
+            }
+        }
+        groups
+    }
+}
+
+/// Returns the group that a group was merged into.
+fn root(parents: &mut [usize], mut at: usize) -> usize {
+    while parents[at] != at {
+        parents[at] = parents[parents[at]];
+        at = parents[at];
+    }
+    at
+}

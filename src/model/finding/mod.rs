@@ -1,0 +1,482 @@
+//! What `qless check` can find: the name, severity and meaning of each finding, and how it is
+//! repaired. The help, the manual, the scan and the repair all read one table.
+
+mod table;
+
+use std::fmt;
+
+use serde::ser::{Serialize, Serializer};
+
+use super::verdict::{Verdict, VerdictOutcome};
+
+pub use self::table::{FINDINGS, LIMITS};
+
+/// The id of a finding. Everything that is fixed about it is in its row of [`FINDINGS`]; the few
+/// rules that hold for one finding alone name its variant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum FindingId {
+    GhostWaiting,
+    GhostLock,
+    GhostScheduled,
+    GhostDepends,
+    GhostRecurring,
+    InTwoSets,
+    InForeignQueue,
+    InNoSet,
+    QueueUnlisted,
+    QueueEmpty,
+    QueueStuck,
+    OverLimit,
+    JobStub,
+    JobUnreadable,
+    FieldLeftover,
+    Remaining,
+    Score,
+    Clock,
+    RunningWithoutLock,
+    LockWithoutRun,
+    WorkerStray,
+    WorkerGap,
+    WorkerUnknown,
+    DependencyMissing,
+    DependencyComplete,
+    DependencyOneSided,
+    DependencyCycle,
+    DependsOnNothing,
+    DependsOnFailed,
+    FailedStray,
+    FailedUnlisted,
+    FailedTwice,
+    GroupSet,
+    FailedCounter,
+    CompletedStray,
+    CompletedUnlisted,
+    TagIndex,
+    TagCount,
+    TrackedGone,
+    RecurringUnscheduled,
+    RecurringForeign,
+    RecurringInvalid,
+    RecurringCount,
+    KeyType,
+    KeyExpires,
+    ServerEvicts,
+    KeyUnknown,
+    HistoryOrphan,
+    EdgesOrphan,
+    LostKey,
+    StatsSum,
+    ConfigValue,
+    NotJudged,
+}
+
+impl FindingId {
+    pub const COUNT: usize = FindingId::NotJudged as usize + 1;
+
+    /// Returns the row of this finding.
+    pub fn row(self) -> &'static Finding {
+        &FINDINGS[self as usize]
+    }
+
+    /// Returns the public name, such as `ghost-waiting`.
+    pub fn name(self) -> &'static str {
+        self.row().name
+    }
+
+    /// Returns the finding with this name.
+    pub fn named(name: &str) -> Option<FindingId> {
+        FINDINGS
+            .iter()
+            .find(|finding| finding.name == name)
+            .map(|finding| finding.id)
+    }
+
+    pub fn all() -> impl Iterator<Item = FindingId> {
+        FINDINGS.iter().map(|finding| finding.id)
+    }
+
+    /// Returns the finding that covers this one for the same item.
+    pub fn covered_by(self) -> Option<FindingId> {
+        FindingId::all().find(|id| id.row().covers.contains(&self))
+    }
+
+    /// Whether a failure list is wrong: no counter of failed jobs is compared until it is repaired.
+    pub fn is_failure_list(self) -> bool {
+        FindingId::FailedCounter.row().requires.contains(&self)
+    }
+}
+
+impl fmt::Display for FindingId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.pad(self.name())
+    }
+}
+
+impl Serialize for FindingId {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.name())
+    }
+}
+
+/// How bad a finding is; the worst is last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Severity {
+    /// Needs no action.
+    Info,
+    /// Wrong bookkeeping.
+    Warn,
+    /// Loses, doubles or blocks a job.
+    Error,
+    /// Wedges a queue for clients with the reference core.
+    Critical,
+}
+
+impl Severity {
+    pub const ALL: [Severity; 4] = [
+        Severity::Critical,
+        Severity::Error,
+        Severity::Warn,
+        Severity::Info,
+    ];
+
+    pub const fn word(self) -> &'static str {
+        match self {
+            Severity::Critical => "critical",
+            Severity::Error => "error",
+            Severity::Warn => "warn",
+            Severity::Info => "info",
+        }
+    }
+
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Severity::Critical => "wedges a queue for clients with the reference core",
+            Severity::Error => "loses, doubles or blocks a job",
+            Severity::Warn => "is wrong bookkeeping",
+            Severity::Info => "needs no action",
+        }
+    }
+}
+
+/// What a repair requires before it repairs a finding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Approval {
+    /// Nothing beyond the approval of the plan.
+    Automatic,
+    /// `--only` must name the finding.
+    Named,
+    /// `--only` must name the finding, and a number must be typed, because keys are deleted.
+    Typed,
+    /// The finding is only reported.
+    Never,
+}
+
+/// What a repair does: `remove`, `removed`, `the id`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Remedy {
+    pub verb: &'static str,
+    pub past: &'static str,
+    pub what: &'static str,
+}
+
+/// A case of a finding with an approval of its own. The Lua core knows the case by this word.
+#[derive(Clone, Copy, Debug)]
+pub struct Case {
+    pub word: &'static str,
+    pub approval: Approval,
+    /// When the finding is this case.
+    pub says: &'static str,
+}
+
+/// A detail of a verdict that decides something. `check.slice` and the diagnosis write details as
+/// text for people; [`Detail::read`] is the only reader of that text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Detail {
+    /// Only text.
+    #[default]
+    Other,
+    /// The unreadable field is one that `pop` reads.
+    ReadByPop,
+    /// The failed job is in no failure list.
+    InNoList,
+    /// A lock expires too far in the future.
+    LockedUntil,
+    /// The value of an option is below 0.
+    BelowZero,
+    /// No command reads the option.
+    Unused,
+    /// The server evicts only keys with an expiry.
+    EvictsExpiring,
+    /// The server has an eviction policy but no memory limit.
+    NoMemoryLimit,
+}
+
+impl Detail {
+    /// Reads the text of a detail.
+    pub fn read(id: FindingId, text: &[u8]) -> Detail {
+        match (id, text) {
+            (
+                FindingId::JobUnreadable,
+                b"tags" | b"no tags" | b"priority" | b"no priority" | b"remaining"
+                | b"no remaining" | b"history",
+            ) => Detail::ReadByPop,
+            (FindingId::JobUnreadable, text) if text.ends_with(b", in no list") => Detail::InNoList,
+            (FindingId::Clock, text) if text.starts_with(b"locked until") => Detail::LockedUntil,
+            (FindingId::ConfigValue, text) if text.starts_with(b"is below 0") => Detail::BelowZero,
+            (FindingId::ConfigValue, text) if text.starts_with(b"nobody reads it") => {
+                Detail::Unused
+            }
+            _ => Detail::Other,
+        }
+    }
+}
+
+/// When a finding has another severity.
+#[derive(Clone, Copy, Debug)]
+pub enum When {
+    /// The job is at the head of a queue.
+    Head,
+    /// The job is at the head of a queue, and the verdict has this detail.
+    HeadAnd(Detail),
+    /// The job does not exist.
+    NoJob,
+    /// The finding cannot be repaired.
+    Reported,
+    /// The verdict has this detail.
+    Detail(Detail),
+}
+
+/// Another severity: when it holds, and how the help says so.
+#[derive(Clone, Copy, Debug)]
+pub struct Grade {
+    pub severity: Severity,
+    pub when: When,
+    pub says: &'static str,
+}
+
+/// How examples are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Form {
+    /// `3f2a…`
+    Jid,
+    /// `mail: 3f2a…, 81c0…`: the detail is their location.
+    JidIn,
+    /// `3f2a…: tags`
+    JidIs,
+    /// `c41d… needs p-77`
+    Needs,
+    /// `a needs b needs a`: the detail is the rest of the chain.
+    Chain,
+    /// `mail`
+    Name,
+    /// `eu: 412, is 409`
+    NameIs,
+}
+
+/// A pass of a repair over all its candidates (`core.md` 8.2.6): what other repairs rely on comes
+/// first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// Types, expiries and stubs of jobs: a write to such a key would be in vain.
+    Keys,
+    /// Entries of queues, jobs, failures, workers, tags, names.
+    Entries,
+    /// Dependencies that only one of the two jobs lists. A repair that does not see all dependents
+    /// of a job takes the other ones for wrong, so this is a pass of its own.
+    Edges,
+    /// What is counted or released once everything else is right.
+    Counts,
+}
+
+/// Where a finding is repaired that verdicts from several locations report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RepairLocation {
+    /// In any of them: all of them make the same changes.
+    AnyLocation,
+    /// Only in the location that sees most of it, so that its verdict changes most.
+    LargestWins,
+    /// The same; and nowhere if one of them sees that the job is locked.
+    LargestUnlessLocked,
+}
+
+/// What a finding says about its cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    NoEvidence,
+    /// A lost key of a job leaves this behind.
+    KeyLoss,
+    /// This call of the reference core leaves it behind in a healthy database.
+    ReferenceClient(&'static str),
+}
+
+/// One row of the table. Every column is written in every row.
+#[derive(Clone, Copy, Debug)]
+pub struct Finding {
+    pub id: FindingId,
+    /// The public name, which is stable and never used again.
+    pub name: &'static str,
+    pub severity: Severity,
+    /// The numbers of the invariants I-01 … I-37 that it breaks.
+    pub invariants: &'static [u8],
+    /// What is wrong, in a line.
+    pub problem: &'static str,
+    pub form: Form,
+    /// Whether the same item with another detail is another finding.
+    pub by_detail: bool,
+    /// Whether it is about a dependency: the detail may name the other job.
+    pub is_edge: bool,
+    pub approval: Approval,
+    pub remedy: Option<Remedy>,
+    pub stage: Stage,
+    /// The findings that have to be absent before this one can be verified.
+    pub requires: &'static [FindingId],
+    /// The findings that this one reports, too, if it has the same item.
+    pub covers: &'static [FindingId],
+    pub repair_at: RepairLocation,
+    pub evidence: Evidence,
+    pub grades: &'static [Grade],
+    pub cases: &'static [Case],
+    /// What you can decide, and the command for each choice.
+    pub choices: &'static [&'static str],
+}
+
+impl Finding {
+    /// Returns the names of the invariants that it breaks.
+    pub fn invariants(&self) -> impl Iterator<Item = String> {
+        self.invariants.iter().copied().map(invariant)
+    }
+
+    /// Returns the finding with this name.
+    pub fn named(name: &str) -> Option<&'static Finding> {
+        FindingId::named(name).map(FindingId::row)
+    }
+
+    /// Returns the severity of a verdict. `head`: its job is at the head of a queue; `missing`: its
+    /// job does not exist.
+    pub fn grade(&self, verdict: &Verdict, head: bool, missing: bool) -> Severity {
+        let holds = |when: When| match when {
+            When::Head => head,
+            When::HeadAnd(detail) => head && verdict.known_detail == detail,
+            When::NoJob => missing,
+            When::Reported => verdict.outcome == VerdictOutcome::Report,
+            When::Detail(detail) => verdict.known_detail == detail,
+        };
+        let grade = self.grades.iter().find(|grade| holds(grade.when));
+        grade.map_or(self.severity, |grade| grade.severity)
+    }
+
+    /// Whether its severity depends on the position of the job.
+    pub fn depends_on_head(&self) -> bool {
+        self.grades
+            .iter()
+            .any(|grade| matches!(grade.when, When::Head | When::HeadAnd(_)))
+    }
+
+    /// Whether its severity depends on the existence of the job.
+    pub fn depends_on_job(&self) -> bool {
+        self.grades
+            .iter()
+            .any(|grade| matches!(grade.when, When::NoJob))
+    }
+}
+
+/// Returns the name of an invariant.
+pub fn invariant(number: u8) -> String {
+    format!("I-{number:02}")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::{BTreeMap, BTreeSet};
+
+    use super::*;
+
+    /// The outcome of each finding, and of each case, in the Lua core.
+    fn outcomes() -> BTreeMap<String, String> {
+        let text = include_str!("../../../lua/check/repair/outcomes.lua");
+        let lines = text.lines().filter_map(|line| {
+            let line = line.trim().strip_prefix("['")?;
+            let (name, rest) = line.split_once("'] = '")?;
+            Some((name.to_owned(), rest.trim_end_matches("',").to_owned()))
+        });
+        lines.collect()
+    }
+
+    fn word(approval: Approval) -> String {
+        match approval {
+            Approval::Automatic => "found",
+            Approval::Named | Approval::Typed => "decide",
+            Approval::Never => "report",
+        }
+        .to_owned()
+    }
+
+    #[test]
+    fn the_table_has_the_outcomes_of_the_lua_core() {
+        let mut table = BTreeMap::new();
+        for finding in &FINDINGS {
+            table.insert(finding.name.to_owned(), word(finding.approval));
+            for case in finding.cases {
+                let name = format!("{} {}", finding.name, case.word);
+                table.insert(name, word(case.approval));
+            }
+        }
+        assert_eq!(table, outcomes());
+    }
+
+    #[test]
+    fn every_invariant_has_a_finding() {
+        let covered: BTreeSet<u8> = FINDINGS
+            .iter()
+            .flat_map(|finding| finding.invariants.iter().copied())
+            .collect();
+        assert_eq!(covered, (1..=37).collect());
+    }
+
+    #[test]
+    fn names_are_unique_and_findings_without_automatic_repair_have_a_choice() {
+        let mut names = BTreeSet::new();
+        for finding in &FINDINGS {
+            let name = finding.name;
+            assert!(names.insert(name), "{name}");
+            assert_eq!(FindingId::named(name), Some(finding.id));
+            let repairs = finding.approval != Approval::Never;
+            assert_eq!(finding.remedy.is_some(), repairs, "{name}");
+            assert!(
+                finding.approval == Approval::Automatic || !finding.choices.is_empty(),
+                "{name}"
+            );
+            assert!(finding.problem.len() <= 50, "{name}");
+        }
+    }
+
+    #[test]
+    fn a_finding_is_covered_by_at_most_one_other() {
+        for id in FindingId::all() {
+            let covering = FindingId::all().filter(|other| other.row().covers.contains(&id));
+            assert!(covering.count() <= 1, "{id}");
+        }
+    }
+
+    #[test]
+    fn details_that_decide_are_read_from_their_text() {
+        let read = |id, text: &str| Detail::read(id, text.as_bytes());
+        let unreadable = FindingId::JobUnreadable;
+        assert_eq!(read(unreadable, "no tags"), Detail::ReadByPop);
+        assert_eq!(read(unreadable, "retries"), Detail::Other);
+        assert_eq!(read(unreadable, "failure, in no list"), Detail::InNoList);
+        assert_eq!(
+            read(FindingId::Clock, "locked until 99999999"),
+            Detail::LockedUntil
+        );
+        assert_eq!(read(FindingId::Score, "locked until 9"), Detail::Other);
+        assert_eq!(
+            read(FindingId::ConfigValue, "is below 0"),
+            Detail::BelowZero
+        );
+        assert_eq!(
+            read(FindingId::ConfigValue, "nobody reads it, is no number"),
+            Detail::Unused
+        );
+    }
+}
