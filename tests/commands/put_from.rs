@@ -288,8 +288,8 @@ fn an_invalid_line_is_reported_with_its_position() {
     "#]]);
     workspace.put("{\"queue\":\"q\"}", "").shows(expect![[r#"
         --- stderr
-        error: `DIR/jobs`, line 1, column 1: it names no klass
-        hint: add `"klass"` to the line, or name it on the command line: `qless put QUEUE KLASS --from …`
+        error: `DIR/jobs`, line 1, column 1: it has no `klass`
+        hint: add `"klass"` to the line, or give it on the command line: `qless put QUEUE KLASS --from …`
         --- exit 2
     "#]]);
     assert_eq!(workspace.keys(), 0);

@@ -273,13 +273,13 @@ fn nothing_is_selected_by_accident() {
         }
         let ran = nowhere.run(&format!("{verb} jid --queue q --yes")).exits(2);
         assert!(
-            ran.stderr().contains("either named or selected"),
+            ran.stderr().contains("give either jids or flags that select jobs"),
             "{}",
             ran.stderr()
         );
         let ran = nowhere.run(&format!("{verb} jid --all --yes")).exits(2);
         assert!(
-            ran.stderr().contains("either named or selected"),
+            ran.stderr().contains("give either jids or flags that select jobs"),
             "{}",
             ran.stderr()
         );
@@ -361,7 +361,7 @@ fn invalid_selector_values_are_refused() {
     "#]]
     .assert_eq(&refused(&["--message", "time(d"]));
     expect![[r#"
-        error: `--queue` expects a name or a glob (unclosed character class; missing ']'; `\` takes a letter as it is), not `mail[`
+        error: `--queue` expects a name or a glob (unclosed character class; missing ']'; `\` escapes a character), not `mail[`
     "#]]
     .assert_eq(&refused(&["--queue", "mail["]));
     expect![[r#"
