@@ -139,7 +139,7 @@ fn line<'t>(fields: &Fields<'t>) -> Result<ArchiveLine<'t>, Wrong> {
             let what = format!("is {newer}: a newer qless wrote it, this one reads {V}");
             return Err(fields.wrong("v", what));
         }
-        _ => return Err(fields.wrong("v", format!("wants to be {V}"))),
+        _ => return Err(fields.wrong("v", format!("expects {V}"))),
     }
     Ok(match kind {
         "job" => ArchiveLine::Job(Box::new(job(fields)?)),
@@ -257,7 +257,7 @@ fn failure(fields: &Fields) -> Result<Option<ArchivedFailure>, Wrong> {
         return Ok(None);
     }
     let Some(when) = failure.moment("when")? else {
-        return Err(failure.wrong("when", "wants the time of the failure"));
+        return Err(failure.wrong("when", "expects the time of the failure"));
     };
     Ok(Some(ArchivedFailure {
         group,
@@ -278,7 +278,7 @@ fn history(fields: &Fields) -> Result<Vec<Name>, Wrong> {
             what: entry_fields.needed("what")?,
             when: match entry_fields.moment("when")? {
                 Some(when) => Some(when),
-                None => return Err(entry_fields.wrong("when", "wants the time of the entry")),
+                None => return Err(entry_fields.wrong("when", "expects the time of the entry")),
             },
             note: entry_fields
                 .members()
@@ -327,7 +327,7 @@ fn depth(text: &[u8]) -> usize {
 fn recurring<'t>(fields: &Fields<'t>) -> Result<ArchivedTemplate<'t>, Wrong> {
     let every = match fields.number("every_s")? {
         Some(every) if every.parse().is_ok_and(|every: f64| every > 0.0) => every,
-        _ => return Err(fields.wrong("every_s", "wants a number of more than 0")),
+        _ => return Err(fields.wrong("every_s", "expects a number of more than 0")),
     };
     let jid = fields.needed("jid")?;
     if jid.is_empty() {
@@ -453,13 +453,13 @@ mod tests {
         .collect();
         expect_test::expect![[r#"
             19: `v` is 2: a newer qless wrote it, this one reads 1
-            19: `v` wants a number, not `"1"`
+            19: `v` expects a number, not `"1"`
             1: `v` wants to be 1
             1: there is no `kind` in it
             9: `kind` is none of export, job, recurring, config, paused
             1: there is no `jid` in it
-            27: `jid` wants a text, not null
-            27: `jid` wants a text, not `7`
+            27: `jid` expects a text, not null
+            27: `jid` expects a text, not `7`
             27: `jid` is empty
             27: `jid` ends in `-history`, which is reserved for the keys beside a job
             31: `jid` stands here twice
@@ -469,15 +469,15 @@ mod tests {
             80: `data` must not be the bare document `false`
             1: there is no `data` in it
             96: `data_bytes` wants base64, not `7`
-            90: `tags` wants a list of texts, not `"x"`
-            95: `tags` wants texts, not a number
-            94: `priority` wants a number, not `"1"`
-            95: `remaining` wants a whole number, not `1.5`
+            90: `tags` expects a list of texts, not `"x"`
+            95: `tags` expects texts, not a number
+            94: `priority` expects a number, not `"1"`
+            95: `remaining` expects a whole number, not `1.5`
             93: `tracked` wants true or false, not `1`
-            99: `scheduled_for` wants a time such as `2026-11-21T06:00:00Z`, not `"soon"`
-            93: `failure` wants an object, not an array
-            102: `group` wants a text, not `1`
-            113: `when` wants a time such as `2026-11-21T06:00:00Z`, not `3`
+            99: `scheduled_for` expects a time such as `2026-11-21T06:00:00Z`, not `"soon"`
+            93: `failure` expects an object, not an array
+            102: `group` expects a text, not `1`
+            113: `when` expects a time such as `2026-11-21T06:00:00Z`, not `3`
             81: expected a key in double quotes, not `]`
             1: expected `{`, not `[`
         "#]]

@@ -39,7 +39,7 @@ pub(crate) fn build(pairs: &[OsString]) -> Result<Vec<u8>, Error> {
         let wrong = |why: &str| {
             let shown = pair.to_string_lossy();
             Error::usage(format!(
-                "`--arg` wants `key=text` or `key:=json`, not `{}`: {why}",
+                "`--arg` expects `key=text` or `key:=json`, not `{}`: {why}",
                 shown
             ))
         };
@@ -150,31 +150,31 @@ mod tests {
         for (pairs, why) in [
             (
                 &["user"][..],
-                "`--arg` wants `key=text` or `key:=json`, not `user`: there is no `=`",
+                "`--arg` expects `key=text` or `key:=json`, not `user`: there is no `=`",
             ),
             (
                 &["=1"],
-                "`--arg` wants `key=text` or `key:=json`, not `=1`: a key is empty",
+                "`--arg` expects `key=text` or `key:=json`, not `=1`: a key is empty",
             ),
             (
                 &["a..b=1"],
-                "`--arg` wants `key=text` or `key:=json`, not `a..b=1`: a key is empty",
+                "`--arg` expects `key=text` or `key:=json`, not `a..b=1`: a key is empty",
             ),
             (
                 &["a=1", "a=2"],
-                "`--arg` wants `key=text` or `key:=json`, not `a=2`: `a` is given twice",
+                "`--arg` expects `key=text` or `key:=json`, not `a=2`: `a` is given twice",
             ),
             (
                 &["a=1", "a.b=2"],
-                "`--arg` wants `key=text` or `key:=json`, not `a.b=2`: `a` is a value already",
+                "`--arg` expects `key=text` or `key:=json`, not `a.b=2`: `a` is a value already",
             ),
             (
                 &["a.b=2", "a=1"],
-                "`--arg` wants `key=text` or `key:=json`, not `a=1`: `a` is given twice",
+                "`--arg` expects `key=text` or `key:=json`, not `a=1`: `a` is given twice",
             ),
             (
                 &["a:=x"],
-                "`--arg` wants `key=text` or `key:=json`, not `a:=x`: no JSON after `:=`, line 1, column 1: expected a value, not `x`",
+                "`--arg` expects `key=text` or `key:=json`, not `a:=x`: no JSON after `:=`, line 1, column 1: expected a value, not `x`",
             ),
         ] {
             assert_eq!(built(pairs), Err(why.to_owned()));

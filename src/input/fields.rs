@@ -67,7 +67,7 @@ impl<'t> Fields<'t> {
     }
 
     fn wants(&self, name: &str, wants: &str, member: &Member) -> Wrong {
-        self.wrong(name, format!("wants {wants}, not {}", shown(member)))
+        self.wrong(name, format!("expects {wants}, not {}", shown(member)))
     }
 
     /// Returns a text, from `…_bytes` if that member exists.
@@ -100,7 +100,7 @@ impl<'t> Fields<'t> {
         match self.name(name)? {
             Some(text) => Ok(text),
             None => Err(match self.has(name) {
-                true => self.wrong(name, "wants a text, not null"),
+                true => self.wrong(name, "expects a text, not null"),
                 false => (self.base, format!("there is no `{name}` in it")),
             }),
         }
@@ -155,9 +155,9 @@ impl<'t> Fields<'t> {
             let place = self.place(name) + at;
             if found != shape {
                 let found = found.words();
-                return Err((place, format!("`{name}` wants {of}, not {found}")));
+                return Err((place, format!("`{name}` expects {of}, not {found}")));
             }
-            take(at, text).map_err(|wants| (place, format!("`{name}` wants {wants}")))
+            take(at, text).map_err(|wants| (place, format!("`{name}` expects {wants}")))
         })
     }
 
@@ -196,7 +196,7 @@ impl<'t> Fields<'t> {
         let number: f64 = text.parse().unwrap_or_default();
         match number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0 {
             true => Ok(Some(number as i64)),
-            false => Err(self.wrong(name, format!("wants a whole number, not `{text}`"))),
+            false => Err(self.wrong(name, format!("expects a whole number, not `{text}`"))),
         }
     }
 

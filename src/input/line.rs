@@ -212,7 +212,7 @@ fn shown(text: &[u8]) -> String {
 fn text<'t>(member: &Member<'t>) -> Result<Cow<'t, [u8]>, String> {
     match member.shape {
         Shape::String => Ok(inside(member.value)),
-        shape => Err(format!("wants a text, not {}", shape.words())),
+        shape => Err(format!("expects a text, not {}", shape.words())),
     }
 }
 
@@ -270,7 +270,7 @@ fn moment(member: &Member) -> Result<When, String> {
                 .ok()
                 .filter(|seconds: &f64| seconds.abs() <= LATEST);
             let moment = seconds.and_then(Moment::from_seconds).map(When::At);
-            moment.ok_or_else(|| "wants seconds since the epoch".to_owned())
+            moment.ok_or_else(|| "expects seconds since the epoch".to_owned())
         }),
         _ => typed(member, moment::when),
     }
@@ -285,7 +285,7 @@ fn number<T, E: Display>(
 ) -> Result<(), String> {
     match member.shape {
         Shape::Number => typed(member, read).map(drop),
-        _ => Err(format!("wants a whole number, not {}", value(member))),
+        _ => Err(format!("expects a whole number, not {}", value(member))),
     }
 }
 
@@ -296,13 +296,13 @@ fn names(
     refuse: impl Fn(&[u8]) -> Result<(), String>,
 ) -> Result<(), Wrong> {
     let wants = |at, shape: Shape| {
-        let wants = format!("`{what}` wants an array of texts, not {}", shape.words());
+        let wants = format!("`{what}` expects an array of texts, not {}", shape.words());
         Err((member.at + at, wants))
     };
     match member.shape {
         Shape::Array => syntax::elements(member.value, |at, text, shape| {
             if shape != Shape::String {
-                let wants = format!("`{what}` wants texts, not {}", shape.words());
+                let wants = format!("`{what}` expects texts, not {}", shape.words());
                 return Err((member.at + at, wants));
             }
             let refused = refuse(&inside(text));
@@ -401,8 +401,8 @@ mod tests {
                 r#"{"é":1,"queue":x}"#,
                 "2: a job has no member `é` (a job has queue, klass, data, jid, delay, at, priority, tags, retries, depends)",
             ),
-            (r#"{"queue":1}"#, "10: `queue` wants a text, not a number"),
-            (r#"{"queue":null}"#, "10: `queue` wants a text, not null"),
+            (r#"{"queue":1}"#, "10: `queue` expects a text, not a number"),
+            (r#"{"queue":null}"#, "10: `queue` expects a text, not null"),
             (r#"{"queue":""}"#, "10: `queue` is empty"),
             (
                 r#"{"klass":"a\nb"}"#,
@@ -436,7 +436,7 @@ mod tests {
             ),
             (
                 r#"{"priority":"1"}"#,
-                "13: `priority` wants a whole number, not `\"1\"`",
+                "13: `priority` expects a whole number, not `\"1\"`",
             ),
             (
                 r#"{"retries":-1}"#,
@@ -444,11 +444,11 @@ mod tests {
             ),
             (
                 r#"{"tags":"eu"}"#,
-                "9: `tags` wants an array of texts, not a text",
+                "9: `tags` expects an array of texts, not a text",
             ),
             (
                 r#"{"tags":["eu", 1]}"#,
-                "16: `tags` wants texts, not a number",
+                "16: `tags` expects texts, not a number",
             ),
             (r#"{"tags":["eu",""]}"#, "15: a name in `tags` is empty"),
             (r#"{"depends":[""]}"#, "13: a name in `depends` is empty"),

@@ -174,10 +174,10 @@ fn unknown_finding_names_are_refused_with_the_nearest_known_one() {
         --- exit 2
     "#]]);
     redis.at(1).run("check --fail-on bad").shows(expect![[r#"
-            --- stderr
-            error: `--fail-on` cannot be `bad`, it is one of `critical`, `error`, `warn`, `info`
-            --- exit 2
-        "#]]);
+        --- stderr
+        error: `--fail-on` expects one of `critical`, `error`, `warn`, `info`, not `bad`
+        --- exit 2
+    "#]]);
     redis.at(1).run("check --queue none").shows(expect![[r#"
             --- stderr
             error: queue `none` does not exist

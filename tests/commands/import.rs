@@ -671,12 +671,12 @@ fn the_whole_file_is_checked_before_any_call() {
         error: stdin, line 5, column 2: it ends where a key in double quotes was expected
         error: stdin, line 5, column 27: `j1` is also in line 3
         error: stdin, line 5, column 1: there is no `jid` in it
-        error: stdin, line 5, column 94: `priority` wants a number, not `"high"`
+        error: stdin, line 5, column 94: `priority` expects a number, not `"high"`
         error: stdin, line 5, column 73: `state` is none of running, stalled, waiting, scheduled, depends, failed, complete
-        error: stdin, line 5, column 91: `tags` wants texts, not a number
+        error: stdin, line 5, column 91: `tags` expects texts, not a number
         error: stdin, line 5, column 9: `kind` is none of export, job, recurring, config, paused
         error: stdin, line 5, column 19: `v` is 2: a newer qless wrote it, this one reads 1
-        error: stdin, line 5, column 71: `every_s` wants a number of more than 0
+        error: stdin, line 5, column 71: `every_s` expects a number of more than 0
         error: stdin, line 5, column 1: `heartbeat` expects seconds, or a duration such as `5m`, not `soon`
     "#]].assert_eq(&printed.concat());
     assert!(redis.dump().is_empty());

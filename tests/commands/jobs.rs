@@ -239,10 +239,10 @@ fn counts_are_numbers_per_state() {
             {"kind":"counts","v":1,"waiting":2,"running":0,"stalled":0,"scheduled":0,"depends":0,"complete":0,"failed":1}
         "#]]);
     redis.at(100).run("jobs --count -o jid").shows(expect![[r#"
-            --- stderr
-            error: `-o jid` is for commands whose result is jobs
-            --- exit 2
-        "#]]);
+        --- stderr
+        error: `-o jid` is only for commands whose result is jobs
+        --- exit 2
+    "#]]);
 }
 
 #[test]

@@ -88,7 +88,7 @@ fn move_takes_a_running_job_only_with_force() {
         .run("complete r --worker w1")
         .shows(expect![[r#"
             --- stderr
-            error: cannot complete `r`: it is waiting, not running
+            error: cannot complete `r`: its state is `waiting`, not `running`
             --- exit 5
         "#]]);
     // No worker holds an expired lock.

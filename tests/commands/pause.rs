@@ -114,10 +114,10 @@ fn pausing_an_unknown_queue_is_not_found() {
     "#]]);
     redis.at(20).run("pause images --all").exits(2);
     redis.at(20).run("pause images -o jid").shows(expect![[r#"
-            --- stderr
-            error: `-o jid` is for commands whose result is jobs
-            --- exit 2
-        "#]]);
+        --- stderr
+        error: `-o jid` is only for commands whose result is jobs
+        --- exit 2
+    "#]]);
 }
 
 #[test]

@@ -21,7 +21,7 @@ fn promote_makes_a_scheduled_job_wait() {
         "#]]);
     redis.at(22).run("promote s").shows(expect![[r#"
         --- stderr
-        error: cannot promote `s`: it is waiting
+        error: cannot promote `s`: its state is `waiting`
         --- exit 5
     "#]]);
 }
@@ -36,7 +36,7 @@ fn jobs_that_are_not_scheduled_are_refused() {
             .shows(match jid {
                 "w" => expect![[r#"
                     --- stderr
-                    error: cannot promote `w`: it is waiting
+                    error: cannot promote `w`: its state is `waiting`
                     --- exit 5
                 "#]],
                 "d" => expect![[r#"
@@ -52,7 +52,7 @@ fn jobs_that_are_not_scheduled_are_refused() {
                 "#]],
                 "f1" => expect![[r#"
                     --- stderr
-                    error: cannot promote `f1`: it is failed
+                    error: cannot promote `f1`: its state is `failed`
                     hint: `qless retry f1`
                     --- exit 5
                 "#]],

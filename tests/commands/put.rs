@@ -128,7 +128,7 @@ fn data_is_built_from_pairs() {
     );
     redis.at(0).run("put q K --arg user").shows(expect![[r#"
             --- stderr
-            error: `--arg` wants `key=text` or `key:=json`, not `user`: there is no `=`
+            error: `--arg` expects `key=text` or `key:=json`, not `user`: there is no `=`
             --- exit 2
         "#]]);
     redis
@@ -136,7 +136,7 @@ fn data_is_built_from_pairs() {
         .run("put q K --arg user:=x")
         .shows(expect![[r#"
             --- stderr
-            error: `--arg` wants `key=text` or `key:=json`, not `user:=x`: no JSON after `:=`, line 1, column 1: expected a value, not `x`
+            error: `--arg` expects `key=text` or `key:=json`, not `user:=x`: no JSON after `:=`, line 1, column 1: expected a value, not `x`
             --- exit 2
         "#]]);
     redis

@@ -233,7 +233,7 @@ fn an_invalid_line_is_reported_with_its_position() {
         ),
         (
             "{\"data\":\"é\", \"klass\":1}".as_bytes(),
-            "line 2, column 22: `klass` wants a text, not a number",
+            "line 2, column 22: `klass` expects a text, not a number",
         ),
         (
             b"{\"qeue\":\"q\"}",

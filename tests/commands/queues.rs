@@ -91,7 +91,7 @@ fn no_queues_give_an_empty_list() {
     redis.at(0).run("queues -o ndjson").shows(expect![[""]]);
     redis.at(0).run("queues -o jid").shows(expect![[r#"
         --- stderr
-        error: `-o jid` is for commands whose result is jobs
+        error: `-o jid` is only for commands whose result is jobs
         --- exit 2
     "#]]);
 }

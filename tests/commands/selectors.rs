@@ -273,13 +273,15 @@ fn nothing_is_selected_by_accident() {
         }
         let ran = nowhere.run(&format!("{verb} jid --queue q --yes")).exits(2);
         assert!(
-            ran.stderr().contains("give either jids or flags that select jobs"),
+            ran.stderr()
+                .contains("give either jids or flags that select jobs"),
             "{}",
             ran.stderr()
         );
         let ran = nowhere.run(&format!("{verb} jid --all --yes")).exits(2);
         assert!(
-            ran.stderr().contains("give either jids or flags that select jobs"),
+            ran.stderr()
+                .contains("give either jids or flags that select jobs"),
             "{}",
             ran.stderr()
         );

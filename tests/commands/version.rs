@@ -21,7 +21,7 @@ fn the_version_document_names_version_and_core() {
 fn version_refuses_a_job_argument() {
     Qless::bare().run("version -o jid").shows(expect![[r#"
         --- stderr
-        error: `-o jid` is for commands whose result is jobs
+        error: `-o jid` is only for commands whose result is jobs
         --- exit 2
     "#]]);
 }
