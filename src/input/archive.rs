@@ -123,24 +123,36 @@ pub(crate) fn column(text: &[u8], name: &str) -> usize {
     syntax::fault(text, place, String::new()).column
 }
 
-fn line<'t>(fields: &Fields<'t>) -> Result<ArchiveLine<'t>, Wrong> {
+/// Whether the line is of an export in a version that this program does not read.
+pub(crate) fn has_other_version(text: &[u8]) -> bool {
+    Fields::of(text).is_ok_and(|fields| kind(&fields).is_ok() && version(&fields).is_err())
+}
+
+/// Returns the kind of a line.
+fn kind(fields: &Fields) -> Result<&'static str, Wrong> {
     let kind = fields.needed("kind")?;
     let known = ["export", "job", "recurring", "config", "paused"];
-    let Some(kind) = known
+    let named = known
         .into_iter()
-        .find(|known| known.as_bytes() == kind.as_bytes())
-    else {
-        let known = known.join(", ");
-        return Err(fields.wrong("kind", format!("is none of {known}")));
-    };
+        .find(|known| known.as_bytes() == kind.as_bytes());
+    named.ok_or_else(|| fields.wrong("kind", format!("is none of {}", known.join(", "))))
+}
+
+/// Refuses a line of another version.
+fn version(fields: &Fields) -> Result<(), Wrong> {
     match fields.whole("v")? {
-        Some(V) => {}
+        Some(V) => Ok(()),
         Some(newer) if newer > V => {
             let what = format!("is {newer}: a newer qless wrote it, this one reads {V}");
-            return Err(fields.wrong("v", what));
+            Err(fields.wrong("v", what))
         }
-        _ => return Err(fields.wrong("v", format!("expects {V}"))),
+        _ => Err(fields.wrong("v", format!("expects {V}"))),
     }
+}
+
+fn line<'t>(fields: &Fields<'t>) -> Result<ArchiveLine<'t>, Wrong> {
+    let kind = kind(fields)?;
+    version(fields)?;
     Ok(match kind {
         "job" => ArchiveLine::Job(Box::new(job(fields)?)),
         "recurring" => ArchiveLine::Recurring(Box::new(recurring(fields)?)),

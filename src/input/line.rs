@@ -70,7 +70,7 @@ impl LineFault {
     pub(crate) fn at(line: &[u8], at: usize, what: impl Into<String>) -> LineFault {
         let what = what.into();
         LineFault {
-            hint: nearest(&what),
+            hint: None,
             column: syntax::fault(line, at, String::new()).column,
             what,
         }
@@ -82,6 +82,7 @@ impl<'t> JobLine<'t> {
     pub(crate) fn read(text: &'t [u8], most: usize) -> Result<JobLine<'t>, LineFault> {
         let mut line = JobLine::default();
         let mut seen = 0_u16;
+        let mut unknown_member = None;
         let take = |member: Member<'t>| {
             let key = syntax::unescaped(member.key);
             // A `match` is faster than a search in `MEMBERS`, and every line is parsed twice.
@@ -96,7 +97,11 @@ impl<'t> JobLine<'t> {
                 b"tags" => TAGS,
                 b"retries" => RETRIES,
                 b"depends" => DEPENDS,
-                _ => return Err((member.key_at, unknown(&key))),
+                _ => {
+                    let what = format!("a job has no member `{}`", shown(&key));
+                    unknown_member = Some(key.into_owned());
+                    return Err((member.key_at, what));
+                }
             };
             if seen & 1 << at != 0 {
                 return Err((
@@ -146,7 +151,7 @@ impl<'t> JobLine<'t> {
         match syntax::members(text, take) {
             Ok(()) => Ok(line),
             Err(fault) => Err(LineFault {
-                hint: nearest(&fault.what),
+                hint: unknown_member.as_deref().and_then(nearest),
                 column: fault.column,
                 what: fault.what,
             }),
@@ -182,15 +187,9 @@ pub(crate) fn inside(string: &[u8]) -> Cow<'_, [u8]> {
     syntax::unescaped(inside.strip_suffix(b"\"").unwrap_or(inside))
 }
 
-const UNKNOWN: &str = "a job has no member ";
-
-fn unknown(key: &[u8]) -> String {
-    format!("{UNKNOWN}`{}`", shown(key))
-}
-
 /// Returns the hint for an unknown member: the most similar member, or all members.
-fn nearest(what: &str) -> Option<String> {
-    let key = what.strip_prefix(UNKNOWN)?.trim_matches('`').to_lowercase();
+fn nearest(key: &[u8]) -> Option<String> {
+    let key = shown(key).to_lowercase();
     if key == "kind" {
         return Some("what `qless export` wrote is read by `qless import`".into());
     }

@@ -116,7 +116,7 @@ impl ArchiveContents {
             Err(Fault {
                 column, what: why, ..
             }) => {
-                return Err(match why.starts_with("`v` ") {
+                return Err(match archive::has_other_version(row.text) {
                     true => fault(column, &why),
                     false => {
                         not_an_export(what).hint(format!("line {number}, column {column}: {why}"))
