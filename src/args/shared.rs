@@ -270,9 +270,8 @@ impl Selector {
     pub(crate) fn check(&self) -> Result<(), Error> {
         if let (true, Some(flag)) = (self.all, self.narrows()) {
             return Err(
-                Error::usage(format!("`--all` cannot be used with `{flag}`")).hint(format!(
-                    "`--all` means every job; leave one of the two flags out"
-                )),
+                Error::usage(format!("`--all` cannot be used with `{flag}`"))
+                    .hint("`--all` means every job; leave one of the two flags out"),
             );
         }
         let implied = self.implied();

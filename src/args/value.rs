@@ -216,7 +216,7 @@ impl TypedValueParser for Findings {
             Ok(id) => return Ok(id),
             Err(error) => error,
         };
-        let near = text::nearest(&Name::from(value), &known);
+        let near = text::nearest(Name::from(value), &known);
         if let Some(near) = near {
             error.insert(
                 ContextKind::SuggestedValue,

@@ -16,7 +16,7 @@ use crate::text;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Error {
     kind: Kind,
-    cause: Option<Cause>,
+    cause: Option<Box<Cause>>,
     message: String,
     /// The length of the message without the clause of the effect.
     reason_length: usize,
@@ -75,7 +75,7 @@ impl Error {
 
     /// Adds the cause.
     pub fn caused_by(mut self, cause: Cause) -> Error {
-        self.cause = Some(cause);
+        self.cause = Some(Box::new(cause));
         self
     }
 
@@ -109,12 +109,12 @@ impl Error {
     }
 
     pub fn cause(&self) -> Option<&Cause> {
-        self.cause.as_ref()
+        self.cause.as_deref()
     }
 
     /// Returns why the core refused to change this job, if that is the cause.
     pub fn refusal_of(&self, jid: &Name) -> Option<&Refusal> {
-        match &self.cause {
+        match self.cause() {
             Some(Cause::Refused {
                 jid: refused,
                 refusal,

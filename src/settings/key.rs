@@ -361,7 +361,7 @@ fn when(given: &str) -> Result<When, Invalid> {
 pub(crate) fn advice<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.collect();
     let names: Vec<Name> = known.iter().map(|name| Name::from(*name)).collect();
-    match crate::text::nearest(&Name::from(typed), &names) {
+    match crate::text::nearest(Name::from(typed), &names) {
         Some(near) => format!(
             "did you mean `{}`?",
             String::from_utf8_lossy(near.as_bytes())

@@ -433,9 +433,7 @@ impl<'a> Resolver<'a> {
             }
             if text {
                 self.take();
-            } else if self.takes(".") {
-                self.name();
-            } else if self.takes(":") {
+            } else if self.takes(".") || self.takes(":") {
                 self.name();
             } else if self.takes("[") {
                 self.expression();
@@ -607,9 +605,7 @@ fn every_file_opens_in_one_form() {
         let (does, labels) = header.split_at(first.unwrap_or(header.len()));
         let does = does.join("");
         assert!(
-            does.starts_with(|c: char| c == ' ')
-                && does.ends_with(['.', ':'])
-                && !does.contains("  "),
+            does.starts_with(' ') && does.ends_with(['.', ':']) && !does.contains("  "),
             "{path}: not a description in sentences: {does}"
         );
         assert!(
