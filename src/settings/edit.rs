@@ -40,7 +40,7 @@ pub(crate) fn edit(
     builder.create(dir).map_err(failed)?;
     let _lock = lock(dir, patience).map_err(unwritable)?;
     if metadata(&path).is_ok_and(|found| !found.is_file()) {
-        return Err(unwritable("it is no file".into()));
+        return Err(unwritable("it is not a file".into()));
     }
     let before = source.bytes(false)?.map(|(bytes, _)| bytes);
     let settings = source.clone().read(false)?;
@@ -130,7 +130,7 @@ pub(crate) fn add(document: &mut DocumentMut, name: &str, values: &Values) -> Re
         Item::Value(Value::InlineTable(contexts)) => {
             contexts.insert(name, added.into_inline_table().into());
         }
-        _ => return Err(Error::internal("`context` is no table")),
+        _ => return Err(Error::internal("`context` is not a table")),
     }
     // Comments at the end of the file stay before the new context.
     let trailing = document.trailing().as_str().unwrap_or("").to_owned();

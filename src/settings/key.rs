@@ -255,7 +255,7 @@ pub(crate) const KEYS: [ConfigKey; 14] = [
         "none",
         "environment variable that holds the password",
         |values, given| match given.is_empty() || given.contains(['=', '\0']) {
-            true => Err("is no name of a variable".into()),
+            true => Err("is not the name of a variable".into()),
             false => {
                 values.password_env = Some(given.into());
                 Ok(())

@@ -146,7 +146,7 @@ pub(crate) trait View: Serialize {
     /// The document: its `kind`, its fields, and what `help json` says of it.
     const DOCUMENT: Document;
 
-    /// The columns that `--columns` and `--sort` accept; none if the view is no table.
+    /// The columns that `--columns` and `--sort` accept; none if the view is not a table.
     const COLUMNS: &'static [table::Column] = &[];
 
     /// Returns the text for a terminal (`page.terminal`) or for a pipe.

@@ -377,7 +377,7 @@ fn a_config_file_that_cannot_be_written_is_an_error() {
     home.run("context add a --redis redis://h --config /dev/null")
         .shows(expect![[r#"
             --- stderr
-            error: cannot write `/dev/null`: it is no file
+            error: cannot write `/dev/null`: it is not a file
             hint: `--config FILE` names another file
             --- exit 1
         "#]]);

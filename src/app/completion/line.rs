@@ -71,7 +71,7 @@ fn of_bash(breaks: &str, line: &str) -> Typed {
             (None, '\\') => word.get_or_insert_default().text.extend(letters.next()),
             (None, c) if c.is_whitespace() => typed.end(word.take()),
             (None, '<' | '>') => {
-                // The number of a stream is no word.
+                // The number of a stream is not a word.
                 let is_stream = |word: &Word| word.text.chars().all(|c| c.is_ascii_digit());
                 typed.end(word.take().filter(|word| !is_stream(word)));
                 typed.redirects = true;

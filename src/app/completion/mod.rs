@@ -45,7 +45,7 @@ impl Candidate {
     }
 }
 
-/// Returns the arguments of a request for completion; `None` if the line is no such request.
+/// Returns the arguments of a request for completion; `None` if the line is not such a request.
 pub(crate) fn requested(args: &[OsString]) -> Option<&[OsString]> {
     match args {
         [_, word, rest @ ..] if word == WORD => Some(rest),

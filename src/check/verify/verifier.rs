@@ -156,7 +156,7 @@ impl Verifier {
         (self.collector.into_found(), self.queue)
     }
 
-    /// Reports a finding that is no verdict of the core.
+    /// Reports a finding that is not a verdict of the core.
     pub(crate) fn report(&mut self, verdict: &Verdict) {
         if self.options.filter.selects(verdict.id) {
             let severity = verdict.id.row().grade(verdict, false, false);
