@@ -466,7 +466,7 @@ mod tests {
         expect_test::expect![[r#"
             19: `v` is 2: a newer qless wrote it, this one reads 1
             19: `v` expects a number, not `"1"`
-            1: `v` wants to be 1
+            1: `v` expects 1
             1: there is no `kind` in it
             9: `kind` is none of export, job, recurring, config, paused
             1: there is no `jid` in it
@@ -480,12 +480,12 @@ mod tests {
             63: `state` is none of running, stalled, waiting, scheduled, depends, failed, complete
             80: `data` must not be the bare document `false`
             1: there is no `data` in it
-            96: `data_bytes` wants base64, not `7`
+            96: `data_bytes` expects base64, not `7`
             90: `tags` expects a list of texts, not `"x"`
             95: `tags` expects texts, not a number
             94: `priority` expects a number, not `"1"`
             95: `remaining` expects a whole number, not `1.5`
-            93: `tracked` wants true or false, not `1`
+            93: `tracked` expects true or false, not `1`
             99: `scheduled_for` expects a time such as `2026-11-21T06:00:00Z`, not `"soon"`
             93: `failure` expects an object, not an array
             102: `group` expects a text, not `1`
