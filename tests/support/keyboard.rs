@@ -4,10 +4,10 @@ use std::fs::{File, OpenOptions};
 use std::io::{Read, Write};
 use std::process::Command;
 use std::sync::mpsc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
 use super::qless::RunOutput;
 
@@ -55,10 +55,25 @@ pub fn answer(mut command: Command, dialogue: &[(&str, &str)]) -> RunOutput {
             && String::from_utf8_lossy(&bytes[read..]).contains(words)
         {
             read = bytes.len();
+            if words.starts_with("Password") {
+                wait_for_silence(&master);
+            }
             master.write_all(answer.as_bytes()).unwrap();
             next = dialogue.next();
         }
     }
     drop(ended);
     RunOutput::on_terminal(child.wait().unwrap(), &bytes)
+}
+
+/// Waits until the terminal no longer echoes: a prompt is printed before the echo is switched off.
+fn wait_for_silence(terminal: &File) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    let echoes = || {
+        let modes = tcgetattr(terminal).unwrap().local_modes;
+        modes.contains(LocalModes::ECHO)
+    };
+    while echoes() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(1));
+    }
 }
