@@ -93,7 +93,7 @@ return function(argv, now, t, seconds)
           o.pending, passed = pending, complete
           for k = 1, #missing do passed[#passed + 1] = missing[k] end
           for k = 1, #pending do invalid = invalid or key_fault('set', Keys.job .. pending[k] .. Keys.dependents) end
-          -- The present dependencies, of which some may go.
+          -- The present dependencies; some of them may be removed.
           local before = invalid and {} or call('smembers', key .. Keys.dependencies)
           for k = 1, #before do invalid = invalid or key_fault('set', Keys.job .. before[k] .. Keys.dependents) end
         end

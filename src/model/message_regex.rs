@@ -79,9 +79,9 @@ mod tests {
             (r"(a)\1", "backreferences are not supported, at character 4"),
             ("(((((a{50}){50}){50}){50}){50})", "not that large"),
         ] {
-            let told = MessageRegex::new(typed).unwrap_err();
-            assert!(told.starts_with("a regular expression ("), "{told}");
-            assert!(told.contains(why), "{typed}: {told}");
+            let error = MessageRegex::new(typed).unwrap_err();
+            assert!(error.starts_with("a regular expression ("), "{error}");
+            assert!(error.contains(why), "{typed}: {error}");
         }
     }
 

@@ -90,7 +90,7 @@ fn flags(cursor: &Cursor, wanted: impl Fn(&Arg) -> bool) -> Vec<Candidate> {
     flags
 }
 
-/// Whether the flags that were typed leave no room for this one.
+/// Whether the flags that were typed exclude this one: it was given already, or conflicts.
 fn is_excluded(cursor: &Cursor, arg: &Arg) -> bool {
     let repeats = matches!(arg.get_action(), ArgAction::Append | ArgAction::Count);
     let conflicts = |one: &Arg, other: &Arg| {

@@ -18,7 +18,7 @@ use crate::session::Session;
 use crate::text::{Harmless, plural, thousands};
 use crate::view::repair::decisions;
 
-/// Maximum number of repairs, each of which may reveal further findings to the next scan.
+/// Maximum number of repairs. Each repair may reveal further findings to the next scan.
 const MAX_ROUNDS: usize = 3;
 
 /// An approved repair.

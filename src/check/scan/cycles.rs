@@ -128,7 +128,7 @@ impl Scanner<'_> {
         }
         for cycle in find(&dependencies) {
             let items: Vec<Name> = cycle.into_iter().map(Name::from).collect();
-            // The name of the location tells cycles apart.
+            // The name of the location distinguishes cycles.
             let Some(first) = items.first() else {
                 continue;
             };
