@@ -5,12 +5,15 @@
 --   `kind` and items: job, recurring (jids); work, locks, scheduled, depends, recur (members; `name` is the queue);
 --   worker, group, tag (members; `name` is which); completed, tracked (members); names (members of the list `name`:
 --   queues, failures, tags, workers, paused_queues, config); key (names without prefix); cycle (jids, each
---   depending on the next). `name` is `''` for the other kinds.
+--   depending on the next); failed (jids), unlisted (jid and mark alternately, of jobs that are in no failure
+--   list), entries (where blocks of 50 entries begin, counted from the end, ascending): `name` is the group.
+--   `name` is `''` for the other kinds; `together` for jobs that belong in one call.
 --   Two findings require a complete scan first (core.md 9.5); `failed-counter` requires correct lists; all
 --   jobs with the same job among their dependents belong in one call.
 -- Returns: per finding: id, item, outcome (`found`, `decide`, `report`, `mended`), detail, and per change: key,
 --   item, before, after. `look` writes nothing. An outcome `found` in a repair means that the server
---   refused the changes; the items after it were not judged.
+--   refused the changes; the items after it were not judged. If the items cost too much for one call, the last
+--   row is the number of items that were judged.
 -- Refuses: unknown kinds, names and findings
 
 local judges = {
@@ -23,6 +26,9 @@ local judges = {
   recur = 'index/recur',
   worker = 'index/worker',
   group = 'index/group',
+  failed = 'index/failed',
+  unlisted = 'index/unlisted',
+  entries = 'index/entries',
   tag = 'index/tag',
   completed = 'index/completed',
   tracked = 'index/tracked',
@@ -55,15 +61,22 @@ return function(argv, now, t)
   local c, unknown = need('judge/context')(now, t, mode == 'mend', run, findings)
   if not c then error('Check(): unknown finding ' .. unknown) end
   local judge = need(judge_name)(c, name, kind)
-  if kind == 'cycle' then
-    judge(need('value/args_from')(argv, 8))
+  if kind == 'cycle' or kind == 'entries' then
+    local judged = judge(need('value/args_from')(argv, 8)) or #argv - 7
     if c.pending[1] then c.flush() end
+    if judged < #argv - 7 then c.rows[#c.rows + 1] = {'' .. judged} end
   else
-    for i = 8, #argv do
-      judge(argv[i])
+    local step = kind == 'unlisted' and 2 or 1
+    for i = 8, #argv, step do
+      judge(argv[i], argv[i + 1])
       if c.pending[1] then
         c.flush()
         if c.refused then break end
+      end
+      -- About 4 milliseconds.
+      if c.cost > 4000 and i + step <= #argv and name ~= 'together' then
+        c.rows[#c.rows + 1] = {'' .. i + step - 8}
+        break
       end
     end
   end

@@ -18,7 +18,15 @@ pub enum ItemKind {
     Depends,
     Recur,
     Worker,
+    /// Members of a failure list.
     Group,
+    /// Blocks of a failure list, by the number of entries behind them.
+    Entries,
+    /// Failed jobs that may be missing in the failure list of their group.
+    Failed,
+    /// Jids and marks alternately: failed jobs that were in no failure list when it was read, after
+    /// the mark.
+    Unlisted,
     Tag,
     Completed,
     Tracked,
@@ -43,6 +51,9 @@ impl ItemKind {
             ItemKind::Recur => "recur",
             ItemKind::Worker => "worker",
             ItemKind::Group => "group",
+            ItemKind::Entries => "entries",
+            ItemKind::Failed => "failed",
+            ItemKind::Unlisted => "unlisted",
             ItemKind::Tag => "tag",
             ItemKind::Completed => "completed",
             ItemKind::Tracked => "tracked",
@@ -62,6 +73,11 @@ pub struct Location {
 }
 
 impl Location {
+    /// Returns the location for jobs that belong in one call.
+    pub(crate) fn jobs_together() -> Location {
+        Location::new(ItemKind::Job, "together")
+    }
+
     pub fn new(kind: ItemKind, name: impl Into<Name>) -> Location {
         let name = name.into();
         Location { kind, name }
@@ -104,10 +120,23 @@ pub struct Verdict {
     pub changes: Vec<Change>,
 }
 
+/// The number of entries in a block of a failure list.
+pub(crate) const BLOCK: u64 = 50;
+
+/// The verdicts of a call.
+#[derive(Clone, Debug)]
+pub struct SliceReply {
+    pub verdicts: Vec<Verdict>,
+    /// The number of items verified. A call ends early if its items cost too much.
+    pub verified: usize,
+}
+
 /// The reply of a call that repairs.
 #[derive(Clone, Debug)]
 pub struct RepairReply {
     pub verdicts: Vec<Verdict>,
+    /// The number of items verified.
+    pub verified: usize,
     /// Whether the call was repeated because its reply was lost: repairs of the first call are not
     /// reported.
     pub repeated: bool,

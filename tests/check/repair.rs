@@ -88,10 +88,10 @@ fn a_dry_run_prints_the_commands_in_order_and_changes_nothing() {
         .shows(expect![[r#"
             # ghost-waiting ghost mail
             ZREM ql:q:mail-work ghost
-            # failed-unlisted fails boom
-            LPUSH ql:f:boom fails
             # running-without-lock runs images
             ZADD ql:q:images-locks 9060 runs
+            # failed-unlisted fails boom
+            LPUSH ql:f:boom fails
             # tag-count eu 7, is 1
             ZADD ql:tags 1 eu
             --- stderr

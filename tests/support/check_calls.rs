@@ -106,7 +106,7 @@ pub(crate) fn finding(row: &Reply) -> Finding {
     }
 }
 
-/// One call of `check.slice` per 200 items.
+/// One call of `check.slice` per 200 items, and further ones for those that it leaves out.
 pub(crate) fn slice(
     core: &mut Core,
     now: f64,
@@ -118,7 +118,9 @@ pub(crate) fn slice(
 ) -> Vec<Finding> {
     let now = now.to_string();
     let mut found = Vec::new();
-    for part in items.chunks(200) {
+    let mut rest = items;
+    while !rest.is_empty() {
+        let part = &rest[..rest.len().min(200)];
         let run = if mode == "mend" { "run1" } else { "" };
         let bytes: Vec<Vec<u8>> = part.iter().map(|item| name_bytes(item)).collect();
         let name = name_bytes(name);
@@ -133,11 +135,25 @@ pub(crate) fn slice(
         ];
         argv.extend(bytes.iter().map(Vec::as_slice));
         match core.call(&argv) {
-            Ok(reply) => found.extend(reply.list().iter().map(finding)),
+            Ok(reply) => {
+                let (rows, judged) = rows(reply.list(), part.len());
+                found.extend(rows.iter().map(finding));
+                rest = &rest[judged..];
+            }
             Err(error) => panic!("check.slice {mode} {kind} {part:?} says {error}"),
         }
     }
     found
+}
+
+/// The findings of a reply, and the number of items that the call judged.
+pub(crate) fn rows(rows: &[Reply], asked: usize) -> (&[Reply], usize) {
+    match rows.split_last() {
+        Some((last, rows)) if last.list().len() == 1 => {
+            (rows, last.list()[0].text().parse().expect("a number"))
+        }
+        _ => (rows, asked),
+    }
 }
 
 /// The bytes of a name that `shown` printed.

@@ -4,9 +4,10 @@ return function(c)
   local lists = {}
 
   -- Returns the positions of a job in the list of a group, the length of the list, and whether the list
-  -- is longer than a check may read; nil if the key is not a list. One LPOS; pages if the user has no
-  -- right to LPOS.
-  function lists.find(group, jid)
+  -- is longer than `most`, the number of entries searched; nil if the key is not a list. One LPOS; pages
+  -- if the user has no right to LPOS.
+  function lists.find(group, jid, most)
+    most = most or 100000
     local key = Keys.group .. group
     local length, wrong = c.ask('llen', key)
     if wrong then
@@ -15,11 +16,13 @@ return function(c)
     end
     local places = {}
     if length == 0 then return places, 0, false end
-    local reply = lists.paged and {} or redis.pcall('lpos', key, jid, 'COUNT', 0, 'MAXLEN', 100000)
+    -- A search compares about 70 entries in a microsecond.
+    c.cost = c.cost + math.min(length, most) / 70
+    local reply = lists.paged and {} or redis.pcall('lpos', key, jid, 'COUNT', 0, 'MAXLEN', most)
     if reply.err then lists.paged = true end
     if lists.paged then
-      for from = 0, math.min(length, 100000) - 1, 1000 do
-        local page = redis.call('lrange', key, from, from + 999)
+      for from = 0, math.min(length, most) - 1, 1000 do
+        local page = redis.call('lrange', key, from, math.min(from + 999, most - 1))
         for i = 1, #page do
           if page[i] == jid then places[#places + 1] = from + i - 1 end
         end
@@ -27,7 +30,7 @@ return function(c)
     else
       places = reply
     end
-    return places, length, length > 100000
+    return places, length, length > most
   end
 
   -- The same for neighboring jobs that are removed: the list is searched only for the first of them. A

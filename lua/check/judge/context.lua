@@ -32,9 +32,10 @@ return function(now, t, repair, run, findings)
   local built, number = {}, need('value/number')
   local states = {waiting = 1, running = 1, stalled = 1, scheduled = 1, depends = 1, failed = 1, complete = 1}
   local c = {now = now, t = t, repair = repair, run = run, out = out, only = only, states = states,
-    rows = {}, pending = {}, relisted = 0, wrote = false, refused = false}
+    rows = {}, pending = {}, relisted = 0, cost = 0, wrote = false, refused = false}
   setmetatable(c, {__index = function(_, name)
-    local noting = name == 'outcome' or name == 'add' or name == 'flush' or name == 'wrong_type'
+    local noting = name == 'outcome' or name == 'add' or name == 'flush' or name == 'wrong_type' or name == 'write'
+      or name == 'report'
     need(noting and 'repair/record' or 'repair/plan')(c)
     return rawget(c, name)
   end})
@@ -42,6 +43,7 @@ return function(now, t, repair, run, findings)
   -- Runs a read. Returns nil and true if the key is of another type. Any other refusal is raised: keys
   -- that the user may not read must not count as clean.
   local function ask(...)
+    c.cost = c.cost + 1
     local reply = redis.pcall(...)
     if type(reply) == 'table' and reply.err then
       if string.find(reply.err, 'WRONGTYPE', 1, true) then return nil, true end

@@ -1,8 +1,16 @@
 -- Checks that a failed job is once in the list of its group, and in no other list.
--- Takes: job; the group in whose list the check met it, if any
+-- Takes: job; the group in whose list the check met it, if any; the group whose list does not have it, like
+--   any other list, as the caller has read
 return function(c)
   local lists = c.need('index/failure_lists')
-  return function(j, seen)
+
+  -- Whether a finding that requires a search of the lists is asked for.
+  local function searches()
+    return c.outcome('failed-stray') or c.outcome('failed-unlisted') or c.outcome('failed-twice')
+      or c.outcome('failed-counter')
+  end
+
+  return function(j, seen, absent)
     local group, when, restored = c.need('judge/failure')(j)
     local wrong = j.failure and 'failure' or 'no failure'
     if not when and group then
@@ -16,11 +24,14 @@ return function(c)
       c.add('job-unreadable', j.id, wrong, changes)
     end
 
+    if group and not searches() then return end
+    if absent ~= group then absent = nil end
     local changes, places, beyond = {}, {}, false
     if group then
-      local found, _, long = lists.find(group, j.id)
+      -- An entry that another repair has added since is among the newest ones.
+      local found, _, long = lists.find(group, j.id, absent and 1000)
       if not found then return end
-      places, beyond = found, long
+      places, beyond = found, long and not absent
     end
     if places[2] then
       local first = table.remove(places, 1)
@@ -42,7 +53,8 @@ return function(c)
     end
     if beyond then return c.add('not-judged', j.id, 'failure list of more than 100000') end
 
-    local groups, more = lists.groups()
+    local groups, more = {}, false
+    if not absent then groups, more = lists.groups() end
     if seen then table.insert(groups, 1, seen) end
     local elsewhere, done, left = nil, {}, 100000
     if group then done[group] = true end

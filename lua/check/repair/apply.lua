@@ -10,6 +10,12 @@ local function insert(key, at, value)
     call('lpush', key, value)
   elseif at >= length then
     call('rpush', key, value)
+  elseif at > 1000 and length - at > 1000 then
+    -- Far from both ends, a search for the entry at the index costs less than moving the others.
+    local there, mark = call('lindex', key, at), need('repair/entry_mark')(key, value)
+    call('lset', key, at, mark)
+    call('linsert', key, 'BEFORE', mark, value)
+    call('lset', key, at + 1, there)
   elseif at > length / 2 then
     local rest = call('lrange', key, at, -1)
     call('ltrim', key, 0, at - 1)
@@ -38,8 +44,7 @@ return function(kind, key, item, before, after)
     elseif after then
       insert(key, tonumber(item), after)
     else
-      -- The removed entry is the first, or the last of its kind.
-      call('lrem', key, tonumber(item) == 0 and 1 or -1, before)
+      need('repair/remove_entries')(key, {{kind, key, item, before}}, 1, 1)
     end
   elseif kind == 'move' then
     call('rename', key, after)

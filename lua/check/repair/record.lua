@@ -44,28 +44,37 @@ return function(c)
 
   function c.wrong_type(key, kind) c.need('key/wrong_type')(key, kind) end
 
-  -- Writes the noted changes, if this is a repair, and adds the findings to the reply. A refusal of the
-  -- server is raised, unless this call has written before: then the finding stays `found`, and the call
-  -- ends there.
+  -- Writes changes. Returns those that were needed. A refusal of the server is raised, unless this call has
+  -- written before: then returns nil, and the call ends there.
+  function c.write(changes, first)
+    write = write or need('repair/write')()
+    local made = write(changes, c.wrote, first)
+    c.wrote = c.wrote or made ~= nil and made[1] ~= nil
+    c.refused = c.refused or not made
+    return made
+  end
+
+  -- Adds a finding to the reply.
+  function c.report(row, changes)
+    for i = 1, #changes do
+      local change = changes[i]
+      row[i + 4] = {change[2], change[3] or false, change[4] or false, change[5] or false}
+      if change[1] == 'list' then c.relisted = c.relisted + 1 end
+    end
+    rows[#rows + 1] = row
+  end
+
+  -- Writes the noted changes, if this is a repair, and adds the findings to the reply. What the server
+  -- refuses stays `found`.
   function c.flush()
     local pending = c.pending
     for i = 1, #pending do
       local row, changes = pending[i][1], pending[i][2]
       if c.repair and row[3] == 'found' and not c.refused then
-        write = write or need('repair/write')()
-        local made = write(changes, c.wrote, i == 1)
-        if made then
-          row[3], changes, c.wrote = 'mended', made, c.wrote or made[1] ~= nil
-        else
-          c.refused = true
-        end
+        local made = c.write(changes, i == 1)
+        if made then row[3], changes = 'mended', made end
       end
-      for k = 1, #changes do
-        local change = changes[k]
-        row[k + 4] = {change[2], change[3] or false, change[4] or false, change[5] or false}
-        if change[1] == 'list' then c.relisted = c.relisted + 1 end
-      end
-      rows[#rows + 1] = row
+      c.report(row, changes)
     end
     c.pending = {}
   end

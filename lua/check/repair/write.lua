@@ -51,20 +51,43 @@ return function()
     if not redis.acl_check_cmd(unpack(command)) then redis.call(unpack(command)) end
   end
 
+  -- Returns the last of the removals of entries that are made together: entries of one list, the last one first.
+  local function run_of(changes, from)
+    local to = from
+    local kind, key, _, before, after = unpack(changes[from])
+    if kind ~= 'list' or not before or after then return from end
+    while true do
+      local other = changes[to + 1]
+      if not other or other[1] ~= kind or other[2] ~= key or not other[4] or other[5]
+        or tonumber(other[3]) >= tonumber(changes[to][3]) then
+        return to
+      end
+      to = to + 1
+    end
+  end
+
   return function(changes, quiet, first)
     local made = {}
     local ok, refusal = pcall(function()
       if redis.acl_check_cmd then
         for i = 1, #changes do allowed(unpack(changes[i])) end
       end
-      for i = 1, #changes do
-        local change = changes[i]
-        -- A member that was just read is not read again.
-        if not (first and change[1] == 'zset' and not change[5]) then change = needed(change) end
-        if change then
-          apply(unpack(change))
-          made[#made + 1] = change
+      local i = 1
+      while i <= #changes do
+        local change, last = changes[i], run_of(changes, i)
+        if last > i then
+          -- The caller has just read these entries.
+          need('repair/remove_entries')(change[2], changes, i, last)
+          for k = i, last do made[#made + 1] = changes[k] end
+        else
+          -- A member that was just read is not read again.
+          if not (first and change[1] == 'zset' and not change[5]) then change = needed(change) end
+          if change then
+            apply(unpack(change))
+            made[#made + 1] = change
+          end
         end
+        i = last + 1
       end
     end)
     if ok then return made end

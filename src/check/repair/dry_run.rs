@@ -8,7 +8,9 @@ use super::{findings, run_name};
 use crate::args::format::Format;
 use crate::bulk::pace::Pace;
 use crate::check::verify::batch_size::BatchSizes;
+use crate::check::verify::finding_filter::for_kind;
 use crate::check::verify::run::{CheckOptions, ScanResult};
+use crate::check::verify::unlisted;
 use crate::core::script::keys::Keys;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -49,33 +51,49 @@ pub(super) fn run(
     let now = session.now();
     let mut batch_sizes = BatchSizes::new(session.core()?.round_trip(now));
     let mut pace = Pace::new(options.rate);
-    for mut batch in queue.into_batches() {
+    let (max_batch, mut verdicts) = (pace.slice(usize::MAX), Vec::new());
+    for batch in queue.into_batches() {
         let Some(findings) = options.filter.to_repair(batch.stage, &batch.excluded) else {
             continue;
         };
-        let kind = batch.location.kind;
-        while let Some(groups) = batch.next(pace.slice(batch_sizes.size(kind))) {
-            let (core, items) = (session.core()?, groups.concat());
-            pace.wait(items.len(), interrupt);
-            if let Some(kind) = interrupt.asked() {
-                return Err(Error::new(kind, "interrupted; nothing was changed"));
+        let mut wait = |count| {
+            pace.wait(count, interrupt);
+            match interrupt.asked() {
+                Some(kind) => Err(Error::new(kind, "interrupted; nothing was changed")),
+                None => Ok(()),
             }
-            let begun = Instant::now();
-            let verdicts =
-                core.plan_repair(core.now(), &findings, &run, &batch.location, &items)?;
-            batch_sizes.measure(kind, items.len(), begun.elapsed());
-            let repairable = |verdict: &&Verdict| verdict.outcome == VerdictOutcome::Repairable;
-            for verdict in verdicts.iter().filter(repairable) {
-                let Some(planned) = filter.take(&keys, verdict) else {
-                    continue;
-                };
-                match session.ui.format() {
-                    Format::Table => session.ui.text(&commands(&planned))?,
-                    Format::Ndjson => {
-                        let line = json::line(&planned).map_err(Error::internal)?;
-                        session.ui.write(&line)?;
+        };
+        for mut batch in unlisted::split(session.core()?, batch, &mut wait)? {
+            let kind = batch.location.kind;
+            let findings = for_kind(findings.clone(), kind);
+            while let Some(groups) = batch.next(max_batch.min(batch_sizes.size(kind))) {
+                let (core, items) = (session.core()?, groups.concat());
+                let mut rest = items.as_slice();
+                while !rest.is_empty() {
+                    wait(rest.len())?;
+                    let begun = Instant::now();
+                    let location = batch.call_location(&groups);
+                    let reply = core.plan_repair(core.now(), &findings, &run, &location, rest)?;
+                    batch_sizes.measure(kind, reply.verified, begun.elapsed());
+                    rest = &rest[reply.verified.clamp(1, rest.len())..];
+                    verdicts.extend(reply.verdicts);
+                }
+                for verdict in verdicts.drain(..) {
+                    let planned = match verdict.outcome {
+                        VerdictOutcome::Repairable => filter.take(&keys, &verdict),
+                        _ => None,
+                    };
+                    match (planned, session.ui.format()) {
+                        (None, _) => {}
+                        (Some(planned), Format::Table) => {
+                            session.ui.text(&commands(&planned))?;
+                        }
+                        (Some(planned), Format::Ndjson) => {
+                            let line = json::line(&planned).map_err(Error::internal)?;
+                            session.ui.write(&line)?;
+                        }
+                        (Some(planned), _) => document.plan.push(planned),
                     }
-                    _ => document.plan.push(planned),
                 }
             }
         }

@@ -6,15 +6,16 @@ use std::time::Instant;
 use super::undo::Undo;
 use crate::bulk::pace::Pace;
 use crate::check::verify::batch_size::{BatchSizes, MAX_BATCH};
-use crate::check::verify::finding_filter::FindingFilter;
+use crate::check::verify::finding_filter::{FindingFilter, for_kind};
 use crate::check::verify::repair_queue::RepairQueue;
+use crate::check::verify::unlisted;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::interrupt::Interrupt;
 use crate::model::finding::FindingId;
 use crate::model::rate::Rate;
 use crate::model::repair::RepairCounts;
-use crate::model::verdict::{Change, Location, Verdict, VerdictOutcome};
+use crate::model::verdict::{Change, ItemKind, Location, Verdict, VerdictOutcome};
 use crate::name::Name;
 use crate::ui::Progress;
 
@@ -27,6 +28,8 @@ pub(crate) struct Repairer {
     max_batch: usize,
     interrupt: Interrupt,
     batch_sizes: BatchSizes,
+    /// The number of entries removed from the list of the current batch.
+    removed: u64,
     /// The number of keys set aside.
     pub set_aside: u64,
     /// The error of the first call without a right that it requires.
@@ -52,6 +55,7 @@ impl Repairer {
             pace,
             interrupt,
             batch_sizes,
+            removed: 0,
             set_aside: 0,
             missing_right: None,
             counts: BTreeMap::new(),
@@ -69,21 +73,35 @@ impl Repairer {
             counts.refused = 0;
         }
         let mut repaired = 0;
-        for mut batch in queue.into_batches() {
+        for batch in queue.into_batches() {
             let Some(findings) = self.filter.to_repair(batch.stage, &batch.excluded) else {
                 continue;
             };
-            let location = batch.location.clone();
-            while let Some(groups) = batch.next(self.batch_size(&location)) {
-                repaired += self.repair_groups(core, &findings, &location, &groups)?;
-                progress.add(groups.iter().map(|group| group.len() as u64).sum());
+            for mut batch in unlisted::split(core, batch, |count| self.wait(count))? {
+                self.removed = 0;
+                let kind = batch.location.kind;
+                let findings = for_kind(findings.clone(), kind);
+                while let Some(groups) = batch.next(self.batch_size(kind)) {
+                    let location = batch.call_location(&groups);
+                    repaired += self.repair_groups(core, &findings, &location, &groups)?;
+                    progress.add(groups.iter().map(|group| group.len() as u64).sum());
+                }
             }
         }
         Ok(repaired)
     }
 
-    fn batch_size(&self, location: &Location) -> usize {
-        self.batch_sizes.size(location.kind).min(self.max_batch)
+    /// Waits for the pace after `count` items. An interrupt is an error.
+    fn wait(&mut self, count: usize) -> Result<(), Error> {
+        self.pace.wait(count, &self.interrupt);
+        match self.interrupt.asked() {
+            Some(kind) => Err(Error::new(kind, "interrupted")),
+            None => Ok(()),
+        }
+    }
+
+    fn batch_size(&self, kind: ItemKind) -> usize {
+        self.batch_sizes.size(kind).min(self.max_batch)
     }
 
     /// Repairs groups of items in one call. If a right is missing, repairs those that do not require
@@ -104,7 +122,8 @@ impl Repairer {
             }
             Err(error) if error.kind() == Kind::NoPerm => {
                 self.pace.wait(items.len(), &self.interrupt);
-                for verdict in core.verify(core.now(), findings, location, &items)? {
+                let reply = core.verify(core.now(), findings, location, &items)?;
+                for verdict in reply.verdicts {
                     if verdict.outcome == VerdictOutcome::Repairable {
                         self.counts_of(&verdict).refused += 1;
                     }
@@ -116,7 +135,22 @@ impl Repairer {
         }
     }
 
-    /// Repairs items in one call. What the server refuses midway is retried, so that it says why.
+    /// Returns the items as the server has to be asked for them. Entries of a list move towards its
+    /// end when entries behind them are removed.
+    fn shifted(&self, location: &Location, items: &[Name]) -> Vec<Name> {
+        if location.kind != ItemKind::Entries {
+            return items.to_vec();
+        }
+        let position = |item: &Name| item.as_str().and_then(|text| text.parse::<u64>().ok());
+        let shifted = |item: &Name| match position(item) {
+            Some(position) => Name::from(position.saturating_sub(self.removed).to_string()),
+            None => item.clone(),
+        };
+        items.iter().map(shifted).collect()
+    }
+
+    /// Repairs items in one call, or in several if they cost too much. What the server refuses midway
+    /// is retried, so that it says why.
     fn repair(
         &mut self,
         core: &mut Core,
@@ -125,24 +159,27 @@ impl Repairer {
         items: &[Name],
     ) -> Result<u64, Error> {
         let mut repaired = 0;
-        loop {
+        let mut rest = items;
+        while !rest.is_empty() {
             // An undo file requires a plan before the repair.
             let times = 1 + usize::from(self.undo.is_some());
-            self.pace.wait(times * items.len(), &self.interrupt);
-            if let Some(kind) = self.interrupt.asked() {
-                return Err(Error::new(kind, "interrupted"));
-            }
+            self.wait(times * rest.len())?;
             let now = core.now();
+            let mut items = self.shifted(location, rest);
             if let Some(undo) = &mut self.undo {
-                let plan = core.plan_repair(now, findings, &self.run, location, items)?;
-                if !undo.plan(&plan)? {
-                    return Ok(repaired);
+                let plan = core.plan_repair(now, findings, &self.run, location, &items)?;
+                items.truncate(plan.verified.max(1));
+                if !undo.plan(&plan.verdicts)? {
+                    rest = &rest[items.len()..];
+                    continue;
                 }
             }
             let begun = Instant::now();
-            let reply = core.repair(now, findings, &self.run, location, items);
+            let reply = core.repair(now, findings, &self.run, location, &items);
             let took = begun.elapsed();
-            self.batch_sizes.measure(location.kind, items.len(), took);
+            let asked = items.len();
+            let verified = reply.as_ref().map_or(asked, |reply| reply.verified);
+            self.batch_sizes.measure(location.kind, verified, took);
             let reply = match (reply, &mut self.undo) {
                 (Ok(reply), Some(undo)) => undo.done(&reply).map(|()| reply)?,
                 (Ok(reply), None) => reply,
@@ -162,19 +199,23 @@ impl Repairer {
             for verdict in with(VerdictOutcome::Repaired) {
                 let moves = |change: &&Change| change.item.is_none() && change.after.is_some();
                 self.set_aside += verdict.changes.iter().filter(moves).count() as u64;
+                if location.kind == ItemKind::Entries {
+                    let removes = |change: &&Change| change.item.is_some() && change.after.is_none();
+                    self.removed += verdict.changes.iter().filter(removes).count() as u64;
+                }
                 self.counts_of(verdict).repaired += 1;
                 repaired += 1;
             }
             if with(VerdictOutcome::Repairable).next().is_none() {
-                return Ok(repaired);
-            }
-            if repaired == before {
+                rest = &rest[verified.clamp(1, asked)..];
+            } else if repaired == before {
                 for verdict in with(VerdictOutcome::Repairable) {
                     self.counts_of(verdict).refused += 1;
                 }
                 return Ok(repaired);
             }
         }
+        Ok(repaired)
     }
 
     fn counts_of(&mut self, verdict: &Verdict) -> &mut RepairCounts {

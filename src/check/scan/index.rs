@@ -2,7 +2,7 @@
 
 use crate::core::api::read::{Read, ReadReply, START};
 use crate::error::Error;
-use crate::model::verdict::ItemKind;
+use crate::model::verdict::{BLOCK, ItemKind};
 
 use super::set::{SETS_PER_READ, Set, class, instant};
 use super::unmatched::{Match, Side};
@@ -46,12 +46,14 @@ impl Scanner<'_> {
         Ok(matches!(replies, ReadReply::Number(some) if some > 0))
     }
 
-    /// Adds an entry. Its score is NaN if it was read without one.
+    /// Adds an entry. Its score is NaN if it was read without one. `behind`: the number of entries
+    /// behind it, if it is in a list.
     pub(super) fn add_entry(
         &mut self,
         set: &mut Set,
         member: &[u8],
         score: f64,
+        behind: u64,
     ) -> Result<(), Error> {
         let now = self.now();
         set.count += 1;
@@ -65,6 +67,11 @@ impl Scanner<'_> {
         if self.rescanning {
             if self.unmatched.contains(hash, Side::Entry) {
                 self.unmatched.match_entry(hash);
+                if set.kind == ItemKind::Group {
+                    // Text that sorts as its number.
+                    let block = format!("{:012}", behind / BLOCK * BLOCK);
+                    return self.add_candidate(ItemKind::Entries, &set.name, block.as_bytes());
+                }
                 self.add_candidate(set.kind, &set.name, member)?;
             }
             return Ok(());

@@ -352,13 +352,18 @@ impl Scanner<'_> {
     fn match_failure_list(&mut self, job: &mut Job, failure: Option<&[u8]>) -> Result<(), Error> {
         let Some(failure) = failure.and_then(validate::failure) else {
             job.is_candidate |= self.first_pass;
-            return Ok(());
+            return match self.first_pass {
+                true => self.add_candidate(ItemKind::Failed, b"", &job.jid),
+                false => Ok(()),
+            };
         };
         if self.first_pass && self.covers_all() {
             self.tally.count(failure.when, &job.queue, &job.jid);
         }
-        job.is_candidate |= !self.match_entry(ItemKind::Group, &failure.group, &job.jid, 0)?;
-        Ok(())
+        match self.match_entry(ItemKind::Group, &failure.group, &job.jid, 0)? {
+            true => Ok(()),
+            false => self.add_candidate(ItemKind::Failed, &failure.group, &job.jid),
+        }
     }
 
     /// Adds a candidate for an unlisted queue, once for each queue.

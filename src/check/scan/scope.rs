@@ -34,13 +34,13 @@ impl Scanner<'_> {
         if self.covers_all() {
             return self.sink.candidate(self.core, &location, item);
         }
-        use ItemKind::{Depends, Job, Key, Locks, Names, Recur, Recurring, Scheduled, Work};
+        use ItemKind::{Depends, Failed, Job, Key, Locks, Names, Recur, Recurring, Scheduled, Work};
         match kind {
             Work | Locks | Scheduled | Depends | Recur if self.in_scope(name) => {
                 self.sink.candidate(self.core, &location, item)
             }
             // A set of another queue may have a job of this one.
-            Work | Locks | Scheduled | Depends | Recur | Job | Recurring => {
+            Work | Locks | Scheduled | Depends | Recur | Job | Failed | Recurring => {
                 self.undecided.push((location, item));
                 match self.undecided.len() >= MAX_UNDECIDED {
                     true => self.resolve_undecided(),

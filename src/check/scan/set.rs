@@ -29,6 +29,8 @@ pub(super) struct Set {
     /// Whether each entry is read with its score.
     pub scored: bool,
     cursor: Cursor,
+    /// The number of entries from the first one of the page on, if it is a page of a long list.
+    behind: Option<u64>,
     pub count: u64,
     /// The number of entries with a score above now, if scores are read.
     pub live: u64,
@@ -103,6 +105,7 @@ impl Scanner<'_> {
                 ItemKind::Group => Cursor::List(None),
                 _ => Cursor::Ranks(Page::default()),
             },
+            behind: None,
             count: 0,
             live: 0,
         }
@@ -138,8 +141,11 @@ impl Scanner<'_> {
                 self.add_key(&key)?;
                 continue;
             };
+            // The number of entries of the list behind the current one.
+            let mut behind = set.behind.unwrap_or(entries.len() as u64);
             for (member, score) in entries {
-                self.add_entry(set, &member, score.unwrap_or(f64::NAN))?;
+                behind = behind.saturating_sub(1);
+                self.add_entry(set, &member, score.unwrap_or(f64::NAN), behind)?;
             }
         }
         self.sink.members_read(self.core, read)
@@ -243,6 +249,7 @@ impl Set {
                 Some(Vec::new())
             }
             (Cursor::List(from), ReadReply::Texts(items)) => {
+                self.behind = from.and_then(|from| u64::try_from(from).ok());
                 if let Some(from) = from.filter(|from| *from > many) {
                     self.cursor = Cursor::List(Some(from - many));
                 }

@@ -4,7 +4,7 @@ use std::collections::{HashSet, VecDeque};
 use std::rc::Rc;
 
 use crate::model::finding::{FindingId, Stage};
-use crate::model::verdict::Location;
+use crate::model::verdict::{ItemKind, Location};
 use crate::name::Name;
 
 /// Items of one location that are repaired in one stage.
@@ -21,6 +21,15 @@ pub(crate) struct Batch {
 }
 
 impl Batch {
+    /// Returns the location for the call with these groups.
+    pub(crate) fn call_location(&self, groups: &[Vec<Name>]) -> Location {
+        let together = groups.iter().any(|group| group.len() > 1);
+        match self.location.kind == ItemKind::Job && together {
+            true => Location::jobs_together(),
+            false => self.location.clone(),
+        }
+    }
+
     /// Takes the groups of the next call: up to `size` items, or one group.
     pub(crate) fn next(&mut self, size: usize) -> Option<Vec<Vec<Name>>> {
         let mut groups = vec![self.groups.pop_front()?];

@@ -1,12 +1,31 @@
 //! The findings that `--only` and `--skip` select, and the list of them that the core receives.
 
 use crate::model::finding::{Approval, FINDINGS, Finding, FindingId, Stage};
+use crate::model::verdict::ItemKind;
 
 /// A value of `--only`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Selection {
     All,
     One(FindingId),
+}
+
+/// Findings whose verdict searches failure lists. Jobs are verified for them by their group.
+const SEARCHING: [FindingId; 3] = [
+    FindingId::FailedStray,
+    FindingId::FailedUnlisted,
+    FindingId::FailedTwice,
+];
+
+/// Returns the list of findings for items of a kind.
+pub(crate) fn for_kind(mut findings: String, kind: ItemKind) -> String {
+    if kind == ItemKind::Job {
+        for id in SEARCHING {
+            let comma = if findings.is_empty() { "" } else { "," };
+            findings.push_str(&format!("{comma}-{id}"));
+        }
+    }
+    findings
 }
 
 /// The selected findings.

@@ -12,4 +12,5 @@ pub(crate) mod overlaps;
 pub(crate) mod repair_order;
 pub(crate) mod repair_queue;
 pub(crate) mod run;
+pub(crate) mod unlisted;
 pub(crate) mod verifier;

@@ -15,16 +15,20 @@ pub(crate) fn rank(stage: Stage, location: &Location) -> u8 {
         ItemKind::Depends => 4,
         ItemKind::Recurring => 5,
         ItemKind::Job | ItemKind::Cycle => 6,
-        ItemKind::Group => 7,
-        ItemKind::Completed => 8,
-        ItemKind::Tracked => 9,
-        ItemKind::Worker => 10,
-        ItemKind::Tag => 11,
+        // Jobs enter their lists before they leave others. Blocks are removed by position, so no
+        // other repair may remove entries of the same list before.
+        ItemKind::Failed | ItemKind::Unlisted => 7,
+        ItemKind::Entries => 8,
+        ItemKind::Group => 9,
+        ItemKind::Completed => 10,
+        ItemKind::Tracked => 11,
+        ItemKind::Worker => 12,
+        ItemKind::Tag => 13,
         ItemKind::Names => match location.name.as_bytes() {
-            b"failures" => 12,
-            b"tags" => 14,
-            _ => 13,
+            b"failures" => 14,
+            b"tags" => 16,
+            _ => 15,
         },
-        ItemKind::Key => 15,
+        ItemKind::Key => 17,
     }
 }

@@ -71,6 +71,15 @@ impl RepairQueue {
             // The key is verified by its name, whichever item led to it.
             return self.push(stage, &Location::new(ItemKind::Key, ""), &verdict.item);
         }
+        let failed;
+        let location = match location.kind {
+            // The marks are read again.
+            ItemKind::Unlisted => {
+                failed = Location::new(ItemKind::Failed, location.name.clone());
+                &failed
+            }
+            _ => location,
+        };
         for item in sources(location, asked, verdict) {
             self.push(stage, location, item);
         }
@@ -91,7 +100,12 @@ impl RepairQueue {
             }
         };
         let entry = (stage, at, item.clone());
-        if self.items.last() != Some(&entry) {
+        // Several verdicts of a call may come from the same blocks of a list.
+        let recent = match location.kind {
+            ItemKind::Entries => MAX_ITEMS,
+            _ => 1,
+        };
+        if !self.items.iter().rev().take(recent).any(|one| *one == entry) {
             self.bytes += item.as_bytes().len();
             self.items.push(entry);
         }

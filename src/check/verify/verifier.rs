@@ -8,8 +8,9 @@ use std::time::Instant;
 use super::batch_size::{BatchSizes, MAX_BATCH};
 use super::bounded_set::{BoundedSet, MAX_HASHES};
 use super::collector::Collector;
-use super::finding_filter::{FindingFilter, Phase};
+use super::finding_filter::{FindingFilter, Phase, for_kind};
 use super::repair_queue::RepairQueue;
+use super::unlisted::FailedJobs;
 use crate::bulk::pace::Pace;
 use crate::check::scan;
 use crate::check::scan::{ScanCounts, Scope, Sink};
@@ -27,6 +28,9 @@ use crate::ui::Progress;
 /// Maximum number of candidates that wait for verification, and of bytes of their names.
 const MAX_CANDIDATES: usize = 4_000;
 const MAX_BYTES: usize = 4 << 20;
+
+/// Maximum number of failed jobs of a group that wait: all failure lists are read for them.
+const MAX_FAILED: usize = 20_000;
 
 /// How a scan is verified.
 #[derive(Debug)]
@@ -192,40 +196,71 @@ impl Verifier {
         if self.recent.len() > MAX_HASHES {
             self.recent.clear();
         }
-        let mut rest = items.as_slice();
+        if location.kind == ItemKind::Entries {
+            items.sort();
+        }
+        if location.kind != ItemKind::Failed {
+            return self.verify_items(core, location, &items);
+        }
+        let group = &location.name;
+        let jobs = FailedJobs::read(core, group, items, |count| self.pace(count))?;
+        self.verify_items(core, location, &jobs.searched)?;
+        let unlisted = Location::new(ItemKind::Unlisted, group.clone());
+        self.verify_items(core, &unlisted, &jobs.unlisted.concat())
+    }
+
+    fn verify_items(
+        &mut self,
+        core: &mut Core,
+        location: &Location,
+        items: &[Name],
+    ) -> Result<(), Error> {
+        let mut rest = items;
         while !rest.is_empty() {
-            let size = self.batch_sizes.size(location.kind).min(self.max_batch());
-            let (batch, others) = rest.split_at(size.min(rest.len()));
-            self.call(core, location, batch, true)?;
-            rest = others;
+            let mut size = self.batch_sizes.size(location.kind).min(self.max_batch());
+            if location.kind == ItemKind::Unlisted {
+                size = size.next_multiple_of(2);
+            }
+            let batch = &rest[..size.min(rest.len())];
+            let verified = self.call(core, location, batch, true)?;
+            rest = &rest[verified.clamp(1, batch.len())..];
         }
         Ok(())
     }
 
-    /// Has items verified by one call. `typical`: other calls will cost as much.
+    /// Has items verified by one call, and returns how many were. `typical`: other calls will cost
+    /// as much.
     fn call(
         &mut self,
         core: &mut Core,
         location: &Location,
         items: &[Name],
         typical: bool,
-    ) -> Result<(), Error> {
+    ) -> Result<usize, Error> {
         let findings = match self.phase {
-            Phase::Scan => &self.scan_findings,
-            Phase::Deferred => &self.deferred_findings,
+            Phase::Scan => self.scan_findings.clone(),
+            Phase::Deferred => self.deferred_findings.clone(),
         };
-        let Some(findings) = findings.clone() else {
-            return Ok(());
+        let Some(findings) = findings else {
+            return Ok(items.len());
+        };
+        let findings = match self.phase {
+            Phase::Scan => for_kind(findings, location.kind),
+            Phase::Deferred => findings,
         };
         self.pace(items.len())?;
         let begun = Instant::now();
-        let verdicts = core.verify(core.now(), &findings, location, items)?;
-        self.verified += items.len() as u64;
+        let reply = match location.kind == ItemKind::Job && !typical {
+            true => core.verify(core.now(), &findings, &Location::jobs_together(), items)?,
+            false => core.verify(core.now(), &findings, location, items)?,
+        };
+        self.verified += reply.verified as u64;
         if typical {
             let took = begun.elapsed();
-            self.batch_sizes.measure(location.kind, items.len(), took);
+            self.batch_sizes.measure(location.kind, reply.verified, took);
         }
-        self.sort_verdicts(core, location, items, verdicts)
+        self.sort_verdicts(core, location, items, reply.verdicts)?;
+        Ok(reply.verified)
     }
 
     /// Whether a finding cannot be verified before another one is repaired.
@@ -406,13 +441,21 @@ impl Sink for Verifier {
             Some(candidates) => candidates,
             None => self.candidates.entry(location.clone()).or_default(),
         };
+        // Entries of the same block come one after the other.
+        if candidates.last() == Some(&item) {
+            return Ok(());
+        }
         self.candidate_bytes += item.as_bytes().len();
         candidates.push(item);
         self.candidate_count += 1;
-        if candidates.len() >= MAX_BATCH {
+        let most = match location.kind {
+            ItemKind::Failed => MAX_FAILED,
+            _ => MAX_BATCH,
+        };
+        if candidates.len() >= most {
             return self.verify(core, location);
         }
-        match self.candidate_count >= MAX_CANDIDATES || self.candidate_bytes >= MAX_BYTES {
+        match self.candidate_count >= MAX_CANDIDATES + MAX_FAILED || self.candidate_bytes >= MAX_BYTES {
             true => self.verify_all(core),
             false => Ok(()),
         }
@@ -427,7 +470,7 @@ impl Sink for Verifier {
         if self.options.repair {
             self.queue.note_large(&item);
         }
-        self.call(core, location, &[item], false)
+        self.call(core, location, &[item], false).map(drop)
     }
 
     fn candidate_group(
@@ -440,7 +483,7 @@ impl Sink for Verifier {
             return self.candidate(core, location, item.clone());
         }
         let mut batches = items.chunks(MAX_ITEMS);
-        batches.try_for_each(|batch| self.call(core, location, batch, false))
+        batches.try_for_each(|batch| self.call(core, location, batch, false).map(drop))
     }
 
     fn one_sided_dependency(&mut self, jid: Option<&[u8]>) {

@@ -12,7 +12,9 @@ use crate::core::call::reply;
 use crate::core::call::{Call, Core, Value};
 use crate::error::Error;
 use crate::model::finding::{Detail, FindingId};
-use crate::model::verdict::{Change, Location, MAX_ITEMS, RepairReply, Verdict, VerdictOutcome};
+use crate::model::verdict::{
+    Change, Location, MAX_ITEMS, RepairReply, SliceReply, Verdict, VerdictOutcome,
+};
 use crate::name::Name;
 
 impl Core {
@@ -24,7 +26,7 @@ impl Core {
         findings: &str,
         location: &Location,
         items: &[Name],
-    ) -> Result<Vec<Verdict>, Error> {
+    ) -> Result<SliceReply, Error> {
         self.plan_repair(now, findings, "", location, items)
     }
 
@@ -36,9 +38,9 @@ impl Core {
         run: &str,
         location: &Location,
         items: &[Name],
-    ) -> Result<Vec<Verdict>, Error> {
-        let (verdicts, _) = self.check_slice(now, "look", findings, run, location, items)?;
-        Ok(verdicts)
+    ) -> Result<SliceReply, Error> {
+        let (reply, _) = self.check_slice(now, "look", findings, run, location, items)?;
+        Ok(reply)
     }
 
     /// Verifies items again and repairs the findings that are still there, in the same call. `run` is
@@ -51,8 +53,13 @@ impl Core {
         location: &Location,
         items: &[Name],
     ) -> Result<RepairReply, Error> {
-        let (verdicts, repeated) = self.check_slice(now, "mend", findings, run, location, items)?;
-        Ok(RepairReply { verdicts, repeated })
+        let (reply, repeated) = self.check_slice(now, "mend", findings, run, location, items)?;
+        let SliceReply { verdicts, verified } = reply;
+        Ok(RepairReply {
+            verdicts,
+            verified,
+            repeated,
+        })
     }
 
     fn check_slice(
@@ -63,7 +70,7 @@ impl Core {
         run: &str,
         location: &Location,
         items: &[Name],
-    ) -> Result<(Vec<Verdict>, bool), Error> {
+    ) -> Result<(SliceReply, bool), Error> {
         // A repeated repair needs no reconciliation: it does not find what the first one repaired.
         let call = match mode {
             "mend" => Call::write("check.slice", RetryClass::Guarded, "repair", "repairing"),
@@ -72,8 +79,14 @@ impl Core {
         let words = [mode, findings, run, location.kind.word()];
         let call = call.args(words).arg(&location.name).args(items);
         let reply = self.reply(now, call)?;
-        let rows = reply::list(reply.result?)?.into_iter().map(verdict);
-        Ok((rows.collect::<Result<_, _>>()?, reply.repeated))
+        let mut rows = reply::list(reply.result?)?;
+        let verified = match rows.pop_if(|row| matches!(row, Value::Array(row) if row.len() == 1)) {
+            Some(row) => verified(row)?,
+            None => items.len(),
+        };
+        let verdicts = rows.into_iter().map(verdict);
+        let verdicts = verdicts.collect::<Result<_, _>>()?;
+        Ok((SliceReply { verdicts, verified }, reply.repeated))
     }
 
     /// Reverts changes of repairs, newest first, if nothing has changed since. Returns the numbers of
@@ -197,6 +210,30 @@ impl Core {
         Ok(exist)
     }
 
+    /// Returns the marks of jobs; `None` for a job that does not exist.
+    pub(crate) fn marks(
+        &mut self,
+        now: Moment,
+        jids: &[Name],
+    ) -> Result<Vec<Option<Name>>, Error> {
+        let call = Call::read("look.jobs").arg("mark");
+        let calls: Vec<Call> = jids
+            .chunks(MAX_ITEMS)
+            .map(|jids| call.clone().args(jids))
+            .collect();
+        let mut marks = Vec::with_capacity(jids.len());
+        for rows in self.calls(now, &calls) {
+            for row in reply::list(rows?)? {
+                let mark = match row {
+                    Value::Nil => None,
+                    row => reply::list(row)?.pop().map(reply::bytes).transpose()?,
+                };
+                marks.push(mark.map(Name::from));
+            }
+        }
+        Ok(marks)
+    }
+
     /// Returns the first waiting job of each queue, for up to 500 queues.
     pub fn first_waiting(&mut self, now: Moment) -> Result<HashSet<Name>, Error> {
         let queues = self.index(now, &Index::Queues, 0, 500)?.members;
@@ -207,6 +244,13 @@ impl Core {
         let parts = self.parts(now, &firsts, 1)?;
         Ok(parts.into_iter().flat_map(|part| part.members).collect())
     }
+}
+
+/// Reads the row that ends the reply of a call that ended early: the number of items verified.
+fn verified(row: Value) -> Result<usize, Error> {
+    let count = reply::list(row)?.pop().map(reply::bytes).transpose()?;
+    let count = count.and_then(|count| std::str::from_utf8(&count).ok()?.parse().ok());
+    count.ok_or_else(|| reply::unexpected("a number of items"))
 }
 
 /// Reads a verdict: id, item, outcome, detail, then its changes.

@@ -1,0 +1,73 @@
+-- Checks entries of a failure list by position. Entries that do not belong there are removed together, in
+-- one pass over the list.
+-- Takes: where blocks of 50 entries begin, counted from the end of the list, in ascending order
+-- Returns: the number of blocks that were judged before they cost too much
+-- Refuses: positions that are not whole numbers
+local Job = Fields('state', 'failure')
+
+return function(c, group)
+  local key, strays, misplaced = Keys.group .. group, {}, {}
+  local prefix = '{"group":' .. cjson.encode(group) .. ','
+
+  local function judge(jid, index)
+    c.cost = c.cost + 1
+    local r = redis.pcall('hmget', Keys.job .. jid, unpack(Job))
+    local failure = not r.err and r[Job.state] == 'failed' and r[Job.failure]
+    if failure and string.sub(failure, 1, #prefix) == prefix then return end
+    local what, j = c.read(jid)
+    if what == 'gone' or what == 'job' and j.state ~= 'failed' then
+      strays[#strays + 1] = {'list', key, '' .. index, jid, false}
+      c.cost = c.cost + 4
+    elseif what == 'type' then
+      c.wrong_type(Keys.job .. jid, 'hash')
+    elseif what == 'job' and c.need('judge/failure')(j) ~= group then
+      misplaced[#misplaced + 1] = j
+    end
+  end
+
+  -- Reports the strays, the last one of the list first, and removes them.
+  local function remove(length)
+    local word = strays[1] and c.outcome('failed-stray')
+    if not word then return end
+    local changes = {}
+    for i = 1, #strays do changes[i] = strays[i] end
+    local last = #strays == length and c.ask('sismember', Keys.failures, group) == 1
+    if last then changes[#changes + 1] = {'set', Keys.failures, group, '1', false} end
+    if c.repair and word == 'found' then
+      word = c.write(changes) and 'mended' or word
+    end
+    for i = 1, #strays do
+      local own = {strays[i]}
+      if last and i == #strays then own[2] = changes[#changes] end
+      c.report({'failed-stray', strays[i][4], word, group}, own)
+    end
+  end
+
+  return function(starts)
+    local length, wrong = c.ask('llen', key)
+    if wrong then return c.wrong_type(key, 'list') end
+    local before, judged = length, 0
+    while judged < #starts and c.cost < 3000 do
+      judged = judged + 1
+      local start = tonumber(starts[judged])
+      if not start or start < 0 or start % 1 ~= 0 then
+        error('Check(): position is not a number: ' .. starts[judged])
+      end
+      local from, to = math.max(0, length - start - 50), math.min(before, length - start) - 1
+      if from <= to then
+        local page = redis.call('lrange', key, from, to)
+        for k = #page, 1, -1 do judge(page[k], from + k - 1) end
+        before = from
+      end
+    end
+    remove(length)
+    c.flush()
+    for i = 1, #misplaced do
+      if c.refused or i > 1 and c.cost > 4000 then return judged end
+      c.need('judge/failed')(misplaced[i], group)
+      c.flush()
+    end
+    if not c.refused then c.need('index/failures')(group) end
+    return judged
+  end
+end

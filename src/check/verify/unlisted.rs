@@ -1,0 +1,180 @@
+//! Failed jobs that are in no failure list. One read of the lists replaces a search for each job.
+//!
+//! A list may change after it was read, but only a job that fails is added to one, and then its mark
+//! changes. So a job that still has the mark from before the read is in no list.
+
+use std::collections::{HashMap, VecDeque};
+
+use super::batch::Batch;
+use crate::core::api::index::Index;
+use crate::core::api::read::{Read, ReadReply};
+use crate::core::call::Core;
+use crate::core::script::keys::Keys;
+use crate::error::Error;
+use crate::model::verdict::{ItemKind, Location};
+use crate::name::Name;
+
+/// Maximum number of entries that the server searches for one job of a call.
+const MAX_SEARCHED: u64 = 1000;
+
+/// The number of entries read by one command, and of commands in one round trip.
+const PAGE: u64 = 1000;
+const PAGES: usize = 10;
+
+/// The number of jobs whose marks are read in one round trip.
+const JOBS: usize = 2000;
+
+/// Failed jobs that may be missing in the failure list of their group.
+#[derive(Debug, Default)]
+pub(super) struct FailedJobs {
+    /// Jobs that are in no list, each with its mark.
+    pub unlisted: Vec<[Name; 2]>,
+    /// Jobs that the server has to search for.
+    pub searched: Vec<Name>,
+}
+
+impl FailedJobs {
+    /// Reads the marks of jobs, then all failure lists. Calls `pace` with the numbers of jobs and
+    /// entries read.
+    pub(super) fn read(
+        core: &mut Core,
+        group: &Name,
+        jids: Vec<Name>,
+        mut pace: impl FnMut(usize) -> Result<(), Error>,
+    ) -> Result<FailedJobs, Error> {
+        let lists = Lists::open(core, group)?;
+        let total: u64 = lists.lengths.iter().sum();
+        if group.as_bytes().is_empty() || total + jids.len() as u64 <= MAX_SEARCHED {
+            let searched = jids;
+            return Ok(FailedJobs {
+                searched,
+                ..FailedJobs::default()
+            });
+        }
+        let mut marks = Vec::with_capacity(jids.len());
+        for jids in jids.chunks(JOBS) {
+            marks.extend(core.marks(core.now(), jids)?);
+            pace(jids.len())?;
+        }
+        let found = lists.find(core, &jids, pace)?;
+        let mut jobs = FailedJobs::default();
+        for ((jid, mark), found) in jids.into_iter().zip(marks).zip(found) {
+            match (found, mark) {
+                (Found::Nowhere, Some(mark)) => jobs.unlisted.push([jid, mark]),
+                (Found::Elsewhere, Some(_)) => jobs.searched.push(jid),
+                // The job has come into its list, or is gone.
+                (Found::InGroup, _) | (_, None) => {}
+            }
+        }
+        Ok(jobs)
+    }
+}
+
+/// Splits a batch of failed jobs into those that are in no list and those to search for. Another
+/// batch stays as it is.
+pub(crate) fn split(
+    core: &mut Core,
+    batch: Batch,
+    pace: impl FnMut(usize) -> Result<(), Error>,
+) -> Result<Vec<Batch>, Error> {
+    if batch.location.kind != ItemKind::Failed {
+        return Ok(vec![batch]);
+    }
+    let group = batch.location.name.clone();
+    let jids: Vec<Name> = batch.groups.iter().flatten().cloned().collect();
+    let FailedJobs { unlisted, searched } = FailedJobs::read(core, &group, jids, pace)?;
+    let part = |location: Location, groups: VecDeque<Vec<Name>>| Batch {
+        stage: batch.stage,
+        location,
+        excluded: batch.excluded.clone(),
+        groups,
+        large: batch.large.clone(),
+    };
+    let unlisted = unlisted.into_iter().map(Vec::from).collect();
+    let searched = searched.into_iter().map(|jid| vec![jid]).collect();
+    Ok(vec![
+        part(batch.location.clone(), searched),
+        part(Location::new(ItemKind::Unlisted, group), unlisted),
+    ])
+}
+
+/// Where a job was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Found {
+    Nowhere,
+    InGroup,
+    Elsewhere,
+}
+
+/// All failure lists, and their lengths.
+struct Lists {
+    keys: Vec<Vec<u8>>,
+    lengths: Vec<u64>,
+    /// The list of the group of the jobs.
+    own: Vec<u8>,
+}
+
+impl Lists {
+    fn open(core: &mut Core, group: &Name) -> Result<Lists, Error> {
+        let now = core.now();
+        let names = Keys::new(core.prefix());
+        let own = names.group(group.as_bytes());
+        let mut keys: Vec<Vec<u8>> = core
+            .members(now, &Index::Groups)?
+            .iter()
+            .map(|group| names.group(group.as_bytes()))
+            .collect();
+        if !keys.contains(&own) {
+            keys.push(own.clone());
+        }
+        let reads = keys.iter().map(|key| Read::length(key)).collect();
+        let lengths = core.reads(now, reads)?.into_iter().map(|reply| match reply {
+            ReadReply::Number(length) => u64::try_from(length).unwrap_or(0),
+            _ => 0,
+        });
+        let lengths = lengths.collect();
+        Ok(Lists { keys, lengths, own })
+    }
+
+    /// Returns where each job is. The pages of a list are counted from its end and read from the
+    /// head on: an entry that others add or remove meanwhile moves no other one past the reader.
+    fn find(
+        &self,
+        core: &mut Core,
+        jids: &[Name],
+        mut pace: impl FnMut(usize) -> Result<(), Error>,
+    ) -> Result<Vec<Found>, Error> {
+        let at: HashMap<&[u8], usize> = jids.iter().map(Name::as_bytes).zip(0..).collect();
+        let mut found = vec![Found::Nowhere; jids.len()];
+        for (key, length) in self.keys.iter().zip(&self.lengths) {
+            let place = match *key == self.own {
+                true => Found::InGroup,
+                false => Found::Elsewhere,
+            };
+            let starts: Vec<u64> = (1..=*length).rev().step_by(PAGE as usize).collect();
+            for starts in starts.chunks(PAGES) {
+                let page = |start: &u64| {
+                    let first = -(*start as i64);
+                    Read::range(key, first, (first + PAGE as i64 - 1).min(-1))
+                };
+                let replies = core.reads(core.now(), starts.iter().map(page).collect())?;
+                let mut count = 0;
+                for reply in replies {
+                    let ReadReply::Texts(entries) = reply else {
+                        continue;
+                    };
+                    count += entries.len();
+                    let jids = entries.iter().flatten().map(Vec::as_slice);
+                    for at in jids.filter_map(|jid| at.get(jid)) {
+                        // An entry in its own list decides.
+                        if found[*at] != Found::InGroup {
+                            found[*at] = place;
+                        }
+                    }
+                }
+                pace(count)?;
+            }
+        }
+        Ok(found)
+    }
+}
