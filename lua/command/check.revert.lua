@@ -46,8 +46,9 @@ return function(argv)
   -- Whether a list holds a text at this index or behind it. A reverted entry moves back when entries that
   -- were removed before it return, and forward when entries that were added have gone.
   local function holds(key, index, text)
-    local places = redis.pcall('lpos', key, text, 'COUNT', 0)
-    if not places.err then return (places[#places] or -1) >= index end
+    -- Anywhere: entries that were added are near the head. Behind an index: the last entry decides.
+    local place = redis.pcall('lpos', key, text, 'RANK', index == 0 and 1 or -1)
+    if type(place) ~= 'table' then return place and place >= index end
     -- Without the right to LPOS, read the list in pages.
     for from = index, call('llen', key) - 1, 1000 do
       local page = call('lrange', key, from, from + 999)

@@ -46,7 +46,7 @@ pub(super) fn run(
         dry_run: true,
         plan: Vec::new(),
     };
-    let (keys, run) = (Keys::new(session.prefix()), run_name(session));
+    let (keys, run) = (Keys::new(session.prefix()), run_name(session.now()));
     let mut filter = PlanFilter::default();
     let now = session.now();
     let mut batch_sizes = BatchSizes::new(session.core()?.round_trip(now));

@@ -2,6 +2,7 @@
 //! order of its stage, until a scan finds nothing more to repair.
 
 mod dry_run;
+mod list_revert;
 pub(crate) mod repairer;
 pub(crate) mod revert;
 mod rounds;
@@ -17,6 +18,7 @@ use self::undo::Undo;
 use super::verify::batch_size::BatchSizes;
 use super::verify::run;
 use super::verify::run::{CheckOptions, ScanResult};
+use crate::clock::moment::Moment;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
@@ -73,7 +75,7 @@ pub(crate) fn run(options: RepairOptions, session: &mut Session) -> Result<Exit,
         ));
     }
     approve(&first, session)?;
-    let run = run_name(session);
+    let run = run_name(session.now());
     let undo = match undo {
         Some(mut undo) => undo.begin(session).map(|()| Some(undo))?,
         None => None,
@@ -98,8 +100,8 @@ pub(crate) fn run(options: RepairOptions, session: &mut Session) -> Result<Exit,
 }
 
 /// Returns a unique name for the keys that this repair sets aside. It begins with the time.
-fn run_name(session: &Session) -> String {
-    let time = session.now().rfc3339().unwrap_or_default();
+fn run_name(now: Moment) -> String {
+    let time = now.rfc3339().unwrap_or_default();
     let time: String = time
         .chars()
         .take(19)

@@ -1,12 +1,15 @@
 //! `--revert`: reverts the changes of a repair, newest first, if nothing has changed since.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::time::Instant;
 
+use super::list_revert::ListRevert;
 use super::undo::UndoFile;
 use crate::bulk::pace::Pace;
 use crate::check::verify::batch_size::{BatchSizes, MAX_BATCH};
 use crate::core::call::Core;
+use crate::core::script::keys::Keys;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
@@ -14,6 +17,7 @@ use crate::model::bulk::{BulkReport, RowContent, Totals};
 use crate::model::queue::Seconds;
 use crate::model::rate::Rate;
 use crate::model::verdict::{Change, ItemKind};
+use crate::name::Name;
 use crate::session::Session;
 use crate::text::{Harmless, plural, thousands};
 use crate::ui::Progress;
@@ -126,34 +130,124 @@ fn revert(
     progress: &mut Progress,
     sum: &mut Totals,
 ) -> Result<(), Error> {
-    let interrupt = Interrupt::listen();
-    let mut pace = Pace::new(rate);
-    let max_batch = pace.slice(MAX_BATCH);
     let now = core.now();
-    let mut batch_sizes = BatchSizes::new(core.round_trip(now));
+    let mut reverter = Reverter {
+        interrupt: Interrupt::listen(),
+        pace: Pace::new(rate),
+        batch_sizes: BatchSizes::new(core.round_trip(now)),
+        keys: Keys::new(core.prefix()),
+        lists: HashMap::new(),
+        core,
+        progress,
+        sum,
+    };
     while let Some(repairs) = file.pop_newest()? {
         let mut repairs = repairs.into_iter().peekable();
-        while repairs.peek().is_some() {
-            let size = batch_sizes.size(ANY_KIND).min(max_batch);
+        let mut changes: Vec<Change> = Vec::new();
+        while let Some(repair) = repairs.next() {
+            reverter.collect(repair, &mut changes)?;
             // The changes of one finding stay together.
-            let mut changes: Vec<Change> = repairs.next().unwrap_or_default();
-            while let Some(more) = repairs.next_if(|more| changes.len() + more.len() <= size) {
-                changes.extend(more);
+            let more = repairs.peek().map(Vec::len);
+            if more.is_none_or(|more| changes.len() + more > reverter.batch_size()) {
+                reverter.revert(&std::mem::take(&mut changes))?;
             }
-            if changes.is_empty() {
-                continue;
-            }
-            pace.wait(changes.len(), &interrupt);
-            if let Some(kind) = interrupt.asked() {
-                return Err(Error::new(kind, "interrupted"));
-            }
-            let begun = Instant::now();
-            let (reverted, skipped) = core.revert(core.now(), &changes)?;
-            batch_sizes.measure(ANY_KIND, changes.len(), begun.elapsed());
-            sum.done += usize::try_from(reverted).unwrap_or(usize::MAX);
-            sum.skipped += usize::try_from(skipped).unwrap_or(usize::MAX);
-            progress.add(changes.len() as u64);
         }
     }
-    Ok(())
+    let lists = std::mem::take(&mut reverter.lists);
+    lists.into_values().try_for_each(|list| reverter.revert_list(list))
+}
+
+/// Reverts changes in batches, and lists as a whole.
+struct Reverter<'a> {
+    core: &'a mut Core,
+    keys: Keys,
+    /// Entries that are still to return to their lists, by key.
+    lists: HashMap<Name, ListRevert>,
+    interrupt: Interrupt,
+    pace: Pace,
+    batch_sizes: BatchSizes,
+    progress: &'a mut Progress,
+    sum: &'a mut Totals,
+}
+
+impl Reverter<'_> {
+    fn batch_size(&self) -> usize {
+        let max_batch = self.pace.slice(MAX_BATCH);
+        self.batch_sizes.size(ANY_KIND).min(max_batch)
+    }
+
+    /// Adds the changes of a finding to the entries of its list, or to the other changes.
+    fn collect(&mut self, repair: Vec<Change>, changes: &mut Vec<Change>) -> Result<(), Error> {
+        if let Some(list) = repair.first().and_then(|change| self.lists.get_mut(&change.key))
+            && list.add(&repair)
+        {
+            return Ok(());
+        }
+        // Other changes of a list come after its newer ones.
+        for change in &repair {
+            if let Some(list) = self.lists.remove(&change.key) {
+                self.revert_list(list)?;
+            }
+        }
+        match ListRevert::of(&self.keys, &repair) {
+            Some(list) => {
+                let key = &repair[0].key;
+                if changes.iter().any(|change| change.key == *key) {
+                    self.revert(&std::mem::take(changes))?;
+                }
+                self.lists.insert(key.clone(), list);
+            }
+            None => changes.extend(repair),
+        }
+        Ok(())
+    }
+
+    /// Returns the entries of a list.
+    fn revert_list(&mut self, list: ListRevert) -> Result<(), Error> {
+        let (pace, interrupt) = (&mut self.pace, &self.interrupt);
+        let wait = |count| wait(pace, interrupt, count);
+        if list.is_long()
+            && let Some(returned) = list.write(self.core, wait)?
+        {
+            let count = list.len();
+            let returned = usize::try_from(returned).unwrap_or(count);
+            self.sum.done += returned;
+            self.sum.skipped += count - returned;
+            self.progress.add(count as u64);
+            return Ok(());
+        }
+        let changes: Vec<Change> = list.into_changes().collect();
+        let mut rest = changes.as_slice();
+        while !rest.is_empty() {
+            let (some, others) = rest.split_at(self.batch_size().min(rest.len()));
+            self.revert(some)?;
+            rest = others;
+        }
+        Ok(())
+    }
+
+    /// Reverts changes in one call.
+    fn revert(&mut self, changes: &[Change]) -> Result<(), Error> {
+        if changes.is_empty() {
+            return Ok(());
+        }
+        wait(&mut self.pace, &self.interrupt, changes.len())?;
+        let begun = Instant::now();
+        let (reverted, skipped) = self.core.revert(self.core.now(), changes)?;
+        let took = begun.elapsed();
+        self.batch_sizes.measure(ANY_KIND, changes.len(), took);
+        self.sum.done += usize::try_from(reverted).unwrap_or(usize::MAX);
+        self.sum.skipped += usize::try_from(skipped).unwrap_or(usize::MAX);
+        self.progress.add(changes.len() as u64);
+        Ok(())
+    }
+}
+
+/// Waits for the pace after `count` items. An interrupt is an error.
+fn wait(pace: &mut Pace, interrupt: &Interrupt, count: usize) -> Result<(), Error> {
+    pace.wait(count, interrupt);
+    match interrupt.asked() {
+        Some(kind) => Err(Error::new(kind, "interrupted")),
+        None => Ok(()),
+    }
 }

@@ -10,6 +10,7 @@ pub(crate) mod guard;
 pub(crate) mod index;
 pub(crate) mod job;
 pub(crate) mod job_calls;
+pub(crate) mod list_rewrite;
 pub(crate) mod not_found;
 pub(crate) mod page;
 pub(crate) mod peek;

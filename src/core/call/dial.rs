@@ -44,6 +44,7 @@ impl Core {
         self.version = server.version;
         self.missing_rights = server.missing_rights;
         self.connection = Some(connection);
+        self.connections += 1;
         self.was_connected = true;
         Ok(())
     }

@@ -81,6 +81,8 @@ pub struct Core {
     version: String,
     /// Dropped after any fault.
     connection: Option<Connection>,
+    /// The number of connections opened so far.
+    connections: u64,
     /// Whether a call waits for a server that was there and is no longer.
     waits_for_lost_server: bool,
     /// Whether there was a connection.
@@ -103,6 +105,7 @@ impl Core {
             run: RUN,
             version: String::new(),
             connection: None,
+            connections: 0,
             waits_for_lost_server: true,
             was_connected: false,
         };
@@ -149,11 +152,24 @@ impl Core {
     /// Sends one command of Redis once, on the connection that is open. Returns `None` if no reply
     /// came.
     fn send_once(&mut self, packed: Packed, deadline: Instant) -> Option<Value> {
-        let response = self.connection.as_ref()?.exchange(packed, deadline);
+        self.exchange_once(packed, deadline).into_iter().next()
+    }
+
+    /// Sends commands of Redis once, on the connection that is open. Returns the replies that came.
+    pub(crate) fn exchange_once(&mut self, packed: Packed, deadline: Instant) -> Vec<Value> {
+        let Some(connection) = &self.connection else {
+            return Vec::new();
+        };
+        let response = connection.exchange(packed, deadline);
         if response.fault.is_some() {
             self.connection = None;
         }
-        response.replies.into_iter().next()
+        response.replies
+    }
+
+    /// Returns the number of the connection that is open, or was the last one.
+    pub(crate) fn connection_number(&self) -> u64 {
+        self.connections
     }
 
     /// Returns the number of the database.

@@ -163,6 +163,12 @@ impl Keys {
         [self.worker.as_bytes(), worker, self.held.as_bytes()].concat()
     }
 
+    /// Returns the name for a key that a repair sets aside.
+    pub(crate) fn set_aside(&self, run: &str, key: &[u8]) -> Vec<u8> {
+        let (lost, run) = (self.lost.as_bytes(), run.as_bytes());
+        [lost, run, b":", self.without_prefix(key)].concat()
+    }
+
     pub fn group(&self, group: &[u8]) -> Vec<u8> {
         [self.group.as_bytes(), group].concat()
     }

@@ -1,0 +1,223 @@
+//! Entries that return to a failure list. A revert collects them and writes the list once: a search
+//! for each entry and its index would read the whole list each time.
+
+use std::collections::HashMap;
+
+use super::run_name;
+use crate::core::api::list_rewrite::{ListRewrite, MAX_ADDED};
+use crate::core::api::read::{Read, ReadReply};
+use crate::core::call::Core;
+use crate::core::script::keys::{Family, Keys};
+use crate::error::Error;
+use crate::model::verdict::Change;
+use crate::name::Name;
+
+/// Fewer entries than this return one by one.
+const MIN_ENTRIES: usize = 50;
+
+/// Maximum number of entries collected (20 MB).
+const MAX_ENTRIES: usize = 200_000;
+
+/// How often a list is written that other clients change meanwhile.
+const MAX_TRIES: usize = 3;
+
+/// The number of entries read by one command.
+const PAGE: i64 = 1000;
+
+/// Entries that were removed from one list, in the order of their indexes: the order in which they
+/// return.
+#[derive(Debug)]
+pub(super) struct ListRevert {
+    key: Name,
+    entries: Vec<(u64, Name)>,
+}
+
+impl ListRevert {
+    /// Begins with the changes of a finding, if all of them removed entries from a failure list.
+    pub(super) fn of(keys: &Keys, changes: &[Change]) -> Option<ListRevert> {
+        let key = changes.first()?.key.clone();
+        if !matches!(keys.family(key.as_bytes()), Family::Group(_)) {
+            return None;
+        }
+        let mut list = ListRevert {
+            key,
+            entries: Vec::new(),
+        };
+        list.add(changes).then_some(list)
+    }
+
+    /// Adds the changes of the next finding, if they removed further entries of this list.
+    pub(super) fn add(&mut self, changes: &[Change]) -> bool {
+        let mut next = self.entries.last().map_or(0, |(index, _)| index + 1);
+        let mut added = Vec::with_capacity(changes.len());
+        for change in changes {
+            let index = change.item.as_ref().and_then(|item| item.as_str()?.parse().ok());
+            let (Some(index), Some(entry), None) = (index, &change.before, &change.after) else {
+                return false;
+            };
+            if change.key != self.key || index < next {
+                return false;
+            }
+            added.push((index, entry.clone()));
+            next = index + 1;
+        }
+        let fits = self.entries.len() + added.len() <= MAX_ENTRIES;
+        if fits {
+            self.entries.append(&mut added);
+        }
+        fits
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether the list is written as a whole.
+    pub(super) fn is_long(&self) -> bool {
+        self.entries.len() >= MIN_ENTRIES
+    }
+
+    /// Returns the changes to revert one by one.
+    pub(super) fn into_changes(self) -> impl Iterator<Item = Change> {
+        let key = self.key;
+        self.entries.into_iter().map(move |(index, entry)| Change {
+            key: key.clone(),
+            item: Some(Name::from(index.to_string())),
+            before: Some(entry),
+            after: None,
+        })
+    }
+
+    /// Writes the list with the entries. Returns how many have returned; the others are in the list
+    /// already, or the list no longer reaches their index. `None` if other clients change the list
+    /// all the time, or the user may not do that.
+    pub(super) fn write(
+        &self,
+        core: &mut Core,
+        mut pace: impl FnMut(usize) -> Result<(), Error>,
+    ) -> Result<Option<u64>, Error> {
+        let keys = Keys::new(core.prefix());
+        for _ in 0..MAX_TRIES {
+            let run = run_name(core.now());
+            let replacement = keys.set_aside(&run, self.key.as_bytes());
+            let Ok(rewrite) = core.rewrite_list(self.key.as_bytes(), replacement) else {
+                return Ok(None);
+            };
+            let written = self.fill(core, &rewrite, &mut pace);
+            match written {
+                Ok(Some(0)) => {
+                    core.abandon_list(&rewrite);
+                    return Ok(Some(0));
+                }
+                Ok(Some(count)) if core.replace_list(&rewrite)? => return Ok(Some(count)),
+                Ok(_) => core.abandon_list(&rewrite),
+                Err(error) => {
+                    core.abandon_list(&rewrite);
+                    return Err(error);
+                }
+            }
+        }
+        Ok(None)
+    }
+
+    /// Fills the replacement. Returns how many entries return, `None` if that failed.
+    fn fill(
+        &self,
+        core: &mut Core,
+        rewrite: &ListRewrite,
+        pace: &mut impl FnMut(usize) -> Result<(), Error>,
+    ) -> Result<Option<u64>, Error> {
+        let removed = self.entries.iter();
+        let mut present: HashMap<&[u8], Option<u64>> = removed
+            .map(|(_, entry)| (entry.as_bytes(), None))
+            .collect();
+        let mut index = 0;
+        while let Some(page) = self.page(core, index)? {
+            pace(page.len())?;
+            for entry in page {
+                if let Some(last) = present.get_mut(entry.as_slice()) {
+                    *last = Some(index);
+                }
+                index += 1;
+            }
+        }
+        let mut merge = Merge {
+            rewrite,
+            present,
+            rest: &self.entries,
+            read: 0,
+            count: 0,
+            returned: 0,
+            added: Vec::with_capacity(MAX_ADDED),
+        };
+        while let Some(page) = self.page(core, merge.read)? {
+            pace(page.len())?;
+            for entry in page {
+                if !merge.return_entries(core) || !merge.add(core, entry) {
+                    return Ok(None);
+                }
+                merge.read += 1;
+            }
+        }
+        let complete = merge.return_entries(core) && merge.flush(core);
+        Ok(complete.then_some(merge.returned))
+    }
+
+    /// Returns the entries of the list from an index on, `None` behind its end.
+    fn page(&self, core: &mut Core, index: u64) -> Result<Option<Vec<Vec<u8>>>, Error> {
+        let first = i64::try_from(index).unwrap_or(i64::MAX - PAGE);
+        let read = Read::range(self.key.as_bytes(), first, first + PAGE - 1);
+        let entries = match core.read(core.now(), read)? {
+            ReadReply::Texts(entries) => entries.into_iter().flatten().collect(),
+            _ => Vec::new(),
+        };
+        Ok(Some(entries).filter(|entries: &Vec<Vec<u8>>| !entries.is_empty()))
+    }
+}
+
+/// The list and its removed entries, as they become one.
+struct Merge<'a> {
+    rewrite: &'a ListRewrite,
+    /// Where each removed entry is in the list for the last time, if it is there.
+    present: HashMap<&'a [u8], Option<u64>>,
+    /// The entries that are still to return.
+    rest: &'a [(u64, Name)],
+    /// The number of entries of the list so far, and of the replacement.
+    read: u64,
+    count: u64,
+    returned: u64,
+    /// Entries that are not written yet.
+    added: Vec<Vec<u8>>,
+}
+
+impl Merge<'_> {
+    /// Adds the entries whose index is reached, except those that the rest of the list has.
+    fn return_entries(&mut self, core: &mut Core) -> bool {
+        while let Some(((index, entry), rest)) = self.rest.split_first() {
+            if *index > self.count {
+                break;
+            }
+            self.rest = rest;
+            let last = self.present.get(entry.as_bytes()).copied().flatten();
+            if last.is_some_and(|last| last >= self.read) {
+                continue;
+            }
+            self.returned += 1;
+            if !self.add(core, entry.as_bytes().to_vec()) {
+                return false;
+            }
+        }
+        true
+    }
+
+    fn add(&mut self, core: &mut Core, entry: Vec<u8>) -> bool {
+        self.added.push(entry);
+        self.count += 1;
+        self.added.len() < MAX_ADDED || self.flush(core)
+    }
+
+    fn flush(&mut self, core: &mut Core) -> bool {
+        let added = std::mem::take(&mut self.added);
+        added.is_empty() || core.extend_list(self.rewrite, &added)
+    }
+}
