@@ -39,6 +39,7 @@ mod check {
     mod interrupted;
     pub mod invariants;
     mod known_deviations;
+    mod long_lists;
     mod overlaps;
     pub mod random_damage;
     mod random_repair;

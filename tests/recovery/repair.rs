@@ -122,3 +122,65 @@ fn a_repair_with_lost_replies_finishes_correctly() {
         assert!(redis.dump() == before, "cut at request {request}");
     }
 }
+
+/// A long list with misplaced entries and without some failed jobs.
+fn damaged_list() -> Redis {
+    let redis = Redis::start();
+    let jobs = 0..60;
+    let lines = [
+        jobs.clone().map(|n| format!("put me mail f{n} K {{}} 0")).collect::<Vec<_>>(),
+        vec!["pop mail w 60".to_owned()],
+        jobs.map(|n| format!("fail f{n} w boom no")).collect(),
+    ];
+    let call = |line: &String| (9_000.0, line.split(' ').map(str::to_owned).collect());
+    redis.calls(lines.concat().iter().map(call));
+    let script = "for i = 1, 1200 do redis.call('RPUSH', 'ql:f:boom', 'gone' .. i) end
+         for i = 50, 59 do redis.call('LREM', 'ql:f:boom', 1, 'f' .. i) end
+         for i = 0, 20 do redis.call('LREM', 'ql:f:boom', 1, 'f' .. i) end
+         for i = 20, 0, -1 do redis.call('RPUSH', 'ql:f:boom', 'f' .. i) end";
+    redis.send(&["EVAL", script, "0"]);
+    redis
+}
+
+/// The entries of the list, and the values of the other keys.
+fn with_list(redis: &Redis) -> (redis::Value, BTreeMap<Vec<u8>, Vec<u8>>) {
+    let mut keys = redis.dump();
+    keys.remove(b"ql:f:boom".as_slice());
+    keys.retain(|key, _| !key.starts_with(b"ql:lost:"));
+    (redis.send(&["LRANGE", "ql:f:boom", "0", "-1"]), keys)
+}
+
+#[test]
+fn a_killed_repair_of_a_long_list_and_its_killed_revert_can_be_repeated() {
+    let repair = |redis: &Redis, undo: &str| {
+        format!("check --repair --undo {} --yes", redis.socket().with_file_name(undo).display())
+    };
+    let whole = damaged_list();
+    whole.at(10_000).run("check --repair --yes").exits(0);
+    let whole = with_list(&whole);
+    let mut ends = 0;
+    for request in 1.. {
+        let redis = damaged_list();
+        let before = with_list(&redis);
+        let line = repair(&redis, "undo.ndjson");
+        let cut = if request % 2 == 0 { Cut::Before } else { Cut::After };
+        let ended = run_and_kill(&redis.at(10_000), redis.socket(), &line, cut(request));
+        let undo = redis.socket().with_file_name("undo.ndjson");
+        let revert = format!("check --revert {} --yes", undo.display());
+        let at = format!("killed at request {request}");
+        if std::fs::metadata(&undo).is_ok_and(|file| file.len() > 0) {
+            // The revert is killed, too, each time at another request.
+            run_and_kill(&redis.at(10_000), redis.socket(), &revert, cut(3 + request % 12));
+            redis.at(10_000).run(&revert).exits(0);
+        }
+        assert!(with_list(&redis) == before, "{at}: not put back");
+        redis.at(10_000).run("check --repair --yes").exits(0);
+        let mended = with_list(&redis);
+        assert!(mended == whole, "{at}: mended otherwise");
+        ends += usize::from(ended);
+        if ends == 2 {
+            assert!(request > 20, "{request}");
+            break;
+        }
+    }
+}

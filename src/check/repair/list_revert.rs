@@ -1,14 +1,16 @@
 //! Entries that return to a failure list. A revert collects them and writes the list once: a search
 //! for each entry and its index would read the whole list each time.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 
 use super::run_name;
+use super::undo::UndoneRepair;
 use crate::core::api::list_rewrite::{ListRewrite, MAX_ADDED};
 use crate::core::api::read::{Read, ReadReply};
 use crate::core::call::Core;
 use crate::core::script::keys::{Family, Keys};
 use crate::error::Error;
+use crate::model::finding::FindingId;
 use crate::model::verdict::Change;
 use crate::name::Name;
 
@@ -33,9 +35,10 @@ pub(super) struct ListRevert {
 }
 
 impl ListRevert {
-    /// Begins with the changes of a finding, if all of them removed entries from a failure list.
-    pub(super) fn of(keys: &Keys, changes: &[Change]) -> Option<ListRevert> {
-        let key = changes.first()?.key.clone();
+    /// Begins with a repaired finding, if all its changes removed misplaced entries from a failure
+    /// list.
+    pub(super) fn of(keys: &Keys, repair: &UndoneRepair) -> Option<ListRevert> {
+        let key = repair.changes.first()?.key.clone();
         if !matches!(keys.family(key.as_bytes()), Family::Group(_)) {
             return None;
         }
@@ -43,11 +46,16 @@ impl ListRevert {
             key,
             entries: Vec::new(),
         };
-        list.add(changes).then_some(list)
+        list.add(repair).then_some(list)
     }
 
-    /// Adds the changes of the next finding, if they removed further entries of this list.
-    pub(super) fn add(&mut self, changes: &[Change]) -> bool {
+    /// Adds the next repaired finding, if its changes removed further entries of this list.
+    pub(super) fn add(&mut self, repair: &UndoneRepair) -> bool {
+        // A repair of another finding may have left an entry of the same job.
+        if repair.id != Some(FindingId::FailedStray) {
+            return false;
+        }
+        let changes = &repair.changes;
         let mut next = self.entries.last().map_or(0, |(index, _)| index + 1);
         let mut added = Vec::with_capacity(changes.len());
         for change in changes {
@@ -66,6 +74,10 @@ impl ListRevert {
             self.entries.append(&mut added);
         }
         fits
+    }
+
+    pub(super) fn key(&self) -> Name {
+        self.key.clone()
     }
 
     pub(super) fn len(&self) -> usize {
@@ -128,35 +140,31 @@ impl ListRevert {
         pace: &mut impl FnMut(usize) -> Result<(), Error>,
     ) -> Result<Option<u64>, Error> {
         let removed = self.entries.iter();
-        let mut present: HashMap<&[u8], Option<u64>> = removed
-            .map(|(_, entry)| (entry.as_bytes(), None))
-            .collect();
-        let mut index = 0;
-        while let Some(page) = self.page(core, index)? {
+        let mut removed: HashSet<&[u8]> = removed.map(|(_, entry)| entry.as_bytes()).collect();
+        let mut read = 0;
+        while let Some(page) = self.page(core, read)? {
             pace(page.len())?;
+            read += page.len() as u64;
             for entry in page {
-                if let Some(last) = present.get_mut(entry.as_slice()) {
-                    *last = Some(index);
-                }
-                index += 1;
+                removed.remove(entry.as_slice());
             }
         }
         let mut merge = Merge {
             rewrite,
-            present,
+            removed,
             rest: &self.entries,
-            read: 0,
             count: 0,
             returned: 0,
             added: Vec::with_capacity(MAX_ADDED),
         };
-        while let Some(page) = self.page(core, merge.read)? {
+        let mut read = 0;
+        while let Some(page) = self.page(core, read)? {
             pace(page.len())?;
+            read += page.len() as u64;
             for entry in page {
                 if !merge.return_entries(core) || !merge.add(core, entry) {
                     return Ok(None);
                 }
-                merge.read += 1;
             }
         }
         let complete = merge.return_entries(core) && merge.flush(core);
@@ -178,12 +186,11 @@ impl ListRevert {
 /// The list and its removed entries, as they become one.
 struct Merge<'a> {
     rewrite: &'a ListRewrite,
-    /// Where each removed entry is in the list for the last time, if it is there.
-    present: HashMap<&'a [u8], Option<u64>>,
+    /// The entries that are not in the list.
+    removed: HashSet<&'a [u8]>,
     /// The entries that are still to return.
     rest: &'a [(u64, Name)],
-    /// The number of entries of the list so far, and of the replacement.
-    read: u64,
+    /// The number of entries of the replacement.
     count: u64,
     returned: u64,
     /// Entries that are not written yet.
@@ -191,15 +198,14 @@ struct Merge<'a> {
 }
 
 impl Merge<'_> {
-    /// Adds the entries whose index is reached, except those that the rest of the list has.
+    /// Adds the entries whose index is reached, except those that the list has again.
     fn return_entries(&mut self, core: &mut Core) -> bool {
         while let Some(((index, entry), rest)) = self.rest.split_first() {
             if *index > self.count {
                 break;
             }
             self.rest = rest;
-            let last = self.present.get(entry.as_bytes()).copied().flatten();
-            if last.is_some_and(|last| last >= self.read) {
+            if !self.removed.contains(entry.as_bytes()) {
                 continue;
             }
             self.returned += 1;

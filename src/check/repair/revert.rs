@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use super::list_revert::ListRevert;
-use super::undo::UndoFile;
+use super::undo::{UndoFile, UndoneRepair};
 use crate::bulk::pace::Pace;
 use crate::check::verify::batch_size::{BatchSizes, MAX_BATCH};
 use crate::core::call::Core;
@@ -147,7 +147,7 @@ fn revert(
         while let Some(repair) = repairs.next() {
             reverter.collect(repair, &mut changes)?;
             // The changes of one finding stay together.
-            let more = repairs.peek().map(Vec::len);
+            let more = repairs.peek().map(|repair| repair.changes.len());
             if more.is_none_or(|more| changes.len() + more > reverter.batch_size()) {
                 reverter.revert(&std::mem::take(&mut changes))?;
             }
@@ -177,27 +177,28 @@ impl Reverter<'_> {
     }
 
     /// Adds the changes of a finding to the entries of its list, or to the other changes.
-    fn collect(&mut self, repair: Vec<Change>, changes: &mut Vec<Change>) -> Result<(), Error> {
-        if let Some(list) = repair.first().and_then(|change| self.lists.get_mut(&change.key))
+    fn collect(&mut self, repair: UndoneRepair, changes: &mut Vec<Change>) -> Result<(), Error> {
+        let first = repair.changes.first();
+        if let Some(list) = first.and_then(|change| self.lists.get_mut(&change.key))
             && list.add(&repair)
         {
             return Ok(());
         }
         // Other changes of a list come after its newer ones.
-        for change in &repair {
+        for change in &repair.changes {
             if let Some(list) = self.lists.remove(&change.key) {
                 self.revert_list(list)?;
             }
         }
         match ListRevert::of(&self.keys, &repair) {
             Some(list) => {
-                let key = &repair[0].key;
-                if changes.iter().any(|change| change.key == *key) {
+                let key = list.key();
+                if changes.iter().any(|change| change.key == key) {
                     self.revert(&std::mem::take(changes))?;
                 }
-                self.lists.insert(key.clone(), list);
+                self.lists.insert(key, list);
             }
-            None => changes.extend(repair),
+            None => changes.extend(repair.changes),
         }
         Ok(())
     }

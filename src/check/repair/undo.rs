@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bulk::ledger::{Ledger, LedgerHead, UNDO};
 use crate::error::{Error, Kind, io_words};
+use crate::model::finding::FindingId;
 use crate::model::verdict::{Change, RepairReply, Verdict, VerdictOutcome};
 use crate::name::Name;
 use crate::session::Session;
@@ -204,6 +205,15 @@ fn read(line: &[u8]) -> Result<Line, String> {
     serde_json::from_slice(line).map_err(|_| "this is not a change of a repair".to_owned())
 }
 
+/// A repaired finding to revert.
+#[derive(Debug)]
+pub(crate) struct UndoneRepair {
+    /// `None` for a finding of another version.
+    pub id: Option<FindingId>,
+    /// The newest first.
+    pub changes: Vec<Change>,
+}
+
 /// An undo file to revert.
 #[derive(Debug)]
 pub(crate) struct UndoFile {
@@ -273,8 +283,8 @@ impl UndoFile {
         self.counts.values().sum()
     }
 
-    /// Takes the newest remaining line and returns its changes, newest first, by finding.
-    pub(crate) fn pop_newest(&mut self) -> Result<Option<Vec<Vec<Change>>>, Error> {
+    /// Takes the newest remaining line and returns its repaired findings, newest first.
+    pub(crate) fn pop_newest(&mut self) -> Result<Option<Vec<UndoneRepair>>, Error> {
         let Some((at, length)) = self.lines.pop() else {
             return Ok(None);
         };
@@ -295,7 +305,9 @@ impl UndoFile {
         let (Step::Plan(repairs) | Step::Done(repairs)) = step;
         let newest_first = repairs.into_iter().rev().map(|repair| {
             let changes = repair.changes.into_iter().rev().map(ChangeRow::change);
-            changes.collect::<Result<Vec<Change>, String>>()
+            let changes = changes.collect::<Result<Vec<Change>, String>>()?;
+            let id = FindingId::named(&repair.finding);
+            Ok(UndoneRepair { id, changes })
         });
         newest_first
             .collect::<Result<_, _>>()

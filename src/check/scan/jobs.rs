@@ -1,6 +1,6 @@
 //! Jobs: their fields, and the index entries that match them.
 
-use crate::core::api::read::{Read, ReadReply};
+use crate::core::api::read::{Read, ReadReply, ReadsAhead};
 use crate::core::script::keys::Companion;
 use crate::error::{Error, Kind as Fault};
 use crate::model::verdict::{ItemKind, Location};
@@ -52,6 +52,19 @@ const MAX_HISTORY_BYTES: usize = 1_000_000;
 /// A lock that expires later than this is implausible, in seconds.
 pub(super) const MAX_LOCK: f64 = 8_640_000.0;
 
+/// Maximum number of reads of jobs that are on their way: the server works on one while the reply
+/// to another is examined.
+pub(super) const MAX_AHEAD: usize = 2;
+
+/// Jobs whose reads were sent.
+#[derive(Debug)]
+pub(super) struct JobsAhead {
+    jids: Vec<Vec<u8>>,
+    reads: ReadsAhead,
+    /// Whether their fields are read by name.
+    by_name: bool,
+}
+
 /// A job, and what else has to be read about it.
 #[derive(Debug, Default)]
 pub(super) struct Job {
@@ -71,60 +84,108 @@ pub(super) struct Job {
 }
 
 impl Scanner<'_> {
-    pub(super) fn scan_jobs(&mut self, jids: &[Vec<u8>]) -> Result<(), Error> {
-        let (mut rest, mut open) = (jids, Vec::new());
-        while !rest.is_empty() {
-            let (jids, others) = rest.split_at(self.jobs_per_read().min(rest.len()));
-            rest = others;
-            let mut replies = self.read_jobs(jids)?.into_iter();
-            for jid in jids {
-                let (Some(fields), Some(history)) = (replies.next(), replies.next()) else {
-                    return Err(Error::internal("a read without outcome"));
-                };
-                let fields = self.select_fields(jid, fields)?;
-                let job = self.examine_job(jid, fields, &history)?;
-                match job {
-                    Some(job) if !job.extra_reads.is_empty() => open.push(job),
-                    Some(job) => self.add_job(&job)?,
-                    None => {}
-                }
+    /// Scans jobs. Up to [`MAX_AHEAD`] reads stay on their way until further jobs come, or until
+    /// [`Scanner::finish_jobs`].
+    pub(super) fn scan_jobs(&mut self, jids: Vec<Vec<u8>>) -> Result<(), Error> {
+        self.next_jobs.extend(jids);
+        if self.max_ahead == 0 {
+            return self.finish_jobs();
+        }
+        while self.next_jobs.len() >= self.jobs_per_read() {
+            self.send_jobs();
+            if self.jobs_ahead.len() > self.max_ahead {
+                self.examine_oldest()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Scans the jobs that are left.
+    pub(super) fn finish_jobs(&mut self) -> Result<(), Error> {
+        while !self.next_jobs.is_empty() {
+            self.send_jobs();
+        }
+        while !self.jobs_ahead.is_empty() {
+            self.examine_oldest()?;
+        }
+        Ok(())
+    }
+
+    /// Sends the reads of the next jobs.
+    fn send_jobs(&mut self) {
+        let count = self.jobs_per_read().min(self.next_jobs.len());
+        let jids: Vec<Vec<u8>> = self.next_jobs.drain(..count).collect();
+        let by_name = self.by_name;
+        let reads = self.core.send_reads(self.now, self.job_reads(&jids));
+        self.jobs_ahead.push_back(JobsAhead {
+            jids,
+            reads,
+            by_name,
+        });
+    }
+
+    /// Examines the jobs whose reads were sent first.
+    fn examine_oldest(&mut self) -> Result<(), Error> {
+        let Some(JobsAhead {
+            jids,
+            reads,
+            mut by_name,
+        }) = self.jobs_ahead.pop_front()
+        else {
+            return Ok(());
+        };
+        let replies = match self.core.take_reads(self.now, reads) {
+            // This read requires one right more than the core.
+            Err(error) if error.kind() == Fault::NoPerm && !by_name => {
+                self.by_name = true;
+                by_name = true;
+                self.read_all(self.job_reads(&jids))?
+            }
+            replies => replies?,
+        };
+        let (mut replies, mut open) = (replies.into_iter(), Vec::new());
+        for jid in &jids {
+            let (Some(fields), Some(history)) = (replies.next(), replies.next()) else {
+                return Err(Error::internal("a read without outcome"));
+            };
+            let fields = self.select_fields(jid, fields, by_name)?;
+            let job = self.examine_job(jid, fields, &history)?;
+            match job {
+                Some(job) if !job.extra_reads.is_empty() => open.push(job),
+                Some(job) => self.add_job(&job)?,
+                None => {}
             }
         }
         self.read_more(open)
     }
 
-    /// Reads hash and history of each job.
-    fn read_jobs(&mut self, jids: &[Vec<u8>]) -> Result<Vec<ReadReply>, Error> {
-        let reads = |scanner: &Self| {
-            let mut reads = Vec::with_capacity(jids.len() * 2);
-            for jid in jids {
-                let job = scanner.keys.job(jid);
-                reads.push(match scanner.by_name {
-                    true => Read::fields(&job, &scanner.job_fields),
-                    false => Read::some(&job, MAX_FIELDS),
-                });
-                let history = scanner.keys.companion(Companion::History, jid);
-                reads.push(match scanner.first_pass {
-                    true => Read::range(&history, 0, MAX_ENTRIES as i64 - 1),
-                    false => Read::length(&history),
-                });
-            }
-            reads
-        };
-        match self.read_all(reads(self)) {
-            // This read requires one right more than the core.
-            Err(error) if error.kind() == Fault::NoPerm && !self.by_name => {
-                self.by_name = true;
-                self.read_all(reads(self))
-            }
-            replies => replies,
+    /// Returns the reads of hash and history of each job.
+    fn job_reads(&self, jids: &[Vec<u8>]) -> Vec<Read> {
+        let mut reads = Vec::with_capacity(jids.len() * 2);
+        for jid in jids {
+            let job = self.keys.job(jid);
+            reads.push(match self.by_name {
+                true => Read::fields(&job, &self.job_fields),
+                false => Read::some(&job, MAX_FIELDS),
+            });
+            let history = self.keys.companion(Companion::History, jid);
+            reads.push(match self.first_pass {
+                true => Read::range(&history, 0, MAX_ENTRIES as i64 - 1),
+                false => Read::length(&history),
+            });
         }
+        reads
     }
 
     /// Returns the values of [`FIELDS`], in their order.
-    fn select_fields(&mut self, jid: &[u8], replies: ReadReply) -> Result<ReadReply, Error> {
+    fn select_fields(
+        &mut self,
+        jid: &[u8],
+        replies: ReadReply,
+        by_name: bool,
+    ) -> Result<ReadReply, Error> {
         let pairs = match replies {
-            ReadReply::Texts(pairs) if !self.by_name => pairs,
+            ReadReply::Texts(pairs) if !by_name => pairs,
             replies => return Ok(replies),
         };
         if pairs.len() >= 2 * MAX_FIELDS {

@@ -30,7 +30,8 @@ struct Page {
 impl Scanner<'_> {
     pub(super) fn scan_keys(&mut self) -> Result<(), Error> {
         let pattern = format!("{}*", self.keys.prefix);
-        self.each_key_page(pattern.as_bytes(), |scanner, keys| scanner.scan_page(&keys))
+        self.each_key_page(pattern.as_bytes(), |scanner, keys| scanner.scan_page(&keys))?;
+        self.finish_jobs()
     }
 
     /// Calls `each` with all keys that match a pattern, page by page.
@@ -39,15 +40,19 @@ impl Scanner<'_> {
         pattern: &[u8],
         mut each: impl FnMut(&mut Self, Vec<Vec<u8>>) -> Result<(), Error>,
     ) -> Result<(), Error> {
-        let mut cursor = START.to_vec();
+        let count = KEYS_PER_PAGE.min(self.max_batch).max(MIN_READ);
+        let page = |cursor: &[u8]| vec![Read::keys(cursor, pattern, count)];
+        let mut reads = self.core.send_reads(self.now, page(START));
         loop {
-            let read = Read::keys(
-                &cursor,
-                pattern,
-                KEYS_PER_PAGE.min(self.max_batch).max(MIN_READ),
-            );
-            let ReadReply::Page(next, keys) = self.core.read(self.now, read)? else {
+            let reply = self.core.take_reads(self.now, reads)?.pop();
+            let Some(ReadReply::Page(next, keys)) = reply else {
                 return Err(Error::internal("no page of keys"));
+            };
+            let ahead = match &next {
+                Some(next) if self.max_ahead > 0 => {
+                    Some(self.core.send_reads(self.now, page(next)))
+                }
+                _ => None,
             };
             let jobs = |key: &&Vec<u8>| matches!(self.keys.family(key), Family::Job(_));
             let seen = ScanCounts {
@@ -57,10 +62,11 @@ impl Scanner<'_> {
             };
             each(self, keys)?;
             self.sink.keys_scanned(self.core, seen)?;
-            match next {
-                Some(next) => cursor = next,
-                None => return Ok(()),
-            }
+            reads = match (ahead, next) {
+                (Some(ahead), _) => ahead,
+                (None, Some(next)) => self.core.send_reads(self.now, page(&next)),
+                (None, None) => return Ok(()),
+            };
         }
     }
 
@@ -76,7 +82,7 @@ impl Scanner<'_> {
             self.counts.keys += keys.len() as u64;
             self.counts.jobs += page.jobs.len() as u64;
         }
-        self.scan_jobs(&page.jobs)?;
+        self.scan_jobs(page.jobs)?;
         self.read_dependencies(&page.with_dependencies)?;
         self.read_dependents(&page.with_dependents)?;
         self.scan_templates(&page.templates)?;

@@ -22,7 +22,7 @@ mod templates;
 mod unmatched;
 pub mod validate;
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{HashMap, HashSet, VecDeque};
 
 use crate::clock::moment::Moment;
 use crate::core::api::read::{Fields, PAGE, Read, ReadReply};
@@ -33,6 +33,7 @@ use crate::model::verdict::{ItemKind, Location};
 use crate::name::Name;
 
 use cycles::Cycles;
+use jobs::JobsAhead;
 use tally::Tally;
 use unmatched::{Match, Salt, Unmatched};
 
@@ -194,6 +195,11 @@ struct Scanner<'a> {
     by_name: bool,
     template_fields: Fields,
     state_fields: Fields,
+    /// Jobs whose reads are not sent yet, and those whose reads are on their way.
+    next_jobs: Vec<Vec<u8>>,
+    jobs_ahead: VecDeque<JobsAhead>,
+    /// Maximum number of reads on their way: none if the pace is slow.
+    max_ahead: usize,
     /// Bytes and number of the jobs read.
     weight: (u64, u64),
     counts: ScanCounts,
@@ -206,6 +212,10 @@ impl<'a> Scanner<'a> {
         scope: &'a Scope,
         sink: &'a mut dyn Sink,
     ) -> Scanner<'a> {
+        let max_ahead = match sink.max_batch() {
+            usize::MAX => jobs::MAX_AHEAD,
+            _ => 0,
+        };
         Scanner {
             keys: Keys::new(core.prefix()),
             core,
@@ -232,6 +242,9 @@ impl<'a> Scanner<'a> {
             by_name: false,
             template_fields: Fields::new(&templates::FIELDS),
             state_fields: Fields::new(&edges::FIELDS),
+            next_jobs: Vec::new(),
+            jobs_ahead: VecDeque::new(),
+            max_ahead,
             weight: (0, 0),
             counts: ScanCounts::default(),
         }

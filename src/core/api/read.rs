@@ -3,6 +3,7 @@
 //! A key of another type is a reply here, not an error.
 
 use crate::clock::moment::Moment;
+use crate::core::call::ahead::Ahead;
 use crate::core::call::connect::Words;
 use crate::core::call::reply;
 use crate::core::call::{Call, Core, Value};
@@ -37,6 +38,13 @@ pub enum ReadReply {
     Number(i64),
     /// The key has another type.
     Wrong,
+}
+
+/// Reads that were sent ahead.
+#[derive(Debug)]
+pub(crate) struct ReadsAhead {
+    calls: Ahead,
+    forms: Vec<ReplyForm>,
 }
 
 /// The cursor of the first page.
@@ -201,6 +209,27 @@ impl Core {
             reads.into_iter().map(|read| (read.call, read.form)).unzip();
         let results = self.calls(now, &calls).into_iter().zip(forms);
         results.map(|(result, form)| form.read(result)).collect()
+    }
+
+    /// Sends reads, and does not wait for their replies.
+    pub(crate) fn send_reads(&mut self, now: Moment, reads: Vec<Read>) -> ReadsAhead {
+        let (calls, forms): (Vec<Call>, Vec<ReplyForm>) =
+            reads.into_iter().map(|read| (read.call, read.form)).unzip();
+        let calls = self.send_ahead(now, calls);
+        ReadsAhead { calls, forms }
+    }
+
+    /// Returns the replies to reads that were sent ahead.
+    pub(crate) fn take_reads(
+        &mut self,
+        now: Moment,
+        reads: ReadsAhead,
+    ) -> Result<Vec<ReadReply>, Error> {
+        let results = self.take_ahead(now, reads.calls).into_iter();
+        results
+            .zip(reads.forms)
+            .map(|(result, form)| form.read(result))
+            .collect()
     }
 
     /// Makes one read.

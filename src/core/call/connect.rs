@@ -184,7 +184,7 @@ impl Connection {
             requests,
             responses,
         };
-        match connection.await_response(deadline).fault {
+        match connection.receive(deadline).fault {
             None => Ok(connection),
             Some(fault) => Err(fault),
         }
@@ -192,14 +192,20 @@ impl Connection {
 
     /// Sends packed commands and reads their replies.
     pub(crate) fn exchange(&self, bytes: Packed, deadline: Instant) -> Response {
-        let request = Request { bytes, deadline };
-        match self.requests.send(request) {
-            Ok(()) => self.await_response(deadline),
-            Err(_) => Response::broken(Fault::Closed),
+        match self.send(bytes, deadline) {
+            true => self.receive(deadline),
+            false => Response::broken(Fault::Closed),
         }
     }
 
-    fn await_response(&self, deadline: Instant) -> Response {
+    /// Sends packed commands. [`Connection::receive`] returns their replies. Returns false if the
+    /// connection has ended.
+    pub(crate) fn send(&self, bytes: Packed, deadline: Instant) -> bool {
+        self.requests.send(Request { bytes, deadline }).is_ok()
+    }
+
+    /// Waits for the replies to the oldest commands without replies.
+    pub(crate) fn receive(&self, deadline: Instant) -> Response {
         let timeout = deadline.saturating_duration_since(Instant::now()) + GRACE;
         match self.responses.recv_timeout(timeout) {
             Ok(response) => response,

@@ -5,6 +5,7 @@
 //! `api/reconcile.rs` finds out what a second reply means. Otherwise the error says that the change
 //! may or may not have happened.
 
+pub(crate) mod ahead;
 pub(crate) mod call_spec;
 pub(crate) mod connect;
 mod dial;
@@ -83,6 +84,8 @@ pub struct Core {
     connection: Option<Connection>,
     /// The number of connections opened so far.
     connections: u64,
+    /// Requests that were sent ahead.
+    ahead: ahead::Requests,
     /// Whether a call waits for a server that was there and is no longer.
     waits_for_lost_server: bool,
     /// Whether there was a connection.
@@ -106,6 +109,7 @@ impl Core {
             version: String::new(),
             connection: None,
             connections: 0,
+            ahead: ahead::Requests::default(),
             waits_for_lost_server: true,
             was_connected: false,
         };
@@ -157,6 +161,7 @@ impl Core {
 
     /// Sends commands of Redis once, on the connection that is open. Returns the replies that came.
     pub(crate) fn exchange_once(&mut self, packed: Packed, deadline: Instant) -> Vec<Value> {
+        self.settle_ahead();
         let Some(connection) = &self.connection else {
             return Vec::new();
         };
@@ -207,6 +212,7 @@ impl Core {
 
     /// Makes calls in one round trip, and says which of them were repeated.
     pub(crate) fn replies(&mut self, now: Moment, calls: &[Call]) -> Vec<Reply> {
+        self.settle_ahead();
         let text = now.to_string();
         let begun = Instant::now();
         let deadline = begun + self.timeout;

@@ -1,0 +1,111 @@
+//! Reads that are sent before their replies are needed: the server works on them while the caller
+//! examines earlier replies. Replies come in the order of the requests, so another call first takes
+//! the replies that are still on their way.
+
+use std::collections::VecDeque;
+use std::time::Instant;
+
+use super::call_spec::RetryClass;
+use super::connect::Response;
+use super::{Call, Core, Value, server_error};
+use crate::clock::moment::Moment;
+use crate::error::Error;
+
+/// Calls that were sent ahead.
+#[derive(Debug)]
+pub(crate) struct Ahead {
+    calls: Vec<Call>,
+    /// The number of the request, if it was sent.
+    request: Option<u64>,
+}
+
+/// The requests whose replies nobody has taken yet, in their order.
+#[derive(Debug, Default)]
+pub(super) struct Requests {
+    open: VecDeque<Request>,
+    next: u64,
+}
+
+#[derive(Debug)]
+struct Request {
+    number: u64,
+    connection: u64,
+    deadline: Instant,
+    response: Option<Response>,
+}
+
+impl Core {
+    /// Sends calls that only read, and does not wait for their replies.
+    pub(crate) fn send_ahead(&mut self, now: Moment, calls: Vec<Call>) -> Ahead {
+        let only_reads = calls.iter().all(|call| call.class() == RetryClass::Read);
+        let deadline = Instant::now() + self.timeout;
+        let request = match &self.connection {
+            Some(connection) if only_reads && !self.trace.is_on() => {
+                let packed = self.pack(&now.to_string(), calls.iter(), false);
+                connection.send(packed, deadline).then(|| {
+                    let number = self.ahead.next;
+                    self.ahead.next += 1;
+                    self.ahead.open.push_back(Request {
+                        number,
+                        connection: self.connections,
+                        deadline,
+                        response: None,
+                    });
+                    number
+                })
+            }
+            _ => None,
+        };
+        Ahead { calls, request }
+    }
+
+    /// Returns the replies to calls that were sent ahead. If they did not come, or if the server
+    /// refused any of the calls, all of them are made again.
+    pub(crate) fn take_ahead(&mut self, now: Moment, ahead: Ahead) -> Vec<Result<Value, Error>> {
+        let Ahead { calls, request } = ahead;
+        let response = request.and_then(|number| self.response(number));
+        match response {
+            Some(response)
+                if response.fault.is_none()
+                    && response.replies.len() == calls.len()
+                    && response.replies.iter().all(|reply| server_error(reply).is_none()) =>
+            {
+                response.replies.into_iter().map(Ok).collect()
+            }
+            _ => self.calls(now, &calls),
+        }
+    }
+
+    /// Takes the replies that are still on their way, so that the next ones belong to another call.
+    pub(super) fn settle_ahead(&mut self) {
+        self.settle(u64::MAX);
+    }
+
+    /// Returns the response to a request.
+    fn response(&mut self, number: u64) -> Option<Response> {
+        self.settle(number);
+        let mut open = self.ahead.open.iter();
+        let at = open.position(|request| request.number == number)?;
+        self.ahead.open.remove(at)?.response
+    }
+
+    /// Takes the replies to the requests up to one.
+    fn settle(&mut self, last: u64) {
+        for at in 0..self.ahead.open.len() {
+            let request = &self.ahead.open[at];
+            if request.number > last {
+                break;
+            }
+            // After a fault, the replies of that connection do not come.
+            if request.response.is_none() && request.connection == self.connections {
+                let deadline = request.deadline;
+                let connection = self.connection.as_ref();
+                let response = connection.map(|connection| connection.receive(deadline));
+                if response.as_ref().is_some_and(|one| one.fault.is_some()) {
+                    self.connection = None;
+                }
+                self.ahead.open[at].response = response;
+            }
+        }
+    }
+}
