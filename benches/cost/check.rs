@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use crate::binary;
 use crate::measured_server::{Call, Server};
 use crate::submit::peak_of;
 
@@ -25,6 +26,8 @@ const BEGIN: f64 = 1_795_000_000.0;
 struct Ran {
     /// Microseconds of the server's main thread.
     micros: f64,
+    /// CPU microseconds of the client.
+    client: f64,
     seconds: f64,
     /// The peak memory of the client, in MiB.
     peak: f64,
@@ -35,6 +38,7 @@ struct Ran {
 impl Ran {
     const MOST: Ran = Ran {
         micros: f64::INFINITY,
+        client: f64::INFINITY,
         seconds: f64::INFINITY,
         peak: f64::INFINITY,
         worst: f64::INFINITY,
@@ -42,6 +46,7 @@ impl Ran {
 
     fn keep(&mut self, other: Ran) {
         self.micros = self.micros.min(other.micros);
+        self.client = self.client.min(other.client);
         self.seconds = self.seconds.min(other.seconds);
         self.peak = self.peak.min(other.peak);
         self.worst = self.worst.min(other.worst);
@@ -88,7 +93,19 @@ pub fn print(rounds: usize, sizes: &[usize]) {
                 ran.worst,
             );
         }
-        println!("    seconds of the check: {seconds:.1}");
+        let most = check.micros.max(check.client) / 1e6;
+        println!(
+            "    the check took {seconds:.1} s, {:.2} times the larger of {:.1} s of the server's CPU and \
+             {:.1} s of the client's",
+            seconds / most,
+            check.micros / 1e6,
+            check.client / 1e6
+        );
+        println!(
+            "    for each job: {:.2} µs of the server, {:.2} µs of the client",
+            check.micros / *size as f64,
+            check.client / *size as f64
+        );
     }
     ghosts();
 }
@@ -131,7 +148,7 @@ fn ghosts() {
     );
 }
 
-fn qless(server: &Server, line: &str) -> Command {
+pub fn qless(server: &Server, line: &str) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_qless"));
     command.env_clear().env("QLESS_REDIS_URL", server.url());
     command.args(line.split(' '));
@@ -154,6 +171,7 @@ fn run(server: &mut Server, command: &mut Command) -> Ran {
         worst.as_secs_f64() * 1e3
     });
     let (before, begun) = (server.cpu(), Instant::now());
+    let children = binary::cpu().unwrap_or_default();
     let command = command.stdin(Stdio::null()).stdout(Stdio::null());
     let mut child = command.stderr(Stdio::inherit()).spawn().unwrap();
     let mut peak = 0.0_f64;
@@ -167,8 +185,10 @@ fn run(server: &mut Server, command: &mut Command) -> Ran {
     let (micros, seconds) = (server.cpu() - before, begun.elapsed().as_secs_f64());
     over.store(true, Ordering::Relaxed);
     assert!(status.success(), "{command:?}: {status}");
+    let client = 1e3 * (binary::cpu().unwrap_or_default() - children);
     Ran {
         micros,
+        client,
         seconds,
         peak,
         worst: probe.join().unwrap(),

@@ -9,6 +9,7 @@
 mod binary;
 mod calls;
 mod check;
+mod damage;
 mod measured_server;
 mod private_redis;
 mod recover;
@@ -51,6 +52,7 @@ fn main() {
     }
     if is_named("check") {
         check::print(2, &sizes);
+        damage::print();
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::core::api::read::{Read, ReadReply, ReadsAhead};
 use crate::core::script::keys::Companion;
-use crate::error::{Error, Kind as Fault};
+use crate::error::Error;
 use crate::model::verdict::{ItemKind, Location};
 use crate::name::Name;
 
@@ -31,11 +31,9 @@ pub(super) const FIELDS: [&str; 16] = [
     "failure",
 ];
 
-/// A hash with more fields is read again by the names of the fields.
-const MAX_FIELDS: usize = 40;
-
-/// Maximum number of jobs read together: half a millisecond of the server.
-const MAX_JOBS: usize = 128;
+/// Maximum number of jobs read together: a millisecond of the server, which serves other clients in
+/// between.
+const MAX_JOBS: usize = 256;
 
 /// Target size of the jobs read in one round trip.
 const TARGET_BYTES: u64 = 1 << 20;
@@ -61,8 +59,6 @@ pub(super) const MAX_AHEAD: usize = 2;
 pub(super) struct JobsAhead {
     jids: Vec<Vec<u8>>,
     reads: ReadsAhead,
-    /// Whether their fields are read by name.
-    by_name: bool,
 }
 
 /// A job, and what else has to be read about it.
@@ -115,40 +111,21 @@ impl Scanner<'_> {
     fn send_jobs(&mut self) {
         let count = self.jobs_per_read().min(self.next_jobs.len());
         let jids: Vec<Vec<u8>> = self.next_jobs.drain(..count).collect();
-        let by_name = self.by_name;
         let reads = self.core.send_reads(self.now, self.job_reads(&jids));
-        self.jobs_ahead.push_back(JobsAhead {
-            jids,
-            reads,
-            by_name,
-        });
+        self.jobs_ahead.push_back(JobsAhead { jids, reads });
     }
 
     /// Examines the jobs whose reads were sent first.
     fn examine_oldest(&mut self) -> Result<(), Error> {
-        let Some(JobsAhead {
-            jids,
-            reads,
-            mut by_name,
-        }) = self.jobs_ahead.pop_front()
-        else {
+        let Some(JobsAhead { jids, reads }) = self.jobs_ahead.pop_front() else {
             return Ok(());
         };
-        let replies = match self.core.take_reads(self.now, reads) {
-            // This read requires one right more than the core.
-            Err(error) if error.kind() == Fault::NoPerm && !by_name => {
-                self.by_name = true;
-                by_name = true;
-                self.read_all(self.job_reads(&jids))?
-            }
-            replies => replies?,
-        };
-        let (mut replies, mut open) = (replies.into_iter(), Vec::new());
+        let mut replies = self.core.take_reads(self.now, reads)?.into_iter();
+        let mut open = Vec::new();
         for jid in &jids {
             let (Some(fields), Some(history)) = (replies.next(), replies.next()) else {
                 return Err(Error::internal("a read without outcome"));
             };
-            let fields = self.select_fields(jid, fields, by_name)?;
             let job = self.examine_job(jid, fields, &history)?;
             match job {
                 Some(job) if !job.extra_reads.is_empty() => open.push(job),
@@ -164,10 +141,7 @@ impl Scanner<'_> {
         let mut reads = Vec::with_capacity(jids.len() * 2);
         for jid in jids {
             let job = self.keys.job(jid);
-            reads.push(match self.by_name {
-                true => Read::fields(&job, &self.job_fields),
-                false => Read::some(&job, MAX_FIELDS),
-            });
+            reads.push(Read::fields(&job, &self.job_fields));
             let history = self.keys.companion(Companion::History, jid);
             reads.push(match self.first_pass {
                 true => Read::range(&history, 0, MAX_ENTRIES as i64 - 1),
@@ -175,33 +149,6 @@ impl Scanner<'_> {
             });
         }
         reads
-    }
-
-    /// Returns the values of [`FIELDS`], in their order.
-    fn select_fields(
-        &mut self,
-        jid: &[u8],
-        replies: ReadReply,
-        by_name: bool,
-    ) -> Result<ReadReply, Error> {
-        let pairs = match replies {
-            ReadReply::Texts(pairs) if !by_name => pairs,
-            replies => return Ok(replies),
-        };
-        if pairs.len() >= 2 * MAX_FIELDS {
-            let read = Read::fields(&self.keys.job(jid), &self.job_fields);
-            return self.core.read(self.now, read);
-        }
-        let mut fields = vec![None; FIELDS.len()];
-        let mut pairs = pairs.into_iter();
-        while let (Some(name), Some(value)) = (pairs.next(), pairs.next()) {
-            let name = name.unwrap_or_default();
-            let at = FIELDS.iter().position(|field| field.as_bytes() == name);
-            if let Some(field) = at.and_then(|at| fields.get_mut(at)) {
-                *field = value;
-            }
-        }
-        Ok(ReadReply::Texts(fields))
     }
 
     /// Returns the number of jobs to read together: fewer if they are large.

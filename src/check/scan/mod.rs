@@ -191,8 +191,6 @@ struct Scanner<'a> {
     expiring: bool,
     has_tracked: bool,
     job_fields: Fields,
-    /// Whether the fields of jobs are read by name.
-    by_name: bool,
     template_fields: Fields,
     state_fields: Fields,
     /// Jobs whose reads are not sent yet, and those whose reads are on their way.
@@ -239,7 +237,6 @@ impl<'a> Scanner<'a> {
             expiring: true,
             has_tracked: false,
             job_fields: Fields::new(&jobs::FIELDS),
-            by_name: false,
             template_fields: Fields::new(&templates::FIELDS),
             state_fields: Fields::new(&edges::FIELDS),
             next_jobs: Vec::new(),

@@ -123,13 +123,6 @@ impl Read {
         read.arg("-inf").arg(score.to_string())
     }
 
-    /// All fields of a hash, or `most` of them: names and values alternate. One pass over the hash
-    /// costs two thirds of a lookup of each name.
-    pub fn some(key: &[u8], most: usize) -> Read {
-        let read = Read::new(ReplyForm::Texts, "HRANDFIELD").arg(key);
-        read.arg(most.to_string()).arg("WITHVALUES")
-    }
-
     /// Elements of a list. Negative indexes count from the end.
     pub fn range(key: &[u8], from: i64, to: i64) -> Read {
         let read = Read::new(ReplyForm::Texts, "LRANGE").arg(key);
