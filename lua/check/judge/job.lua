@@ -16,6 +16,7 @@ return function(c)
     if what == 'stub' then return end
     c.need('judge/fields')(j, what)
     c.need('judge/history')(j)
+    c.need('judge/legacy_history')(j)
     if what == 'odd' then return end
     c.need('judge/sets')(j)
     if j.state == 'running' then c.need('judge/running')(j) end

@@ -109,6 +109,12 @@ impl Read {
         read.arg(format!("({score}")).arg("+inf")
     }
 
+    /// The number of members of a sorted set with a lower score.
+    pub fn lower(key: &[u8], score: f64) -> Read {
+        let read = Read::new(ReplyForm::Number, "ZCOUNT").arg(key);
+        read.arg("-inf").arg(format!("({score}"))
+    }
+
     /// The number of members of a sorted set with this score or a lower one.
     pub fn up_to(key: &[u8], score: f64) -> Read {
         let read = Read::new(ReplyForm::Number, "ZCOUNT").arg(key);
