@@ -783,6 +783,18 @@ damages! {
             never-due s1 report [scheduled for -inf]
         "#]];
 
+    a_hash_is_in_the_place_of_the_dependencies_of_a_job: "HSET ql:j:w2-dependencies a b" => expect![[r#"
+        key-type j:w2-dependencies decide [is a hash, not a set]
+    "#]];
+
+    hashes_are_in_the_places_of_keys_of_a_job_that_is_gone:
+        "HSET ql:j:gone-history a b"
+        "HSET ql:j:gone-dependents a b"
+        "ZADD ql:q:q-work 3 gone-dependents" => expect![[r#"
+            key-type j:gone-dependents decide [is a hash, not a set]
+            key-type j:gone-history decide [is a hash, not a list]
+        "#]];
+
     more_tries_remain_than_retries_allow: "HSET ql:j:w2 remaining 9" => expect![[r#"
         remaining w2 report [9 of 5]
     "#]];

@@ -39,6 +39,17 @@ pub enum ReadReply {
     Wrong,
 }
 
+impl ReadReply {
+    /// Returns the only text, or the first of several.
+    pub fn first_text(&self) -> Option<&[u8]> {
+        match self {
+            ReadReply::Text(text) => text.as_deref(),
+            ReadReply::Texts(texts) => texts.first()?.as_deref(),
+            _ => None,
+        }
+    }
+}
+
 /// The cursor of the first page.
 pub(crate) const START: &[u8] = b"0";
 

@@ -613,7 +613,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
     },
     Finding {
         id: NotJudged, name: "not-judged", severity: Info, invariants: &[],
-        problem: "item is too large to verify in one call",
+        problem: "item that could not be verified: it is too large, or needs a key of a wrong type",
         form: NameIs, by_detail: false, is_edge: false,
         approval: Never, remedy: None,
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
