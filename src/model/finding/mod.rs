@@ -293,7 +293,8 @@ pub enum Form {
 /// first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
-    /// Types, expiries and stubs of jobs: a write to such a key would be in vain.
+    /// Types, expiries and stubs of jobs, since a write to such a key would be in vain; and the list
+    /// of queues, since a call sees the locks of listed queues only.
     Keys,
     /// Entries of queues, jobs, failures, workers, tags, names.
     Entries,
