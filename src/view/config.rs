@@ -4,7 +4,7 @@ use super::Page;
 use super::document::Document;
 use super::list::Row;
 use super::table::{Cell, Column, NONE, Table};
-use crate::model::config::{ConfigOption, OptionChange, known};
+use crate::model::config::{ConfigOption, OptionChange, OptionKind, known};
 use crate::text;
 
 impl Row for ConfigOption {
@@ -32,22 +32,33 @@ impl Row for ConfigOption {
 }
 
 impl ConfigOption {
-    /// Returns the meaning of the option, with the queue or the duration of its value.
+    /// Returns the meaning of the option, with its queue, the duration of its value, and the meaning of
+    /// 0.
     fn meaning(&self) -> String {
         let Some(known) = known(&self.key) else {
             return "unknown to the core".to_owned();
         };
-        let meaning = known.setting.meaning;
-        let seconds = self
-            .value
-            .as_str()
-            .and_then(|text| text.parse::<f64>().ok());
-        match (known.queue, seconds) {
-            (Some(queue), _) => format!("{meaning} {queue}"),
-            (None, Some(seconds)) if known.setting.key == "jobs-history" && seconds >= 60.0 => {
-                format!("{meaning} ({})", text::duration(seconds))
+        let setting = known.setting;
+        let mut meaning = setting.meaning.to_owned();
+        if let Some(queue) = known.queue {
+            meaning.push_str(&format!(" {queue}"));
+        }
+        let number = self.value.as_str();
+        let number = number.and_then(|text| text.parse::<f64>().ok());
+        let value = match (setting.kind, number) {
+            (OptionKind::Seconds, Some(seconds)) if seconds >= 60.0 => {
+                Some(text::duration(seconds))
             }
-            (None, _) => meaning.to_owned(),
+            (OptionKind::Seconds | OptionKind::Count, None) if setting.used => {
+                Some("not a number: it has no effect".to_owned())
+            }
+            _ => None,
+        };
+        let zero = setting.zero.map(|zero| format!("0: {zero}"));
+        let notes: Vec<String> = [value, zero].into_iter().flatten().collect();
+        match notes.is_empty() {
+            true => meaning,
+            false => format!("{meaning} ({})", notes.join("; ")),
         }
     }
 }

@@ -18,7 +18,7 @@ const GAP: usize = 2;
 /// Blanks before the further lines of a row that does not fit on one.
 const INDENT: usize = 2;
 
-/// The minimum width of a free text, if the table is wrapped.
+/// The minimum width of a free text.
 const LEAST: usize = 10;
 
 /// A column that a table can have.
@@ -30,42 +30,52 @@ pub struct Column {
     default: bool,
     /// Whether its header is shown.
     headed: bool,
+    /// How soon a narrow terminal drops it: the highest rank first, 0 never.
+    rank: u8,
+    /// The minimum width of free text.
+    least: usize,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Kind {
     Text,
     Number,
-    /// Free text, cut to the width of a terminal if it is the last column.
+    /// Free text, cut to the width that the other columns leave.
     Free,
 }
 
 impl Column {
     pub const fn text(name: &'static str) -> Column {
-        Column {
-            name,
-            kind: Kind::Text,
-            default: true,
-            headed: true,
-        }
+        Column::new(name, Kind::Text)
     }
 
     pub const fn number(name: &'static str) -> Column {
-        Column {
-            name,
-            kind: Kind::Number,
-            default: true,
-            headed: true,
-        }
+        Column::new(name, Kind::Number)
     }
 
     pub const fn free(name: &'static str) -> Column {
+        Column::new(name, Kind::Free)
+    }
+
+    const fn new(name: &'static str, kind: Kind) -> Column {
         Column {
             name,
-            kind: Kind::Free,
+            kind,
             default: true,
             headed: true,
+            rank: 0,
+            least: LEAST,
         }
+    }
+
+    /// A column that a narrow terminal drops: the highest rank first.
+    pub const fn rank(self, rank: u8) -> Column {
+        Column { rank, ..self }
+    }
+
+    /// A free text that is not cut to fewer columns than this.
+    pub const fn least(self, least: usize) -> Column {
+        Column { least, ..self }
     }
 
     /// A column that is shown only if `--columns` names it.
@@ -161,6 +171,11 @@ impl Cell {
     pub(crate) fn ink(self, ink: Option<Ink>) -> Cell {
         Cell { ink, ..self }
     }
+
+    /// Returns whether it says nothing: no text, a missing value or no jobs.
+    fn is_empty(&self) -> bool {
+        matches!(self.text.as_str(), "" | NONE | "0")
+    }
 }
 
 /// The columns and rows of a table that are shown: `--columns`, `--sort`, `--reverse` and paging.
@@ -234,7 +249,14 @@ impl Table {
             return String::new();
         }
         self.sort(&page.choice);
-        let shown = self.shown(&page.choice);
+        let mut shown = self.shown(&page.choice);
+        let widths = match page.terminal {
+            true => self.measure(page),
+            false => Vec::new(),
+        };
+        if page.terminal && page.choice.columns.is_empty() {
+            shown = self.narrow(shown, &widths, page);
+        }
         let marks = Marks::new(page.color);
         let mut rows: Vec<Vec<String>> = Vec::with_capacity(self.rows.len() + 1);
         if page.headers {
@@ -246,7 +268,7 @@ impl Table {
             );
         }
         let lines = match page.terminal {
-            true => self.fit(&shown, page),
+            true => self.fit(&shown, &widths, page),
             false => Vec::new(),
         };
         for row in &self.rows {
@@ -310,23 +332,100 @@ impl Table {
         choice.columns.iter().filter_map(position).collect()
     }
 
-    /// Cuts the last column, if it is free text, to the width that the others leave. If they leave
-    /// too little, rows are wrapped. Returns how many columns each line of a row has.
-    fn fit(&mut self, shown: &[usize], page: &Page) -> Vec<usize> {
-        let header = |at: usize| match page.headers {
-            true => text::width(self.columns[at].header()),
-            false => 0,
+    /// Drops columns until a row fits on a line: first those that are empty, then those that are
+    /// alike in all rows, then the least needed. Columns without a rank stay.
+    fn narrow(&self, mut shown: Vec<usize>, widths: &[Widths], page: &Page) -> Vec<usize> {
+        let sorted = page.choice.sort.as_deref();
+        let use_of = |at: usize| {
+            let column = &self.columns[at];
+            let mut cells = self.rows.iter().map(|row| &row[at].text);
+            let mut alike = || cells.all(|text| *text == self.rows[0][at].text);
+            let uselessness = if sorted.is_some_and(|sorted| column.is_named(sorted)) {
+                0
+            } else if self.is_empty(at) {
+                3
+            } else if self.rows.len() > 1 && alike() {
+                2
+            } else {
+                1
+            };
+            (uselessness, column.rank)
         };
-        let widest = |at: usize| {
-            let cells = self.rows.iter().map(|row| text::width(&row[at].text)).max();
-            cells.unwrap_or(0).max(header(at))
+        let fits = |shown: &[usize]| least_width(shown, widths) <= page.width;
+        if fits(&shown) {
+            return shown;
+        }
+        let ranked = shown.iter().filter(|&&at| self.columns[at].rank > 0);
+        let mut droppable: Vec<usize> = ranked.copied().collect();
+        droppable.sort_by_cached_key(|&at| use_of(at));
+        let mut dropped = Vec::new();
+        while !fits(&shown)
+            && let Some(least_used) = droppable.pop()
+        {
+            shown.retain(|&at| at != least_used);
+            dropped.push(least_used);
+        }
+        // A narrow column may fit where a wider one, which is needed more, did not.
+        dropped.retain(|&at| !self.is_empty(at));
+        for at in dropped.into_iter().rev() {
+            let place = shown.partition_point(|&other| other < at);
+            shown.insert(place, at);
+            if !fits(&shown) {
+                shown.remove(place);
+            }
+        }
+        shown
+    }
+
+    /// Whether a column says nothing in all rows.
+    fn is_empty(&self, at: usize) -> bool {
+        self.rows.iter().all(|row| row[at].is_empty())
+    }
+
+    /// Returns the widths that each column can have.
+    fn measure(&self, page: &Page) -> Vec<Widths> {
+        let columns = self.columns.iter().enumerate().map(|(at, column)| {
+            let header = match page.headers {
+                true => text::width(column.header()),
+                false => 0,
+            };
+            let cells = self.rows.iter().map(|row| text::width(&row[at].text));
+            let whole = cells.max().unwrap_or(0).max(header);
+            let least = match column.kind {
+                Kind::Free => whole.min(column.least.max(header)),
+                Kind::Text | Kind::Number => whole,
+            };
+            Widths { least, whole }
+        });
+        columns.collect()
+    }
+
+    /// Cuts free text to the width that the other columns leave. If they leave too little, rows are
+    /// wrapped. Returns how many columns each line of a row has.
+    fn fit(&mut self, shown: &[usize], widths: &[Widths], page: &Page) -> Vec<usize> {
+        let (lines, widths) = match page.width.checked_sub(least_width(shown, widths)) {
+            Some(left) => (vec![shown.len()], on_one_line(shown, widths, left)),
+            None => self.wrap(shown, widths, page),
         };
-        let mut widths: Vec<usize> = shown.iter().map(|&at| widest(at)).collect();
+        for row in &mut self.rows {
+            for (&at, &width) in shown.iter().zip(&widths) {
+                // The first column names the row and is copied from there: it is never cut.
+                if at > 0 {
+                    row[at].text = text::cut(&row[at].text, width);
+                }
+            }
+        }
+        lines
+    }
+
+    /// Returns how many columns each line of a row has, and the widths of the columns.
+    fn wrap(&self, shown: &[usize], of: &[Widths], page: &Page) -> (Vec<usize>, Vec<usize>) {
+        let mut widths: Vec<usize> = shown.iter().map(|&at| of[at].whole).collect();
         let free = shown
             .last()
             .is_some_and(|&last| self.columns[last].kind == Kind::Free);
         let least = match free {
-            true => LEAST.max(header(shown[shown.len() - 1])),
+            true => of[shown[shown.len() - 1]].least,
             false => usize::MAX,
         };
         let mut lines = Vec::new();
@@ -355,15 +454,7 @@ impl Table {
             }
             taken += *width;
         }
-        for row in &mut self.rows {
-            for (&at, &width) in shown.iter().zip(&widths) {
-                // The first column names the row and is copied from there: it is never cut.
-                if at > 0 {
-                    row[at].text = text::cut(&row[at].text, width);
-                }
-            }
-        }
-        lines
+        (lines, widths)
     }
 
     /// Returns the rows with aligned columns, `lines` of them on each line of a row.
@@ -404,6 +495,32 @@ impl Table {
     }
 }
 
+/// The widths that a column can have.
+struct Widths {
+    /// With its free text cut.
+    least: usize,
+    /// With nothing cut.
+    whole: usize,
+}
+
+/// Returns the minimum width of a line with these columns.
+fn least_width(shown: &[usize], widths: &[Widths]) -> usize {
+    let columns = shown.iter().map(|&at| widths[at].least);
+    columns.sum::<usize>() + GAP * shown.len().saturating_sub(1)
+}
+
+/// Returns the widths of columns on one line. What the minimum widths leave goes to free texts, from
+/// the left.
+fn on_one_line(shown: &[usize], widths: &[Widths], mut left: usize) -> Vec<usize> {
+    let columns = shown.iter().map(|&at| {
+        let Widths { least, whole } = widths[at];
+        let more = left.min(whole - least);
+        left -= more;
+        least + more
+    });
+    columns.collect()
+}
+
 /// Compares sort keys: numbers, then texts, then missing values.
 fn compare(one: &SortKey, other: &SortKey) -> Ordering {
     match (one, other) {
@@ -426,7 +543,7 @@ mod tests {
     const COLUMNS: [Column; 4] = [
         Column::text("GROUP"),
         Column::number("JOBS"),
-        Column::text("HEAD WAIT").on_request(),
+        Column::text("LAST SEEN").on_request(),
         Column::free("SAMPLE"),
     ];
 
@@ -475,7 +592,7 @@ mod tests {
     #[test]
     fn the_choice_selects_columns_order_and_rows() {
         let choice = Choice {
-            columns: vec!["jobs".into(), "head-wait".into(), "Group".into()],
+            columns: vec!["jobs".into(), "last-seen".into(), "Group".into()],
             sort: Some("jobs".into()),
             reverse: true,
             rows: Some((1, Some(1))),
@@ -486,7 +603,7 @@ mod tests {
                 ..Page::terminal(80)
             },
             expect![[r#"
-                JOBS  HEAD WAIT  GROUP
+                JOBS  LAST SEEN  GROUP
                   31  –          Ünïcode 日本
             "#]],
         );
@@ -515,7 +632,7 @@ mod tests {
         assert_eq!(error.message(), "`--columns`: no column is called `jid`");
         assert_eq!(
             error.hint_text(),
-            Some("the columns are group, jobs, head-wait, sample")
+            Some("the columns are group, jobs, last-seen, sample")
         );
         assert!(
             Choice {
@@ -526,6 +643,55 @@ mod tests {
             .is_err()
         );
         assert!(Choice::default().check(&[]).is_ok());
+    }
+
+    #[test]
+    fn a_narrow_terminal_drops_empty_columns_then_those_alike_then_the_least_needed() {
+        const RANKED: [Column; 5] = [
+            Column::text("QUEUE"),
+            Column::number("WAITING").rank(1),
+            Column::number("RUNNING").rank(4),
+            Column::number("STALLED").rank(2),
+            Column::text("STATE").rank(3),
+        ];
+        let shown = |width: usize, choice: Choice| {
+            let page = Page {
+                choice,
+                ..Page::terminal(width)
+            };
+            let mut table = Table::new(&RANKED);
+            for (queue, waiting, running) in [("images", 5, 1), ("mail", 5, 20)] {
+                table.row(vec![
+                    Cell::text(queue),
+                    Cell::count(waiting, &page),
+                    Cell::count(running, &page),
+                    Cell::count(0, &page),
+                    Cell::text("paused"),
+                ]);
+            }
+            let drawn = table.draw(&page);
+            let header = drawn.lines().next().unwrap_or_default();
+            header.split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        let drops = |width: usize| shown(width, Choice::default());
+        assert_eq!(drops(41), "QUEUE WAITING RUNNING STALLED STATE");
+        assert_eq!(drops(40), "QUEUE WAITING RUNNING STATE");
+        assert_eq!(drops(31), "QUEUE WAITING RUNNING");
+        // A dropped column returns if it fits where a wider one did not.
+        assert_eq!(drops(23), "QUEUE RUNNING STATE");
+        assert_eq!(drops(14), "QUEUE STATE");
+        assert_eq!(drops(9), "QUEUE");
+        let sorted = Choice {
+            sort: Some("stalled".into()),
+            ..Choice::default()
+        };
+        assert_eq!(shown(23, sorted), "QUEUE STALLED STATE");
+        let columns = ["stalled", "running", "waiting"].map(String::from);
+        let asked = Choice {
+            columns: columns.into(),
+            ..Choice::default()
+        };
+        assert_eq!(shown(16, asked), "STALLED RUNNING");
     }
 
     #[test]

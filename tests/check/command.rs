@@ -529,12 +529,9 @@ fn a_terminal_shows_a_table_and_the_next_command() {
     expect![[r#"
         scanned 20 keys, 4 jobs, 2 queues in 0.0s
 
-        SEVERITY  FINDING             COUNT
-          PROBLEM                                       EXAMPLES
-        error     dependency-missing      1
-          job depends on a job that does not exist      b1 needs a1
-        warn      tag-index               1
-          tag's index disagrees with the tags of a job  eu: a1
+        SEVERITY  FINDING             PROBLEM
+        error     dependency-missing  job depends on a job that doe…
+        warn      tag-index           tag's index disagrees with th…
         hint: show the plan: qless check --only dependency-missing --only tag-index --repair --dry-run
     "#]].assert_eq(&on_terminal(
         "check --only dependency-missing,tag-index",

@@ -263,3 +263,20 @@ fn only_off_all_takes_several_jobs() {
         --- exit 2
     "#]]);
 }
+
+#[test]
+fn a_blocked_dependent_has_as_many_dependencies_as_in_other_lists() {
+    let redis = Redis::start();
+    redis.at(1).run("put mail K --jid s1 --priority 9").ok();
+    redis.at(2).run("put mail K --jid s2 --depends s1").ok();
+    redis.at(3).run("put mail K --jid s3 --depends s1 s2").ok();
+    redis.at(4).run("pop mail --worker w").ok();
+    redis
+        .at(5)
+        .run("fail s1 --worker w --group boom --message no")
+        .ok();
+    let table = |line: &str| redis.at(10).run(&format!("{line} -o table")).ok();
+    expect![[r#""#]].assert_eq(&table("depends s1"));
+    expect![[r#""#]].assert_eq(&table("jobs --state depends --columns jid,detail"));
+    assert!(table("get s2").contains("on 1 job"));
+}
