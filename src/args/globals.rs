@@ -51,7 +51,7 @@ pub(crate) struct Globals {
     /// Reverse the order of a table
     #[arg(long, global = true)]
     pub reverse: bool,
-    /// Whether a table has headers: auto (on a terminal), always or never
+    /// Whether a table has headers: auto (unless tsv), always or never
     #[arg(long, global = true, value_name = "WHEN")]
     pub headers: Option<When>,
     /// Format of times: auto, relative, iso or unix [QLESS_TIME_FORMAT]

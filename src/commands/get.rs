@@ -30,7 +30,6 @@ use crate::view::field::Lookup;
 /// Examples: `qless get 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a`
 /// · `qless get nightly --data > nightly.json`
 /// · `qless get $jid --field failure.message`
-/// · `qless get $jid --watch`
 /// · `qless jobs --group boom -o jid | qless get - -o ndjson`
 ///
 /// Exit codes: 0, 4 no such job, 6 server.

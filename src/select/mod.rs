@@ -123,6 +123,7 @@ fn each(
 ) -> Result<Vec<MisplacedEntry>, Error> {
     let (core, ui) = session.core_and_ui()?;
     let mut selection = Selection::open(core, now, selector, detail)?;
+    queue::require_readable(&selection.unreadable)?;
     selection.announce(ui);
     while let Some(slice) = selection.next(core)? {
         slice.into_iter().for_each(&mut take);

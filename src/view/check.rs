@@ -17,7 +17,7 @@ pub(crate) const COLUMNS: &[Column] = &[
     Column::text("FINDING"),
     Column::number("COUNT").rank(1),
     Column::free("PROBLEM").rank(2).least(24),
-    Column::free("EXAMPLES").rank(3).least(20),
+    Column::free("EXAMPLES").rank(3).least(14),
 ];
 
 impl View for Check {

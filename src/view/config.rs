@@ -32,8 +32,8 @@ impl Row for ConfigOption {
 }
 
 impl ConfigOption {
-    /// Returns the meaning of the option, with its queue, the duration of its value, and the meaning of
-    /// 0.
+    /// Returns the meaning of the option, with its queue, and that of its value. What a narrow terminal
+    /// must not cut comes first.
     fn meaning(&self) -> String {
         let Some(known) = known(&self.key) else {
             return "unknown to the core".to_owned();
@@ -43,22 +43,24 @@ impl ConfigOption {
         if let Some(queue) = known.queue {
             meaning.push_str(&format!(" {queue}"));
         }
+        if setting.kind == OptionKind::Text {
+            return meaning;
+        }
         let number = self.value.as_str();
         let number = number.and_then(|text| text.parse::<f64>().ok());
-        let value = match (setting.kind, number) {
-            (OptionKind::Seconds, Some(seconds)) if seconds >= 60.0 => {
-                Some(text::duration(seconds))
-            }
-            (OptionKind::Seconds | OptionKind::Count, None) if setting.used => {
-                Some("not a number: it has no effect".to_owned())
-            }
-            _ => None,
-        };
         let zero = setting.zero.map(|zero| format!("0: {zero}"));
-        let notes: Vec<String> = [value, zero].into_iter().flatten().collect();
-        match notes.is_empty() {
-            true => meaning,
-            false => format!("{meaning} ({})", notes.join("; ")),
+        match (number, zero) {
+            (None, _) => format!("not a number, so it has no effect; {meaning}"),
+            (Some(0.0), Some(zero)) => format!("{zero}; {meaning}"),
+            (Some(number), zero) => {
+                let long = setting.kind == OptionKind::Seconds && number >= 60.0;
+                let notes = [long.then(|| text::duration(number)), zero];
+                let notes: Vec<String> = notes.into_iter().flatten().collect();
+                match notes.is_empty() {
+                    true => meaning,
+                    false => format!("{meaning} ({})", notes.join("; ")),
+                }
+            }
         }
     }
 }

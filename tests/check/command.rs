@@ -179,10 +179,11 @@ fn unknown_finding_names_are_refused_with_the_nearest_known_one() {
         --- exit 2
     "#]]);
     redis.at(1).run("check --queue none").shows(expect![[r#"
-            --- stderr
-            error: queue `none` does not exist
-            --- exit 4
-        "#]]);
+        --- stderr
+        error: queue `none` does not exist
+        hint: nothing is stored under the prefix `ql:` in `unix://DIR/s`
+        --- exit 4
+    "#]]);
 }
 
 /// Severity, finding, count and examples of findings at or above `warn`.

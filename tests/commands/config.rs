@@ -642,3 +642,18 @@ fn loading_asks_on_a_terminal() {
             90
         "#]]);
 }
+
+#[test]
+fn the_meaning_of_a_value_is_listed() {
+    let redis = Redis::start();
+    let set = |line: &str| redis.at(0).run(&format!("config set {line}")).ok();
+    set("images-max-concurrency 0 max-job-history 0 heartbeat 45");
+    // Other clients check no value.
+    for (option, value) in [("mail-heartbeat", "0"), ("test-max-concurrency", "many")] {
+        redis.send(&["HSET", "ql:config", option, value]);
+    }
+    redis
+        .at(0)
+        .run("config list --columns key,value,meaning")
+        .shows(expect![[r#""#]]);
+}

@@ -117,14 +117,14 @@ fn a_queue_with_a_key_of_a_wrong_type_is_left_out_and_named() {
         p	1	0	0	0	0	0	1m	
         r	1	0	0	0	0	0	1m	
         --- stderr
-        error: queue `q` is left out: key `ql:q:q-work` has the wrong type
+        error: cannot read queue `q`: key `ql:q:q-work` has the wrong type
         hint: qless check --only key-type
         --- exit 3
     "#]]);
     run("queues q p -o json --columns queue").exits(3);
     run("queues q -q").shows(expect![[r#"
         --- stderr
-        error: queue `q` is left out: key `ql:q:q-work` has the wrong type
+        error: cannot read queue `q`: key `ql:q:q-work` has the wrong type
         hint: qless check --only key-type
         --- exit 3
     "#]]);
@@ -132,14 +132,14 @@ fn a_queue_with_a_key_of_a_wrong_type_is_left_out_and_named() {
         b	K	waiting	p	0	5/5	1970-01-01T00:01:40.000Z	waits since 1970-01-01T00:01:40.000Z
         c	K	waiting	r	0	5/5	1970-01-01T00:01:40.000Z	waits since 1970-01-01T00:01:40.000Z
         --- stderr
-        error: queue `q` is left out: key `ql:q:q-work` has the wrong type
+        error: cannot read queue `q`: key `ql:q:q-work` has the wrong type
         hint: qless check --only key-type
         --- exit 3
     "#]]);
     run("jobs -o json").exits(3);
     run("jobs --state waiting --queue q").shows(expect![[r#"
         --- stderr
-        error: queue `q` is left out: key `ql:q:q-work` has the wrong type
+        error: cannot read queue `q`: key `ql:q:q-work` has the wrong type
         hint: qless check --only key-type
         --- exit 3
     "#]]);
@@ -154,7 +154,7 @@ fn a_queue_with_a_key_of_a_wrong_type_is_left_out_and_named() {
         failed	0
         complete	0
         --- stderr
-        error: queue `q` is left out: key `ql:q:q-work` has the wrong type
+        error: cannot read queue `q`: key `ql:q:q-work` has the wrong type
         hint: qless check --only key-type
         --- exit 3
     "#]]);
@@ -167,7 +167,7 @@ fn a_queue_with_a_key_of_a_wrong_type_is_left_out_and_named() {
             exported.stdout()
         );
     }
-    let left_out = "error: queue `q` is left out: key `ql:q:q-work` has the wrong type\n";
+    let left_out = "error: cannot read queue `q`: key `ql:q:q-work` has the wrong type\n";
     assert!(
         exported.stderr().starts_with(left_out),
         "{}",
@@ -190,7 +190,7 @@ fn a_queue_with_a_key_of_a_wrong_type_is_left_out_and_named() {
     let error = run("queues -o json").error();
     assert_eq!(
         error["message"],
-        "queue `p` is left out: keys `ql:q:p-locks`, `ql:q:p-recur` have the wrong type; \
-         queue `q` is left out: key `ql:q:q-work` has the wrong type"
+        "cannot read queue `p`: keys `ql:q:p-locks`, `ql:q:p-recur` have the wrong type; \
+         cannot read queue `q`: key `ql:q:q-work` has the wrong type"
     );
 }

@@ -265,5 +265,9 @@ fn a_job_can_be_watched() {
     redis
         .at(160)
         .run("get - --watch -o ndjson")
-        .shows(expect![[r#""#]]);
+        .shows(expect![[r#"
+            --- stderr
+            {"kind":"error","v":1,"code":"usage","exit":2,"message":"`--watch` cannot read jids from stdin again","hint":"name the jids, or a file of them: `@FILE`","jid":null}
+            --- exit 2
+        "#]]);
 }

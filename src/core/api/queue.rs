@@ -163,40 +163,36 @@ impl Core {
     }
 }
 
-/// Refuses queues of which one cannot be read.
+/// Refuses queues of which some cannot be read.
 pub(crate) fn require_readable(queues: &[Queue]) -> Result<(), Error> {
-    match queues.iter().find(|queue| !queue.wrong_keys.is_empty()) {
+    match unreadable(queues) {
+        Some(message) => Err(Error::new(Kind::Damaged, message).hint(CHECK)),
         None => Ok(()),
-        Some(queue) => Err(Error::new(
-            Kind::Damaged,
-            format!("cannot read queue `{}`: {}", queue.name, wrong_type(queue)),
-        )
-        .hint(CHECK)),
     }
 }
 
 /// Returns the error about queues that a result lacks because they cannot be read.
-pub(crate) fn left_out(unreadable: &[Queue]) -> Option<Error> {
-    let lines = unreadable
-        .iter()
-        .map(|queue| format!("queue `{}` is left out: {}", queue.name, wrong_type(queue)));
-    let lines: Vec<String> = lines.collect();
-    match lines.is_empty() {
-        true => None,
-        false => Some(Error::new(Kind::Partial, lines.join("; ")).hint(CHECK)),
-    }
+pub(crate) fn left_out(queues: &[Queue]) -> Option<Error> {
+    unreadable(queues).map(|message| Error::new(Kind::Partial, message).hint(CHECK))
 }
 
 /// The command that shows keys of wrong types.
 const CHECK: &str = "qless check --only key-type";
 
-fn wrong_type(queue: &Queue) -> String {
-    let keys = queue.wrong_keys.iter().map(|key| format!("`{key}`"));
-    let keys: Vec<String> = keys.collect();
-    match keys.len() {
-        1 => format!("key {} has the wrong type", keys[0]),
-        _ => format!("keys {} have the wrong type", keys.join(", ")),
-    }
+/// Returns the sentence about the queues that cannot be read, if there are any.
+fn unreadable(queues: &[Queue]) -> Option<String> {
+    let damaged = queues.iter().filter(|queue| !queue.wrong_keys.is_empty());
+    let clauses = damaged.map(|queue| {
+        let keys = queue.wrong_keys.iter().map(|key| format!("`{key}`"));
+        let keys: Vec<String> = keys.collect();
+        let why = match keys.as_slice() {
+            [key] => format!("key {key} has the wrong type"),
+            _ => format!("keys {} have the wrong type", keys.join(", ")),
+        };
+        format!("cannot read queue `{}`: {why}", queue.name)
+    });
+    let clauses: Vec<String> = clauses.collect();
+    (!clauses.is_empty()).then(|| clauses.join("; "))
 }
 
 fn read(now: Moment, fields: Value) -> Result<Queue, Error> {
