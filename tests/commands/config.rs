@@ -655,5 +655,15 @@ fn the_meaning_of_a_value_is_listed() {
     redis
         .at(0)
         .run("config list --columns key,value,meaning")
-        .shows(expect![[r#""#]]);
+        .shows(expect![[r#"
+            grace-period	10	seconds a worker may still finish a job after its lock expires (0: none)
+            heartbeat	45	seconds a lock lasts between heartbeats (0: a lock expires immediately)
+            images-max-concurrency	0	0: no limit; maximum number of jobs running at the same time in queue images
+            jobs-history	604800	seconds completed jobs are kept (7d; 0: deleted immediately)
+            jobs-history-count	50000	maximum number of completed jobs kept (0: none)
+            mail-heartbeat	0	0: a lock expires immediately; seconds a lock lasts between heartbeats in queue mail
+            max-job-history	0	0: no limit; maximum number of history entries kept per job
+            max-worker-age	86400	seconds after which a silent worker is forgotten (1d; 0: immediately)
+            test-max-concurrency	many	not a number, so it has no effect; maximum number of jobs running at the same time in queue test
+        "#]]);
 }

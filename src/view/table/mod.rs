@@ -1,13 +1,16 @@
 //! Tables: one style for all, and the only user of comfy-table.
 
-use std::cmp::Ordering;
+mod column;
+mod fit;
 
 use comfy_table::{CellAlignment, ContentArrangement, presets};
 
 use super::Page;
-use super::paint::{Ink, Marks};
+use super::paint::Marks;
 use crate::error::Error;
-use crate::text;
+
+pub(crate) use column::{Cell, Column};
+use column::{Kind, compare};
 
 /// The text of a missing value.
 pub(crate) const NONE: &str = "–";
@@ -17,166 +20,6 @@ const GAP: usize = 2;
 
 /// Blanks before the further lines of a row that does not fit on one.
 const INDENT: usize = 2;
-
-/// The minimum width of a free text.
-const LEAST: usize = 10;
-
-/// A column that a table can have.
-#[derive(Clone, Copy, Debug)]
-pub struct Column {
-    pub name: &'static str,
-    kind: Kind,
-    /// Whether it is shown if `--columns` is not given.
-    default: bool,
-    /// Whether its header is shown.
-    headed: bool,
-    /// How soon a narrow terminal drops it: the highest rank first, 0 never.
-    rank: u8,
-    /// The minimum width of free text.
-    least: usize,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Kind {
-    Text,
-    Number,
-    /// Free text, cut to the width that the other columns leave.
-    Free,
-}
-
-impl Column {
-    pub const fn text(name: &'static str) -> Column {
-        Column::new(name, Kind::Text)
-    }
-
-    pub const fn number(name: &'static str) -> Column {
-        Column::new(name, Kind::Number)
-    }
-
-    pub const fn free(name: &'static str) -> Column {
-        Column::new(name, Kind::Free)
-    }
-
-    const fn new(name: &'static str, kind: Kind) -> Column {
-        Column {
-            name,
-            kind,
-            default: true,
-            headed: true,
-            rank: 0,
-            least: LEAST,
-        }
-    }
-
-    /// A column that a narrow terminal drops: the highest rank first.
-    pub const fn rank(self, rank: u8) -> Column {
-        Column { rank, ..self }
-    }
-
-    /// A free text that is not cut to fewer columns than this.
-    pub const fn least(self, least: usize) -> Column {
-        Column { least, ..self }
-    }
-
-    /// A column that is shown only if `--columns` names it.
-    pub const fn on_request(self) -> Column {
-        Column {
-            default: false,
-            ..self
-        }
-    }
-
-    /// A column of marks, without a header.
-    pub const fn headless(self) -> Column {
-        Column {
-            headed: false,
-            ..self
-        }
-    }
-
-    /// Returns its header.
-    const fn header(&self) -> &'static str {
-        if self.headed { self.name } else { "" }
-    }
-
-    /// Returns whether `typed` is its name: case does not matter, `-` and `_` are blanks.
-    fn is_named(&self, typed: &str) -> bool {
-        let plain = |c: char| {
-            if matches!(c, '-' | '_') {
-                ' '
-            } else {
-                c.to_ascii_lowercase()
-            }
-        };
-        self.name
-            .chars()
-            .map(plain)
-            .eq(typed.trim().chars().map(plain))
-    }
-}
-
-/// One value in a table: its harmless text and its sort key.
-#[derive(Clone, Debug)]
-pub(crate) struct Cell {
-    text: String,
-    key: SortKey,
-    ink: Option<Ink>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-enum SortKey {
-    Number(f64),
-    Text(String),
-    Missing,
-}
-
-impl Cell {
-    pub(crate) fn text(text: impl AsRef<[u8]>) -> Cell {
-        let text = text::clean(text.as_ref());
-        Cell {
-            key: SortKey::Text(text.to_lowercase()),
-            text,
-            ink: None,
-        }
-    }
-
-    pub(crate) fn missing() -> Cell {
-        Cell {
-            text: NONE.to_owned(),
-            key: SortKey::Missing,
-            ink: None,
-        }
-    }
-
-    pub(crate) fn maybe(text: Option<impl AsRef<[u8]>>) -> Cell {
-        text.map_or_else(Cell::missing, Cell::text)
-    }
-
-    pub(crate) fn count(count: u64, page: &Page) -> Cell {
-        Cell {
-            text: page.count(count),
-            key: SortKey::Number(count as f64),
-            ink: None,
-        }
-    }
-
-    /// A text with a number as its sort key, such as an age.
-    pub(crate) fn by(number: f64, text: impl AsRef<[u8]>) -> Cell {
-        Cell {
-            key: SortKey::Number(number),
-            ..Cell::text(text)
-        }
-    }
-
-    pub(crate) fn ink(self, ink: Option<Ink>) -> Cell {
-        Cell { ink, ..self }
-    }
-
-    /// Returns whether it says nothing: no text, a missing value or no jobs.
-    fn is_empty(&self) -> bool {
-        matches!(self.text.as_str(), "" | NONE | "0")
-    }
-}
 
 /// The columns and rows of a table that are shown: `--columns`, `--sort`, `--reverse` and paging.
 #[derive(Clone, Debug, Default)]
@@ -332,131 +175,6 @@ impl Table {
         choice.columns.iter().filter_map(position).collect()
     }
 
-    /// Drops columns until a row fits on a line: first those that are empty, then those that are
-    /// alike in all rows, then the least needed. Columns without a rank stay.
-    fn narrow(&self, mut shown: Vec<usize>, widths: &[Widths], page: &Page) -> Vec<usize> {
-        let sorted = page.choice.sort.as_deref();
-        let use_of = |at: usize| {
-            let column = &self.columns[at];
-            let mut cells = self.rows.iter().map(|row| &row[at].text);
-            let mut alike = || cells.all(|text| *text == self.rows[0][at].text);
-            let uselessness = if sorted.is_some_and(|sorted| column.is_named(sorted)) {
-                0
-            } else if self.is_empty(at) {
-                3
-            } else if self.rows.len() > 1 && alike() {
-                2
-            } else {
-                1
-            };
-            (uselessness, column.rank)
-        };
-        let fits = |shown: &[usize]| least_width(shown, widths) <= page.width;
-        if fits(&shown) {
-            return shown;
-        }
-        let ranked = shown.iter().filter(|&&at| self.columns[at].rank > 0);
-        let mut droppable: Vec<usize> = ranked.copied().collect();
-        droppable.sort_by_cached_key(|&at| use_of(at));
-        let mut dropped = Vec::new();
-        while !fits(&shown)
-            && let Some(least_used) = droppable.pop()
-        {
-            shown.retain(|&at| at != least_used);
-            dropped.push(least_used);
-        }
-        // A narrow column may fit where a wider one, which is needed more, did not.
-        dropped.retain(|&at| !self.is_empty(at));
-        for at in dropped.into_iter().rev() {
-            let place = shown.partition_point(|&other| other < at);
-            shown.insert(place, at);
-            if !fits(&shown) {
-                shown.remove(place);
-            }
-        }
-        shown
-    }
-
-    /// Whether a column says nothing in all rows.
-    fn is_empty(&self, at: usize) -> bool {
-        self.rows.iter().all(|row| row[at].is_empty())
-    }
-
-    /// Returns the widths that each column can have.
-    fn measure(&self, page: &Page) -> Vec<Widths> {
-        let columns = self.columns.iter().enumerate().map(|(at, column)| {
-            let header = match page.headers {
-                true => text::width(column.header()),
-                false => 0,
-            };
-            let cells = self.rows.iter().map(|row| text::width(&row[at].text));
-            let whole = cells.max().unwrap_or(0).max(header);
-            let least = match column.kind {
-                Kind::Free => whole.min(column.least.max(header)),
-                Kind::Text | Kind::Number => whole,
-            };
-            Widths { least, whole }
-        });
-        columns.collect()
-    }
-
-    /// Cuts free text to the width that the other columns leave. If they leave too little, rows are
-    /// wrapped. Returns how many columns each line of a row has.
-    fn fit(&mut self, shown: &[usize], widths: &[Widths], page: &Page) -> Vec<usize> {
-        let (lines, widths) = match page.width.checked_sub(least_width(shown, widths)) {
-            Some(left) => (vec![shown.len()], on_one_line(shown, widths, left)),
-            None => self.wrap(shown, widths, page),
-        };
-        for row in &mut self.rows {
-            for (&at, &width) in shown.iter().zip(&widths) {
-                // The first column names the row and is copied from there: it is never cut.
-                if at > 0 {
-                    row[at].text = text::cut(&row[at].text, width);
-                }
-            }
-        }
-        lines
-    }
-
-    /// Returns how many columns each line of a row has, and the widths of the columns.
-    fn wrap(&self, shown: &[usize], of: &[Widths], page: &Page) -> (Vec<usize>, Vec<usize>) {
-        let mut widths: Vec<usize> = shown.iter().map(|&at| of[at].whole).collect();
-        let free = shown
-            .last()
-            .is_some_and(|&last| self.columns[last].kind == Kind::Free);
-        let least = match free {
-            true => of[shown[shown.len() - 1]].least,
-            false => usize::MAX,
-        };
-        let mut lines = Vec::new();
-        let mut taken = 0;
-        for (position, width) in widths.iter_mut().enumerate() {
-            let indent = if lines.is_empty() { 0 } else { INDENT };
-            let room = page.width.saturating_sub(indent);
-            let needed = match position + 1 == shown.len() {
-                true => (*width).min(least),
-                false => *width,
-            };
-            match lines.last_mut() {
-                Some(columns) if taken + GAP + needed <= page.width => {
-                    *columns += 1;
-                    taken += GAP;
-                }
-                _ => {
-                    lines.push(1);
-                    taken = if lines.len() == 1 { 0 } else { INDENT };
-                }
-            }
-            if position + 1 == shown.len() && free {
-                *width = page.width.saturating_sub(taken);
-            } else if shown[position] > 0 && *width > room {
-                *width = room;
-            }
-            taken += *width;
-        }
-        (lines, widths)
-    }
-
     /// Returns the rows with aligned columns, `lines` of them on each line of a row.
     fn aligned(&self, shown: &[usize], rows: Vec<Vec<String>>, lines: &[usize]) -> String {
         let mut first = 0;
@@ -495,50 +213,12 @@ impl Table {
     }
 }
 
-/// The widths that a column can have.
-struct Widths {
-    /// With its free text cut.
-    least: usize,
-    /// With nothing cut.
-    whole: usize,
-}
-
-/// Returns the minimum width of a line with these columns.
-fn least_width(shown: &[usize], widths: &[Widths]) -> usize {
-    let columns = shown.iter().map(|&at| widths[at].least);
-    columns.sum::<usize>() + GAP * shown.len().saturating_sub(1)
-}
-
-/// Returns the widths of columns on one line. What the minimum widths leave goes to free texts, from
-/// the left.
-fn on_one_line(shown: &[usize], widths: &[Widths], mut left: usize) -> Vec<usize> {
-    let columns = shown.iter().map(|&at| {
-        let Widths { least, whole } = widths[at];
-        let more = left.min(whole - least);
-        left -= more;
-        least + more
-    });
-    columns.collect()
-}
-
-/// Compares sort keys: numbers, then texts, then missing values.
-fn compare(one: &SortKey, other: &SortKey) -> Ordering {
-    match (one, other) {
-        (SortKey::Number(one), SortKey::Number(other)) => one.total_cmp(other),
-        (SortKey::Text(one), SortKey::Text(other)) => one.cmp(other),
-        (SortKey::Missing, SortKey::Missing) => Ordering::Equal,
-        (SortKey::Missing, _) => Ordering::Greater,
-        (_, SortKey::Missing) => Ordering::Less,
-        (SortKey::Number(_), SortKey::Text(_)) => Ordering::Less,
-        (SortKey::Text(_), SortKey::Number(_)) => Ordering::Greater,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
+    use crate::view::paint::Ink;
 
     const COLUMNS: [Column; 4] = [
         Column::text("GROUP"),
