@@ -111,7 +111,7 @@ check 'videos after the failure' '0 0 0 0 0' "$(counts videos)"
 say 'The operator inspects them: one failure group, some of its jobs, one in full.'
 show "qless failed$table"
 show "qless jobs --group 'upload error' --limit 3 --columns jid,klass,queue,detail$table"
-show "qless get \$(head -n 1 jids)"
+show "qless get \$(head -n 1 jids)$table"
 check 'jobs failed' "upload error $all" "$(groups)"
 
 say 'The bucket is back. Each job goes back into its own queue.'
