@@ -27,9 +27,9 @@ use crate::session::Session;
 /// Show the groups of failed jobs, or the jobs of a group
 ///
 /// Shows each group with its newest failure, and the queues of its newest and oldest 100 jobs; QUEUES
-/// ends in `…` if these are not all. `--group` or another selector lists jobs, newest failure first. `--retry-all` puts each of these jobs into
-/// its own queue with all its retries, and skips jobs that changed since they were listed.
-/// `--cancel-all` deletes them. Both ask first.
+/// ends in `…` if these are not all jobs. `--group` or another selector lists jobs, newest failure
+/// first. `--retry-all` puts each of these jobs into its own queue with all its retries, and skips
+/// jobs that changed since they were listed. `--cancel-all` deletes them. Both ask first.
 ///
 /// Examples: `qless failed`
 /// · `qless failed --group 'upload error' --retry-all`

@@ -51,15 +51,17 @@ impl Core {
         let mut groups = Vec::new();
         let mut read: Vec<Name> = Vec::new();
         for (group, jobs) in counts {
-            let before = read.len();
-            let parts = parts.by_ref().take(ends(jobs).len());
-            read.extend(parts.flat_map(|part| part.members));
+            let (before, mut total) = (read.len(), 0);
+            for part in parts.by_ref().take(ends(jobs).len()) {
+                total = part.total;
+                read.extend(part.members);
+            }
             let members = read.len() - before;
             groups.push((
                 FailureGroup {
                     group,
                     jobs,
-                    queues_complete: members as u64 >= jobs,
+                    queues_complete: members as u64 >= total,
                     ..FailureGroup::default()
                 },
                 members,

@@ -66,6 +66,7 @@ pub(crate) fn nothing_stored(core: &mut Core, now: Moment) -> Result<Option<Stri
         &keys.failures,
         &keys.tags,
         &keys.tracked,
+        &keys.paused,
         &keys.config,
     ];
     let exist = indexes.map(|key| Read::exists(key.as_bytes()));
