@@ -88,6 +88,7 @@ mod commands {
     mod fail;
     mod failed;
     mod forget;
+    mod formats;
     mod get;
     mod heartbeat;
     mod help;
@@ -99,6 +100,7 @@ mod commands {
     mod log;
     mod man;
     mod r#move;
+    mod nothing;
     mod pause;
     mod peek;
     mod pop;

@@ -182,10 +182,11 @@ fn unknown_finding_names_are_refused_with_the_nearest_known_one() {
         --- exit 2
     "#]]);
     redis.at(1).run("check --queue none").shows(expect![[r#"
-            --- stderr
-            error: queue `none` does not exist
-            --- exit 4
-        "#]]);
+        --- stderr
+        error: queue `none` does not exist
+        hint: nothing is stored under the prefix `ql:` in `unix://DIR/s`
+        --- exit 4
+    "#]]);
 }
 
 /// Severity, finding, count and examples of findings at or above `warn`.
@@ -573,12 +574,9 @@ fn a_terminal_shows_a_table_and_the_next_command() {
     expect![[r#"
         scanned 20 keys, 4 jobs, 2 queues in 0.0s
 
-        SEVERITY  FINDING             COUNT
-          PROBLEM                                       EXAMPLES
-        error     dependency-missing      1
-          job depends on a job that does not exist      b1 needs a1
-        warn      tag-index               1
-          tag's index disagrees with the tags of a job  eu: a1
+        SEVERITY  FINDING             PROBLEM
+        error     dependency-missing  job depends on a job that doe…
+        warn      tag-index           tag's index disagrees with th…
         hint: show the plan: qless check --only dependency-missing --only tag-index --repair --dry-run
     "#]].assert_eq(&on_terminal(
         "check --only dependency-missing,tag-index",
