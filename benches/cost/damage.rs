@@ -70,7 +70,9 @@ call('ZADD', 'ql:queues', 1700000000, 'q')
 for i = tonumber(ARGV[1]), tonumber(ARGV[2]) do "#;
 
 pub fn print() {
-    println!("\nfindings: CPU of the server's main thread in µs for each, and its growth from n to 10 n");
+    println!(
+        "\nfindings: CPU of the server's main thread in µs for each, and its growth from n to 10 n"
+    );
     println!(
         "  {:<36}{:>10}{:>8}{:>8}{:>8}{:>12}",
         "", "findings", "check", "repair", "revert", "worst call"
@@ -132,5 +134,8 @@ fn run(command: &mut Command) {
     let command = command.stdin(Stdio::null()).stdout(Stdio::null());
     let status = command.stderr(Stdio::inherit()).status().unwrap();
     // 7: there are findings.
-    assert!(matches!(status.code(), Some(0 | 7)), "{command:?}: {status}");
+    assert!(
+        matches!(status.code(), Some(0 | 7)),
+        "{command:?}: {status}"
+    );
 }

@@ -39,6 +39,14 @@ pub enum ItemKind {
 }
 
 impl ItemKind {
+    /// Returns the number of words of an item.
+    pub(crate) const fn words(self) -> usize {
+        match self {
+            ItemKind::Unlisted => 2,
+            _ => 1,
+        }
+    }
+
     /// Returns the word of the protocol.
     pub const fn word(self) -> &'static str {
         match self {
@@ -108,7 +116,7 @@ pub struct Change {
 }
 
 /// A finding about one item.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     pub id: FindingId,
     pub item: Name,
@@ -116,6 +124,11 @@ pub struct Verdict {
     pub detail: Name,
     /// The same, if it decides something.
     pub known_detail: Detail,
+    /// The number in the detail, if it decides something.
+    pub number: Option<f64>,
+    /// The jobs of a dependency cycle, each of which depends on the next, and the last on the first;
+    /// empty for other findings.
+    pub cycle: Vec<Name>,
     /// What was changed, or what a repair would change.
     pub changes: Vec<Change>,
 }
@@ -129,6 +142,22 @@ pub struct SliceReply {
     pub verdicts: Vec<Verdict>,
     /// The number of items verified. A call ends early if its items cost too much.
     pub verified: usize,
+}
+
+impl Verdict {
+    /// A finding that is only reported.
+    pub fn report(id: FindingId, item: Name, detail: Name) -> Verdict {
+        Verdict {
+            id,
+            item,
+            outcome: VerdictOutcome::Report,
+            detail,
+            known_detail: Detail::Other,
+            number: None,
+            cycle: Vec::new(),
+            changes: Vec::new(),
+        }
+    }
 }
 
 /// The reply of a call that repairs.

@@ -92,7 +92,10 @@ fn misplaced_entries_are_removed_in_slices_and_return_exactly() {
     redis.send(&["CONFIG", "RESETSTAT"]);
     let line = format!("check --revert {undo} --yes");
     let printed = redis.at(LATER).run(&line).exits(0).stderr();
-    assert!(printed.ends_with("1,066 reverted, 0 skipped\n"), "{printed}");
+    assert!(
+        printed.ends_with("1,066 reverted, 0 skipped\n"),
+        "{printed}"
+    );
     assert_eq!((runs(&redis, "lpos"), runs(&redis, "rename")), (0, 1));
     assert!(contents(&redis) == before);
     // The second time, the entries are there.
@@ -234,7 +237,15 @@ fn blocks_are_counted_from_the_end_so_that_new_failures_move_none() {
 fn a_call_ends_early_if_its_items_cost_too_much() {
     let mut core = long();
     let starts: Vec<String> = (0..60).map(|n| (n * 50).to_string()).collect();
-    let mut argv: Vec<&[u8]> = vec![b"check.slice", b"201000", b"look", b"", b"", b"entries", b"G"];
+    let mut argv: Vec<&[u8]> = vec![
+        b"check.slice",
+        b"201000",
+        b"look",
+        b"",
+        b"",
+        b"entries",
+        b"G",
+    ];
     argv.extend(starts.iter().map(String::as_bytes));
     let reply = core.call(&argv).unwrap();
     let rows = reply.list();

@@ -2,8 +2,10 @@
 //! replied: then a revert restores everything exactly, and another repair gives the same result.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
-use crate::support::proxy::{Cut, proxy, run_and_kill};
+use crate::support::proxy::{Cut, proxy, proxy_then, run_and_kill};
 use crate::support::redis::Redis;
 
 /// A database with damage of several kinds.
@@ -123,12 +125,75 @@ fn a_repair_with_lost_replies_finishes_correctly() {
     }
 }
 
+#[test]
+fn sets_that_are_lost_at_any_time_of_a_repair_release_no_job() {
+    let redis = Redis::start();
+    let mut lines = vec![
+        "put me mail other K {} 0".to_owned(),
+        "put me mail stuck K {} 0 depends [\"other\"]".to_owned(),
+    ];
+    let below: Vec<String> = (0..20).map(|at| format!("below{at}")).collect();
+    for (at, jid) in below.iter().enumerate() {
+        lines.push(format!("put me mail above{at} K {{}} 0"));
+        lines.push(format!(
+            "put me mail {jid} K {{}} 0 depends [\"above{at}\"]"
+        ));
+    }
+    let lines = lines
+        .iter()
+        .map(|line| (9_000.0, line.split(' ').collect()));
+    let lines: Vec<(f64, Vec<&str>)> = lines.collect();
+    for request in (1..).step_by(4) {
+        redis.send(&["FLUSHALL"]);
+        redis.calls(lines.clone());
+        redis.send(&["DEL", "ql:j:stuck-dependencies", "ql:j:other-dependents"]);
+        let happened = Arc::new(AtomicBool::new(false));
+        let (shared, connection) = (happened.clone(), Mutex::new(redis.connection()));
+        let sets: Vec<String> = below
+            .iter()
+            .map(|jid| format!("ql:j:{jid}-dependencies"))
+            .collect();
+        let lose = move || {
+            let mut connection = connection.lock().unwrap();
+            redis::cmd("DEL").arg(&sets).exec(&mut connection).unwrap();
+            shared.store(true, Ordering::SeqCst);
+        };
+        let port = proxy_then(redis.socket(), Cut::Meanwhile(request), lose);
+        // The rate makes small pages, so that a job and its sets are read at different times.
+        let ran = redis
+            .at(10_000)
+            .env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"))
+            .run("check --repair --yes --rate 1000/s");
+        assert!([0, 7].contains(&ran.code()), "{request}: {}", ran.stderr());
+        let depends = || {
+            let printed = redis
+                .at(10_000)
+                .run("jobs --queue mail --state depends -o jid");
+            printed
+                .ok()
+                .lines()
+                .filter(|jid| jid.starts_with("below"))
+                .count()
+        };
+        assert_eq!(depends(), below.len(), "lost before request {request}");
+        redis.at(10_000).run("check --repair --yes").exits(0);
+        assert_eq!(depends(), below.len(), "repaired after request {request}");
+        redis.must_be_clean();
+        if !happened.load(Ordering::SeqCst) {
+            assert!(request > 20, "{request}");
+            break;
+        }
+    }
+}
+
 /// A long list with misplaced entries and without some failed jobs.
 fn damaged_list() -> Redis {
     let redis = Redis::start();
     let jobs = 0..60;
     let lines = [
-        jobs.clone().map(|n| format!("put me mail f{n} K {{}} 0")).collect::<Vec<_>>(),
+        jobs.clone()
+            .map(|n| format!("put me mail f{n} K {{}} 0"))
+            .collect::<Vec<_>>(),
         vec!["pop mail w 60".to_owned()],
         jobs.map(|n| format!("fail f{n} w boom no")).collect(),
     ];
@@ -153,7 +218,10 @@ fn with_list(redis: &Redis) -> (redis::Value, BTreeMap<Vec<u8>, Vec<u8>>) {
 #[test]
 fn a_killed_repair_of_a_long_list_and_its_killed_revert_can_be_repeated() {
     let repair = |redis: &Redis, undo: &str| {
-        format!("check --repair --undo {} --yes", redis.socket().with_file_name(undo).display())
+        format!(
+            "check --repair --undo {} --yes",
+            redis.socket().with_file_name(undo).display()
+        )
     };
     let whole = damaged_list();
     whole.at(10_000).run("check --repair --yes").exits(0);
@@ -163,14 +231,23 @@ fn a_killed_repair_of_a_long_list_and_its_killed_revert_can_be_repeated() {
         let redis = damaged_list();
         let before = with_list(&redis);
         let line = repair(&redis, "undo.ndjson");
-        let cut = if request % 2 == 0 { Cut::Before } else { Cut::After };
+        let cut = if request % 2 == 0 {
+            Cut::Before
+        } else {
+            Cut::After
+        };
         let ended = run_and_kill(&redis.at(10_000), redis.socket(), &line, cut(request));
         let undo = redis.socket().with_file_name("undo.ndjson");
         let revert = format!("check --revert {} --yes", undo.display());
         let at = format!("killed at request {request}");
         if std::fs::metadata(&undo).is_ok_and(|file| file.len() > 0) {
             // The revert is killed, too, each time at another request.
-            run_and_kill(&redis.at(10_000), redis.socket(), &revert, cut(3 + request % 12));
+            run_and_kill(
+                &redis.at(10_000),
+                redis.socket(),
+                &revert,
+                cut(3 + request % 12),
+            );
             redis.at(10_000).run(&revert).exits(0);
         }
         assert!(with_list(&redis) == before, "{at}: not put back");

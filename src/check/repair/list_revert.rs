@@ -59,7 +59,10 @@ impl ListRevert {
         let mut next = self.entries.last().map_or(0, |(index, _)| index + 1);
         let mut added = Vec::with_capacity(changes.len());
         for change in changes {
-            let index = change.item.as_ref().and_then(|item| item.as_str()?.parse().ok());
+            let index = change
+                .item
+                .as_ref()
+                .and_then(|item| item.as_str()?.parse().ok());
             let (Some(index), Some(entry), None) = (index, &change.before, &change.after) else {
                 return false;
             };

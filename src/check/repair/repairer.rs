@@ -104,8 +104,8 @@ impl Repairer {
         self.batch_sizes.size(kind).min(self.max_batch)
     }
 
-    /// Repairs groups of items in one call. If a right is missing, repairs those that do not require
-    /// it.
+    /// Repairs groups of items in one call. If a right is missing, or a key that is required has a
+    /// wrong type, repairs those that do not require it.
     fn repair_groups(
         &mut self,
         core: &mut Core,
@@ -115,7 +115,10 @@ impl Repairer {
     ) -> Result<u64, Error> {
         let items = groups.concat();
         match self.repair(core, findings, location, &items) {
-            Err(error) if error.kind() == Kind::NoPerm && groups.len() > 1 => {
+            Err(error) if error.kind() == Kind::Damaged && groups.len() <= 1 => Ok(0),
+            Err(error)
+                if matches!(error.kind(), Kind::NoPerm | Kind::Damaged) && groups.len() > 1 =>
+            {
                 let (some, others) = groups.split_at(groups.len() / 2);
                 let repaired = self.repair_groups(core, findings, location, some)?;
                 Ok(repaired + self.repair_groups(core, findings, location, others)?)
@@ -200,7 +203,8 @@ impl Repairer {
                 let moves = |change: &&Change| change.item.is_none() && change.after.is_some();
                 self.set_aside += verdict.changes.iter().filter(moves).count() as u64;
                 if location.kind == ItemKind::Entries {
-                    let removes = |change: &&Change| change.item.is_some() && change.after.is_none();
+                    let removes =
+                        |change: &&Change| change.item.is_some() && change.after.is_none();
                     self.removed += verdict.changes.iter().filter(removes).count() as u64;
                 }
                 self.counts_of(verdict).repaired += 1;

@@ -154,7 +154,9 @@ fn revert(
         }
     }
     let lists = std::mem::take(&mut reverter.lists);
-    lists.into_values().try_for_each(|list| reverter.revert_list(list))
+    lists
+        .into_values()
+        .try_for_each(|list| reverter.revert_list(list))
 }
 
 /// Reverts changes in batches, and lists as a whole.

@@ -34,7 +34,9 @@ impl Scanner<'_> {
         if self.covers_all() {
             return self.sink.candidate(self.core, &location, item);
         }
-        use ItemKind::{Depends, Failed, Job, Key, Locks, Names, Recur, Recurring, Scheduled, Work};
+        use ItemKind::{
+            Depends, Failed, Job, Key, Locks, Names, Recur, Recurring, Scheduled, Work,
+        };
         match kind {
             Work | Locks | Scheduled | Depends | Recur if self.in_scope(name) => {
                 self.sink.candidate(self.core, &location, item)

@@ -105,7 +105,13 @@ impl RepairQueue {
             ItemKind::Entries => MAX_ITEMS,
             _ => 1,
         };
-        if !self.items.iter().rev().take(recent).any(|one| *one == entry) {
+        if !self
+            .items
+            .iter()
+            .rev()
+            .take(recent)
+            .any(|one| *one == entry)
+        {
             self.bytes += item.as_bytes().len();
             self.items.push(entry);
         }
@@ -288,17 +294,12 @@ fn has_part(text: &[u8], part: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::finding::Detail;
     use crate::model::verdict::{Change, VerdictOutcome};
 
     fn verdict(id: FindingId, item: &str, detail: &str) -> Verdict {
         Verdict {
-            id,
-            item: Name::from(item),
             outcome: VerdictOutcome::Repairable,
-            detail: Name::from(detail),
-            known_detail: Detail::Other,
-            changes: Vec::new(),
+            ..Verdict::report(id, Name::from(item), Name::from(detail))
         }
     }
 

@@ -128,10 +128,13 @@ impl Lists {
             keys.push(own.clone());
         }
         let reads = keys.iter().map(|key| Read::length(key)).collect();
-        let lengths = core.reads(now, reads)?.into_iter().map(|reply| match reply {
-            ReadReply::Number(length) => u64::try_from(length).unwrap_or(0),
-            _ => 0,
-        });
+        let lengths = core
+            .reads(now, reads)?
+            .into_iter()
+            .map(|reply| match reply {
+                ReadReply::Number(length) => u64::try_from(length).unwrap_or(0),
+                _ => 0,
+            });
         let lengths = lengths.collect();
         Ok(Lists { keys, lengths, own })
     }

@@ -16,7 +16,7 @@ use crate::check::scan;
 use crate::check::scan::{ScanCounts, Scope, Sink};
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
-use crate::error::Error;
+use crate::error::{Error, Kind};
 use crate::interrupt::Interrupt;
 use crate::model::check::Found;
 use crate::model::finding::{Detail, FindingId};
@@ -217,10 +217,8 @@ impl Verifier {
     ) -> Result<(), Error> {
         let mut rest = items;
         while !rest.is_empty() {
-            let mut size = self.batch_sizes.size(location.kind).min(self.max_batch());
-            if location.kind == ItemKind::Unlisted {
-                size = size.next_multiple_of(2);
-            }
+            let size = self.batch_sizes.size(location.kind).min(self.max_batch());
+            let size = size.next_multiple_of(location.kind.words());
             let batch = &rest[..size.min(rest.len())];
             let verified = self.call(core, location, batch, true)?;
             rest = &rest[verified.clamp(1, batch.len())..];
@@ -250,14 +248,32 @@ impl Verifier {
         };
         self.pace(items.len())?;
         let begun = Instant::now();
-        let reply = match location.kind == ItemKind::Job && !typical {
-            true => core.verify(core.now(), &findings, &Location::jobs_together(), items)?,
-            false => core.verify(core.now(), &findings, location, items)?,
+        let asked = match location.kind == ItemKind::Job && !typical {
+            true => &Location::jobs_together(),
+            false => location,
+        };
+        let reply = match core.verify(core.now(), &findings, asked, items) {
+            // One item needs a key of a wrong type. The others are verified without it.
+            Err(error) if error.kind() == Kind::Damaged => {
+                let words = location.kind.words();
+                let half = (items.len() / 2).next_multiple_of(words);
+                if items.len() <= words {
+                    self.not_verifiable(items[0].clone(), error.reason());
+                    return Ok(items.len());
+                }
+                let (some, others) = items.split_at(half);
+                return match self.call(core, location, some, false)? {
+                    verified if verified < some.len() => Ok(verified),
+                    verified => Ok(verified + self.call(core, location, others, false)?),
+                };
+            }
+            reply => reply?,
         };
         self.verified += reply.verified as u64;
         if typical {
             let took = begun.elapsed();
-            self.batch_sizes.measure(location.kind, reply.verified, took);
+            self.batch_sizes
+                .measure(location.kind, reply.verified, took);
         }
         self.sort_verdicts(core, location, items, reply.verdicts)?;
         Ok(reply.verified)
@@ -455,7 +471,9 @@ impl Sink for Verifier {
         if candidates.len() >= most {
             return self.verify(core, location);
         }
-        match self.candidate_count >= MAX_CANDIDATES + MAX_FAILED || self.candidate_bytes >= MAX_BYTES {
+        match self.candidate_count >= MAX_CANDIDATES + MAX_FAILED
+            || self.candidate_bytes >= MAX_BYTES
+        {
             true => self.verify_all(core),
             false => Ok(()),
         }
@@ -501,14 +519,11 @@ impl Sink for Verifier {
     }
 
     fn not_verifiable(&mut self, item: Name, why: &str) {
-        self.report(&Verdict {
-            id: FindingId::NotJudged,
+        self.report(&Verdict::report(
+            FindingId::NotJudged,
             item,
-            outcome: VerdictOutcome::Report,
-            detail: Name::from(why),
-            known_detail: Detail::Other,
-            changes: Vec::new(),
-        });
+            Name::from(why),
+        ));
     }
 
     fn keys_scanned(&mut self, _: &mut Core, counts: ScanCounts) -> Result<(), Error> {

@@ -68,7 +68,10 @@ impl Core {
             Some(response)
                 if response.fault.is_none()
                     && response.replies.len() == calls.len()
-                    && response.replies.iter().all(|reply| server_error(reply).is_none()) =>
+                    && response
+                        .replies
+                        .iter()
+                        .all(|reply| server_error(reply).is_none()) =>
             {
                 response.replies.into_iter().map(Ok).collect()
             }
