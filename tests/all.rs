@@ -131,6 +131,7 @@ mod recovery {
     mod examples;
     mod kill;
     mod repair;
+    mod storm;
     mod verbs;
     mod worker;
 }
