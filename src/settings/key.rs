@@ -270,8 +270,8 @@ pub(crate) const KEYS: [ConfigKey; 17] = [
     text(
         "tls-ca",
         "the CAs of the system",
-        "file of CA certificates to trust, as `--tls-ca`; a relative path starts at the directory \
-         of this file",
+        "file of the CA certificates to trust, as `--tls-ca`; a relative path starts at the \
+         directory of this file",
         |values, given| {
             values.tls.ca = Some(file(given)?);
             Ok(())
@@ -281,7 +281,8 @@ pub(crate) const KEYS: [ConfigKey; 17] = [
     text(
         "tls-cert",
         "none",
-        "file of the certificate that identifies `qless` to the server, as `--tls-cert`",
+        "file of the certificate that identifies `qless` to the server, as `--tls-cert`; its path \
+         as that of tls-ca",
         |values, given| {
             values.tls.cert = Some(file(given)?);
             Ok(())
@@ -291,7 +292,7 @@ pub(crate) const KEYS: [ConfigKey; 17] = [
     text(
         "tls-key",
         "none",
-        "file of the private key of that certificate, as `--tls-key`",
+        "file of the private key of that certificate, as `--tls-key`; its path as that of tls-ca",
         |values, given| {
             values.tls.key = Some(file(given)?);
             Ok(())

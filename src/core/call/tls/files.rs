@@ -14,6 +14,7 @@ use rustls_native_certs::ErrorKind;
 use zeroize::Zeroizing;
 
 use crate::address::tls::Identity;
+use crate::env;
 use crate::error::{Error, Kind, io_words};
 use crate::text::Harmless;
 
@@ -24,8 +25,11 @@ const LARGEST: u64 = 16 << 20;
 pub(super) fn roots(file: Option<&Path>) -> Result<RootCertStore, Error> {
     let mut roots = RootCertStore::empty();
     let Some(path) = file else {
-        // Some of a system's certificates may be unreadable or outdated. The others count.
         let found = rustls_native_certs::load_native_certs();
+        if let Some(error) = found.errors.iter().find(|error| is_named_file(error)) {
+            return Err(no_system_roots(Some(error)));
+        }
+        // Some of a system's certificates may be unreadable or outdated. The others count.
         let (added, _) = roots.add_parsable_certificates(found.certs);
         return match added {
             0 => Err(no_system_roots(found.errors.first())),
@@ -39,6 +43,14 @@ pub(super) fn roots(file: Option<&Path>) -> Result<RootCertStore, Error> {
         })?;
     }
     Ok(roots)
+}
+
+/// Returns whether the error is about the file that SSL_CERT_FILE names.
+fn is_named_file(error: &rustls_native_certs::Error) -> bool {
+    match &error.kind {
+        ErrorKind::Io { path, .. } => env::var("SSL_CERT_FILE").is_some_and(|named| path == &named),
+        _ => false,
+    }
 }
 
 fn no_system_roots(error: Option<&rustls_native_certs::Error>) -> Error {

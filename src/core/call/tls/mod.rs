@@ -78,12 +78,12 @@ impl TlsClient {
         let session = ClientConnection::new(Arc::new(config), self.name.clone())
             .map_err(|error| Fault::Tls(TlsFault::Other(error.to_string())))?;
         let mut stream = TlsStream {
-            stream: StreamOwned::new(session, Signalless(socket)),
+            stream: StreamOwned::new(session, socket),
             has_identity: self.identity.is_some(),
             was_requested,
         };
         stream.send_hello()?;
-        silence::await_first_byte(&stream.stream.sock.0, address, deadline)?;
+        silence::await_first_byte(&stream.stream.sock, address, deadline)?;
         stream.finish_handshake()?;
         Ok(stream)
     }
@@ -91,7 +91,7 @@ impl TlsClient {
 
 /// An encrypted connection.
 pub(super) struct TlsStream {
-    stream: StreamOwned<ClientConnection, Signalless>,
+    stream: StreamOwned<ClientConnection, TcpStream>,
     has_identity: bool,
     /// Whether the server requested a certificate of this client.
     was_requested: Arc<AtomicBool>,
@@ -169,28 +169,6 @@ impl Write for TlsStream {
 
     fn flush(&mut self) -> io::Result<()> {
         self.stream.flush()
-    }
-}
-
-/// A socket whose writes never raise SIGPIPE, which ends this process. The standard library's
-/// `write` prevents the signal, its `write_vectored` does not. So this type has no own
-/// `write_vectored`.
-#[derive(Debug)]
-struct Signalless(TcpStream);
-
-impl Read for Signalless {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.0.read(buffer)
-    }
-}
-
-impl Write for Signalless {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes)
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        self.0.flush()
     }
 }
 
