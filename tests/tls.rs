@@ -686,6 +686,20 @@ mod files {
                 "DIR",
             );
         assert_eq!(bare.run("--context prod length q").ok(), "0");
+        bare.run("context show prod").shows(expect![[r#"
+            name	prod
+            redis	rediss://localhost:PORT/0
+            prefix	–
+            password	–
+            tls-ca	DIR/ca.pem
+            tls-cert	DIR/server.pem
+            tls-key	DIR/server-key.pem
+            label	prod
+            flags	–
+            default	no
+        "#]]);
+        let shown = bare.run("context show stranger -o json").json();
+        assert_eq!(shown["items"][0]["tls_ca"], "DIR/client.pem");
         bare.run("context validate").shows(expect![[r#"
             	prod	rediss://localhost:PORT/0	Redis 7.0.15
             	stranger	rediss://localhost:PORT/0	cannot trust `localhost:PORT`: its certificate is not issued by a CA in `DIR/client.pem`

@@ -69,6 +69,7 @@ impl ContextSettings {
             _ => None,
         };
         let address = values.redis.as_deref();
+        let file = |path: &Option<PathBuf>| Some(path.as_ref()?.to_str()?.to_owned());
         model::context::Context {
             name: self.name.clone(),
             redis: address.map(|address| address::shown(address, password.is_some())),
@@ -77,6 +78,9 @@ impl ContextSettings {
             protected: own.protected,
             read_only: values.read_only == Some(true),
             password,
+            tls_ca: file(&values.tls.ca),
+            tls_cert: file(&values.tls.cert),
+            tls_key: file(&values.tls.key),
             default,
             used,
             server: None,

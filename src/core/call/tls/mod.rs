@@ -189,3 +189,6 @@ impl ResolvesClientCert for ClientCertificate {
         true
     }
 }
+
+#[cfg(test)]
+mod tests;
