@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use expect_test::expect;
-use rcgen::{BasicConstraints, CertificateParams, IsCa, date_time_ymd};
+use rcgen::{BasicConstraints, CertificateParams, ExtendedKeyUsagePurpose, IsCa, date_time_ymd};
 
 use crate::support::proxy::{answering, free_port, listen};
 use crate::support::qless::{Qless, RunOutput};
@@ -229,6 +229,19 @@ mod server {
     }
 
     #[test]
+    fn a_certificate_that_is_not_for_servers_is_reported() {
+        run_against(&["localhost"], |params| {
+            params.extended_key_usages = vec![ExtendedKeyUsagePurpose::ClientAuth];
+        })
+        .shows(expect![[r#"
+            --- stderr
+            error: cannot trust `localhost:PORT`: its certificate is not valid: certificate does not allow extended key usage for server authentication, allows client authentication
+            hint: the server needs another certificate
+            --- exit 6
+        "#]]);
+    }
+
+    #[test]
     fn names_in_a_certificate_are_harmless() {
         let ran = run_against(&["a\u{1b}[2Jb.example"], |_| {}).exits(6);
         assert!(!ran.stderr().contains('\u{1b}'), "{}", ran.stderr());
@@ -391,6 +404,13 @@ mod deadlines {
         times_out(server.port);
         server.redis.thaw();
     }
+}
+
+#[test]
+fn a_slow_reply_is_awaited() {
+    let server = TlsRedis::start();
+    server.redis.send(&["CLIENT", "PAUSE", "2500", "ALL"]);
+    assert_eq!(server.qless().run("length q").ok(), "0");
 }
 
 /// The certificate of the client.

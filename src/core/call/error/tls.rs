@@ -8,7 +8,13 @@ use crate::core::call::tls::{ClientRefusal, Distrust, TlsFault};
 use crate::error::{Error, Kind};
 use crate::text::Harmless;
 
-/// Returns the error for a connection without TLS.
+/// The hint about a certificate that is valid at another time.
+const CLOCK: &str = "renew the certificate of the server, or correct the clock of this machine";
+
+/// Maximum number of names that are listed.
+const NAMES: usize = 5;
+
+/// Returns the error for a connection that could not be encrypted.
 pub(super) fn not_encrypted(fault: &TlsFault, target: &Target) -> Error {
     let place = target.place();
     let place = Harmless(&place);
@@ -43,19 +49,13 @@ fn untrusted(reason: &Distrust, target: &Target) -> Error {
     let place = Harmless(&place);
     let ca = target.tls.as_ref().and_then(|tls| tls.ca.as_ref());
     let (reason, hint) = match reason {
-        Distrust::Issuer => match ca {
-            None => (
-                "this system does not know the issuer of its certificate".into(),
-                "pass its CA with `--tls-ca FILE`".into(),
-            ),
-            Some(file) => {
-                let file = Harmless(file.as_os_str().as_bytes());
-                (
-                    format!("its certificate is not issued by a CA in `{file}`"),
-                    "pass its CA with `--tls-ca FILE`".into(),
-                )
-            }
-        },
+        Distrust::Issuer => (
+            match ca.map(|file| Harmless(file.as_os_str().as_bytes())) {
+                None => "this system does not know the issuer of its certificate".into(),
+                Some(file) => format!("its certificate is not issued by a CA in `{file}`"),
+            },
+            "pass its CA with `--tls-ca FILE`".into(),
+        ),
         Distrust::Expired(end) => (
             dated(
                 "its certificate has expired",
@@ -88,17 +88,12 @@ fn untrusted(reason: &Distrust, target: &Target) -> Error {
             "a server needs a certificate of its own, issued by that CA (`CA:FALSE`)".into(),
         ),
         Distrust::Other(reason) => (
-            Harmless(reason).to_string(),
+            format!("its certificate is not valid: {}", Harmless(reason)),
             "the server needs another certificate".into(),
         ),
     };
     Error::new(Kind::Tls, format!("cannot trust `{place}`: {reason}")).hint(hint)
 }
-
-const CLOCK: &str = "renew the certificate of the server, or correct the clock of this machine";
-
-/// Maximum number of names that are listed.
-const NAMES: usize = 5;
 
 fn listed(names: &[String]) -> String {
     let shown = names.iter().take(NAMES);
@@ -121,9 +116,9 @@ fn dated(undated: &str, sentence: &str, moment: Option<Moment>) -> String {
 }
 
 fn client_refused(refusal: ClientRefusal, target: &Target) -> Error {
+    const ISSUER: &str = "it must be issued by a CA that the server trusts";
     let place = target.place();
     let place = Harmless(&place);
-    const ISSUER: &str = "it must be issued by a CA that the server trusts";
     let (reason, hint) = match refusal {
         ClientRefusal::Issuer => (": the server does not know its issuer", ISSUER),
         ClientRefusal::Expired => (": it has expired", "renew the certificate"),

@@ -186,7 +186,7 @@ impl ResolvesClientCert for ClientCertificate {
     }
 
     fn has_certs(&self) -> bool {
-        true
+        self.identity.is_some()
     }
 }
 

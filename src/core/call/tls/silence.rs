@@ -21,9 +21,12 @@ pub(super) fn await_first_byte(
 ) -> Result<(), Fault> {
     let remaining = deadline.saturating_duration_since(Instant::now());
     let patience = PATIENCE.min(remaining / 2).max(Duration::from_millis(1));
-    let is_silent = socket.set_read_timeout(Some(patience)).is_ok()
-        && socket.peek(&mut [0]).is_err_and(|error| is_timeout(&error))
-        && socket.set_read_timeout(None).is_ok();
+    let failed = |error: io::Error| Fault::of(&error);
+    socket.set_read_timeout(Some(patience)).map_err(failed)?;
+    let peeked = socket.peek(&mut [0]);
+    // The reads of this connection have no timeout, as those of any other.
+    socket.set_read_timeout(None).map_err(failed)?;
+    let is_silent = peeked.is_err_and(|error| is_timeout(&error));
     match is_silent && replies_without_tls(address, patience).unwrap_or_default() {
         true => Err(Fault::Tls(TlsFault::NotTls)),
         false => Ok(()),
