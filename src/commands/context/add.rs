@@ -24,7 +24,7 @@ use crate::text::Harmless;
 /// context. A new file is readable by its owner only. Keep the password out of the address: `--password-command`
 /// or `--password-env` names its source, which is read when `qless` connects.
 ///
-/// Examples: `qless context add prod --redis redis://ops@redis.prod.example:6380/0 --protected
+/// Examples: `qless context add prod --redis rediss://ops@redis.prod.example:6380/0 --protected
 /// --label PROD --password-command pass show redis/prod`,
 /// `qless context add viewer --redis redis://replica.prod.example:6379/0 --read-only`
 ///
