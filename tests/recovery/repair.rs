@@ -104,24 +104,36 @@ fn a_killed_repair_can_be_reverted_or_repeated() {
 
 #[test]
 fn a_repair_with_lost_replies_finishes_correctly() {
+    let summary = |stderr: String| {
+        let mut lines = stderr.lines().filter(|line| line.contains(" repaired"));
+        lines.next().unwrap_or_default().to_owned()
+    };
+    let whole = damaged().at(10_000).run("check --repair --only all --yes");
+    let whole = summary(whole.exits(0).stderr());
     // The binary does not retry the first connection of a process.
     for request in 2..40 {
         let redis = damaged();
         let before = redis.dump();
         let undo = redis.socket().with_file_name("undo.ndjson");
         let undo = undo.to_str().unwrap();
-        let port = proxy(redis.socket(), Cut::After(request));
-        redis
-            .at(10_000)
-            .env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"))
-            .run(&format!("check --repair --only all --undo {undo} --yes"))
-            .exits(0);
+        let cut = |line: &str| {
+            let port = proxy(redis.socket(), Cut::After(request));
+            let ran = redis
+                .at(10_000)
+                .env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"))
+                .run(line);
+            let printed = summary(ran.exits(0).stderr());
+            assert_eq!(printed, whole, "cut at request {request}");
+        };
+        cut(&format!("check --repair --only all --undo {undo} --yes"));
         redis.at(10_000).run("check").exits(0);
         redis
             .at(10_000)
             .run(&format!("check --revert {undo} --yes"))
             .exits(0);
         assert!(redis.dump() == before, "cut at request {request}");
+        cut("check --repair --only all --yes");
+        redis.at(10_000).run("check").exits(0);
     }
 }
 

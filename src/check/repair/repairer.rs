@@ -6,16 +6,17 @@ use std::time::Instant;
 use super::undo::Undo;
 use crate::bulk::pace::Pace;
 use crate::check::verify::batch_size::{BatchSizes, MAX_BATCH};
+use crate::check::verify::expected::Expected;
 use crate::check::verify::finding_filter::{FindingFilter, for_kind};
 use crate::check::verify::repair_queue::RepairQueue;
 use crate::check::verify::unlisted;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::interrupt::Interrupt;
-use crate::model::finding::FindingId;
+use crate::model::finding::{FindingId, Stage};
 use crate::model::rate::Rate;
 use crate::model::repair::RepairCounts;
-use crate::model::verdict::{Change, ItemKind, Location, Verdict, VerdictOutcome};
+use crate::model::verdict::{Change, ItemKind, Location, RepairReply, Verdict, VerdictOutcome};
 use crate::name::Name;
 use crate::ui::Progress;
 
@@ -24,6 +25,9 @@ pub(crate) struct Repairer {
     /// The name of this repair, which is in the names of the keys that it sets aside.
     run: String,
     undo: Option<Undo>,
+    /// The stage of the current batch, and the findings that the queue leads to.
+    stage: Stage,
+    expected: Expected,
     pace: Pace,
     max_batch: usize,
     interrupt: Interrupt,
@@ -52,6 +56,8 @@ impl Repairer {
             filter,
             run,
             undo,
+            stage: Stage::Keys,
+            expected: Expected::default(),
             pace,
             interrupt,
             batch_sizes,
@@ -66,12 +72,13 @@ impl Repairer {
     pub(crate) fn round(
         &mut self,
         core: &mut Core,
-        queue: RepairQueue,
+        mut queue: RepairQueue,
         progress: &mut Progress,
     ) -> Result<u64, Error> {
         for counts in self.counts.values_mut() {
             counts.refused = 0;
         }
+        self.expected = queue.take_expected();
         let mut repaired = 0;
         for batch in queue.into_batches() {
             let Some(findings) = self.filter.to_repair(batch.stage, &batch.excluded) else {
@@ -79,6 +86,7 @@ impl Repairer {
             };
             for mut batch in unlisted::split(core, batch, |count| self.wait(count))? {
                 self.removed = 0;
+                self.stage = batch.stage;
                 let kind = batch.location.kind;
                 let findings = for_kind(findings.clone(), kind);
                 while let Some(groups) = batch.next(self.batch_size(kind)) {
@@ -169,6 +177,7 @@ impl Repairer {
             self.wait(times * rest.len())?;
             let now = core.now();
             let mut items = self.shifted(location, rest);
+            let mut planned = None;
             if let Some(undo) = &mut self.undo {
                 let plan = core.plan_repair(now, findings, &self.run, location, &items)?;
                 items.truncate(plan.verified.max(1));
@@ -176,6 +185,7 @@ impl Repairer {
                     rest = &rest[items.len()..];
                     continue;
                 }
+                planned = Some(plan.verdicts);
             }
             let begun = Instant::now();
             let reply = core.repair(now, findings, &self.run, location, &items);
@@ -199,6 +209,9 @@ impl Repairer {
                     .filter(move |one| one.outcome == outcome)
             };
             let before = repaired;
+            if reply.repeated {
+                repaired += self.settle(planned, &items, &reply);
+            }
             for verdict in with(VerdictOutcome::Repaired) {
                 let moves = |change: &&Change| change.item.is_none() && change.after.is_some();
                 self.set_aside += verdict.changes.iter().filter(moves).count() as u64;
@@ -220,6 +233,33 @@ impl Repairer {
             }
         }
         Ok(repaired)
+    }
+
+    /// Counts what the first of two calls has repaired, whose reply was lost: the findings that were
+    /// planned, or else expected, and that the second call did not meet.
+    fn settle(
+        &mut self,
+        planned: Option<Vec<Verdict>>,
+        items: &[Name],
+        reply: &RepairReply,
+    ) -> u64 {
+        let expected = match planned {
+            Some(verdicts) => verdicts
+                .into_iter()
+                .filter(|verdict| verdict.outcome == VerdictOutcome::Repairable)
+                .map(|verdict| (verdict.id, verdict.item))
+                .collect(),
+            None => self.expected.take(self.stage, items),
+        };
+        let mut settled = 0;
+        for (id, item) in expected {
+            let meets = |verdict: &Verdict| verdict.id == id && verdict.item == item;
+            if !reply.verdicts.iter().any(meets) {
+                self.counts.entry(id).or_default().repaired += 1;
+                settled += 1;
+            }
+        }
+        settled
     }
 
     fn counts_of(&mut self, verdict: &Verdict) -> &mut RepairCounts {

@@ -6,6 +6,7 @@ pub(crate) mod batch_size;
 pub(crate) mod bounded_set;
 pub(crate) mod collector;
 pub(crate) mod diagnosis;
+pub(crate) mod expected;
 pub(crate) mod finding_filter;
 mod lost_dependencies;
 pub(crate) mod overlaps;

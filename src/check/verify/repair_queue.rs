@@ -5,6 +5,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::rc::Rc;
 
 use super::batch::Batch;
+use super::expected::Expected;
 use super::lost_dependencies::{Groups, has_lost_dependencies};
 use super::overlaps::Overlaps;
 use super::repair_order;
@@ -27,6 +28,7 @@ pub(crate) struct RepairQueue {
     /// Jobs that lost their dependencies, each with a dependency that still lists the job.
     lost_dependencies: Vec<(Name, Name)>,
     overlaps: Overlaps,
+    expected: Expected,
     /// Jobs with a dependency that was not verified.
     excluded: HashSet<Name>,
     bytes: usize,
@@ -63,6 +65,9 @@ impl RepairQueue {
 
     /// Queues the items of a call that led to a verdict, if the queue has capacity.
     pub(crate) fn add(&mut self, location: &Location, asked: &[Name], verdict: &Verdict) {
+        if self.has_capacity() {
+            self.expected.add(verdict);
+        }
         if has_lost_dependencies(verdict) {
             return self.push_lost_dependency(verdict);
         }
@@ -179,6 +184,11 @@ impl RepairQueue {
             .collect();
         wide.sort();
         wide
+    }
+
+    /// Returns the findings that the queued items lead to.
+    pub(crate) fn take_expected(&mut self) -> Expected {
+        std::mem::take(&mut self.expected)
     }
 
     /// Returns the batches in the order of repair: by stage, kind and location. Each item comes

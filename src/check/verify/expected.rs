@@ -1,0 +1,37 @@
+//! The findings that a repair expects to meet. A repair whose reply was lost is sent again, and does
+//! not find what the first call has repaired: these are told from this set.
+
+use std::collections::HashSet;
+use std::hash::{BuildHasher, RandomState};
+
+use crate::model::finding::{FindingId, Stage};
+use crate::model::verdict::Verdict;
+use crate::name::Name;
+
+/// Findings by id and item.
+#[derive(Debug, Default)]
+pub(crate) struct Expected {
+    hashes: HashSet<u64>,
+    hasher: RandomState,
+}
+
+impl Expected {
+    pub(crate) fn add(&mut self, verdict: &Verdict) {
+        let hash = self.hasher.hash_one((verdict.id, &verdict.item));
+        self.hashes.insert(hash);
+    }
+
+    /// Returns the findings about these items in a stage, each with its item. They are not expected
+    /// again.
+    pub(crate) fn take(&mut self, stage: Stage, items: &[Name]) -> Vec<(FindingId, Name)> {
+        let mut found = Vec::new();
+        for item in items {
+            for id in FindingId::all().filter(|id| id.row().stage == stage) {
+                if self.hashes.remove(&self.hasher.hash_one((id, item))) {
+                    found.push((id, item.clone()));
+                }
+            }
+        }
+        found
+    }
+}
