@@ -16,6 +16,11 @@ const MAX_DELAY: f64 = 3_155_760_000.0;
 
 const STUCK: [ItemKind; 3] = [ItemKind::Locks, ItemKind::Scheduled, ItemKind::Recur];
 
+/// Whether a set has a lock that has not expired.
+fn has_lock(set: &Set) -> bool {
+    set.kind == ItemKind::Locks && set.live > 0
+}
+
 impl Scanner<'_> {
     /// Scans all indexes whose name is listed.
     pub(super) fn scan_indexes(&mut self) -> Result<(), Error> {
@@ -128,6 +133,11 @@ impl Scanner<'_> {
                 self.read_scores_of_never_due(&mut sets)?;
             }
             self.scan_sets(&mut sets)?;
+            for ((_, listed), sets) in queues.iter().zip(sets.chunks(kinds.len())) {
+                if listed.is_none() && sets.iter().any(has_lock) {
+                    self.sink.unlisted_lock();
+                }
+            }
             if self.rescanning || !self.first_pass {
                 continue;
             }

@@ -103,6 +103,10 @@ pub trait Sink {
         usize::MAX
     }
 
+    /// Notes that a job may be running in a queue that is not listed: the core looks for locks in
+    /// listed queues only.
+    fn unlisted_lock(&mut self);
+
     /// Notes that everything was scanned. The candidates that follow may be verified for findings that
     /// require a complete scan (`core.md` 9.5): jobs in `depends` without dependencies, `names` of
     /// `tags`, and the counters of failed jobs.

@@ -35,6 +35,9 @@ pub(crate) struct RepairQueue {
     overflowed: bool,
     /// Whether there are more lost dependencies than are queued.
     lost_dependencies_overflowed: bool,
+    /// Whether a job may run in a queue that is not listed: no job is released before that queue is
+    /// listed, because the call that releases it would not see its lock.
+    withholds_releases: bool,
     /// Whether only some queues are scanned.
     scoped: bool,
     /// The number of findings that are not repaired for that reason.
@@ -147,6 +150,11 @@ impl RepairQueue {
         fits
     }
 
+    /// Lets this repair release no job that waits for others.
+    pub(crate) fn withhold_releases(&mut self) {
+        self.withholds_releases = true;
+    }
+
     /// Counts a finding that is not repaired because not all queues are scanned.
     pub(crate) fn skip(&mut self) {
         self.skipped += 1;
@@ -202,8 +210,12 @@ impl RepairQueue {
             large,
             excluded,
             overlaps,
+            withholds_releases,
             ..
         } = self;
+        let withheld: Vec<FindingId> = FindingId::all()
+            .filter(|id| withholds_releases && id.releases())
+            .collect();
         let large = Rc::new(large);
         let jobs = Location::new(ItemKind::Job, "");
         let Groups { complete, excluded } =
@@ -237,7 +249,8 @@ impl RepairQueue {
         let mut restricted: Vec<Batch> = Vec::new();
         for (stage, at, item) in items {
             let location = &locations[at as usize];
-            let excluded = overlaps.excluded(location, &item);
+            let mut excluded = overlaps.excluded(location, &item);
+            excluded.extend(&withheld);
             let list = match excluded.is_empty() {
                 true => &mut batches,
                 false => &mut restricted,

@@ -504,6 +504,10 @@ impl Sink for Verifier {
         batches.try_for_each(|batch| self.call(core, location, batch, false).map(drop))
     }
 
+    fn unlisted_lock(&mut self) {
+        self.queue.withhold_releases();
+    }
+
     fn one_sided_dependency(&mut self, jid: Option<&[u8]>) {
         match jid {
             Some(jid) => self.one_sided.insert(self.hasher.hash_one(Name::from(jid))),

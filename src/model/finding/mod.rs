@@ -79,6 +79,16 @@ impl FindingId {
         &FINDINGS[self as usize]
     }
 
+    /// Whether its repair may release a job that waits for others.
+    pub fn releases(self) -> bool {
+        matches!(
+            self,
+            FindingId::DependencyMissing
+                | FindingId::DependencyComplete
+                | FindingId::DependsOnNothing
+        )
+    }
+
     /// Returns the public name, such as `ghost-waiting`.
     pub fn name(self) -> &'static str {
         self.row().name
@@ -293,8 +303,7 @@ pub enum Form {
 /// first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
-    /// Types, expiries and stubs of jobs, since a write to such a key would be in vain; and the list
-    /// of queues, since a call sees the locks of listed queues only.
+    /// Types, expiries and stubs of jobs: a write to such a key would be in vain.
     Keys,
     /// Entries of queues, jobs, failures, workers, tags, names.
     Entries,

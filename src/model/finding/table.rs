@@ -116,7 +116,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         problem: "queue with content is missing from the list",
         form: Name, by_detail: false, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "list", past: "listed", what: "it" }),
-        stage: Keys, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
+        stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[],
         cases: &[],
         choices: &[],
