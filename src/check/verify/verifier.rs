@@ -332,7 +332,9 @@ impl Verifier {
             }
             if !new {
                 let counts_jobs = finding.id == FindingId::RecurringCount;
-                if larger || counts_jobs {
+                // A block of a list is queued even if its findings are too many to be remembered.
+                let is_block = location.kind == ItemKind::Entries;
+                if larger || counts_jobs || is_block {
                     self.queue_repair(location, asked, &verdict);
                 }
                 if counts_jobs {
