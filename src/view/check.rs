@@ -232,14 +232,14 @@ mod tests {
             "scanned 84,112 keys, 61,903 jobs, 14 queues in 3.1s"
         );
         expect_test::expect![[r#"
-            SEVERITY  FINDING        COUNT  PROBLEM                                      EXAMPLES
-            critical  ghost-waiting      1  id waits in a queue, the job does not exist  mail: 3f2a4c5d…
-            warn      tag-count         1+  tag counter differs from the tagged jobs     eu: 412, is 409
+            SEVERITY  FINDING        COUNT  PROBLEM                                          EXAMPLES
+            critical  ghost-waiting      1  id waits in a queue, the job does not exist      mail: 3f2a4c5d…
+            warn      tag-count         1+  count of a tag in `tags` differs from its index  eu: 412, is 409
         "#]]
         .assert_eq(&check.text(&Page::terminal(100)));
         expect_test::expect![[r#"
             critical	ghost-waiting	1	id waits in a queue, the job does not exist	mail: 3f2a4c5d6e7f
-            warn	tag-count	1+	tag counter differs from the tagged jobs	eu: 412, is 409
+            warn	tag-count	1+	count of a tag in `tags` differs from its index	eu: 412, is 409
         "#]]
         .assert_eq(&check.text(&Page::pipe()));
     }

@@ -937,3 +937,23 @@ fn a_key_of_a_wrong_type_does_not_stop_a_repair_of_the_rest() {
             2 repaired; clean
         "#]]);
 }
+
+#[test]
+fn a_job_that_is_locked_in_an_unlisted_queue_is_not_released() {
+    let redis = Redis::start();
+    for line in ["put q K {} --jid x", "put q K {} --jid y --depends x"] {
+        at(&redis).run(line).exits(0);
+    }
+    redis.send(&["DEL", "ql:j:x-dependents"]);
+    at(&redis).run("pop q --worker w").exits(0);
+    at(&redis).run("complete x --worker w").exits(0);
+    redis.send(&["ZADD", "ql:q:away-locks", "99000", "y"]);
+    let ran = at(&redis).run("check --repair --only dependency-complete --yes");
+    ran.exits(7);
+    at(&redis).run("check --repair --yes").exits(7);
+    let state = || redis.at(NOW).run("get y --field state").ok();
+    assert_eq!(state(), "depends");
+    // The lock has expired.
+    redis.at(100_000).run("check --repair --yes").exits(0);
+    assert_eq!(state(), "waiting");
+}

@@ -54,6 +54,8 @@ impl Sink for ScanResult {
         Ok(())
     }
 
+    fn unlisted_lock(&mut self) {}
+
     fn members_read(&mut self, _: &mut Plain, _: usize) -> Result<(), Error> {
         Ok(())
     }
@@ -116,6 +118,8 @@ impl Sink for Between<'_> {
         (self.act)(seen.keys as usize);
         self.scanned.keys_scanned(core, seen)
     }
+
+    fn unlisted_lock(&mut self) {}
 
     fn members_read(&mut self, _: &mut Plain, members: usize) -> Result<(), Error> {
         (self.act)(members);

@@ -3,16 +3,14 @@
 -- Takes: where blocks of 50 entries begin, counted from the end of the list, in ascending order
 -- Returns: the number of blocks that were judged before they cost too much
 -- Refuses: positions that are not whole numbers
-local Job = Fields('state', 'failure')
-
 return function(c, group)
   local key, strays, misplaced = Keys.group .. group, {}, {}
   local prefix = '{"group":' .. cjson.encode(group) .. ','
 
   local function judge(jid, index)
     c.cost = c.cost + 1
-    local r = redis.pcall('hmget', Keys.job .. jid, unpack(Job))
-    local failure = not r.err and r[Job.state] == 'failed' and r[Job.failure]
+    local r = redis.pcall('hmget', Keys.job .. jid, 'state', 'failure')
+    local failure = not r.err and r[1] == 'failed' and r[2]
     if failure and string.sub(failure, 1, #prefix) == prefix then return end
     local what, j = c.read(jid)
     if what == 'gone' or what == 'job' and j.state ~= 'failed' then

@@ -1,8 +1,8 @@
--- Checks whether a scheduled job falls due: no core runs what is scheduled before the epoch, and more than 100
+-- Checks whether a scheduled job falls due: no core runs what is scheduled before the epoch, and more than 1000
 -- years from now is a time in milliseconds, or none.
 -- Takes: job
 return function(c)
-  local latest = c.now + 3155760000
+  local latest = c.now + 31557600000
   return function(j)
     local due = j.scores and not j.scores[Keys.work] and j.scores[Keys.scheduled]
       or j.state == 'depends' and j.scheduled

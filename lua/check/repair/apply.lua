@@ -6,16 +6,20 @@
 local function insert(key, at, value)
   local call, in_chunks = redis.call, need('value/in_chunks')
   local length = call('llen', key)
+  if at > 1000 and length - at > 1000 then
+    -- Far from both ends, a search for the entry at the index costs less than moving the others, if the
+    -- user may do it.
+    local there, mark = call('lrange', key, at, at)[1], need('repair/entry_mark')(key, value)
+    call('lset', key, at, mark)
+    local added = redis.pcall('linsert', key, 'BEFORE', mark, value)
+    local refused = type(added) == 'table'
+    call('lset', key, refused and at or at + 1, there)
+    if not refused then return end
+  end
   if at == 0 then
     call('lpush', key, value)
   elseif at >= length then
     call('rpush', key, value)
-  elseif at > 1000 and length - at > 1000 then
-    -- Far from both ends, a search for the entry at the index costs less than moving the others.
-    local there, mark = call('lindex', key, at), need('repair/entry_mark')(key, value)
-    call('lset', key, at, mark)
-    call('linsert', key, 'BEFORE', mark, value)
-    call('lset', key, at + 1, there)
   elseif at > length / 2 then
     local rest = call('lrange', key, at, -1)
     call('ltrim', key, 0, at - 1)

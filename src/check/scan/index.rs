@@ -11,8 +11,8 @@ use super::{Known, MAX_CLOCK_DRIFT, ScanCounts, Scanner, validate};
 /// Work that has been due for more than a day in sets of these kinds is stuck.
 const DAY: f64 = 86_400.0;
 
-/// A job that is due later than this is never due, in seconds: 100 years.
-const MAX_DELAY: f64 = 3_155_760_000.0;
+/// A job that is due later than this is never due, in seconds: 1,000 years.
+const MAX_DELAY: f64 = 31_557_600_000.0;
 
 const STUCK: [ItemKind; 3] = [ItemKind::Locks, ItemKind::Scheduled, ItemKind::Recur];
 

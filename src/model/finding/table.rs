@@ -246,7 +246,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &[
             "run it now: `qless promote JID`",
-            "schedule it again: `qless put QUEUE KLASS DATA --jid JID --replace --at TIME`, or cancel it: `qless cancel JID`",
+            "schedule it again: `qless put QUEUE KLASS DATA --jid JID --replace --at +1h`, or cancel it: `qless cancel JID`",
             "correct the client that wrote the time",
         ],
     },
@@ -451,7 +451,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
     },
     Finding {
         id: TagCount, name: "tag-count", severity: Warn, invariants: &[21],
-        problem: "count of a tag in `tags` differs from the jobs in its index",
+        problem: "count of a tag in `tags` differs from its index",
         form: NameIs, by_detail: false, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "set", past: "set", what: "it to the number of entries in the index" }),
         stage: Counts, requires: &[TagIndex], covers: &[], repair_at: AnyLocation, evidence: ReferenceClient("tag"),
@@ -613,7 +613,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
     },
     Finding {
         id: NotJudged, name: "not-judged", severity: Info, invariants: &[],
-        problem: "item that could not be verified: it is too large, or needs a key of a wrong type",
+        problem: "item too large, or with a key of a wrong type",
         form: NameIs, by_detail: false, is_edge: false,
         approval: Never, remedy: None,
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
