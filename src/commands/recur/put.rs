@@ -27,7 +27,7 @@ use crate::text::duration;
 ///
 /// Example: `qless recur put reports Nightly --every 1d --at 03:00 --jid nightly`
 ///
-/// Exit codes: 0, 2 usage, 5 the jid exists, 6 server.
+/// Exit codes: 0, 2 usage, 5 the jid exists, 6 server, 9 not confirmed.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Queue
@@ -121,6 +121,8 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let dry = args.dry.dry_run;
     let leave = exists && args.if_absent;
     if !dry && !leave {
+        let what = format!("put recurring job {jid} in {}{}", job.queue, session.on()?);
+        session.ui.confirm_protected(&what, |_| String::new())?;
         session.core()?.recur(now, &job)?;
     }
     let every = duration(job.every.as_secs_f64());

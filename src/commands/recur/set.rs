@@ -22,7 +22,7 @@ use crate::session::Session;
 ///
 /// Example: `qless recur set nightly --every 12h --priority 5`
 ///
-/// Exit codes: 0, 2 usage, 4 no such recurring job, 6 server.
+/// Exit codes: 0, 2 usage, 4 no such recurring job, 6 server, 9 not confirmed.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Jid of the recurring job
@@ -93,6 +93,8 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     match dry {
         true => session.ui.note_dry_run(&format!("would change {jid}")),
         false => {
+            let what = format!("change recurring job {jid}{}", session.on()?);
+            session.ui.confirm_protected(&what, |_| String::new())?;
             session.core()?.recur_update(now, &args.jid, &changes)?;
             session.ui.note_on_terminal(&format!("changed {jid}"));
         }

@@ -19,7 +19,7 @@ use crate::session::Session;
 ///
 /// Example: `qless recur tag nightly --add reports --remove new`
 ///
-/// Exit codes: 0, 2 usage, 4 no such recurring job, 6 server.
+/// Exit codes: 0, 2 usage, 4 no such recurring job, 6 server, 9 not confirmed.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Jid of the recurring job
@@ -44,6 +44,10 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return Err(missing(&args.jid));
     };
     let dry = args.dry.dry_run;
+    if !dry {
+        let what = format!("tag recurring job {}{}", args.jid, session.on()?);
+        session.ui.confirm_protected(&what, |_| String::new())?;
+    }
     let mut tags = found.tags;
     let mut reply = Vec::new();
     for (how, names) in [(Tagging::Remove, &args.remove), (Tagging::Add, &args.add)] {
