@@ -17,6 +17,7 @@ pub(crate) mod pace;
 mod plan;
 mod report;
 pub(crate) mod requeue;
+mod running;
 pub(crate) mod save;
 mod slice;
 

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::running::RunningJobs;
 use super::{BulkOptions, JobOutcome};
 use crate::args::shared::{BulkFlags, Selector, Spread, Targets};
 use crate::clock::moment::Moment;
@@ -34,8 +35,10 @@ pub(crate) struct BulkPlan {
     /// The jobs that an earlier run with the same report has done.
     pub(super) already_done: Vec<JobOutcome>,
     pub(super) jobs: Vec<JobSnapshot>,
-    /// In a dry run: the dependents that would be changed with the jobs.
-    pub(super) cascaded: Vec<JobOutcome>,
+    /// The dependents that would be changed with the jobs, as far as the plan has to know them.
+    pub(super) below: Vec<JobSnapshot>,
+    /// Where the jobs run, if the plan has to know that.
+    pub(super) running: RunningJobs,
     /// The time over which the jobs are to run.
     pub(super) spread: Duration,
 }
@@ -180,7 +183,8 @@ impl BulkPlan {
             excluded: Vec::new(),
             already_done: Vec::new(),
             jobs: Vec::new(),
-            cascaded: Vec::new(),
+            below: Vec::new(),
+            running: RunningJobs::default(),
             spread: Duration::ZERO,
         }
     }
@@ -273,9 +277,10 @@ impl BulkPlan {
         }
     }
 
-    /// Returns the jobs by queue, and the further effects of the plan.
+    /// Returns the jobs by queue and state, and the further effects of the plan.
     pub(super) fn details(&self, page: &Page, more: &str) -> String {
-        let mut details = by_queue(&self.jobs, page);
+        let mut details = by_queue(self.jobs.iter().chain(&self.below), page);
+        details.push_str(&self.running.lines(page));
         details.push_str(more);
         let mut pace = Vec::new();
         if !self.spread.is_zero() {

@@ -58,10 +58,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         later: args.later,
         force: args.force,
     };
-    let states: Vec<State> = State::ALL
-        .into_iter()
-        .filter(|state| *state != State::Complete)
-        .collect();
+    let states = State::unfinished();
     let refuse = |job: &JobSnapshot| options.refuse(job);
     let plan = BulkPlan::open(session, &MOVE, &args.bulk, &args.jobs, &states, refuse)?
         .spread(&args.spread);

@@ -431,7 +431,7 @@ fn a_dry_run_shows_the_plan_with_its_pace() {
             --- stderr
             Retry 3 failed jobs on unix://DIR/s
 
-              mail	3	1970-01-01T00:00:30.000Z	1970-01-01T00:00:30.000Z
+              mail	failed	3	1970-01-01T00:00:30.000Z	1970-01-01T00:00:30.000Z
 
               each goes back to its own queue with 5 fresh retries
               they run one after the other, over 15m
@@ -649,14 +649,15 @@ fn repeating_a_command_with_its_report_skips_finished_jobs() {
         j002	x
         --- stderr
         1 tagged, 2 skipped
-          skipped  2  done already, as `FILE` tells
+          skipped  2  done already, as `FILE` tells: j000, j001
     "#]]);
     assert_eq!(lines(&file).len(), 4);
     assert_eq!(redis.at(20).run("get j000 --field tags").ok(), "[]");
     tag("j000\nj001\nj002", "--dry-run").shows(expect![[r#"
         --- stderr
         would tag 0, 3 skipped
-          skipped  3  done already, as `FILE` tells
+          skipped  3  done already, as `FILE` tells:
+            j000, j001, j002
     "#]]);
     assert_eq!(lines(&file).len(), 4);
 }

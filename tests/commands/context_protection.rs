@@ -298,8 +298,8 @@ fn a_terminal_asks_for_the_label() {
     expect![[r#"
         Retry 2 failed jobs on PROD (URL)
 
-          QUEUE  JOBS  OLDEST  NEWEST
-          mail      2  0s      0s
+          QUEUE  STATE   JOBS  OLDEST  NEWEST
+          mail   failed     2  0s      0s
 
           each goes back to its own queue with 5 fresh retries
 
@@ -439,7 +439,7 @@ fn protection_holds_however_the_server_is_named() {
         note: this is the server of context `prod`, which is protected
         Retry 2 failed jobs on PROD (unix://DIR/s)
 
-          mail	2	1970-01-01T00:16:40.000Z	1970-01-01T00:16:40.000Z
+          mail	failed	2	1970-01-01T00:16:40.000Z	1970-01-01T00:16:40.000Z
 
           each goes back to its own queue with 5 fresh retries
         PROD: would retry 2
