@@ -262,6 +262,14 @@ impl BulkPlan {
         Ok(())
     }
 
+    /// Shows the plan in a dry run of a command that does not ask.
+    pub(crate) fn rehearse(&self, session: &mut Session, more: &str) -> Result<(), Error> {
+        match self.dry_run() {
+            true => self.consent(session, more),
+            false => Ok(()),
+        }
+    }
+
     /// Returns `1,204 failed jobs`; without the state if the jobs are in several.
     pub(super) fn describe_jobs(&self, count: usize) -> String {
         let state = self.jobs.first().map(|job| &job.state);

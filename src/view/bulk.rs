@@ -18,6 +18,8 @@ const PRIORITIES: [Column; 3] = [
     Column::number("NEW"),
 ];
 const TAGS: [Column; 2] = [Column::text("JID"), Column::text("TAGS")];
+const STATES: [Column; 2] = [Column::text("JID"), Column::text("STATE")];
+const EXPIRIES: [Column; 2] = [Column::text("JID"), Column::text("EXPIRES")];
 const REMAINING: [Column; 2] = [Column::text("JID"), Column::number("REMAINING")];
 
 impl View for BulkReport {
@@ -34,12 +36,17 @@ impl View for BulkReport {
             RowContent::Priorities => &PRIORITIES,
             RowContent::Tags => &TAGS,
             RowContent::Remaining => &REMAINING,
+            RowContent::States => &STATES,
+            RowContent::Expiries => &EXPIRIES,
         };
         let mut table = Table::new(columns);
         for row in &self.rows {
             let mut cells = vec![Cell::text(row.jid.as_bytes())];
             match self.row_content {
                 RowContent::Tags => cells.push(tags(&row.cells)),
+                RowContent::States | RowContent::Expiries => {
+                    cells.extend(row.cells.iter().map(|cell| Cell::text(cell.as_bytes())));
+                }
                 _ => cells.extend(row.cells.iter().map(number)),
             }
             table.row(cells);

@@ -594,7 +594,11 @@ fn cancelling_running_jobs_says_where_they_ran_and_for_how_long() {
     "#]]);
     let document = redis.at(46).run("cancel a --dry-run -o json").json();
     assert_eq!(document["items"][0]["detail"], "running on `mx-1` for 41s");
-    redis.at(46).run("cancel a").shows(expect![[r#""#]]);
+    redis.at(46).run("cancel a").shows(expect![[r#"
+        a
+        --- stderr
+        cancelled a, running on `mx-1` for 41s
+    "#]]);
     redis.at(47).run("cancel b c --yes").shows(expect![[r#"
         b
         c
