@@ -99,6 +99,7 @@ mod commands {
     mod log;
     mod man;
     mod r#move;
+    mod new_queues;
     mod pause;
     mod peek;
     mod pop;

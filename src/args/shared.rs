@@ -89,6 +89,14 @@ pub(crate) struct Spread {
     pub spread: Option<Duration>,
 }
 
+/// The flag of commands that put jobs into a queue that is named.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct ExistingQueue {
+    /// Exit with 4 if the named queue does not exist, instead of creating it
+    #[arg(long)]
+    pub existing_queue: bool,
+}
+
 /// The flag of commands that read and can repeat that.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct Watch {

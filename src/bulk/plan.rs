@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use super::new_queues;
 use super::running::RunningJobs;
 use super::{BulkOptions, JobOutcome};
-use crate::args::shared::{BulkFlags, Selector, Spread, Targets};
+use crate::args::shared::{BulkFlags, ExistingQueue, Selector, Spread, Targets};
 use crate::clock::moment::Moment;
 use crate::core::api::guard::JOBS_PER_READ;
 use crate::error::Error;
@@ -243,12 +244,7 @@ impl BulkPlan {
     /// Asks whether to go on, unless the jobs were named one by one. `more` is shown below the
     /// jobs.
     pub(crate) fn consent(&self, session: &mut Session, more: &str) -> Result<(), Error> {
-        let asks = match self.targeting {
-            Targeting::OneJid => false,
-            Targeting::Jids => self.dry_run() || (session.ui.is_protected() && self.jobs.len() > 1),
-            Targeting::Selector => true,
-        };
-        if !asks || self.jobs.is_empty() {
+        if !self.asks(session) {
             return Ok(());
         }
         let verb = self.options.verb.infinitive;
@@ -260,6 +256,34 @@ impl BulkPlan {
             false => _ = session.ui.confirm(&what, details)?,
         }
         Ok(())
+    }
+
+    fn asks(&self, session: &Session) -> bool {
+        let asks = match self.targeting {
+            Targeting::OneJid => false,
+            Targeting::Jids => self.dry_run() || (session.ui.is_protected() && self.jobs.len() > 1),
+            Targeting::Selector => true,
+        };
+        asks && !self.jobs.is_empty()
+    }
+
+    /// Returns the lines of the plan about a queue that does not exist yet. If no plan is shown,
+    /// they are notes.
+    pub(crate) fn describe_queue(
+        &self,
+        queue: Option<&Name>,
+        flag: ExistingQueue,
+        session: &mut Session,
+    ) -> Result<String, Error> {
+        let now = session.now();
+        let queues = queue.map_or(&[][..], std::slice::from_ref);
+        let questions = session.ui.needs_answer() && session.ui.can_ask();
+        if !self.asks(session) || !(self.dry_run() || questions) {
+            new_queues::announce(queues, flag, self.dry_run(), now, session)?;
+            return Ok(String::new());
+        }
+        let lines = new_queues::lines(queues, flag, true, now, session)?;
+        Ok(lines.iter().map(|line| format!("  {line}\n")).collect())
     }
 
     /// Shows the plan in a dry run of a command that does not ask.

@@ -4,9 +4,10 @@ use std::ffi::OsString;
 
 use super::{Group, Spec};
 use crate::args::format::Format;
-use crate::args::shared::{BulkFlags, Holder, Later, MaxData};
+use crate::args::shared::{BulkFlags, ExistingQueue, Holder, Later, MaxData};
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
+use crate::bulk::new_queues;
 use crate::bulk::{BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
 use crate::clock::moment::Moment;
 use crate::core::api::job_calls::CallOutcome;
@@ -55,6 +56,8 @@ pub(crate) struct Args {
           add = value::Candidates::Queues)]
     next: Option<Name>,
     #[command(flatten)]
+    existing: ExistingQueue,
+    #[command(flatten)]
     later: Later,
     /// Jid of a job that must be complete first
     #[arg(long, value_name = "JID", value_parser = value::name(), requires = "next",
@@ -96,6 +99,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     let options = BulkOptions::new(session, &COMPLETE, &args.bulk)?;
     let now = session.begin()?;
+    let queues = args.next.as_ref().map_or(&[][..], std::slice::from_ref);
+    new_queues::announce(queues, args.existing, args.bulk.dry_run, now, session)?;
     let later = args.later.wait(now);
     let completion = Completion {
         data,

@@ -2,7 +2,7 @@
 
 use super::{Group, Spec};
 use crate::args::format::Format;
-use crate::args::shared::{BulkFlags, Later, Spread, Targets};
+use crate::args::shared::{BulkFlags, ExistingQueue, Later, Spread, Targets};
 use crate::args::value;
 use crate::bulk::BulkPlan;
 use crate::bulk::requeue::moving::{MOVE, MoveOptions};
@@ -36,6 +36,8 @@ pub(crate) struct Args {
           add = value::Candidates::Queues)]
     to: Name,
     #[command(flatten)]
+    existing: ExistingQueue,
+    #[command(flatten)]
     later: Later,
     /// Move running jobs, too; their locks are revoked
     #[arg(long)]
@@ -62,6 +64,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let refuse = |job: &JobSnapshot| options.refuse(job);
     let plan = BulkPlan::open(session, &MOVE, &args.bulk, &args.jobs, &states, refuse)?
         .spread(&args.spread);
-    plan.consent(session, &options.effects(&plan))?;
+    let new = plan.describe_queue(Some(&options.to), args.existing, session)?;
+    plan.consent(session, &(options.effects(&plan) + &new))?;
     options.run(plan, session)
 }

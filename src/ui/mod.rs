@@ -203,6 +203,11 @@ impl Ui {
         self.page.headers = false;
     }
 
+    /// Whether notes are read: on a terminal, or as part of a plan.
+    pub(crate) fn is_read(&self, planned: bool) -> bool {
+        !self.quiet && (planned || io::stderr().is_terminal())
+    }
+
     /// Whether hints are shown.
     pub(crate) fn hints(&self) -> bool {
         self.format == Format::Table && !self.quiet && io::stderr().is_terminal()

@@ -7,8 +7,9 @@ use super::first;
 use crate::args::format::Format;
 use crate::args::moment;
 use crate::args::moment::When;
-use crate::args::shared::{DryRun, MaxData};
+use crate::args::shared::{DryRun, ExistingQueue, MaxData};
 use crate::args::value;
+use crate::bulk::new_queues;
 use crate::core::api::template::Template;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -33,6 +34,8 @@ pub(super) struct Args {
     /// Queue
     #[arg(value_parser = value::new_name(), add = value::Candidates::Queues)]
     queue: Name,
+    #[command(flatten)]
+    existing: ExistingQueue,
     /// Class of the jobs: the kind of work
     #[arg(value_parser = value::new_name())]
     klass: Name,
@@ -120,6 +123,10 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let dry = args.dry.dry_run;
     let leave = exists && args.if_absent;
+    if !leave {
+        let queues = std::slice::from_ref(&job.queue);
+        new_queues::announce(queues, args.existing, dry, now, session)?;
+    }
     if !dry && !leave {
         let what = format!("put recurring job {jid} in {}{}", job.queue, session.on()?);
         session.ui.confirm_protected(&what, |_| String::new())?;

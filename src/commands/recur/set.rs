@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use super::{first, missing};
 use crate::args::format::Format;
-use crate::args::shared::{DryRun, MaxData};
+use crate::args::shared::{DryRun, ExistingQueue, MaxData};
 use crate::args::value;
+use crate::bulk::new_queues;
 use crate::clock::duration;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -34,6 +35,8 @@ pub(super) struct Args {
     /// Queue
     #[arg(long, value_parser = value::new_name(), add = value::Candidates::Queues)]
     queue: Option<Name>,
+    #[command(flatten)]
+    existing: ExistingQueue,
     /// Class of the jobs: the kind of work
     #[arg(long, value_parser = value::new_name())]
     klass: Option<Name>,
@@ -61,8 +64,8 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if let Some(every) = args.every {
         changes.push(("interval", duration::seconds(every).into_bytes()));
     }
-    if let Some(queue) = args.queue {
-        changes.push(("queue", queue.into_bytes()));
+    if let Some(queue) = &args.queue {
+        changes.push(("queue", queue.as_bytes().to_vec()));
     }
     if let Some(klass) = args.klass {
         changes.push(("klass", klass.into_bytes()));
@@ -90,6 +93,8 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let jid = &args.jid;
     let dry = args.dry.dry_run;
+    let queues = args.queue.as_ref().map_or(&[][..], std::slice::from_ref);
+    new_queues::announce(queues, args.existing, dry, now, session)?;
     match dry {
         true => session.ui.note_dry_run(&format!("would change {jid}")),
         false => {
