@@ -42,10 +42,7 @@ fn plans_name_a_new_queue_with_the_nearest_known_one() {
             ran.stderr()
         );
     }
-    redis
-        .at(9)
-        .run("put mial K --jid x -n")
-        .shows(expect![[r#"
+    redis.at(9).run("put mial K --jid x -n").shows(expect![[r#"
             --- stderr
             note: queue `mial` is new; did you mean `mail`?
             would put a job in mial, waiting

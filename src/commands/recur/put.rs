@@ -3,19 +3,21 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use super::first;
+use super::{first, note_runs, refuse_paused};
 use crate::args::format::Format;
 use crate::args::moment;
 use crate::args::moment::When;
 use crate::args::shared::{DryRun, ExistingQueue, MaxData};
 use crate::args::value;
 use crate::bulk::new_queues;
+use crate::clock::moment::Moment;
 use crate::core::api::template::Template;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
 use crate::input::source::InputSource;
 use crate::model::done::Done;
+use crate::model::recur::Recurring;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::duration;
@@ -27,6 +29,8 @@ use crate::text::duration;
 /// recurring job.
 ///
 /// Example: `qless recur put reports Nightly --every 1d --at 03:00 --jid nightly`
+///
+/// Example: `qless recur put reports Half --every 1h --at :30 --dry-run`
 ///
 /// Exit codes: 0, 2 usage, 5 the jid exists, 6 server, 9 not confirmed.
 #[derive(Clone, Debug, clap::Args)]
@@ -56,11 +60,11 @@ pub(super) struct Args {
     /// Put the first job after this time
     #[arg(long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true)]
     offset: Option<Duration>,
-    /// Put the first job at this time
-    #[arg(long, value_name = "T", value_parser = moment::when, allow_hyphen_values = true,
+    /// Put the first job at this time: `03:00`, `2026-11-21T06:00:00Z`, or `:30` for the next half hour
+    #[arg(long, value_name = "T|:MM", value_parser = moment::run_time, allow_hyphen_values = true,
           conflicts_with = "offset")]
     at: Option<When>,
-    /// Maximum number of missed runs to make up for; 0 means all
+    /// Maximum number of missed runs to make up for; 0 means all (`qless recur --help` has an example)
     #[arg(long, value_name = "N", value_parser = value::count, default_value = "0")]
     backlog: u64,
     /// Jid of the recurring job [default: a new one]
@@ -113,7 +117,11 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         tags: args.tags,
     };
     let jid = &job.jid;
-    let exists = first(session, now, &job.jid)?.is_some();
+    let found = first(session, now, &job.jid)?;
+    let exists = found.is_some();
+    if let (Some(found), true) = (&found, args.replace) {
+        refuse_paused(found, "replace")?;
+    }
     if exists && !args.if_absent && !args.replace {
         return Err(Error::conflict(format!(
             "cannot put `{jid}`: a recurring job of this id exists already"
@@ -150,8 +158,13 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .ui
             .note_on_terminal(&format!("put {jid} in {queue}, every {every}")),
     }
-    session
-        .ui
-        .show(&Done::new("recur put", vec![job.jid], dry).prints())?;
+    let mut done = Done::new("recur put", vec![job.jid], dry).prints();
+    if !leave {
+        let next = Moment::from_seconds(now.seconds() + job.offset).unwrap_or(now);
+        let runs = Recurring::next_runs(next, job.every.as_secs_f64());
+        note_runs(&runs, dry || args.at.is_some(), session);
+        done = done.with_next_runs(&runs);
+    }
+    session.ui.show(&done)?;
     Ok(Exit::Ok)
 }

@@ -1,6 +1,6 @@
 //! `qless recur rm`
 
-use super::missing;
+use super::existing;
 use crate::args::format::Format;
 use crate::args::shared::DryRun;
 use crate::args::value;
@@ -36,12 +36,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let given = jids::read(&mut InputSource::default(), &args.jids)?;
     let jids = given.jids().to_vec();
     let now = session.begin()?;
-    let found = session.core()?.recurs(now, &jids)?;
-    for (jid, found) in jids.iter().zip(found) {
-        if found.is_none() {
-            return Err(missing(jid));
-        }
-    }
+    existing(session, now, &jids)?;
     let names: Vec<String> = jids.iter().map(Name::to_string).collect();
     let dry = args.dry.dry_run;
     if dry {

@@ -1,6 +1,6 @@
 //! `qless recur tag`
 
-use super::{first, missing};
+use super::{first, missing, refuse_paused};
 use crate::args::format::Format;
 use crate::args::shared::{DryRun, apart};
 use crate::args::value;
@@ -43,6 +43,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let Some(found) = first(session, now, &args.jid)? else {
         return Err(missing(&args.jid));
     };
+    refuse_paused(&found, "tag")?;
     let dry = args.dry.dry_run;
     if !dry {
         let what = format!("tag recurring job {}{}", args.jid, session.on()?);
