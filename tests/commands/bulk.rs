@@ -983,3 +983,47 @@ fn closed_stdin_declines_the_prompt() {
         .run("retry --group boom --yes --no-input")
         .exits(0);
 }
+
+#[test]
+fn workers_calls_of_many_jobs_survive_a_broken_connection() {
+    for cut in (2..6).flat_map(|at| [Cut::Before(at), Cut::After(at)]) {
+        let redis = waiting(3);
+        redis.at(20).run("pop mail --count 3 --worker w").ok();
+        let url = format!("redis://127.0.0.1:{}", proxy(redis.socket(), cut));
+        let qless = Qless::bare().env("QLESS_REDIS_URL", url).at(50);
+        let ran = qless.run("heartbeat j000 j001 j002 --worker w -o json");
+        assert_eq!(ran.json()["done"], 3);
+        let url = format!("redis://127.0.0.1:{}", proxy(redis.socket(), cut));
+        let qless = Qless::bare().env("QLESS_REDIS_URL", url).at(60);
+        let ran = qless.run("complete j000 j001 j002 --worker w -o json");
+        assert_eq!(ran.json()["done"], 3, "{}", ran.stderr());
+        assert_eq!(
+            redis
+                .at(70)
+                .run("jobs --state complete --count -o json")
+                .json()["complete"],
+            3
+        );
+        redis.must_be_clean();
+    }
+}
+
+#[test]
+fn a_recurring_job_is_paused_and_resumed_once_wherever_the_connection_breaks() {
+    for cut in (2..5).flat_map(|at| [Cut::Before(at), Cut::After(at)]) {
+        let redis = Redis::start();
+        redis
+            .at(10)
+            .run("recur put mail K --every 60s --offset 5s --jid r")
+            .ok();
+        let before = redis.dump();
+        for (at, verb) in [(50, "pause"), (60, "resume")] {
+            let url = format!("redis://127.0.0.1:{}", proxy(redis.socket(), cut));
+            let qless = Qless::bare().env("QLESS_REDIS_URL", url).at(at);
+            qless.run(&format!("recur {verb} r")).exits(0);
+            let paused = redis.at(at).run("recur get r -o json").json();
+            assert_eq!(paused["paused_since"].is_string(), verb == "pause");
+        }
+        assert_eq!(redis.dump(), before);
+    }
+}
