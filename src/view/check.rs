@@ -173,10 +173,7 @@ mod tests {
             count: examples.len() as u64,
             examples: examples
                 .iter()
-                .map(|(item, detail)| Example {
-                    item: Name::from(*item),
-                    detail: Name::from(*detail),
-                })
+                .map(|(item, detail)| Example::new(Name::from(*item), Name::from(*detail)))
                 .collect(),
             ..Found::new(id, id.row().severity)
         }

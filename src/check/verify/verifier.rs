@@ -458,14 +458,11 @@ impl Sink for Verifier {
     }
 
     fn not_verifiable(&mut self, item: Name, why: &str) {
-        self.report(&Verdict {
-            id: FindingId::NotJudged,
+        self.report(&Verdict::report(
+            FindingId::NotJudged,
             item,
-            outcome: VerdictOutcome::Report,
-            detail: Name::from(why),
-            known_detail: Detail::Other,
-            changes: Vec::new(),
-        });
+            Name::from(why),
+        ));
     }
 
     fn keys_scanned(&mut self, _: &mut Core, counts: ScanCounts) -> Result<(), Error> {

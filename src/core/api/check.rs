@@ -12,7 +12,9 @@ use crate::core::call::reply;
 use crate::core::call::{Call, Core, Value};
 use crate::error::Error;
 use crate::model::finding::{Detail, FindingId};
-use crate::model::verdict::{Change, Location, MAX_ITEMS, RepairReply, Verdict, VerdictOutcome};
+use crate::model::verdict::{
+    Change, ItemKind, Location, MAX_ITEMS, RepairReply, Verdict, VerdictOutcome,
+};
 use crate::name::Name;
 
 impl Core {
@@ -72,7 +74,8 @@ impl Core {
         let words = [mode, findings, run, location.kind.word()];
         let call = call.args(words).arg(&location.name).args(items);
         let reply = self.reply(now, call)?;
-        let rows = reply::list(reply.result?)?.into_iter().map(verdict);
+        let rows = reply::list(reply.result?)?.into_iter();
+        let rows = rows.map(|row| verdict(row, location, items));
         Ok((rows.collect::<Result<_, _>>()?, reply.repeated))
     }
 
@@ -209,8 +212,8 @@ impl Core {
     }
 }
 
-/// Reads a verdict: id, item, outcome, detail, then its changes.
-fn verdict(row: Value) -> Result<Verdict, Error> {
+/// Reads a verdict about `items`: id, item, outcome, detail, then its changes.
+fn verdict(row: Value, location: &Location, items: &[Name]) -> Result<Verdict, Error> {
     let mut row = reply::list(row)?.into_iter();
     let mut word = || match row.next() {
         Some(word) => reply::bytes(word),
@@ -219,9 +222,14 @@ fn verdict(row: Value) -> Result<Verdict, Error> {
     let (id, item, outcome, detail) = (word()?, word()?, word()?, word()?);
     let id = std::str::from_utf8(&id).ok().and_then(FindingId::named);
     let id = id.ok_or_else(|| reply::unexpected("a finding"))?;
+    let item = Name::from(item);
+    let cycle = match (id, location.kind) {
+        (FindingId::DependencyCycle, ItemKind::Cycle) => items.to_vec(),
+        // A job that depends on itself.
+        (FindingId::DependencyCycle, _) => vec![item.clone()],
+        _ => Vec::new(),
+    };
     Ok(Verdict {
-        id,
-        item: Name::from(item),
         outcome: match outcome.as_slice() {
             b"found" => VerdictOutcome::Repairable,
             b"decide" => VerdictOutcome::NeedsOnly,
@@ -230,8 +238,10 @@ fn verdict(row: Value) -> Result<Verdict, Error> {
             _ => return Err(reply::unexpected("an outcome")),
         },
         known_detail: Detail::read(id, &detail),
-        detail: Name::from(detail),
+        number: Detail::number(id, &detail),
+        cycle,
         changes: row.map(change).collect::<Result<_, _>>()?,
+        ..Verdict::report(id, item, Name::from(detail))
     })
 }
 

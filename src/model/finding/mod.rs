@@ -229,6 +229,17 @@ impl Detail {
             _ => Detail::Other,
         }
     }
+
+    /// Reads the number in the text of a detail, if it decides something: the time of `clock`, in
+    /// seconds since the epoch if the client has it right, and the count of `recurring-count`.
+    pub fn number(id: FindingId, text: &[u8]) -> Option<f64> {
+        let last = match id {
+            FindingId::Clock => text.rsplit(|byte| *byte == b' ').next()?,
+            FindingId::RecurringCount => text,
+            _ => return None,
+        };
+        std::str::from_utf8(last).ok()?.parse().ok()
+    }
 }
 
 /// When a finding has another severity.
@@ -478,5 +489,10 @@ mod tests {
             read(FindingId::ConfigValue, "nobody reads it, is no number"),
             Detail::Unused
         );
+        let number = |id, text: &str| Detail::number(id, text.as_bytes());
+        assert_eq!(number(FindingId::Clock, "seen at 1.5e12"), Some(1.5e12));
+        assert_eq!(number(FindingId::Clock, "time is soon"), None);
+        assert_eq!(number(FindingId::RecurringCount, "7"), Some(7.0));
+        assert_eq!(number(FindingId::TagCount, "7"), None);
     }
 }
