@@ -34,7 +34,7 @@ use crate::text::short;
 ///
 /// Examples: `qless complete 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a`
 /// · `qless complete 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a --next thumbs --delay 5m`
-/// · `qless pop mail --count 100 -o jid > jids; ./send-all jids && qless complete @jids`
+/// · `qless pop mail --count 100 -o jid | qless complete -`
 ///
 /// Exit codes: 0, 3 some failed, 4 unknown jid or dependency, 5 not running or held by another
 /// worker, 6 server.
@@ -99,7 +99,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     let options = BulkOptions::new(session, &COMPLETE, &args.bulk)?;
     let now = session.begin()?;
-    let queues = args.next.as_ref().map_or(&[][..], std::slice::from_ref);
+    let queues = args.next.as_slice();
     new_queues::announce(queues, args.existing, args.bulk.dry_run, now, session)?;
     let later = args.later.wait(now);
     let completion = Completion {

@@ -208,7 +208,7 @@ redis = \"redis://127.0.0.1:6379/0\"
 [context.prod]
 redis            = \"redis://ops@redis.prod.example:6380/0\"
 password-command = [\"pass\", \"show\", \"redis/prod\"]
-protected        = true      # changes of many jobs ask for the label
+protected        = true      # changes ask for the label
 label            = \"PROD\"    # shown in prompts and dry runs
 
 [context.viewer]

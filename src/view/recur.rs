@@ -116,7 +116,7 @@ impl View for Recurring {
         detail.line("jid", &self.jid);
         detail.maybe("klass", self.klass.as_ref());
         detail.maybe("queue", self.queue.as_ref());
-        detail.line_with_remark("state", "recurring".to_owned(), None, self.pause(page));
+        detail.line_with_remark("state", "recurring", None, self.pause(page));
         detail.line("every", self.every_s.map_or(NONE.to_owned(), interval));
         detail.line(
             "next",

@@ -211,7 +211,7 @@ fn putting_many_jobs_asks_for_confirmation() {
         --- exit 9
     "#]]);
     let output = prod.run("put --from - -n").exits(0).stderr();
-    assert!(output.starts_with("PROD: "), "{output}");
+    assert_eq!(output, "note: queue `mail` is new\nPROD: would put 3\n");
     assert!(server.redis.dump().is_empty());
     let done = prod.run("put --from - --yes --confirm PROD -o json").json();
     assert_eq!(
@@ -450,7 +450,7 @@ fn protection_holds_however_the_server_is_named() {
         a
     "#]]);
     bare.run("pause --all --prefix x:").shows(expect![[r#""#]]);
-    let other = server.qless().env("REDIS_URL", &format!("{url}?db=1"));
+    let other = server.qless().env("REDIS_URL", format!("{url}?db=1"));
     other.run("pause --all").shows(expect![[r#""#]]);
     bare.run("retry a b --yes --confirm PROD").ok();
 }

@@ -106,6 +106,7 @@ fn existing_queue_refuses_a_new_one() {
         "recur put mial K --every 1h",
         "recur set r --queue mial",
         "put mial --from -",
+        "unfail boom --to mial --yes",
     ] {
         let input = "{\"klass\":\"K\"}\n";
         let run = redis.at(9).input(input);

@@ -26,7 +26,11 @@ use crate::text::duration;
 ///
 /// Each interval one job is put into the queue, when a worker pops it or a client peeks it. The
 /// first job is put immediately, unless `--offset` or `--at` is given. Prints the jid of the
-/// recurring job.
+/// recurring job; on a terminal, in a dry run and with `--at` also the next three runs.
+///
+/// `--backlog` limits how many missed runs are made up for. For example, a queue with a job every 10
+/// minutes is not popped from 01:00 until 02:05. The next pop gets the 7 jobs of 01:00 to 02:00; with
+/// `--backlog 2` only those of 01:50 and 02:00.
 ///
 /// Example: `qless recur put reports Nightly --every 1d --at 03:00 --jid nightly`
 ///
@@ -64,7 +68,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "T|:MM", value_parser = moment::run_time, allow_hyphen_values = true,
           conflicts_with = "offset")]
     at: Option<When>,
-    /// Maximum number of missed runs to make up for; 0 means all (`qless recur --help` has an example)
+    /// Maximum number of missed runs to make up for; 0 means all
     #[arg(long, value_name = "N", value_parser = value::count, default_value = "0")]
     backlog: u64,
     /// Jid of the recurring job [default: a new one]

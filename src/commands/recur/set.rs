@@ -104,7 +104,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let runs = runs(&found, args.every, next);
     let jid = &args.jid;
     let dry = args.dry.dry_run;
-    let queues = args.queue.as_ref().map_or(&[][..], std::slice::from_ref);
+    let queues = args.queue.as_slice();
     new_queues::announce(queues, args.existing, dry, now, session)?;
     match dry {
         true => session.ui.note_dry_run(&format!("would change {jid}")),
