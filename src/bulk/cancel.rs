@@ -285,7 +285,12 @@ fn dependents_first(jobs: Vec<JobSnapshot>, edges: &Edges) -> Vec<JobSnapshot> {
 /// Asks for consent; `below` of the jobs are dependents of the others.
 fn confirm(plan: &BulkPlan, below: usize, session: &mut Session) -> Result<Consent, Error> {
     let count = plan.jobs.len() + plan.below.len();
-    if count == 0 || (count == 1 && plan.targeting != Targeting::Selector) {
+    let asks = match plan.targeting {
+        Targeting::OneJid => count > 1,
+        Targeting::Jids => count > 1 || session.ui.is_protected(),
+        Targeting::Selector => true,
+    };
+    if count == 0 || !asks {
         return Ok(session.ui.implicit_consent());
     }
     let what = proposal(plan, count, below, session)?;

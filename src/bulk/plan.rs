@@ -261,7 +261,7 @@ impl BulkPlan {
     fn asks(&self, session: &Session) -> bool {
         let asks = match self.targeting {
             Targeting::OneJid => false,
-            Targeting::Jids => self.dry_run() || (session.ui.is_protected() && self.jobs.len() > 1),
+            Targeting::Jids => self.dry_run() || session.ui.is_protected(),
             Targeting::Selector => true,
         };
         asks && !self.jobs.is_empty()

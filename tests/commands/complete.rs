@@ -175,6 +175,7 @@ fn a_dry_run_of_complete_changes_nothing() {
         .run("complete a --worker w1 --next q -n")
         .shows(expect![[r#"
             --- stderr
+            note: queue `q` is new
             would advance a to q
         "#]]);
     redis.at(11).run("complete a --worker w2 -n").exits(5);
@@ -261,6 +262,7 @@ fn many_jobs_are_advanced() {
         ))
         .shows(expect![[r#"
             --- stderr
+            note: queue `thumbs` is new
             Complete 2 running jobs on unix://DIR/s
 
               mail	running	2	1970-01-01T00:00:10.000Z	1970-01-01T00:00:11.000Z

@@ -200,6 +200,21 @@ fn every_bulk_write_asks_for_confirmation() {
 }
 
 #[test]
+fn one_job_that_a_list_names_is_not_named_by_the_operator() {
+    let server = ProtectedServer::new("");
+    server.failed(&["a"]);
+    let before = server.redis.dump();
+    for line in ["retry -", "cancel -", "priority - --to 5", "tag - --add t"] {
+        let prod = server.prod().input("a\n");
+        prod.run(line).exits(9);
+        prod.run(&format!("{line} --dry-run")).exits(0);
+    }
+    assert_eq!(server.redis.dump(), before);
+    let prod = server.prod().input("a\n");
+    prod.run("cancel - --yes --confirm prod").ok();
+}
+
+#[test]
 fn putting_many_jobs_asks_for_confirmation() {
     let server = ProtectedServer::new("label = \"PROD\"\n");
     let lines = "{\"queue\":\"mail\",\"klass\":\"K\"}\n".repeat(3);

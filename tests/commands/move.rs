@@ -117,6 +117,7 @@ fn a_selector_for_move_means_all_but_complete_jobs() {
               mail	waiting	1	1970-01-01T00:00:11.000Z	1970-01-01T00:00:11.000Z
 
               all go to `slow` with fresh retries; 1 of them failed or is complete: it runs again
+              queue `slow` is new
             would move 4, 1 skipped
               skipped  1  running, held by `w1`: r
         "#]]);

@@ -552,7 +552,12 @@ fn a_paused_recurring_job_is_shown_and_resumed_as_it_was() {
     // No pop or peek finds it.
     assert_eq!(redis.at(90_000).run("pop reports").code(), 4);
     redis.must_be_clean();
-    redis.at(90_000).run("check").exits(0);
+    let check = redis.at(90_000).run("check").exits(0);
+    assert!(
+        !check.stdout().contains("queue-empty"),
+        "{}",
+        check.stdout()
+    );
     let resumed = redis.at(7300).run("recur resume nightly -o json").json();
     assert_eq!(
         resumed["next_runs"],
