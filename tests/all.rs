@@ -88,6 +88,7 @@ mod commands {
     mod fail;
     mod failed;
     mod forget;
+    mod formats;
     mod get;
     mod heartbeat;
     mod help;
@@ -100,6 +101,7 @@ mod commands {
     mod man;
     mod r#move;
     mod new_queues;
+    mod nothing;
     mod pause;
     mod peek;
     mod pop;

@@ -15,9 +15,9 @@ use crate::text;
 pub(crate) const COLUMNS: &[Column] = &[
     Column::text("SEVERITY"),
     Column::text("FINDING"),
-    Column::number("COUNT"),
-    Column::text("PROBLEM"),
-    Column::free("EXAMPLES"),
+    Column::number("COUNT").rank(1),
+    Column::free("PROBLEM").rank(2).least(24),
+    Column::free("EXAMPLES").rank(3).least(14),
 ];
 
 impl View for Check {

@@ -63,12 +63,12 @@ pub(crate) fn likely(found: &[Found], server: &ServerHealth) -> Vec<String> {
             }
         });
     }
-    let clock = found
+    let times = found
         .iter()
-        .filter(|found| found.finding.id == FindingId::Clock);
-    if clock
+        .filter(|found| matches!(found.finding.id, FindingId::Clock | FindingId::NeverDue));
+    if times
         .filter_map(|found| found.largest)
-        .any(|time| time > MAX_SECONDS)
+        .any(|time| time.is_finite() && time > MAX_SECONDS)
     {
         causes.push("a client writes times in milliseconds instead of seconds".to_owned());
     }
