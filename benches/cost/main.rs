@@ -14,6 +14,7 @@ mod private_redis;
 mod recover;
 mod search;
 mod submit;
+mod tls;
 
 use calls::Calls;
 use measured_server::{Cost, Server};
@@ -23,8 +24,8 @@ const RESIDENT: [(&str, usize); 2] = [("1,000", 1_000), ("200,000", 200_000)];
 /// How often everything is measured; the lowest figure counts.
 const ROUNDS: usize = 5;
 
-/// Measures everything, or only the named parts: `calls`, `recover`, `binary`, `submit`, `search`,
-/// `check`; a number sets the jobs of the check.
+/// Measures everything, or only the named parts: `calls`, `recover`, `binary`, `tls`, `submit`,
+/// `search`, `check`; a number sets the jobs of the check.
 fn main() {
     let named: Vec<String> = std::env::args().skip(1).collect();
     let named: Vec<&str> = named
@@ -42,6 +43,9 @@ fn main() {
     }
     if is_named("binary") {
         binary::print(ROUNDS);
+    }
+    if is_named("tls") {
+        tls::print(ROUNDS);
     }
     if is_named("submit") {
         submit::print(3);

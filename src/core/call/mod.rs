@@ -19,6 +19,8 @@ mod request;
 mod retry_policy;
 pub(crate) mod rights;
 mod round;
+mod stream;
+mod tls;
 mod verbose;
 
 use std::time::{Duration, Instant};
@@ -32,8 +34,9 @@ pub(crate) use self::request::Call;
 use self::retry_policy::Backoff;
 pub(crate) use self::round::Reply;
 use self::round::Round;
+use self::tls::TlsClient;
 use super::script::Script;
-use crate::address::Target;
+use crate::address::{Address, Target};
 use crate::clock::Clock;
 use crate::clock::moment::Moment;
 use crate::error::Error;
@@ -65,6 +68,8 @@ const RUN_READ_ONLY: [&str; 2] = ["EVALSHA_RO", "EVAL_RO"];
 #[derive(Debug)]
 pub struct Core {
     target: Target,
+    /// What a connection with TLS needs. `None`: the connection is not encrypted.
+    tls: Option<TlsClient>,
     timeout: Duration,
     /// The name of the connection: `qless-<command>`.
     name: String,
@@ -90,8 +95,13 @@ pub struct Core {
 impl Core {
     /// Connects and logs in.
     pub fn open(settings: Settings) -> Result<Core, Error> {
+        let tls = match (&settings.target.tls, &settings.target.address) {
+            (Some(tls), Address::Tcp(host, _)) => Some(TlsClient::new(tls, host)?),
+            _ => None,
+        };
         let mut core = Core {
             target: settings.target,
+            tls,
             timeout: settings.timeout,
             name: settings.name,
             script: Script::new(&settings.prefix),
