@@ -10,7 +10,8 @@ use crate::args::globals::{Globals, Origin};
 use crate::core::call::local::Local;
 use crate::core::script::USUAL;
 
-/// A database of a server. Two spellings of an address are equal.
+/// A database of a server. Two spellings of an address are equal, with TLS or without: a port has
+/// one server.
 #[derive(Debug, PartialEq, Eq)]
 struct Database {
     server: Server,
@@ -115,6 +116,7 @@ mod tests {
         for (one, other) in [
             ("redis://db.example", "redis://ops:pw@DB.example.:6379/0"),
             ("redis://%64b.example/3", "valkey://db.example:6379/3"),
+            ("redis://db.example:7000", "rediss://db.example:7000"),
             ("redis://localhost", "redis://127.0.0.1:6379"),
             ("redis://127.0.0.1", "redis://[::1]/0"),
             ("redis://127.0.0.1", "redis://[::ffff:127.0.0.1]/0"),
