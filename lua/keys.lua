@@ -20,6 +20,8 @@ local Keys = {
   queues = 'ql:queues',
   paused = 'ql:paused_queues',
   pauses = 'ql:pauses',
+  -- paused templates: a document per jid
+  paused_recurring = 'ql:paused_recurring',
   -- workers: `worker .. name .. held`; the channel of a worker is `worker .. name`
   workers = 'ql:workers',
   worker = 'ql:w:',

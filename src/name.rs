@@ -224,7 +224,7 @@ macro_rules! serializers {
 
 serializers! {
     by dependencies dependents detail dir group item jid jobs key klass message missing name
-    paused_reason queue queues reason sample spawned_from stalled tag tags targets url value worker
+    paused_by paused_reason queue queues reason sample spawned_from stalled tag tags targets url value worker
 }
 
 /// The maximum length of a new name, in bytes.

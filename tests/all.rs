@@ -103,6 +103,7 @@ mod commands {
     mod log;
     mod man;
     mod r#move;
+    mod new_queues;
     mod nothing;
     mod pause;
     mod peek;

@@ -439,6 +439,7 @@ fn the_binary_offers_what_can_be_typed() {
 
         qless recur r
         names	
+        resume	Resume paused recurring jobs
         rm	Remove recurring jobs
         run	Put one job of a recurring job now
 

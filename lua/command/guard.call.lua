@@ -1,7 +1,8 @@
 -- Runs a command on a job that still fits its mark, and appends the note, unless the job no longer exists.
 -- Takes: jid mark note command arg ...
 --   `command`: timeout priority depends fail retry complete log track, `tag add`, `tag remove`, or
---   `tag swap jid count tag ...`, which removes the first `count` tags and adds the others
+--   `tag swap jid count tag ...`, which removes the first `count` tags and adds the others; `complete`
+--   with empty data keeps the data of the job
 -- Returns: outcome, mark and the reply of the command: `done` (text, nil or list), `gone`, `state_changed`,
 --   `invalid` (why)
 -- Refuses: what the command refuses, in its words; other commands and other jobs
@@ -48,6 +49,7 @@ return function(argv, now, t, seconds)
     for i = off + 10, #argv do command[i - off - 5] = argv[i] end
   else
     for i = 7, #argv do command[i - 4] = argv[i] end
+    if name == 'complete' and command[6] == '' then command[6] = redis.call('hget', key, 'data') or '' end
   end
   local reply = need(name, true)(command, now, t, seconds)
   if note and redis.call('exists', key) == 1 then need('history/append')(jid, note) end

@@ -46,8 +46,16 @@ return function(argv)
     local oldest = {}
     for i = #members, 1, -1 do oldest[#oldest + 1] = members[i] end
     return page(total, oldest)
-  elseif index == 'groups' or index == 'paused' then
-    local all = need('value/sort')(call('smembers', index == 'groups' and Keys.failures or Keys.paused))
+  elseif index == 'groups' or index == 'paused' or index == 'paused_recurring' then
+    local all
+    if index == 'paused_recurring' then
+      all = {}
+      local stored = call('hgetall', Keys.paused_recurring)
+      for i = 1, #stored, 2 do all[#all + 1] = stored[i] end
+    else
+      all = call('smembers', index == 'groups' and Keys.failures or Keys.paused)
+    end
+    all = need('value/sort')(all)
     local members = {}
     for i = from + 1, math.min(last + 1, #all) do members[#members + 1] = all[i] end
     return page(#all, members)

@@ -1,4 +1,5 @@
--- Returns the stored fields of templates, and `next`, the time of the next run. Writes nothing.
+-- Returns the stored fields of templates, and `next`, the time of the next run; of a paused one also since when,
+-- by whom and why it is paused: `paused`, `by`, `reason`. Writes nothing.
 -- Takes: jid ...
 -- Returns: per jid: name, value, ...; nil if the template does not exist
 -- Refuses: more than 500 jids
@@ -21,7 +22,15 @@ return function(argv)
       if type(next_run) == 'string' then row[#row + 1], row[#row + 2] = 'next', next_run end
       reply[i - 2] = row
     else
-      reply[i - 2] = false
+      local document, paused = need('recurring/paused')(argv[i]), false
+      if document then
+        paused = {'paused', document.since or ''}
+        for n = 1, #document.fields do paused[#paused + 1] = document.fields[n] end
+        for _, name in ipairs({'next', 'by', 'reason'}) do
+          if document[name] then paused[#paused + 1], paused[#paused + 2] = name, document[name] end
+        end
+      end
+      reply[i - 2] = paused
     end
   end
   return reply

@@ -13,8 +13,9 @@ use crate::exit::Exit;
 use crate::select::nothing;
 use crate::session::Session;
 use crate::settings;
-use crate::settings::ConfigFile;
-use crate::ui::{ContextLabel, Ui};
+use crate::settings::{ConfigFile, ContextSettings};
+use crate::text::Harmless;
+use crate::ui::{Context, Ui};
 use crate::watch;
 
 /// Runs one command line and returns the code to exit with.
@@ -38,7 +39,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
         Err(error) => return ui.fail(&error),
     };
     if let Some(settings) = &settings {
-        announce(settings, &mut ui);
+        announce(settings, cli.command.writes(), &mut ui);
     }
     let clock = match Clock::from_env() {
         Ok(clock) => clock,
@@ -55,13 +56,28 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     }
 }
 
-/// Gives the context in use to the prompts, and reports warnings about the config file.
-fn announce(settings: &ConfigFile, ui: &mut Ui) {
-    ui.set_context(settings.context.as_ref().map(|context| ContextLabel {
-        name: context.name.clone(),
-        label: context.label().to_owned(),
-        protected: context.values.protected,
-    }));
+/// Gives the context in use to the prompts, and reports warnings about the config file. Before a
+/// change, a note names a context that protects the server although another name was given.
+fn announce(settings: &ConfigFile, writes: bool, ui: &mut Ui) {
+    let protected_by = settings.protected_by();
+    ui.set_context(Context {
+        name: settings
+            .context
+            .as_ref()
+            .map(|context| context.name.clone()),
+        label: settings.label().map(str::to_owned),
+        protected: protected_by.is_some(),
+    });
+    let read_only = |context: &ContextSettings| context.values.read_only == Some(true);
+    if let (true, Some(by)) = (writes, protected_by)
+        && settings.protecting.contains(by)
+        && !settings.protecting.iter().any(read_only)
+    {
+        let name = Harmless(&by.name);
+        ui.note(&format!(
+            "note: this is the server of context `{name}`, which is protected"
+        ));
+    }
     if let Some(warning) = &settings.warning {
         ui.warn(warning);
     }

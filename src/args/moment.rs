@@ -17,6 +17,22 @@ pub(crate) enum When {
     In(Duration),
     /// A time of day in the local zone: the next such moment.
     Clock(civil::Time),
+    /// A minute of each hour in the local zone: the next such moment.
+    Minute(i8),
+}
+
+/// Reads what [`when`] reads, or `:30` for the next half hour.
+pub(crate) fn run_time(text: &str) -> Result<When, Invalid> {
+    let Some(minute) = text.strip_prefix(':') else {
+        return when(text);
+    };
+    let digits = minute.len() == 2 && minute.bytes().all(|byte| byte.is_ascii_digit());
+    match minute.parse() {
+        Ok(minute @ 0..=59) if digits => Ok(When::Minute(minute)),
+        _ => Err(Invalid::expects(
+            "a minute of the hour such as `:05` or `:30`",
+        )),
+    }
 }
 
 /// Reads `2026-11-21T06:00:00Z`, `2026-11-21 06:00` or `06:00` in the local zone, `now`, `+10m`.
@@ -62,6 +78,7 @@ impl When {
             When::At(moment) => *moment,
             When::In(duration) => now.after(*duration),
             When::Clock(time) => next(*time, now, TimeZone::system()).unwrap_or(now),
+            When::Minute(minute) => next_minute(*minute, now, TimeZone::system()).unwrap_or(now),
         }
     }
 }
@@ -82,9 +99,43 @@ fn next(time: civil::Time, now: Moment, zone: TimeZone) -> Option<Moment> {
     Some(Moment::from_micros(next.timestamp().as_microsecond()))
 }
 
+/// Returns the next moment after `now` at which a clock of that zone shows `minute`.
+fn next_minute(minute: i8, now: Moment, zone: TimeZone) -> Option<Moment> {
+    let now = Timestamp::from_microsecond(now.micros())
+        .ok()?
+        .to_zoned(zone);
+    let with = now.with().minute(minute).second(0).subsec_nanosecond(0);
+    let this_hour = with.build().ok()?;
+    let next = match this_hour > now {
+        true => this_hour,
+        false => this_hour.checked_add(1.hour()).ok()?,
+    };
+    Some(Moment::from_micros(next.timestamp().as_microsecond()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_minute_means_its_next_occurrence() {
+        let now = Moment::from_seconds(86_400.0 + 6.5 * 3600.0).unwrap();
+        let next = |text: &str, zone: &TimeZone| match run_time(text) {
+            Ok(When::Minute(minute)) => next_minute(minute, now, zone.clone()).unwrap().to_string(),
+            other => panic!("{other:?}"),
+        };
+        let utc = TimeZone::UTC;
+        assert_eq!(next(":31", &utc), "109860");
+        assert_eq!(next(":30", &utc), "113400");
+        assert_eq!(next(":05", &utc), "111900");
+        // In Kathmandu the clock shows 12:15.
+        let kathmandu = TimeZone::fixed(jiff::tz::offset(5).saturating_add(45.minutes()));
+        assert_eq!(next(":16", &kathmandu), "109860");
+        for text in [":60", ":5", ":+5", ":", ":055"] {
+            assert!(run_time(text).is_err(), "{text}");
+        }
+        assert!(matches!(run_time("06:00"), Ok(When::Clock(_))));
+    }
 
     #[test]
     fn a_moment_is_absolute_relative_or_a_time_of_day() {

@@ -57,6 +57,20 @@ pub(crate) struct BulkFlags {
     pub replicas: Replicas,
 }
 
+impl BulkFlags {
+    /// Returns a given flag that has no meaning for one job.
+    pub(crate) fn for_many(&self) -> Option<&'static str> {
+        let flags = [
+            ("--rate", self.rate.is_some()),
+            ("--fail-fast", self.fail_fast),
+            ("--require-match", self.require_match),
+            ("--report", self.report.is_some()),
+        ];
+        let given = flags.into_iter().find(|(_, given)| *given);
+        given.map(|(flag, _)| flag)
+    }
+}
+
 /// The flag of every command that puts jobs or may change many.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct Replicas {
@@ -73,6 +87,14 @@ pub(crate) struct Spread {
     #[arg(help_heading = BULK, long, value_name = "D", value_parser = value::duration,
           allow_hyphen_values = true)]
     pub spread: Option<Duration>,
+}
+
+/// The flag of commands that put jobs into a queue that is named.
+#[derive(Clone, Copy, Debug, Default, Args)]
+pub(crate) struct ExistingQueue {
+    /// Exit with 4 if the named queue does not exist, instead of creating it
+    #[arg(long)]
+    pub existing_queue: bool,
 }
 
 /// The flag of commands that read and can repeat that.

@@ -10,7 +10,7 @@ use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
-use crate::model::bulk::{BulkItem, ItemResult, Totals};
+use crate::model::bulk::{ItemResult, Totals};
 use crate::model::job_snapshot::JobSnapshot;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -51,10 +51,11 @@ impl BulkPlan {
                 recorder.report.add(&mut session.ui, outcome)?;
             }
             for job in &self.jobs {
-                let outcome = JobOutcome::from(BulkItem::planned(&job.jid)).with_snapshot(job);
+                let outcome = self.running.describe(JobOutcome::planned(job));
                 recorder.report.add(&mut session.ui, outcome)?;
             }
-            for outcome in self.cascaded {
+            for job in &self.below {
+                let outcome = JobOutcome::planned(job).cascaded();
                 recorder.report.add(&mut session.ui, outcome)?;
             }
             let now = session.now();

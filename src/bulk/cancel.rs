@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::plan::Targeting;
+use super::running::RunningJobs;
 use super::save::{SaveFile, trees};
 use super::{BulkPlan, JobOutcome};
 use crate::clock::moment::Moment;
@@ -11,7 +12,7 @@ use crate::core::api::guard::{Dependents, GuardReply};
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::{BulkItem, Code, RowContent};
+use crate::model::bulk::{Code, RowContent};
 use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
 use crate::name::Name;
@@ -54,19 +55,18 @@ pub(crate) fn run(
         return run_saved(plan, dependents, save, now, session);
     }
     let edges = edges(&plan, now, session)?;
-    let below = match dependents {
-        Dependents::Cancel if plan.dry_run() || session.ui.needs_answer() => {
-            dependents_below(&plan, &edges, now, session)?
-        }
-        _ => Vec::new(),
-    };
+    if dependents == Dependents::Cancel && (plan.dry_run() || session.ui.needs_answer()) {
+        plan.below = dependents_below(&plan, &edges, now, session)?;
+    }
     if dependents == Dependents::Refuse {
         plan.jobs = dependents_first(std::mem::take(&mut plan.jobs), &edges);
     }
+    plan.running = RunningJobs::read(&plan.jobs, now, session)?;
     if plan.dry_run() {
-        return dry_run(plan, dependents, &edges, below, now, session);
+        return dry_run(plan, dependents, &edges, session);
     }
-    let consent = confirm(&plan, plan.jobs.len() + below.len(), below.len(), session)?;
+    let consent = confirm(&plan, plan.below.len(), session)?;
+    let running = std::mem::take(&mut plan.running);
     let named: HashSet<Name> = plan.jobs.iter().map(|job| job.jid.clone()).collect();
     let mut cascaded: HashSet<Name> = HashSet::new();
     plan.run(session, |core, now, jobs| {
@@ -84,7 +84,7 @@ pub(crate) fn run(
         let mut outcomes: Vec<JobOutcome> = Vec::with_capacity(jobs.len());
         let in_slice: HashSet<&Name> = jobs.iter().map(|job| &job.jid).collect();
         for (job, reply) in jobs.iter().zip(&replies) {
-            outcomes.push(outcome_of(job, reply));
+            outcomes.push(outcome_of(job, reply, &running));
             if (dependents, reply.code) != (Dependents::Cancel, Code::Ok) {
                 continue;
             }
@@ -126,7 +126,9 @@ fn run_saved(
         Dependents::Release => (jobs, 0),
     };
     plan.jobs = jobs;
-    let consent = confirm(&plan, plan.jobs.len(), below, session)?;
+    plan.running = RunningJobs::read(&plan.jobs, now, session)?;
+    let consent = confirm(&plan, below, session)?;
+    let running = std::mem::take(&mut plan.running);
     if below > 0 {
         plan.targeting = Targeting::Jids;
     }
@@ -149,7 +151,7 @@ fn run_saved(
             Err(error) => return Err(error).into(),
         };
         let done = saved.iter().zip(&replies);
-        outcomes.extend(done.map(|(job, reply)| outcome_of(job, reply)));
+        outcomes.extend(done.map(|(job, reply)| outcome_of(job, reply, &running)));
         Ok(outcomes).into()
     })
 }
@@ -178,9 +180,9 @@ fn missing(core: &mut Core, now: Moment, jids: Vec<Name>) -> Vec<Name> {
         .collect()
 }
 
-fn outcome_of(job: &JobSnapshot, reply: &GuardReply) -> JobOutcome {
+fn outcome_of(job: &JobSnapshot, reply: &GuardReply, running: &RunningJobs) -> JobOutcome {
     let outcome = match reply.code {
-        Code::Ok => JobOutcome::done(&job.jid).raw(job.jid.as_bytes()),
+        Code::Ok => running.describe(JobOutcome::done(&job.jid).raw(job.jid.as_bytes())),
         Code::HasDependents => has_dependents(job, reply.names()),
         _ => JobOutcome::from_reply(job, reply),
     };
@@ -218,7 +220,7 @@ fn dependents_below(
     edges: &Edges,
     now: Moment,
     session: &mut Session,
-) -> Result<Vec<Name>, Error> {
+) -> Result<Vec<JobSnapshot>, Error> {
     let mut known: HashSet<Name> = plan.jobs.iter().map(|job| job.jid.clone()).collect();
     let mut below = Vec::new();
     let mut next: Vec<Name> = edges.values().flatten().cloned().collect();
@@ -230,7 +232,8 @@ fn dependents_below(
         next = edges.into_values().flatten().collect();
         next.sort();
     }
-    Ok(below)
+    let found = session.core()?.snapshots(now, &below)?;
+    Ok(found.into_iter().flatten().collect())
 }
 
 /// Puts each job after its dependents, so that in no slice a job is kept because of a dependent
@@ -279,14 +282,15 @@ fn dependents_first(jobs: Vec<JobSnapshot>, edges: &Edges) -> Vec<JobSnapshot> {
         .collect()
 }
 
-/// Asks for consent; `below` of the `count` jobs are dependents of the others.
-fn confirm(
-    plan: &BulkPlan,
-    count: usize,
-    below: usize,
-    session: &mut Session,
-) -> Result<Consent, Error> {
-    if count == 0 || (count == 1 && plan.targeting != Targeting::Selector) {
+/// Asks for consent; `below` of the jobs are dependents of the others.
+fn confirm(plan: &BulkPlan, below: usize, session: &mut Session) -> Result<Consent, Error> {
+    let count = plan.jobs.len() + plan.below.len();
+    let asks = match plan.targeting {
+        Targeting::OneJid => count > 1,
+        Targeting::Jids => count > 1 || session.ui.is_protected(),
+        Targeting::Selector => true,
+    };
+    if count == 0 || !asks {
         return Ok(session.ui.implicit_consent());
     }
     let what = proposal(plan, count, below, session)?;
@@ -318,8 +322,6 @@ fn dry_run(
     mut plan: BulkPlan,
     dependents: Dependents,
     edges: &Edges,
-    below: Vec<Name>,
-    now: Moment,
     session: &mut Session,
 ) -> Result<Exit, Error> {
     if dependents == Dependents::Refuse && !edges.is_empty() {
@@ -341,21 +343,12 @@ fn dry_run(
         }
         plan.jobs = deleted;
     }
-    let count = plan.jobs.len() + below.len();
+    let below = plan.below.len();
+    let count = plan.jobs.len() + below;
     if plan.targeting != Targeting::OneJid && count > 0 {
-        let what = proposal(&plan, count, below.len(), session)?;
+        let what = proposal(&plan, count, below, session)?;
         session.ui.show_plan(&what, |page| plan.details(page, ""));
     }
-    let found = session.core()?.snapshots(now, &below)?;
-    plan.cascaded = found
-        .into_iter()
-        .flatten()
-        .map(|job| {
-            JobOutcome::from(BulkItem::planned(&job.jid))
-                .with_snapshot(&job)
-                .cascaded()
-        })
-        .collect();
     plan.run(session, |_, _, _| Ok(Vec::new()).into())
 }
 

@@ -11,12 +11,14 @@ pub(crate) mod cancel;
 pub(crate) mod exit;
 pub(crate) mod import;
 pub(crate) mod ledger;
+pub(crate) mod new_queues;
 mod options;
 mod outcome;
 pub(crate) mod pace;
 mod plan;
 mod report;
 pub(crate) mod requeue;
+mod running;
 pub(crate) mod save;
 mod slice;
 

@@ -17,6 +17,8 @@ pub(crate) struct JobOutcome {
     pub cells: Vec<Name>,
     /// The reply of the reference's command of the same name, for `-o raw`.
     pub raw: Vec<u8>,
+    /// Where the job ran until it was cancelled.
+    pub running_on: Option<String>,
     /// Whether the job was not given, but depends on one that was.
     pub cascaded: bool,
 }
@@ -28,6 +30,7 @@ impl From<BulkItem> for JobOutcome {
             hint: None,
             cells: Vec::new(),
             raw: Vec::new(),
+            running_on: None,
             cascaded: false,
         }
     }
@@ -37,6 +40,11 @@ impl JobOutcome {
     /// Returns the outcome of a job that was changed.
     pub(crate) fn done(jid: &Name) -> JobOutcome {
         BulkItem::new(jid, Code::Ok).into()
+    }
+
+    /// Returns the outcome of a job that a dry run would change.
+    pub(crate) fn planned(job: &JobSnapshot) -> JobOutcome {
+        JobOutcome::from(BulkItem::planned(&job.jid)).with_snapshot(job)
     }
 
     /// Returns the outcome of a job that was not changed. `why` ends a sentence about the job.

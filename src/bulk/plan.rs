@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use super::new_queues;
+use super::running::RunningJobs;
 use super::{BulkOptions, JobOutcome};
-use crate::args::shared::{BulkFlags, Selector, Spread, Targets};
+use crate::args::shared::{BulkFlags, ExistingQueue, Selector, Spread, Targets};
 use crate::clock::moment::Moment;
 use crate::core::api::guard::JOBS_PER_READ;
 use crate::error::Error;
@@ -34,8 +36,10 @@ pub(crate) struct BulkPlan {
     /// The jobs that an earlier run with the same report has done.
     pub(super) already_done: Vec<JobOutcome>,
     pub(super) jobs: Vec<JobSnapshot>,
-    /// In a dry run: the dependents that would be changed with the jobs.
-    pub(super) cascaded: Vec<JobOutcome>,
+    /// The dependents that would be changed with the jobs, as far as the plan has to know them.
+    pub(super) below: Vec<JobSnapshot>,
+    /// Where the jobs run, if the plan has to know that.
+    pub(super) running: RunningJobs,
     /// The time over which the jobs are to run.
     pub(super) spread: Duration,
 }
@@ -180,7 +184,8 @@ impl BulkPlan {
             excluded: Vec::new(),
             already_done: Vec::new(),
             jobs: Vec::new(),
-            cascaded: Vec::new(),
+            below: Vec::new(),
+            running: RunningJobs::default(),
             spread: Duration::ZERO,
         }
     }
@@ -239,12 +244,7 @@ impl BulkPlan {
     /// Asks whether to go on, unless the jobs were named one by one. `more` is shown below the
     /// jobs.
     pub(crate) fn consent(&self, session: &mut Session, more: &str) -> Result<(), Error> {
-        let asks = match self.targeting {
-            Targeting::OneJid => false,
-            Targeting::Jids => self.dry_run() || (session.ui.is_protected() && self.jobs.len() > 1),
-            Targeting::Selector => true,
-        };
-        if !asks || self.jobs.is_empty() {
+        if !self.asks(session) {
             return Ok(());
         }
         let verb = self.options.verb.infinitive;
@@ -256,6 +256,42 @@ impl BulkPlan {
             false => _ = session.ui.confirm(&what, details)?,
         }
         Ok(())
+    }
+
+    fn asks(&self, session: &Session) -> bool {
+        let asks = match self.targeting {
+            Targeting::OneJid => false,
+            Targeting::Jids => self.dry_run() || session.ui.is_protected(),
+            Targeting::Selector => true,
+        };
+        asks && !self.jobs.is_empty()
+    }
+
+    /// Returns the lines of the plan about a queue that does not exist yet. If no plan is shown,
+    /// they are notes.
+    pub(crate) fn describe_queue(
+        &self,
+        queue: Option<&Name>,
+        flag: ExistingQueue,
+        session: &mut Session,
+    ) -> Result<String, Error> {
+        let now = session.now();
+        let queues = queue.map_or(&[][..], std::slice::from_ref);
+        let questions = session.ui.needs_answer() && session.ui.can_ask();
+        if !self.asks(session) || !(self.dry_run() || questions) {
+            new_queues::announce(queues, flag, self.dry_run(), now, session)?;
+            return Ok(String::new());
+        }
+        let lines = new_queues::lines(queues, flag, true, now, session)?;
+        Ok(lines.iter().map(|line| format!("  {line}\n")).collect())
+    }
+
+    /// Shows the plan in a dry run of a command that does not ask.
+    pub(crate) fn rehearse(&self, session: &mut Session, more: &str) -> Result<(), Error> {
+        match self.dry_run() {
+            true => self.consent(session, more),
+            false => Ok(()),
+        }
     }
 
     /// Returns `1,204 failed jobs`; without the state if the jobs are in several.
@@ -273,9 +309,10 @@ impl BulkPlan {
         }
     }
 
-    /// Returns the jobs by queue, and the further effects of the plan.
+    /// Returns the jobs by queue and state, and the further effects of the plan.
     pub(super) fn details(&self, page: &Page, more: &str) -> String {
-        let mut details = by_queue(&self.jobs, page);
+        let mut details = by_queue(self.jobs.iter().chain(&self.below), page);
+        details.push_str(&self.running.lines(page));
         details.push_str(more);
         let mut pace = Vec::new();
         if !self.spread.is_zero() {

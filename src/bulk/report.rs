@@ -12,7 +12,7 @@ use crate::model::queue::Seconds;
 use crate::model::verb::Verb;
 use crate::text::plural;
 use crate::ui::Ui;
-use crate::view::bulk::{Reasons, sentence, summary};
+use crate::view::bulk::{NAMED, Reasons, named_lines, sentence, summary};
 use crate::view::json;
 
 /// Counts the outcomes and writes them.
@@ -29,6 +29,10 @@ pub(crate) struct Report {
     sentence: String,
     /// How many dependents were changed with the jobs.
     cascaded: usize,
+    /// The first jobs that were cancelled while they ran, with the place.
+    running: Vec<String>,
+    /// How many jobs were cancelled while they ran.
+    ran: usize,
 }
 
 /// The last line of `-o ndjson`.
@@ -48,7 +52,7 @@ impl Report {
         Report {
             verb,
             single,
-            all: single || sum.dry_run || ui.verbose(),
+            all: single || ui.verbose() || (sum.dry_run && ui.format() != Format::Table),
             begun,
             codes: Codes::default(),
             reasons: Reasons::default(),
@@ -60,6 +64,8 @@ impl Report {
             },
             sentence: String::new(),
             cascaded: 0,
+            running: Vec::new(),
+            ran: 0,
         }
     }
 
@@ -69,6 +75,7 @@ impl Report {
             item,
             cells,
             raw,
+            running_on,
             cascaded,
             ..
         } = outcome;
@@ -89,6 +96,12 @@ impl Report {
             self.sentence = sentence(self.verb, &item);
         }
         self.cascaded += usize::from(cascaded);
+        if let (ItemResult::Done, Some(place)) = (item.result, running_on) {
+            self.ran += 1;
+            if self.running.len() < NAMED {
+                self.running.push(format!("{} {place}", item.jid));
+            }
+        }
         match ui.format() {
             Format::Ndjson => ui.write(&json::line(&item).map_err(Error::internal)?),
             Format::Jid if changed => ui.verbatim(&[item.jid.as_bytes(), b"\n"].concat()),
@@ -102,6 +115,10 @@ impl Report {
             Format::Table => {
                 let listed = match self.verb.row_content {
                     RowContent::Nothing => false,
+                    // A dry run lists the first jobs, below its plan.
+                    RowContent::Jids if self.doc.sum.dry_run && !self.all => {
+                        changed && self.doc.rows.len() < NAMED
+                    }
                     RowContent::Jids => changed,
                     _ => item.result == ItemResult::Done,
                 };
@@ -146,9 +163,13 @@ impl Report {
         }
         match self.single {
             true if self.doc.sum.dry_run => ui.note_dry_run(&self.sentence),
+            // A worker loses its job: scripts get this line, too.
+            true if self.ran > 0 => ui.note(&self.sentence),
             true => ui.note_on_terminal(&self.sentence),
             false => {
-                let text = summary(self.verb, &self.doc.sum, &self.reasons, ui.page());
+                let mut text = summary(self.verb, &self.doc.sum, &self.reasons, ui.page());
+                text.push_str(&named_lines("running", self.ran, &self.running, ui.page()));
+                text.push_str(&self.cut_note(ui));
                 match self.doc.sum.dry_run {
                     true => ui.note_dry_run(text.trim_end()),
                     false => ui.note(text.trim_end()),
@@ -158,6 +179,21 @@ impl Report {
         match stopped_by {
             Some(error) => Err(error),
             None => Ok(exit::exit(&self.codes, remaining)),
+        }
+    }
+
+    /// Returns the line about the jobs that a dry run does not list.
+    fn cut_note(&self, ui: &Ui) -> String {
+        let listed = self.doc.rows.len();
+        let sum = &self.doc.sum;
+        let planned = sum.matched.saturating_sub(sum.skipped + sum.failed);
+        let jids = matches!(self.verb.row_content, RowContent::Jids);
+        let table = ui.format() == Format::Table && self.doc.sum.dry_run;
+        match jids && table && planned > listed {
+            true => {
+                format!("  the first {listed} jids are listed; `-v` or `-o ndjson` lists all\n")
+            }
+            false => String::new(),
         }
     }
 }

@@ -19,7 +19,9 @@ use crate::session::Session;
 /// Delete jobs
 ///
 /// Prints the deleted jids. Complete jobs are left alone: they expire by themselves. `qless` asks
-/// before it deletes several jobs, unless `--yes` is given.
+/// before it deletes several jobs, unless `--yes` is given. `--dry-run` shows the plan and the first
+/// 10 jids; with `-v` or `-o ndjson` it lists all jids. Of a job that runs, the output says on which
+/// worker, and for how long.
 ///
 /// `--save` writes each job to a file as `qless export` does, and syncs the file to disk, before
 /// the job is deleted. `qless import` puts the jobs again; jobs in the file that were not deleted
@@ -57,10 +59,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<BulkReport>()?;
-    let states: Vec<State> = State::ALL
-        .into_iter()
-        .filter(|state| *state != State::Complete)
-        .collect();
+    let states = State::unfinished();
     let save = match &args.save {
         Some(path) => {
             let BulkFlags {

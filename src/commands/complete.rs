@@ -4,48 +4,59 @@ use std::ffi::OsString;
 
 use super::{Group, Spec};
 use crate::args::format::Format;
-use crate::args::shared::{DryRun, Holder, Later, MaxData};
+use crate::args::shared::{BulkFlags, ExistingQueue, Holder, Later, MaxData};
 use crate::args::value;
-use crate::bulk::JobOutcome;
 use crate::bulk::acting_worker::ActingWorker;
+use crate::bulk::new_queues;
+use crate::bulk::{BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
 use crate::clock::moment::Moment;
 use crate::core::api::job_calls::CallOutcome;
 use crate::core::api::worker_calls::NextQueue;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
+use crate::input::jids;
+use crate::input::jids::JidArgs;
 use crate::input::source::InputSource;
+use crate::model::bulk::{BulkReport, Code, RowContent};
 use crate::model::complete::Complete;
 use crate::model::done::Done;
+use crate::model::job_snapshot::JobSnapshot;
+use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
-use crate::session::actor;
 use crate::text::short;
 
-/// Complete a job, or advance it to another queue
+/// Complete jobs, or advance them to another queue
 ///
-/// The call is made in the name of the worker that holds the job. Prints the new state.
+/// The call is made in the name of the worker that holds the job. Prints the new state; for several
+/// jobs jid and state of each. A job that is not running is skipped.
 ///
 /// Examples: `qless complete 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a`
 /// · `qless complete 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a --next thumbs --delay 5m`
+/// · `qless pop mail --count 100 -o jid | qless complete -`
 ///
-/// Exit codes: 0, 4 unknown jid or dependency, 5 not running or held by another worker, 6 server.
+/// Exit codes: 0, 3 some failed, 4 unknown jid or dependency, 5 not running or held by another
+/// worker, 6 server.
 ///
 /// See also: `qless pop`, `qless fail`
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Jid of the job
-    #[arg(value_parser = value::jids(), add = value::Candidates::Jids(value::Jobs::Held))]
-    jid: Name,
-    /// New data of the job: JSON, `@FILE`, or `-` for stdin
+    /// Jids of the jobs; `-` reads jids from stdin, `@FILE` from a file
+    #[arg(value_name = "JID", required = true, value_parser = value::jids(),
+          add = value::Candidates::Jids(value::Jobs::Held))]
+    jids: Vec<Name>,
+    /// New data of the jobs: JSON, `@FILE`, or `-` for stdin
     #[arg(long, allow_hyphen_values = true)]
     data: Option<OsString>,
     #[command(flatten)]
     limit: MaxData,
-    /// Advance the job to this queue instead of completing it
+    /// Advance the jobs to this queue instead of completing them
     #[arg(long, value_name = "QUEUE", value_parser = value::new_name(),
           add = value::Candidates::Queues)]
     next: Option<Name>,
+    #[command(flatten)]
+    existing: ExistingQueue,
     #[command(flatten)]
     later: Later,
     /// Jid of a job that must be complete first
@@ -55,88 +66,161 @@ pub(crate) struct Args {
     #[command(flatten)]
     holder: Holder,
     #[command(flatten)]
-    dry: DryRun,
+    bulk: BulkFlags,
 }
 
-const VERB: &str = "complete";
+const COMPLETE: Verb = Verb {
+    word: "complete",
+    infinitive: "complete",
+    past: "completed",
+    row_content: RowContent::States,
+};
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Work, run);
 
+/// How jobs are completed.
+struct Completion {
+    data: Option<Vec<u8>>,
+    next: Option<NextQueue>,
+    worker: ActingWorker,
+}
+
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    if args.next.is_none() && (args.later.delay.is_some() || args.later.at.is_some()) {
+    if args.next.is_none() && args.later.is_given() {
         return Err(Error::usage("`--delay` and `--at` need `--next`")
             .hint("a completed job does not run again"));
     }
     let mut source = InputSource::default();
+    let given = jids::read(&mut source, &args.jids)?;
     let data = match &args.data {
         Some(given) => Some(data::read(&mut source, given, args.limit.max_data)?.0),
         None => None,
     };
+    let options = BulkOptions::new(session, &COMPLETE, &args.bulk)?;
     let now = session.begin()?;
-    let core = session.core()?;
-    let name = ActingWorker::of(&args.holder)?;
-    let job = name.read_job(core, now, &args.jid, VERB)?;
-    dependencies(&args, now, session)?;
-    let next = args.next.as_ref().map(|queue| NextQueue {
-        queue: queue.clone(),
-        delay: args.later.wait(now),
-        depends: args.depends.clone(),
-    });
-    let state = match args.dry.dry_run {
-        true => {
-            let jid = short(args.jid.as_bytes());
-            session.ui.note(&match &next {
-                Some(next) => format!("would advance {jid} to {}", next.queue),
-                None => format!("would complete {jid}"),
-            });
-            session.ui.show(&Done::new(VERB, vec![args.jid], true))?;
-            return Ok(Exit::Ok);
-        }
-        false => {
-            let core = session.core()?;
-            // Without new data the job keeps its data, byte for byte.
-            let data = match data {
-                Some(data) => data,
-                None => core.field(now, &args.jid, "data")?.unwrap_or_default(),
-            };
-            let (note, worker) = (actor::note(VERB, None), name.for_job(&job));
-            let completed = core
-                .complete(now, &note, &job, &worker, &data, next.as_ref())
-                .map_err(|error| JobOutcome::explain(&args.jid, VERB, error))?;
-            match completed {
-                CallOutcome::Done(state) => state,
-                CallOutcome::Refused(outcome) => {
-                    return Err(JobOutcome::from_reply(&job, &outcome).to_error(VERB));
-                }
-            }
-        }
+    let queues = args.next.as_slice();
+    new_queues::announce(queues, args.existing, args.bulk.dry_run, now, session)?;
+    let later = args.later.wait(now);
+    let completion = Completion {
+        data,
+        worker: ActingWorker::of(&args.holder)?,
+        next: args.next.map(|queue| NextQueue {
+            queue,
+            delay: later,
+            depends: args.depends,
+        }),
     };
-    let queue = args.next.clone();
-    let jid = short(args.jid.as_bytes());
+    match given {
+        JidArgs::One(jid) => match args.bulk.for_many() {
+            Some(flag) => Err(Error::usage(format!("`{flag}` needs several jobs"))),
+            None => one(&jid, &completion, &options, now, session),
+        },
+        JidArgs::Many(_) => many(&given, completion, options, now, session),
+    }
+}
+
+/// Completes one job.
+fn one(
+    jid: &Name,
+    completion: &Completion,
+    options: &BulkOptions,
+    now: Moment,
+    session: &mut Session,
+) -> Result<Exit, Error> {
+    let verb = COMPLETE.infinitive;
+    let Completion { data, next, worker } = completion;
+    let job = worker.read_job(session.core()?, now, jid, verb)?;
+    if depends_on_itself(next.as_ref(), jid) {
+        return Err(Error::conflict(format!("`{jid}` cannot depend on itself")).jid(jid));
+    }
+    require_dependencies(next.as_ref(), now, session)?;
+    let shown = short(jid);
+    if options.dry_run {
+        session.ui.note(&match next {
+            Some(next) => format!("would advance {shown} to {}", next.queue),
+            None => format!("would complete {shown}"),
+        });
+        session.ui.show(&Done::new(verb, vec![jid.clone()], true))?;
+        return Ok(Exit::Ok);
+    }
+    let jobs = std::slice::from_ref(&job);
+    let mut outcomes = session.core()?.complete(
+        now,
+        &options.note,
+        jobs,
+        |job| worker.for_job(job),
+        data.as_deref(),
+        next.as_ref(),
+    );
+    let state = match outcomes.pop() {
+        Some(Ok(CallOutcome::Done(state))) => state,
+        Some(Ok(CallOutcome::Refused(reply))) => {
+            return Err(JobOutcome::from_reply(&job, &reply).to_error(verb));
+        }
+        Some(Err(error)) => return Err(JobOutcome::explain(jid, verb, error)),
+        None => return Err(Error::internal("the completed job has no outcome")),
+    };
+    if let Some(replicas) = options.replicas {
+        session.core()?.wait_for_replicas(replicas)?;
+    }
     let done = Complete {
-        jid: args.jid,
+        jid: jid.clone(),
         state,
-        queue,
+        queue: next.as_ref().map(|next| next.queue.clone()),
     };
     session.ui.show(&done)?;
     session.ui.note_on_terminal(&match &done.queue {
-        Some(queue) => format!("completed {jid}, now in {queue}"),
-        None => format!("completed {jid}"),
+        Some(queue) => format!("completed {shown}, now in {queue}"),
+        None => format!("completed {shown}"),
     });
     Ok(Exit::Ok)
 }
 
+/// Completes several jobs. A worker's call is not confirmed.
+fn many(
+    given: &JidArgs,
+    completion: Completion,
+    options: BulkOptions,
+    now: Moment,
+    session: &mut Session,
+) -> Result<Exit, Error> {
+    session.ui.check_columns::<BulkReport>()?;
+    let Completion { data, next, worker } = completion;
+    require_dependencies(next.as_ref(), now, session)?;
+    let plan = BulkPlan::from_jids(session, now, options, given, |job| {
+        let itself = depends_on_itself(next.as_ref(), &job.jid);
+        let cycle = || JobOutcome::refused(&job.jid, Code::Cycle, "it cannot depend on itself");
+        worker.refuse(job).or_else(|| itself.then(cycle))
+    })?;
+    let advance = |next: &NextQueue| format!("\n  each advances to `{}`\n", next.queue);
+    plan.rehearse(session, &next.as_ref().map_or(String::new(), advance))?;
+    let note = plan.note();
+    plan.run(session, |core, now, jobs| {
+        let worker = |job: &JobSnapshot| worker.for_job(job);
+        let states = core.complete(now, &note, jobs, worker, data.as_deref(), next.as_ref());
+        SliceOutcome::each(jobs, states, |job, state| {
+            let mut outcome = JobOutcome::done(&job.jid).raw(state.as_bytes());
+            outcome.item.state_after = Some(state.clone());
+            outcome.cells([state])
+        })
+    })
+}
+
+fn depends_on_itself(next: Option<&NextQueue>, jid: &Name) -> bool {
+    next.is_some_and(|next| next.depends.contains(jid))
+}
+
 /// Refuses dependencies that do not exist; the core would ignore them.
-fn dependencies(args: &Args, now: Moment, session: &mut Session) -> Result<(), Error> {
-    if args.depends.contains(&args.jid) {
-        let jid = &args.jid;
-        return Err(Error::conflict(format!("`{jid}` cannot depend on itself")).jid(&args.jid));
-    }
-    let found = session.core()?.snapshots(now, &args.depends)?;
-    for (jid, found) in args.depends.iter().zip(found) {
+fn require_dependencies(
+    next: Option<&NextQueue>,
+    now: Moment,
+    session: &mut Session,
+) -> Result<(), Error> {
+    let depends = next.map_or(&[][..], |next| next.depends.as_slice());
+    let found = session.core()?.snapshots(now, depends)?;
+    for (jid, found) in depends.iter().zip(found) {
         if found.is_none() {
-            let jid = &jid;
             return Err(Error::not_found(format!(
                 "`{jid}` does not exist, so no job can depend on it"
             )));

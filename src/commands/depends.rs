@@ -86,13 +86,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 
 /// Changes the dependencies of one job, if flags say so, and shows them.
 fn one(args: &Args, jid: &Name, session: &mut Session) -> Result<Exit, Error> {
-    let flags = [
-        ("--rate", args.bulk.rate.is_some()),
-        ("--fail-fast", args.bulk.fail_fast),
-        ("--require-match", args.bulk.require_match),
-        ("--report", args.bulk.report.is_some()),
-    ];
-    if let Some((flag, _)) = flags.iter().find(|(_, given)| *given) {
+    if let Some(flag) = args.bulk.for_many() {
         return Err(Error::usage(format!(
             "`{flag}` needs `--off-all` and several jobs"
         )));

@@ -11,6 +11,7 @@ use crate::args::format::Format;
 use crate::args::shared::{Selector, Targets};
 use crate::clock::moment::Moment;
 use crate::core::api::export::{ExportReader, KeyScan};
+use crate::core::api::index::Index;
 use crate::core::api::job::Detail;
 use crate::core::api::not_found;
 use crate::core::api::queue;
@@ -250,6 +251,7 @@ impl Writer {
             while let Some(ids) = scan.next(core, now)? {
                 found.extend(ids);
             }
+            found.extend(core.members(now, &Index::PausedRecurring)?);
             let found: Vec<Name> = found.into_iter().collect();
             for recurring in core.recurs(now, &found)?.into_iter().flatten() {
                 let nowhere = Name::default();

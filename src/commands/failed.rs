@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::jobs;
 use super::{Group, Spec};
 use crate::args::format::Format;
-use crate::args::shared::{BulkFlags, Selector, Spread, Watch};
+use crate::args::shared::{BulkFlags, ExistingQueue, Selector, Spread, Watch};
 use crate::args::value;
 use crate::bulk::cancel;
 use crate::bulk::cancel::CANCEL;
@@ -51,6 +51,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "QUEUE", value_parser = value::new_name(), requires = "retry_all",
           add = value::Candidates::Queues)]
     to: Option<Name>,
+    #[command(flatten)]
+    existing: ExistingQueue,
     /// With `--retry-all`: run them after this time
     #[arg(long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true,
           requires = "retry_all")]
@@ -163,7 +165,8 @@ fn act(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let refuse = |job: &JobSnapshot| options.refuse(job);
     let plan =
         BulkPlan::from_selector(session, now, order, &selector, refuse)?.spread(&args.spread);
-    plan.consent(session, &options.effects(&plan))?;
+    let new = plan.describe_queue(options.to.as_ref(), args.existing, session)?;
+    plan.consent(session, &(options.effects(&plan) + &new))?;
     options.run(plan, session)
 }
 

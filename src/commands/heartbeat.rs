@@ -4,36 +4,45 @@ use std::ffi::OsString;
 
 use super::{Group, Spec};
 use crate::args::format::Format;
-use crate::args::shared::{DryRun, Holder, MaxData};
+use crate::args::shared::{BulkFlags, DryRun, Holder, MaxData};
 use crate::args::value;
-use crate::bulk::JobOutcome;
 use crate::bulk::acting_worker::ActingWorker;
+use crate::bulk::{BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
 use crate::clock::moment::Moment;
+use crate::core::api::job_calls::CallOutcome;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
+use crate::input::jids;
+use crate::input::jids::JidArgs;
 use crate::input::source::InputSource;
+use crate::model::bulk::{BulkReport, RowContent};
 use crate::model::complete::Lock;
 use crate::model::done::Done;
+use crate::model::job_snapshot::JobSnapshot;
+use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::short;
 
-/// Extend the lock on a job
+/// Extend the locks on jobs
 ///
-/// The call is made in the name of the worker that holds the job. Prints the new expiry.
+/// The call is made in the name of the worker that holds the job. Prints the new expiry; for several
+/// jobs jid and expiry of each. A job that is not running is skipped.
 ///
-/// Example: `qless heartbeat 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a`
+/// Examples: `qless heartbeat 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a`
+/// · `qless jobs --held-by mx-1 -o jid | qless heartbeat - --worker mx-1`
 ///
-/// Exit codes: 0, 4 unknown jid, 5 not running or held by another worker, 6 server.
+/// Exit codes: 0, 3 some failed, 4 unknown jid, 5 not running or held by another worker, 6 server.
 ///
 /// See also: `qless pop`, `qless config get heartbeat`
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Jid of the job
-    #[arg(value_parser = value::jids(), add = value::Candidates::Jids(value::Jobs::Held))]
-    jid: Name,
-    /// New data of the job: JSON, `@FILE`, or `-` for stdin
+    /// Jids of the jobs; `-` reads jids from stdin, `@FILE` from a file
+    #[arg(value_name = "JID", required = true, value_parser = value::jids(),
+          add = value::Candidates::Jids(value::Jobs::Held))]
+    jids: Vec<Name>,
+    /// New data of the jobs: JSON, `@FILE`, or `-` for stdin
     #[arg(long, allow_hyphen_values = true)]
     data: Option<OsString>,
     #[command(flatten)]
@@ -44,6 +53,14 @@ pub(crate) struct Args {
     dry: DryRun,
 }
 
+const HEARTBEAT: Verb = Verb {
+    word: "heartbeat",
+    infinitive: "extend the lock on",
+    past: "extended",
+    row_content: RowContent::Expiries,
+};
+
+/// The word for errors about one job.
 const VERB: &str = "heartbeat";
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Work, run);
@@ -51,34 +68,92 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Work, run);
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     let mut source = InputSource::default();
+    let given = jids::read(&mut source, &args.jids)?;
     let data = match &args.data {
         Some(given) => Some(data::read(&mut source, given, args.limit.max_data)?.0),
         None => None,
     };
     let now = session.begin()?;
-    let name = ActingWorker::of(&args.holder)?;
-    let job = name.read_job(session.core()?, now, &args.jid, VERB)?;
-    if args.dry.dry_run {
-        let jid = short(args.jid.as_bytes());
+    let worker = ActingWorker::of(&args.holder)?;
+    let dry = args.dry.dry_run;
+    match given {
+        JidArgs::One(jid) => one(jid, data.as_deref(), &worker, dry, now, session),
+        JidArgs::Many(_) => many(&given, data.as_deref(), &worker, dry, now, session),
+    }
+}
+
+/// Extends the lock on one job.
+fn one(
+    jid: Name,
+    data: Option<&[u8]>,
+    worker: &ActingWorker,
+    dry_run: bool,
+    now: Moment,
+    session: &mut Session,
+) -> Result<Exit, Error> {
+    let job = worker.read_job(session.core()?, now, &jid, VERB)?;
+    if dry_run {
+        let shown = short(&jid);
         session
             .ui
-            .note_dry_run(&format!("would extend the lock on {jid}"));
-        session.ui.show(&Done::new(VERB, vec![args.jid], true))?;
+            .note_dry_run(&format!("would extend the lock on {shown}"));
+        session.ui.show(&Done::new(VERB, vec![jid], true))?;
         return Ok(Exit::Ok);
     }
-    let worker = name.for_job(&job);
-    let end = session
+    let holder = worker.for_job(&job);
+    let jobs = std::slice::from_ref(&job);
+    let mut outcomes = session
         .core()?
-        .heartbeat(now, &args.jid, &worker, data.as_deref())
-        .map_err(|error| JobOutcome::explain(&args.jid, VERB, error))?;
+        .heartbeat(now, jobs, |_| holder.clone(), data);
+    let end = match outcomes.pop() {
+        Some(Ok(CallOutcome::Done(end))) => end,
+        Some(Ok(CallOutcome::Refused(reply))) => {
+            return Err(JobOutcome::from_reply(&job, &reply).to_error(VERB));
+        }
+        Some(Err(error)) => return Err(JobOutcome::explain(&jid, VERB, error)),
+        None => return Err(Error::internal("the extended lock has no outcome")),
+    };
     if session.ui.format() == Format::Raw {
         session.ui.text(&format!("{end}\n"))?;
         return Ok(Exit::Ok);
     }
     session.ui.show(&Lock {
-        jid: args.jid,
-        worker,
-        expires: Moment::from_micros(end.saturating_mul(1_000_000)),
+        jid,
+        worker: holder,
+        expires: moment(end),
     })?;
     Ok(Exit::Ok)
+}
+
+/// Extends the locks on several jobs. A worker's call is not confirmed.
+fn many(
+    given: &JidArgs,
+    data: Option<&[u8]>,
+    worker: &ActingWorker,
+    dry_run: bool,
+    now: Moment,
+    session: &mut Session,
+) -> Result<Exit, Error> {
+    session.ui.check_columns::<BulkReport>()?;
+    let flags = BulkFlags {
+        dry_run,
+        ..BulkFlags::default()
+    };
+    let options = BulkOptions::new(session, &HEARTBEAT, &flags)?;
+    let plan = BulkPlan::from_jids(session, now, options, given, |job| worker.refuse(job))?;
+    plan.rehearse(session, "")?;
+    plan.run(session, |core, now, jobs| {
+        let ends = core.heartbeat(now, jobs, |job: &JobSnapshot| worker.for_job(job), data);
+        SliceOutcome::each(jobs, ends, |job, end| {
+            let expires = moment(end);
+            let expires = expires.rfc3339().unwrap_or_else(|| expires.to_string());
+            let mut outcome = JobOutcome::done(&job.jid).raw(end.to_string());
+            outcome.item.detail = Some(format!("the lock expires {expires}").into());
+            outcome.cells([Name::from(expires)])
+        })
+    })
+}
+
+fn moment(seconds: i64) -> Moment {
+    Moment::from_micros(seconds.saturating_mul(1_000_000))
 }

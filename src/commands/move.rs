@@ -2,7 +2,7 @@
 
 use super::{Group, Spec};
 use crate::args::format::Format;
-use crate::args::shared::{BulkFlags, Later, Spread, Targets};
+use crate::args::shared::{BulkFlags, ExistingQueue, Later, Spread, Targets};
 use crate::args::value;
 use crate::bulk::BulkPlan;
 use crate::bulk::requeue::moving::{MOVE, MoveOptions};
@@ -36,6 +36,8 @@ pub(crate) struct Args {
           add = value::Candidates::Queues)]
     to: Name,
     #[command(flatten)]
+    existing: ExistingQueue,
+    #[command(flatten)]
     later: Later,
     /// Move running jobs, too; their locks are revoked
     #[arg(long)]
@@ -58,13 +60,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         later: args.later,
         force: args.force,
     };
-    let states: Vec<State> = State::ALL
-        .into_iter()
-        .filter(|state| *state != State::Complete)
-        .collect();
+    let states = State::unfinished();
     let refuse = |job: &JobSnapshot| options.refuse(job);
     let plan = BulkPlan::open(session, &MOVE, &args.bulk, &args.jobs, &states, refuse)?
         .spread(&args.spread);
-    plan.consent(session, &options.effects(&plan))?;
+    let new = plan.describe_queue(Some(&options.to), args.existing, session)?;
+    plan.consent(session, &(options.effects(&plan) + &new))?;
     options.run(plan, session)
 }

@@ -31,7 +31,7 @@ use crate::text::plural;
 /// Examples: `qless pause images --for 2h --reason "disk swap"`
 /// · `qless pause --all --stop-running`
 ///
-/// Exit codes: 0, 4 unknown queue, 6 server.
+/// Exit codes: 0, 4 unknown queue, 6 server, 9 not confirmed.
 ///
 /// See also: `qless unpause`, `qless queues`
 #[derive(Clone, Debug, clap::Args)]
@@ -79,12 +79,16 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         args.force,
     )?;
     let dry = args.dry.dry_run;
-    if args.stop_running && !dry {
-        let what = format!(
-            "pause {} and revoke the locks on all jobs that run there",
-            plural(queues.len() as u64, "queue", "queues")
-        );
-        session.ui.confirm_protected(&what, |_| String::new())?;
+    if !dry && !queues.is_empty() {
+        let revoke = match args.stop_running {
+            true => " and revoke the locks on all jobs that run there",
+            false => "",
+        };
+        let count = plural(queues.len() as u64, "queue", "queues");
+        let what = format!("pause {count}{}{revoke}", session.on()?);
+        let names: Vec<String> = queues.iter().map(Name::to_string).collect();
+        let details = |_: &_| format!("  {}\n", names.join(", "));
+        session.ui.confirm_protected(&what, details)?;
     }
     let mut stopped = 0;
     if !dry {

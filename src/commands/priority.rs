@@ -8,13 +8,15 @@ use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::{BulkReport, RowContent};
+use crate::model::job::State;
 use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
 
 /// Change the priority of jobs
 ///
-/// Jobs with a higher priority run first. Prints jid, old and new priority.
+/// Jobs with a higher priority run first. Prints jid, old and new priority. A selector without
+/// `--state` selects only jobs that are not complete.
 ///
 /// Examples: `qless priority 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a --to 100`
 /// · `qless priority --tag vip --to 100`
@@ -45,7 +47,10 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run);
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<BulkReport>()?;
-    let plan = BulkPlan::open(session, &PRIORITY, &args.bulk, &args.jobs, &[], |_| None)?;
+    let states = State::unfinished();
+    let plan = BulkPlan::open(session, &PRIORITY, &args.bulk, &args.jobs, &states, |_| {
+        None
+    })?;
     plan.consent(session, "")?;
     let note = plan.note();
     plan.run(session, |core, now, jobs| {

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{Group, Spec};
 use crate::args::format::Format;
-use crate::args::shared::{BulkFlags, Holder, Spread, Targets};
+use crate::args::shared::{BulkFlags, ExistingQueue, Holder, Spread, Targets};
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
 use crate::bulk::requeue::retry::{RETRY, RetryOptions};
@@ -44,6 +44,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "QUEUE", value_parser = value::new_name(),
           conflicts_with_all = ["worker", "as_holder"], add = value::Candidates::Queues)]
     to: Option<Name>,
+    #[command(flatten)]
+    existing: ExistingQueue,
     /// Run them after this time
     #[arg(long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true)]
     delay: Option<Duration>,
@@ -147,7 +149,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         refuse,
     )?
     .spread(&args.spread);
-    plan.consent(session, &options.effects(&plan))?;
+    let new = plan.describe_queue(options.to.as_ref(), args.existing, session)?;
+    plan.consent(session, &(options.effects(&plan) + &new))?;
     options.run(plan, session)
 }
 

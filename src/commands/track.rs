@@ -114,6 +114,7 @@ fn prune(bulk: &BulkFlags, session: &mut Session) -> Result<Exit, Error> {
     let tracked = JidArgs::Many(session.core()?.members(now, &Index::Tracked)?);
     let mut plan = BulkPlan::from_jids(session, now, order, &tracked, |_| None)?;
     plan.keep_only_missing();
+    plan.consent(session, "")?;
     track(plan, false, session)
 }
 

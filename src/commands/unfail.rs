@@ -2,8 +2,9 @@
 
 use super::{Group, Spec};
 use crate::args::format::Format;
-use crate::args::shared::DryRun;
+use crate::args::shared::{DryRun, ExistingQueue};
 use crate::args::value;
+use crate::bulk::new_queues;
 use crate::core::api::index::Index;
 use crate::core::api::not_found;
 use crate::error::Error;
@@ -39,6 +40,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", value_parser = value::at_least_one, default_value = "25")]
     count: u64,
     #[command(flatten)]
+    existing: ExistingQueue,
+    #[command(flatten)]
     dry: DryRun,
 }
 
@@ -54,6 +57,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if total == 0 {
         not_found::index(core, now, &index)?;
     }
+    let queues = std::slice::from_ref(&args.to);
+    new_queues::announce(queues, args.existing, args.dry.dry_run, now, session)?;
     let expected = total.min(args.count);
     let what = format!(
         "move the {} of `{}` to `{}`",

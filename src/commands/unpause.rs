@@ -11,13 +11,15 @@ use crate::exit::Exit;
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
+use crate::text::plural;
 
 /// Resume paused queues
 ///
 /// Examples: `qless unpause images`
 /// · `qless unpause --all`
 ///
-/// Exit codes: 0, also if the queue was not paused; 4 unknown queue, 6 server.
+/// Exit codes: 0, also if the queue was not paused; 4 unknown queue, 6 server, 9 not
+/// confirmed.
 ///
 /// See also: `qless pause`
 #[derive(Clone, Debug, clap::Args)]
@@ -41,7 +43,15 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         false,
     )?;
     let dry = args.dry.dry_run;
-    if !dry {
+    if !dry && !queues.is_empty() {
+        let what = format!(
+            "unpause {}{}",
+            plural(queues.len() as u64, "queue", "queues"),
+            session.on()?
+        );
+        let names: Vec<String> = queues.iter().map(Name::to_string).collect();
+        let details = |_: &_| format!("  {}\n", names.join(", "));
+        session.ui.confirm_protected(&what, details)?;
         for slice in queues.chunks(SLICE) {
             session.core()?.unpause(now, slice)?;
         }

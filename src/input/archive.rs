@@ -100,6 +100,10 @@ pub(crate) struct ArchivedTemplate<'t> {
     pub priority: Option<&'t str>,
     pub retries: Option<&'t str>,
     pub tags: Vec<Name>,
+    /// Since when it is paused, if it is.
+    pub paused_since: Option<Moment>,
+    pub paused_by: Option<Name>,
+    pub paused_reason: Option<Name>,
 }
 
 /// A queue to pause again.
@@ -356,6 +360,9 @@ fn recurring<'t>(fields: &Fields<'t>) -> Result<ArchivedTemplate<'t>, Wrong> {
         priority: fields.number("priority")?,
         retries: fields.number("retries")?,
         tags: fields.names("tags")?,
+        paused_since: fields.moment("paused_since")?,
+        paused_by: fields.name("paused_by")?,
+        paused_reason: fields.name("paused_reason")?,
     })
 }
 

@@ -369,6 +369,10 @@ pub(crate) enum RowContent {
     Tags,
     /// How many retries each job has left.
     Remaining,
+    /// The new state of each job.
+    States,
+    /// When the lock of each job expires.
+    Expiries,
 }
 
 /// A row of that table: the jid, and the cells after it.

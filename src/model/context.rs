@@ -43,7 +43,7 @@ impl Context {
         Field::text("redis", "its address; a password is shown as `***`").null(),
         Field::text("prefix", "the prefix of its keys, if the file has one").null(),
         Field::text("label", "its name in prompts"),
-        Field::bool("protected", "whether writes to many jobs ask for the label"),
+        Field::bool("protected", "whether changes ask for the label"),
         Field::bool("read_only", "whether writes are refused"),
         Field::text(
             "password",

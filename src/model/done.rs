@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::field::Field;
+use crate::clock::moment::Moment;
 use crate::name;
 use crate::name::Name;
 
@@ -16,6 +17,9 @@ pub(crate) struct Done {
     pub targets: Vec<Name>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
+    /// The next runs of a recurring job.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub next_runs: Vec<Moment>,
     /// Whether the targets are printed.
     #[serde(skip)]
     pub prints: bool,
@@ -27,6 +31,12 @@ impl Done {
         Field::text("action", "the command"),
         Field::name("targets", "the things that it changed").list(),
         Field::bool("dry_run", "true if nothing was changed").optional(),
+        Field::moment(
+            "next_runs",
+            "the next three runs: recur put, set and resume",
+        )
+        .list()
+        .optional(),
     ];
 }
 
@@ -36,8 +46,15 @@ impl Done {
             action,
             targets,
             dry_run,
+            next_runs: Vec::new(),
             prints: false,
         }
+    }
+
+    /// Adds the next runs of a recurring job.
+    pub(crate) fn with_next_runs(mut self, runs: &[Moment]) -> Done {
+        self.next_runs = runs.to_vec();
+        self
     }
 
     /// Prints the targets, unless nothing was changed.

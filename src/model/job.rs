@@ -47,6 +47,12 @@ impl State {
         State::Depends,
     ];
 
+    /// Returns the states of jobs that are not complete.
+    pub fn unfinished() -> Vec<State> {
+        let states = State::ALL.into_iter();
+        states.filter(|state| *state != State::Complete).collect()
+    }
+
     pub const fn word(self) -> &'static str {
         match self {
             State::Running => "running",

@@ -29,6 +29,22 @@ pub struct Recurring {
     pub tags: Vec<Name>,
     #[serde(flatten)]
     pub data: Data,
+    /// Since when it is paused, if it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paused_since: Option<Moment>,
+    /// The user and host that paused it, if known.
+    #[serde(
+        flatten,
+        serialize_with = "name::paused_by",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub paused_by: Option<Name>,
+    #[serde(
+        flatten,
+        serialize_with = "name::paused_reason",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub paused_reason: Option<Name>,
 }
 
 impl Recurring {
@@ -46,6 +62,23 @@ impl Recurring {
     Field::name("tags", "the tags of its jobs").list(),
     Field::any("data", "the data of its jobs; null if that is not JSON"),
     Field::text("data_bytes", "the data in base64, if it is not JSON; in an export also if `data` does not preserve each byte").optional(),
+    Field::moment("paused_since", "since when it is paused, if it is").optional(),
+    Field::name("paused_by", "the user and host that paused it, if known").optional(),
+    Field::name("paused_reason", "the reason, if one was given").optional(),
     Field::number("due", "in an export, `next` in seconds since the epoch, if milliseconds are not exact").optional(),
     ];
+}
+
+impl Recurring {
+    /// Whether it is paused: no client but `qless` sees it.
+    pub(crate) fn is_paused(&self) -> bool {
+        self.paused_since.is_some()
+    }
+
+    /// Returns the next runs. After its first run a template runs on whole seconds.
+    pub(crate) fn next_runs(next: Moment, every_s: f64) -> [Moment; 3] {
+        let whole = next.micros().div_euclid(1_000_000) as f64;
+        let later = |runs: f64| Moment::from_seconds(whole + runs * every_s).unwrap_or(next);
+        [next, later(1.0), later(2.0)]
+    }
 }

@@ -69,27 +69,26 @@ impl Session {
         self.typed.whole.as_deref()
     }
 
-    /// Returns the context in use.
-    pub(crate) fn context(&self) -> Option<&ContextSettings> {
-        self.file.as_ref()?.context.as_ref()
+    fn label(&self) -> Option<&str> {
+        self.file.as_ref()?.label()
     }
 
-    /// Returns where a plan applies, for questions and dry runs: the context's label and the
-    /// address.
+    /// Returns where a plan applies, for questions and dry runs: the label of the context in use or
+    /// of the context that protects the database, and the address.
     pub(crate) fn destination(&mut self) -> Result<String, Error> {
         let address = match &self.core {
             Some(core) => core.address(),
             None => self.target()?.to_string(),
         };
-        Ok(match self.context() {
-            Some(context) => format!("{} ({address})", Harmless(context.label())),
+        Ok(match self.label() {
+            Some(label) => format!("{} ({address})", Harmless(label)),
             None => address,
         })
     }
 
-    /// Returns ` on DESTINATION` if a context is in use, for questions that name no address.
+    /// Returns ` on DESTINATION` if the database has a label, for questions that name no address.
     pub(crate) fn on(&mut self) -> Result<String, Error> {
-        match self.context().is_some() {
+        match self.label().is_some() {
             true => self.destination().map(|place| format!(" on {place}")),
             false => Ok(String::new()),
         }
@@ -157,12 +156,20 @@ impl Session {
             .context
             .as_ref()
             .map(|context| (context, context.values.read_only));
-        let by = match (own, file.contents.defaults.read_only) {
-            (Some((context, Some(true))), _) => format!("context `{}`", Harmless(&context.name)),
-            (None | Some((_, None)), Some(true)) => "`[defaults]`".into(),
+        let read_only = |context: &&ContextSettings| context.values.read_only == Some(true);
+        let other = file.protecting.iter().find(read_only);
+        let by = match (own, file.contents.defaults.read_only, other) {
+            (Some((context, Some(true))), ..) => {
+                format!("context `{}` is read-only", Harmless(&context.name))
+            }
+            (None | Some((_, None)), Some(true), _) => "`[defaults]` is read-only".into(),
+            (_, _, Some(other)) => format!(
+                "this is the server of context `{}`, which is read-only",
+                Harmless(&other.name)
+            ),
             _ => return Err(by_flag()),
         };
-        Err(refused(format!("{by} is read-only")).hint(format!(
+        Err(refused(by).hint(format!(
             "no flag overrides that, only an edit of `{}` does",
             file.source.shown()
         )))

@@ -213,7 +213,7 @@ redis = \"redis://127.0.0.1:6379/0\"
 redis            = \"rediss://ops@redis.prod.example:6380/0\"
 tls-ca           = \"prod-ca.pem\"    # beside this file
 password-command = [\"pass\", \"show\", \"redis/prod\"]
-protected        = true      # bulk writes ask for the label
+protected        = true      # changes ask for the label
 label            = \"PROD\"    # shown in prompts and dry runs
 
 [context.viewer]
@@ -301,8 +301,9 @@ pub(crate) const KEYS: [ConfigKey; 17] = [
     .in_defaults(),
     switch(
         "protected",
-        "writes to many jobs ask for the label to be typed; a script gives `--yes` and `--confirm \
-         LABEL`; no flag lifts it",
+        "changes ask for the label to be typed, except `put`, the calls of workers and changes of \
+         one named job; a script gives `--yes` and `--confirm LABEL`; holds for the server and \
+         prefix, however the address is given; no flag lifts it",
         |values, given| values.protected = given,
     ),
     text(
@@ -318,7 +319,8 @@ pub(crate) const KEYS: [ConfigKey; 17] = [
     ),
     switch(
         "read-only",
-        "refuse whatever may change something, as `--read-only`; no flag lifts it",
+        "refuse whatever may change something, as `--read-only`; holds for the server and prefix, \
+         however the address is given, except in a context of it that says `false`; no flag lifts it",
         |values, given| values.read_only = Some(given),
     )
     .in_defaults(),

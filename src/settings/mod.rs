@@ -9,7 +9,6 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::address;
-use crate::address::Target;
 use crate::args::globals::{Globals, Origin};
 use crate::args::tls::TlsFiles;
 use crate::env;
@@ -20,6 +19,7 @@ use crate::text::Harmless;
 
 pub(crate) mod edit;
 pub(crate) mod key;
+mod protection;
 pub(crate) mod read;
 
 use key::Values;
@@ -98,6 +98,8 @@ pub(crate) struct ConfigFile {
     pub contents: ConfigContents,
     /// The context in use.
     pub context: Option<ContextSettings>,
+    /// The other contexts that are protected or read-only and have the database in use.
+    pub protecting: Vec<ContextSettings>,
     /// A warning about the file.
     pub warning: Option<String>,
     /// The line about the file for `-v`.
@@ -149,6 +151,7 @@ impl ConfigSource {
             there: false,
             contents: ConfigContents::default(),
             context: None,
+            protecting: Vec::new(),
             warning: None,
             summary: None,
         };
@@ -291,6 +294,19 @@ impl ConfigFile {
         }
     }
 
+    /// Returns the context whose label is typed before changes: the one in use, or another one that
+    /// protects the database in use.
+    pub(crate) fn protected_by(&self) -> Option<&ContextSettings> {
+        let mut contexts = self.context.iter().chain(&self.protecting);
+        contexts.find(|context| context.values.protected)
+    }
+
+    /// Returns the label of the database in use.
+    pub(crate) fn label(&self) -> Option<&str> {
+        let context = self.protected_by().or(self.context.as_ref());
+        context.map(ContextSettings::label)
+    }
+
     /// Returns the context to use: the one named, else the default one, unless the environment names
     /// another server.
     pub(crate) fn chosen(&self, globals: &Globals) -> Result<Option<ContextSettings>, Error> {
@@ -314,19 +330,11 @@ impl ConfigFile {
                 .redis
                 .as_deref()
                 .zip(globals.redis.as_deref())
-                .is_some_and(other_server);
+                .is_some_and(protection::other_database);
         Ok((!elsewhere).then(|| ContextSettings {
             name: name.clone(),
             values: values.clone(),
         }))
-    }
-}
-
-/// Whether two addresses are of different databases.
-fn other_server((one, other): (&str, &str)) -> bool {
-    match (Target::parse(one), Target::parse(other)) {
-        (Ok(one), Ok(other)) => (one.address, one.db) != (other.address, other.db),
-        _ => one != other,
     }
 }
 
@@ -367,6 +375,11 @@ pub(crate) fn fill(globals: &mut Globals, choose: bool) -> Result<ConfigFile, Er
                 ..defaults.clone()
             },
         ),
+    }
+    if choose {
+        settings.protecting = protection::of_database_in_use(globals, &settings);
+        let mut others = settings.protecting.iter();
+        globals.read_only |= others.any(|context| context.values.read_only == Some(true));
     }
     Ok(settings)
 }

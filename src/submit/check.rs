@@ -3,7 +3,7 @@
 //! Each jid, and each dependency, is stored as a salted hash of eight bytes. If two hashes are equal,
 //! the file is read again to compare the jids themselves.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 
 use sha2::{Digest, Sha256};
@@ -25,6 +25,8 @@ pub(super) struct CheckResult {
     pub fresh: bool,
     /// The first bytes of the SHA-256 of each line, by line number, if there is a journal.
     pub sums: Vec<u64>,
+    /// The queues of the jobs, if they are needed.
+    pub queues: BTreeSet<Vec<u8>>,
 }
 
 /// A set of numbers that are hashes.
@@ -51,6 +53,7 @@ pub(super) fn check(
     file: &mut TwoPassFile,
     defaults: &JobDefaults,
     sums: bool,
+    queues: bool,
 ) -> Result<CheckResult, Error> {
     let what = file.what().to_owned();
     let salt = RandomState::new();
@@ -69,6 +72,9 @@ pub(super) fn check(
         let wrong = |fault: LineFault| line_error(&what, &row, fault);
         let line = JobLine::read(row.text, defaults.max_data).map_err(wrong)?;
         let job = defaults.job(row.text, &line).map_err(wrong)?;
+        if queues && !checked.queues.contains(job.queue) {
+            checked.queues.insert(job.queue.to_vec());
+        }
         let own = match job.jid.known() {
             None => {
                 checked.fresh = true;

@@ -11,7 +11,9 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::Duration;
 
+use crate::args::shared::ExistingQueue;
 use crate::bulk::ledger::LedgerHead;
+use crate::bulk::new_queues;
 use crate::bulk::pace::Pace;
 use crate::clock::moment::Moment;
 use crate::core::api::guard::GuardReply;
@@ -49,6 +51,8 @@ pub(crate) struct SubmitOptions {
     /// The values for members that a line does not have.
     pub defaults: JobDefaults,
     pub policy: Policy,
+    /// Whether a queue that does not exist is refused.
+    pub existing: ExistingQueue,
     /// Whether an existing job counts as put.
     pub if_absent: bool,
     pub batch: Option<usize>,
@@ -82,12 +86,19 @@ const BESIDES: usize = 1 << 20;
 pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Exit, Error> {
     let defaults = &options.defaults;
     let mut file = TwoPassFile::open(&options.from, defaults.max_data.saturating_add(BESIDES))?;
-    let checked = check::check(&mut file, defaults, options.journal.is_some())?;
+    let queues = new_queues::are_wanted(options.existing, options.dry_run, session);
+    let mut checked = check::check(&mut file, defaults, options.journal.is_some(), queues)?;
     let sorted = match checked.forward {
         true => Some(order::order(&file, defaults)?),
         false => None,
     };
     let jobs = usize::try_from(checked.jobs).unwrap_or(usize::MAX);
+    if !checked.queues.is_empty() {
+        let queues = std::mem::take(&mut checked.queues).into_iter();
+        let queues: Vec<Name> = queues.map(Name::from).collect();
+        let now = session.begin()?;
+        new_queues::announce(&queues, options.existing, options.dry_run, now, session)?;
+    }
     if jobs > 0 && !options.dry_run {
         let (jobs, place) = (plural(checked.jobs, "job", "jobs"), session.destination()?);
         let what = format!("put {jobs} on {place}");

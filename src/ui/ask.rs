@@ -1,17 +1,21 @@
 //! Prompts: yes or no, a word to type, a password. They require stdin and stderr to be terminals.
 
+use std::fmt::Display;
 use std::io::{self, IsTerminal};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use dialoguer::console::Term;
-use dialoguer::{Confirm, Input, Password};
+use dialoguer::Password;
+use dialoguer::console::{Key, Term};
 
 use super::{Ui, is_interactive};
 use crate::consent::Consent;
 use crate::error::{Error, Kind};
 use crate::text;
 use crate::view::Page;
+
+/// The key Ctrl-D. A terminal that was not in raw mode when it was typed delivers a NUL instead.
+const END_OF_INPUT: char = '\x04';
 
 impl Ui {
     /// Shows the plan and asks `Proceed? [y/N]`; `--yes` answers yes. `plan` is what would be done,
@@ -79,26 +83,23 @@ impl Ui {
         self.print_plan(plan, details)?;
         let label = self.protected().map(str::to_owned);
         let yes = match label.as_deref().or(word) {
-            None => asking(|| {
-                let ask = Confirm::new().with_prompt("Proceed?").default(false);
-                ask.wait_for_newline(true).interact()
-            })?,
+            None => {
+                let answer = read_answer("Proceed? [y/N] ")?;
+                answer.is_some_and(|answer| ["y", "yes"].contains(&answer.to_lowercase().trim()))
+            }
             Some(word) => {
-                let prompt = format!("Type {} to proceed", text::clean(word.as_bytes()));
-                let typed: String = asking(|| {
-                    let ask = Input::new().with_prompt(prompt);
-                    ask.allow_empty(true).interact_text()
-                })?;
-                typed.trim() == word.trim()
+                let word = text::clean(word.as_bytes());
+                let answer = read_answer(&format!("Type {word} to proceed: "))?;
+                answer.is_some_and(|answer| answer.trim() == word.trim())
             }
         };
         self.consent_or_error(yes)
     }
 
-    /// Returns the label of the context if it is protected.
+    /// Returns the label to type if the context is protected.
     fn protected(&self) -> Option<&str> {
-        let context = self.context.as_ref()?;
-        context.protected.then_some(context.label.as_str())
+        let label = self.context.label.as_deref();
+        label.filter(|_| self.context.protected)
     }
 
     /// Refuses a `--confirm` with the label of another context.
@@ -106,9 +107,9 @@ impl Ui {
         let Some(meant) = &self.confirm else {
             return Ok(());
         };
-        let here = match &self.context {
-            Some(context) if context.label == *meant => return Ok(()),
-            Some(context) => format!("this is `{}`", text::clean(&context.label)),
+        let here = match &self.context.label {
+            Some(label) if label == meant => return Ok(()),
+            Some(label) => format!("this is `{}`", text::clean(label)),
             None => "no context is in use".into(),
         };
         let meant = text::clean(meant);
@@ -201,8 +202,42 @@ fn promptable() -> bool {
     is_interactive() && io::stdin().is_terminal()
 }
 
-/// Runs a prompt. dialoguer hides the cursor and does not restore it when Ctrl-C ends the prompt.
-fn asking<T>(prompt: impl FnOnce() -> dialoguer::Result<T>) -> Result<T, Error> {
+/// Asks for a line on the terminal. Returns `None` for Ctrl-D, which means no at every question.
+fn read_answer(prompt: &str) -> Result<Option<String>, Error> {
+    let term = Term::stderr();
+    asking(|| {
+        term.write_str(prompt)?;
+        let answer = read_line(&term)?;
+        term.write_line("")?;
+        Ok::<_, io::Error>(answer)
+    })
+}
+
+/// Reads keys until Enter. The terminal does not echo meanwhile.
+fn read_line(term: &Term) -> io::Result<Option<String>> {
+    let mut line = String::new();
+    loop {
+        match term.read_key() {
+            Ok(Key::Enter) => return Ok(Some(line)),
+            Ok(Key::Char(END_OF_INPUT | '\0')) => return Ok(None),
+            Ok(Key::Backspace) => {
+                let last = line.pop().map(String::from);
+                term.clear_chars(last.map_or(0, |last| text::width(&last)))?;
+            }
+            Ok(Key::Char(key)) if !text::is_harmful(key) => {
+                line.push(key);
+                term.write_str(key.encode_utf8(&mut [0; 4]))?;
+            }
+            Ok(_) => {}
+            // Ctrl-D that was typed before the question.
+            Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => return Ok(None),
+            Err(error) => return Err(error),
+        }
+    }
+}
+
+/// Runs a prompt. It may leave the cursor hidden or the line unfinished when Ctrl-C ends it.
+fn asking<T, E: Display>(prompt: impl FnOnce() -> Result<T, E>) -> Result<T, Error> {
     let interrupted = Arc::new(AtomicBool::new(false));
     let hook = signal_hook::flag::register(signal_hook::consts::SIGINT, interrupted.clone());
     let answer = prompt();

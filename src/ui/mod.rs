@@ -31,12 +31,12 @@ pub(crate) use crate::trace::Trace;
 pub(crate) use progress::Progress;
 
 /// The context in use, as questions and plans show it.
-#[derive(Clone, Debug)]
-pub(crate) struct ContextLabel {
-    /// The name in the config file.
-    pub name: String,
-    /// The label in questions; the name unless the file sets another.
-    pub label: String,
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Context {
+    /// The name in the config file; `None` if no context is in use.
+    pub name: Option<String>,
+    /// The label in questions: of the context in use, or of one that protects its database.
+    pub label: Option<String>,
     /// Whether changes of several jobs require the label to be typed.
     pub protected: bool,
 }
@@ -53,7 +53,7 @@ pub(crate) struct Ui {
     /// The value of `--confirm`.
     confirm: Option<String>,
     /// The context in use.
-    context: Option<ContextLabel>,
+    context: Context,
     no_input: bool,
     quiet: bool,
     verbose: u8,
@@ -119,7 +119,7 @@ impl Ui {
             },
             yes: false,
             confirm: None,
-            context: None,
+            context: Context::default(),
             no_input: false,
             quiet: false,
             verbose: 0,
@@ -155,13 +155,13 @@ impl Ui {
     }
 
     /// Sets the context in use.
-    pub(crate) fn set_context(&mut self, context: Option<ContextLabel>) {
+    pub(crate) fn set_context(&mut self, context: Context) {
         self.context = context;
     }
 
     /// Returns the name of the context in use, for documents.
     pub(crate) fn context(&self) -> Option<&str> {
-        self.context.as_ref().map(|context| context.name.as_str())
+        self.context.name.as_deref()
     }
 
     /// Returns the format given with `-o`.
@@ -233,6 +233,11 @@ impl Ui {
         self.page.headers = false;
     }
 
+    /// Whether notes are read: on a terminal, or as part of a plan.
+    pub(crate) fn is_read(&self, planned: bool) -> bool {
+        !self.quiet && (planned || io::stderr().is_terminal())
+    }
+
     /// Whether hints are shown.
     pub(crate) fn hints(&self) -> bool {
         self.format == Format::Table && !self.quiet && io::stderr().is_terminal()
@@ -300,11 +305,7 @@ impl Ui {
 
     /// Writes to stderr what a dry run would change, after the context's label.
     pub(crate) fn note_dry_run(&mut self, line: &str) {
-        let label = self
-            .context
-            .as_ref()
-            .map(|context| text::clean(&context.label));
-        match label {
+        match self.context.label.as_ref().map(text::clean) {
             Some(label) => self.note(&format!("{label}: {line}")),
             None => self.note(line),
         }

@@ -9,7 +9,7 @@ use crate::model::bulk::{BulkItem, BulkReport, Code, ItemResult, RowContent, Tot
 use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
 use crate::name::Name;
-use crate::text::{clean, measure, short};
+use crate::text::{clean, measure, width, wrapped};
 
 const JIDS: [Column; 1] = [Column::text("JID")];
 const PRIORITIES: [Column; 3] = [
@@ -18,6 +18,8 @@ const PRIORITIES: [Column; 3] = [
     Column::number("NEW"),
 ];
 const TAGS: [Column; 2] = [Column::text("JID"), Column::text("TAGS")];
+const STATES: [Column; 2] = [Column::text("JID"), Column::text("STATE")];
+const EXPIRIES: [Column; 2] = [Column::text("JID"), Column::text("EXPIRES")];
 const REMAINING: [Column; 2] = [Column::text("JID"), Column::number("REMAINING")];
 
 impl View for BulkReport {
@@ -34,12 +36,17 @@ impl View for BulkReport {
             RowContent::Priorities => &PRIORITIES,
             RowContent::Tags => &TAGS,
             RowContent::Remaining => &REMAINING,
+            RowContent::States => &STATES,
+            RowContent::Expiries => &EXPIRIES,
         };
         let mut table = Table::new(columns);
         for row in &self.rows {
             let mut cells = vec![Cell::text(row.jid.as_bytes())];
             match self.row_content {
                 RowContent::Tags => cells.push(tags(&row.cells)),
+                RowContent::States | RowContent::Expiries => {
+                    cells.extend(row.cells.iter().map(|cell| Cell::text(cell.as_bytes())));
+                }
                 _ => cells.extend(row.cells.iter().map(number)),
             }
             table.row(cells);
@@ -78,11 +85,14 @@ impl Reasons {
     pub(crate) fn count(&mut self, result: ItemResult, why: &str, jid: &[u8]) {
         let (count, jids) = self.0.entry((result, clean(why))).or_default();
         *count += 1;
-        if jids.len() < 3 {
+        if jids.len() < NAMED {
             jids.push(jid.into());
         }
     }
 }
+
+/// How many jobs a text names one by one.
+pub(crate) const NAMED: usize = 10;
 
 /// Returns the outcome of one job: `retried 7d1f… in mail, waiting`.
 pub(crate) fn sentence(verb: &Verb, item: &BulkItem) -> String {
@@ -98,7 +108,7 @@ pub(crate) fn sentence(verb: &Verb, item: &BulkItem) -> String {
         }
         text.push_str(&format!(", {}", clean(state.as_bytes())));
     }
-    if let (ItemResult::Done, Some(detail)) = (item.result, &item.detail) {
+    if let (ItemResult::Done | ItemResult::Planned, Some(detail)) = (item.result, &item.detail) {
         text.push_str(&format!(", {}", clean(detail.to_string())));
     }
     text
@@ -182,45 +192,69 @@ fn reason_lines(reasons: &Reasons, page: &Page) -> String {
             false => result.word(),
         };
         previous = Some(result);
-        text.push_str(&format!("  {word:<7}  {number:>wide$}  {why}"));
-        if *result == ItemResult::Failed {
-            let jids: Vec<String> = jids.iter().map(|jid| short(jid.as_bytes())).collect();
-            let more = if *total > jids.len() as u64 {
-                " …"
-            } else {
-                ""
-            };
-            text.push_str(&format!(": {}{more}", jids.join(", ")));
-        }
-        text.push('\n');
+        let head = format!("  {word:<7}  {number:>wide$}  {why}: ");
+        let jids: Vec<String> = jids.iter().map(|jid| clean(jid.as_bytes())).collect();
+        text.push_str(&named(&head, &jids, *total, page));
     }
     text
 }
 
-const QUEUES: [Column; 4] = [
+/// Returns a line with the number of jobs and the first of them; nothing if there are none.
+pub(crate) fn named_lines(word: &str, total: usize, first: &[String], page: &Page) -> String {
+    let total = total as u64;
+    match first.is_empty() {
+        true => String::new(),
+        false => named(
+            &format!("  {word:<7}  {}  ", page.count(total)),
+            first,
+            total,
+            page,
+        ),
+    }
+}
+
+/// Returns names after the head of a line, and how many more there are. Names that do not fit into
+/// the line have lines of their own.
+fn named(head: &str, first: &[String], total: u64, page: &Page) -> String {
+    let mut names = first.join(", ");
+    match total.saturating_sub(first.len() as u64) {
+        0 => {}
+        more => names.push_str(&format!(" and {} more", page.count(more))),
+    }
+    match width(head) + width(&names) <= page.width {
+        true => format!("{head}{names}\n"),
+        false => format!("{}\n{}", head.trim_end(), wrapped(&names, page.width, 4)),
+    }
+}
+
+const QUEUES: [Column; 5] = [
     Column::text("QUEUE"),
+    Column::text("STATE"),
     Column::number("JOBS"),
     Column::text("OLDEST"),
     Column::text("NEWEST"),
 ];
 
-/// Returns the jobs of a plan by queue, with the oldest and the newest of each.
-pub(crate) fn by_queue(jobs: &[JobSnapshot], page: &Page) -> String {
-    let mut queues: BTreeMap<&[u8], Vec<&JobSnapshot>> = BTreeMap::new();
+/// Returns the jobs of a plan by queue and state, with the oldest and the newest of each.
+pub(crate) fn by_queue<'a>(jobs: impl Iterator<Item = &'a JobSnapshot>, page: &Page) -> String {
+    let mut groups: BTreeMap<(&[u8], &[u8]), Vec<&JobSnapshot>> = BTreeMap::new();
     for job in jobs {
         let queue = job.queue.as_ref().map_or(&b""[..], Name::as_bytes);
-        queues.entry(queue).or_default().push(job);
+        let group = groups.entry((queue, job.state.as_bytes()));
+        group.or_default().push(job);
     }
     let mut table = Table::new(&QUEUES);
-    for (queue, jobs) in queues {
+    let name = |name: &[u8]| match name.is_empty() {
+        true => Cell::missing(),
+        false => Cell::text(name),
+    };
+    for ((queue, state), jobs) in groups {
         let mut ages: Vec<_> = jobs.iter().filter_map(|job| job.since).collect();
         ages.sort();
         let age = |moment: Option<_>| Cell::maybe(moment.map(|at| page.age(at)));
         table.row(vec![
-            match queue.is_empty() {
-                true => Cell::missing(),
-                false => Cell::text(queue),
-            },
+            name(queue),
+            name(state),
             Cell::count(jobs.len() as u64, page),
             age(ages.first().copied()),
             age(ages.last().copied()),

@@ -30,7 +30,7 @@ mod local;
 mod paint;
 mod put;
 mod queue;
-mod recur;
+pub(crate) mod recur;
 pub(crate) mod repair;
 mod stats;
 mod tag;

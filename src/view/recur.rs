@@ -6,6 +6,7 @@ use super::job::{due_at, join_names};
 use super::list::Row;
 use super::table::{Cell, Column, NONE, Table};
 use super::{Page, View};
+use crate::clock::moment::Moment;
 use crate::json::Number;
 use crate::model::recur::Recurring;
 use crate::name::Name;
@@ -46,6 +47,7 @@ impl Row for Recurring {
                 None => Cell::missing(),
             },
             match self.next {
+                _ if self.is_paused() => Cell::text("paused"),
                 Some(next) => Cell::by(next.seconds(), due_at(next, page)),
                 None => Cell::missing(),
             },
@@ -77,6 +79,29 @@ fn interval(every: Number) -> String {
     if exact { text } else { format!("{every}s") }
 }
 
+impl Recurring {
+    /// Returns since when, by whom and why it is paused.
+    fn pause(&self, page: &Page) -> String {
+        let Some(since) = self.paused_since else {
+            return String::new();
+        };
+        let mut text = format!("paused {}", page.when(since));
+        if let Some(by) = &self.paused_by {
+            text.push_str(&format!(" by {by}"));
+        }
+        if let Some(reason) = &self.paused_reason {
+            text.push_str(&format!(" ({reason})"));
+        }
+        text
+    }
+}
+
+/// Returns the next runs of a template in words.
+pub(crate) fn next_runs(runs: &[Moment], page: &Page) -> String {
+    let runs: Vec<String> = runs.iter().map(|run| page.stamp(*run)).collect();
+    format!("next runs: {}", runs.join(", "))
+}
+
 impl View for Recurring {
     const DOCUMENT: Document = Document::one(
         "recurring",
@@ -91,7 +116,7 @@ impl View for Recurring {
         detail.line("jid", &self.jid);
         detail.maybe("klass", self.klass.as_ref());
         detail.maybe("queue", self.queue.as_ref());
-        detail.line("state", "recurring");
+        detail.line_with_remark("state", "recurring", None, self.pause(page));
         detail.line("every", self.every_s.map_or(NONE.to_owned(), interval));
         detail.line(
             "next",

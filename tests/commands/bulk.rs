@@ -431,7 +431,7 @@ fn a_dry_run_shows_the_plan_with_its_pace() {
             --- stderr
             Retry 3 failed jobs on unix://DIR/s
 
-              mail	3	1970-01-01T00:00:30.000Z	1970-01-01T00:00:30.000Z
+              mail	failed	3	1970-01-01T00:00:30.000Z	1970-01-01T00:00:30.000Z
 
               each goes back to its own queue with 5 fresh retries
               they run one after the other, over 15m
@@ -649,14 +649,15 @@ fn repeating_a_command_with_its_report_skips_finished_jobs() {
         j002	x
         --- stderr
         1 tagged, 2 skipped
-          skipped  2  done already, as `FILE` tells
+          skipped  2  done already, as `FILE` tells: j000, j001
     "#]]);
     assert_eq!(lines(&file).len(), 4);
     assert_eq!(redis.at(20).run("get j000 --field tags").ok(), "[]");
     tag("j000\nj001\nj002", "--dry-run").shows(expect![[r#"
         --- stderr
         would tag 0, 3 skipped
-          skipped  3  done already, as `FILE` tells
+          skipped  3  done already, as `FILE` tells:
+            j000, j001, j002
     "#]]);
     assert_eq!(lines(&file).len(), 4);
 }
@@ -981,4 +982,48 @@ fn closed_stdin_declines_the_prompt() {
         .at(50)
         .run("retry --group boom --yes --no-input")
         .exits(0);
+}
+
+#[test]
+fn workers_calls_of_many_jobs_survive_a_broken_connection() {
+    for cut in (2..6).flat_map(|at| [Cut::Before(at), Cut::After(at)]) {
+        let redis = waiting(3);
+        redis.at(20).run("pop mail --count 3 --worker w").ok();
+        let url = format!("redis://127.0.0.1:{}", proxy(redis.socket(), cut));
+        let qless = Qless::bare().env("QLESS_REDIS_URL", url).at(50);
+        let ran = qless.run("heartbeat j000 j001 j002 --worker w -o json");
+        assert_eq!(ran.json()["done"], 3);
+        let url = format!("redis://127.0.0.1:{}", proxy(redis.socket(), cut));
+        let qless = Qless::bare().env("QLESS_REDIS_URL", url).at(60);
+        let ran = qless.run("complete j000 j001 j002 --worker w -o json");
+        assert_eq!(ran.json()["done"], 3, "{}", ran.stderr());
+        assert_eq!(
+            redis
+                .at(70)
+                .run("jobs --state complete --count -o json")
+                .json()["complete"],
+            3
+        );
+        redis.must_be_clean();
+    }
+}
+
+#[test]
+fn a_recurring_job_is_paused_and_resumed_once_wherever_the_connection_breaks() {
+    for cut in (2..5).flat_map(|at| [Cut::Before(at), Cut::After(at)]) {
+        let redis = Redis::start();
+        redis
+            .at(10)
+            .run("recur put mail K --every 60s --offset 5s --jid r")
+            .ok();
+        let before = redis.dump();
+        for (at, verb) in [(50, "pause"), (60, "resume")] {
+            let url = format!("redis://127.0.0.1:{}", proxy(redis.socket(), cut));
+            let qless = Qless::bare().env("QLESS_REDIS_URL", url).at(at);
+            qless.run(&format!("recur {verb} r")).exits(0);
+            let paused = redis.at(at).run("recur get r -o json").json();
+            assert_eq!(paused["paused_since"].is_string(), verb == "pause");
+        }
+        assert_eq!(redis.dump(), before);
+    }
 }

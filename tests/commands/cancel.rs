@@ -85,7 +85,7 @@ fn complete_jobs_are_left_alone() {
         x
         --- stderr
         1 cancelled, 1 skipped
-          skipped  1  complete
+          skipped  1  complete: done
     "#]]);
 }
 
@@ -253,7 +253,7 @@ fn several_jobs_are_cancelled_only_after_confirmation() {
         .shows(expect![[r#"
             --- stderr
             0 cancelled, 2 skipped
-              skipped  2  gone
+              skipped  2  gone: nope, none
             --- exit 4
         "#]]);
 }
@@ -526,4 +526,112 @@ fn a_job_is_on_the_server_or_in_the_file_whenever_cancel_is_killed() {
     redis.qless().run(&format!("import {path} --yes")).ok();
     assert!(listed() == jids);
     redis.must_be_clean();
+}
+
+#[test]
+fn a_dry_run_shows_states_and_the_first_ten_jids() {
+    let redis = Redis::start();
+    for job in 10..22 {
+        redis.at(job).run(&format!("put mail K --jid j{job}")).ok();
+    }
+    redis.at(1).run("put late K --jid l --delay 1h").ok();
+    redis.at(30).run("pop mail --count 2 --worker mx-1").ok();
+    redis.at(31).run("complete j10 --worker mx-1").ok();
+    redis
+        .at(46)
+        .run("cancel --queue mail --queue late --dry-run")
+        .shows(expect![[r#"
+            j11
+            j12
+            j13
+            j14
+            j15
+            j16
+            j17
+            j18
+            j19
+            j20
+            --- stderr
+            Cancel 12 jobs on unix://DIR/s
+
+              late	scheduled	1	1970-01-01T00:00:01.000Z	1970-01-01T00:00:01.000Z
+              mail	running	1	1970-01-01T00:00:30.000Z	1970-01-01T00:00:30.000Z
+              mail	waiting	10	1970-01-01T00:00:12.000Z	1970-01-01T00:00:21.000Z
+
+              running  1  j11 on `mx-1` for 16s
+            would cancel 12
+              the first 10 jids are listed; `-v` or `-o ndjson` lists all
+        "#]]);
+    let all = redis
+        .at(46)
+        .run("cancel --queue mail --dry-run -v")
+        .exits(0);
+    assert_eq!(all.stdout().lines().count(), 11);
+    let all = redis
+        .at(46)
+        .run("cancel --queue mail --dry-run -o ndjson")
+        .exits(0);
+    assert_eq!(all.stdout().lines().count(), 12);
+    let ids = redis
+        .at(46)
+        .run("cancel --queue mail --dry-run -o jid")
+        .exits(0);
+    assert_eq!(ids.stdout().lines().count(), 11);
+}
+
+#[test]
+fn cancelling_running_jobs_says_where_they_ran_and_for_how_long() {
+    let redis = Redis::start();
+    for (at, jid) in ["a", "b", "c"].into_iter().enumerate() {
+        redis.at(at).run(&format!("put mail K --jid {jid}")).ok();
+    }
+    redis.at(5).run("pop mail --count 2 --worker mx-1").ok();
+    redis.at(20).run("log a halfway").ok();
+    redis.at(46).run("cancel a --dry-run").shows(expect![[r#"
+        a
+        --- stderr
+        would cancel a, running on `mx-1` for 41s
+    "#]]);
+    let document = redis.at(46).run("cancel a --dry-run -o json").json();
+    assert_eq!(document["items"][0]["detail"], "running on `mx-1` for 41s");
+    redis.at(46).run("cancel a").shows(expect![[r#"
+        a
+        --- stderr
+        cancelled a, running on `mx-1` for 41s
+    "#]]);
+    redis.at(47).run("cancel b c --yes").shows(expect![[r#"
+        b
+        c
+        --- stderr
+        2 cancelled
+          running  1  b on `mx-1` for 42s
+    "#]]);
+}
+
+#[test]
+fn skipped_jobs_are_named() {
+    let redis = Redis::start();
+    redis.at(1).run("put mail K --jid a").ok();
+    redis
+        .at(2)
+        .run("cancel a no-such-job-with-a-long-name other --yes")
+        .shows(expect![[r#"
+            a
+            --- stderr
+            1 cancelled, 2 skipped
+              skipped  2  gone: no-such-job-with-a-long-name, other
+        "#]]);
+    let many: Vec<String> = (10..32).map(|job| format!("a-missing-job-{job}")).collect();
+    redis
+        .at(3)
+        .run(&format!("cancel {} --yes", many.join(" ")))
+        .shows(expect![[r#"
+            --- stderr
+            0 cancelled, 22 skipped
+              skipped  22  gone:
+                a-missing-job-10, a-missing-job-11, a-missing-job-12, a-missing-job-13,
+                a-missing-job-14, a-missing-job-15, a-missing-job-16, a-missing-job-17,
+                a-missing-job-18, a-missing-job-19 and 12 more
+            --- exit 4
+        "#]]);
 }

@@ -175,8 +175,128 @@ fn a_dry_run_of_complete_changes_nothing() {
         .run("complete a --worker w1 --next q -n")
         .shows(expect![[r#"
             --- stderr
+            note: queue `q` is new
             would advance a to q
         "#]]);
     redis.at(11).run("complete a --worker w2 -n").exits(5);
     assert_eq!(redis.at(12).run("get a --field state").ok(), "running");
+}
+
+#[test]
+fn many_jobs_are_completed_and_each_keeps_its_data() {
+    let redis = running();
+    redis
+        .at(11)
+        .run("put mail K '{\"big\":9007199254740993}' --jid d")
+        .ok();
+    redis.at(12).run("pop mail --count 2 --worker w1").ok();
+    redis
+        .at(13)
+        .run("complete a b d --worker w1")
+        .shows(expect![[r#"
+            a	complete
+            b	complete
+            d	complete
+            --- stderr
+            3 completed
+        "#]]);
+    assert_eq!(
+        redis.at(14).run("get a --data").ok(),
+        r#"{"n":1.10,"l":[]}"#
+    );
+    assert_eq!(
+        redis.at(14).run("get d --data").ok(),
+        r#"{"big":9007199254740993}"#
+    );
+    redis.must_be_clean();
+}
+
+#[test]
+fn each_job_of_many_has_its_own_outcome() {
+    let redis = running();
+    redis.at(11).run("pop mail --worker w2").ok();
+    redis
+        .at(12)
+        .input("# popped\na\n{\"jid\":\"b\"}\nc\nnope\n")
+        .run("complete - --worker w1")
+        .shows(expect![[r#"
+            a	complete
+            --- stderr
+            1 completed, 2 skipped, 1 failed
+              skipped  1  depends, not running: c
+                       1  gone: nope
+              failed   1  held by `w2`: b
+            --- exit 3
+        "#]]);
+    redis
+        .at(13)
+        .input("b\n")
+        .run("complete - --worker w2 -o ndjson")
+        .shows(expect![[r#"
+            {"jid":"b","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"running","state_after":"complete"}
+            {"summary":{"action":"complete","dry_run":false,"context":null,"matched":1,"done":1,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
+            --- stderr
+            1 completed
+        "#]]);
+    redis
+        .at(14)
+        .run("complete a b --worker w1")
+        .shows(expect![[r#"
+            --- stderr
+            0 completed, 2 skipped
+              skipped  2  complete, not running: a, b
+        "#]]);
+}
+
+#[test]
+fn many_jobs_are_advanced() {
+    let redis = running();
+    redis.at(11).run("pop mail --worker w1").ok();
+    let jids = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(jids.path(), "a\nb\n").unwrap();
+    let file = jids.path().display();
+    redis
+        .at(12)
+        .run(&format!(
+            "complete @{file} --worker w1 --next thumbs --dry-run"
+        ))
+        .shows(expect![[r#"
+            --- stderr
+            note: queue `thumbs` is new
+            Complete 2 running jobs on unix://DIR/s
+
+              mail	running	2	1970-01-01T00:00:10.000Z	1970-01-01T00:00:11.000Z
+
+              each advances to `thumbs`
+            would complete 2
+        "#]]);
+    redis
+        .at(12)
+        .run("complete a b --worker w1 --next thumbs --depends a --delay 1m")
+        .shows(expect![[r#"
+            b	depends
+            --- stderr
+            1 completed, 1 failed
+              failed   1  it cannot depend on itself: a
+            --- exit 3
+        "#]]);
+    redis
+        .at(13)
+        .run(&format!(
+            "complete @{file} --worker w1 --next thumbs -o jid"
+        ))
+        .shows(expect![[r#"
+            a
+            --- stderr
+            1 completed, 1 skipped
+              skipped  1  depends, not running: b
+        "#]]);
+    redis
+        .at(14)
+        .run("complete a --worker w1 --rate 5/s")
+        .shows(expect![[r#"
+            --- stderr
+            error: `--rate` needs several jobs
+            --- exit 2
+        "#]]);
 }

@@ -111,8 +111,9 @@ fn every_bulk_write_asks_for_confirmation() {
     for jid in ["c", "d"] {
         prod.run(&format!("put mail K --jid {jid}")).ok();
     }
+    let bare = server.redis.at(1000).env("QLESS_CONFIG", "none");
     for recurring in ["r", "s"] {
-        prod.run(&format!("recur put mail K --every 1h --jid {recurring}"))
+        bare.run(&format!("recur put mail K --every 1h --jid {recurring}"))
             .ok();
     }
     for jid in ["e", "f"] {
@@ -123,9 +124,11 @@ fn every_bulk_write_asks_for_confirmation() {
             .ok();
     }
     prod.run("pop run --count 2 --worker v").ok();
-    prod.run("config set heartbeat 30").ok();
-    prod.run("pause mail").ok();
-    prod.run("unpause mail").ok();
+    bare.run("config set heartbeat 30").ok();
+    bare.run("pause late").ok();
+    bare.run("put gone K --jid g").ok();
+    bare.run("track g").ok();
+    bare.run("cancel g").ok();
     let before = server.redis.dump();
     for line in [
         "retry a b",
@@ -148,6 +151,16 @@ fn every_bulk_write_asks_for_confirmation() {
         "config load -",
         "unfail boom --to mail",
         "recur rm r s",
+        "recur rm r",
+        "recur put mail K --every 1h --jid t",
+        "recur put mail K --every 1h --jid r --replace",
+        "recur set r --priority 3",
+        "recur tag r --add t",
+        "pause mail",
+        "pause --all",
+        "unpause late",
+        "unpause --all",
+        "config set heartbeat 60",
         "forget queue mail --force",
         "forget worker w",
         "config unset heartbeat",
@@ -166,7 +179,6 @@ fn every_bulk_write_asks_for_confirmation() {
         "retry a",
         "tag c --add t",
         "track c",
-        "recur rm r",
         "cancel c",
         "api cancel d --yes --confirm prod",
         "api queues --yes --confirm prod",
@@ -175,9 +187,31 @@ fn every_bulk_write_asks_for_confirmation() {
         "cancel --queue mail --dependents cancel --yes --confirm prod",
         "timeout e",
         "promote e-late",
+        "recur run r",
+        "recur put mail K --every 1h --jid r --if-absent",
+        "recur set r --priority 3 --dry-run",
+        "pop mail --worker w",
+        "put mail K --jid u",
+        "pause mail --yes --confirm prod",
+        "recur rm r --yes --confirm prod",
     ] {
         prod.run(line).ok();
     }
+}
+
+#[test]
+fn one_job_that_a_list_names_is_not_named_by_the_operator() {
+    let server = ProtectedServer::new("");
+    server.failed(&["a"]);
+    let before = server.redis.dump();
+    for line in ["retry -", "cancel -", "priority - --to 5", "tag - --add t"] {
+        let prod = server.prod().input("a\n");
+        prod.run(line).exits(9);
+        prod.run(&format!("{line} --dry-run")).exits(0);
+    }
+    assert_eq!(server.redis.dump(), before);
+    let prod = server.prod().input("a\n");
+    prod.run("cancel - --yes --confirm prod").ok();
 }
 
 #[test]
@@ -192,7 +226,7 @@ fn putting_many_jobs_asks_for_confirmation() {
         --- exit 9
     "#]]);
     let output = prod.run("put --from - -n").exits(0).stderr();
-    assert!(output.starts_with("PROD: "), "{output}");
+    assert_eq!(output, "note: queue `mail` is new\nPROD: would put 3\n");
     assert!(server.redis.dump().is_empty());
     let done = prod.run("put --from - --yes --confirm PROD -o json").json();
     assert_eq!(
@@ -279,8 +313,8 @@ fn a_terminal_asks_for_the_label() {
     expect![[r#"
         Retry 2 failed jobs on PROD (URL)
 
-          QUEUE  JOBS  OLDEST  NEWEST
-          mail      2  0s      0s
+          QUEUE  STATE   JOBS  OLDEST  NEWEST
+          mail   failed     2  0s      0s
 
           each goes back to its own queue with 5 fresh retries
 
@@ -372,6 +406,127 @@ fn neither_another_address_nor_the_environment_lifts_the_protection() {
         .env("REDIS_URL", &url)
         .run("retry a b --yes")
         .exits(9);
+}
+
+#[test]
+fn protection_holds_however_the_server_is_named() {
+    let server =
+        ProtectedServer::new("label = \"PROD\"\n[context.staging]\nredis = \"unix:///nowhere\"\n");
+    server.failed(&["a", "b"]);
+    let url = server.redis.url();
+    let socket = url.strip_prefix("unix://").unwrap();
+    let link = server.home.dir().join("link");
+    std::os::unix::fs::symlink(std::path::Path::new(socket).parent().unwrap(), &link).unwrap();
+    let spellings = [
+        url.clone(),
+        format!("redis+unix://{socket}?db=0"),
+        format!("unix://{}/%73", link.display()),
+        format!("unix://{}/../link/s", link.display()),
+    ];
+    let before = server.redis.dump();
+    for url in &spellings {
+        for (qless, flags) in [
+            (server.qless().env("REDIS_URL", url), ""),
+            (server.qless().env("QLESS_REDIS_URL", url), " --prefix ql:"),
+            (
+                server.qless(),
+                &*format!(" --context staging --redis {url}"),
+            ),
+        ] {
+            let refused = qless.run(&format!("retry a b --yes{flags}")).exits(9);
+            assert!(refused.stderr().contains("add `--confirm PROD`"), "{url}");
+            qless
+                .run(&format!("retry a b --yes --confirm staging{flags}"))
+                .exits(9);
+        }
+    }
+    assert_eq!(server.redis.dump(), before);
+    let bare = server.qless().env("REDIS_URL", &url);
+    bare.run("retry --group boom --yes").shows(expect![[r#"
+        --- stderr
+        note: this is the server of context `prod`, which is protected
+        error: cannot ask whether to retry 2 failed jobs on PROD (unix://DIR/s); nothing was changed
+        hint: add `--confirm PROD`: the context is protected
+        --- exit 9
+    "#]]);
+    bare.run("retry a b --dry-run").shows(expect![[r#"
+        --- stderr
+        note: this is the server of context `prod`, which is protected
+        Retry 2 failed jobs on PROD (unix://DIR/s)
+
+          mail	failed	2	1970-01-01T00:16:40.000Z	1970-01-01T00:16:40.000Z
+
+          each goes back to its own queue with 5 fresh retries
+        PROD: would retry 2
+    "#]]);
+    // Neither another prefix nor another database is protected, and nothing is said when reading.
+    bare.run("failed --group boom -o jid").shows(expect![[r#"
+        b
+        a
+    "#]]);
+    bare.run("pause --all --prefix x:").shows(expect![[r#""#]]);
+    let other = server.qless().env("REDIS_URL", format!("{url}?db=1"));
+    other.run("pause --all").shows(expect![[r#""#]]);
+    bare.run("retry a b --yes --confirm PROD").ok();
+}
+
+#[test]
+fn another_context_of_a_read_only_server_is_read_only() {
+    let server = ProtectedServer::new("");
+    let url = server.redis.url();
+    let file = |more: &str| {
+        server.home.write(&format!(
+            "[context.viewer]\nredis = \"{url}\"\nread-only = true\n[context.app]\nredis = \"{url}\"\n{more}"
+        ));
+    };
+    file("");
+    let app = server.qless().env("QLESS_CONTEXT", "app");
+    app.run("put q K").shows(expect![[r#"
+        --- stderr
+        error: `qless put` may change something, and this is the server of context `viewer`, which is read-only
+        hint: no flag overrides that, only an edit of `HOME/qless/config.toml` does
+        --- exit 9
+    "#]]);
+    server.qless().env("REDIS_URL", &url).run("pop q").exits(9);
+    app.run("queues").ok();
+    assert!(server.redis.dump().is_empty());
+    // An edit of the file lifts it, for this context only.
+    file("read-only = false\n");
+    app.run("put q K --jid j").ok();
+    server
+        .qless()
+        .env("REDIS_URL", &url)
+        .run("put q K")
+        .exits(9);
+    app.run(&format!("put q K --redis {url}")).exits(9);
+}
+
+#[test]
+fn ctrl_d_at_a_question_means_no() {
+    let server = ProtectedServer::new("label = \"PROD\"\n");
+    server.failed(&["a", "b"]);
+    let before = server.redis.dump();
+    for answer in ["\x04", "PRO\x04", "PROD\x04"] {
+        let (code, seen) = server.answers(&["retry", "--group", "boom"], &[("to proceed", answer)]);
+        assert_eq!(code, 9, "{seen}");
+        assert!(
+            seen.contains("not confirmed; nothing was changed"),
+            "{seen}"
+        );
+    }
+    for (answer, code) in [
+        ("\x04", 9),
+        ("y\x04", 9),
+        ("yn\n", 9),
+        ("\n", 9),
+        ("nx\x7f\x7fY\n", 0),
+    ] {
+        let mut command = server.redis.at(1000).env("QLESS_CONFIG", "none").command();
+        command.args(["retry", "--group", "boom"]);
+        let ran = keyboard::answer(command, &[("[y/N]", answer)]);
+        assert_eq!(ran.code(), code, "{answer:?} {}", ran.stdout());
+        assert_eq!(server.redis.dump() == before, code == 9, "{answer:?}");
+    }
 }
 
 /// Removes sequences that move the cursor.

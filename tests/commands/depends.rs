@@ -181,8 +181,8 @@ fn off_all_releases_many_jobs() {
             {"summary":{"action":"depends","dry_run":false,"context":null,"matched":4,"done":2,"skipped":2,"failed":0,"remaining":0,"elapsed_s":0}}
             --- stderr
             2 released, 2 skipped
-              skipped  1  gone
-                       1  waiting, not depends
+              skipped  1  gone: nope
+                       1  waiting, not depends: root
         "#]]);
     redis
         .at(3)
@@ -192,7 +192,7 @@ fn off_all_releases_many_jobs() {
             --- stderr
             Release 2 jobs on unix://DIR/s
 
-              deploy	2	1970-01-01T00:00:02.000Z	1970-01-01T00:00:02.000Z
+              deploy	depends	2	1970-01-01T00:00:02.000Z	1970-01-01T00:00:02.000Z
             would release 2
         "#]]);
     redis

@@ -152,8 +152,8 @@ fn several_jobs_are_failed_one_by_one() {
             {"summary":{"action":"fail","dry_run":false,"context":null,"matched":4,"done":2,"skipped":2,"failed":0,"remaining":0,"elapsed_s":0}}
             --- stderr
             2 marked failed, 2 skipped
-              skipped  1  gone
-                       1  waiting, not running
+              skipped  1  gone: nope
+                       1  waiting, not running: c
         "#]]);
     redis
         .at(21)
@@ -161,8 +161,8 @@ fn several_jobs_are_failed_one_by_one() {
         .shows(expect![[r#"
             --- stderr
             0 marked failed, 2 skipped
-              skipped  1  failed, not running
-                       1  waiting, not running
+              skipped  1  failed, not running: a
+                       1  waiting, not running: c
         "#]]);
 }
 
@@ -221,7 +221,7 @@ fn a_selector_for_fail_means_running_jobs() {
             --- stderr
             Fail 2 running jobs on unix://DIR/s
 
-              mail	2	1970-01-01T00:00:02.000Z	1970-01-01T00:00:02.000Z
+              mail	running	2	1970-01-01T00:00:02.000Z	1970-01-01T00:00:02.000Z
 
               their group becomes `lost host`
             would fail 2
@@ -250,7 +250,7 @@ fn a_selector_for_fail_means_running_jobs() {
         .shows(expect![[r#"
             --- stderr
             0 marked failed, 1 skipped
-              skipped  1  waiting, not running
+              skipped  1  waiting, not running: j0
         "#]]);
     redis
         .at(4)

@@ -229,9 +229,9 @@ fn retry_all_returns_each_job_to_its_own_queue() {
             --- stderr
             Retry 3 failed jobs on unix://DIR/s
 
-              images	1	1970-01-01T00:03:20.000Z	1970-01-01T00:03:20.000Z
-              mail	1	1970-01-01T00:03:20.000Z	1970-01-01T00:03:20.000Z
-              test	1	1970-01-01T00:03:20.000Z	1970-01-01T00:03:20.000Z
+              images	failed	1	1970-01-01T00:03:20.000Z	1970-01-01T00:03:20.000Z
+              mail	failed	1	1970-01-01T00:03:20.000Z	1970-01-01T00:03:20.000Z
+              test	failed	1	1970-01-01T00:03:20.000Z	1970-01-01T00:03:20.000Z
 
               each goes back to its own queue with 5 fresh retries
             would retry 3
@@ -517,9 +517,9 @@ fn entries_that_do_not_belong_in_the_list_are_skipped_and_named() {
             note: in the list of `boom`, but it is waiting: `w`
             note: in the list of `boom`, but it does not exist: `gh\x1bost`
             2 retried, 3 skipped
-              skipped  1  gone
-                       1  in the list of `boom`, but it is running
-                       1  in the list of `boom`, but it is waiting
+              skipped  1  gone: gh\x1bost
+                       1  in the list of `boom`, but it is running: r
+                       1  in the list of `boom`, but it is waiting: w
         "#]]);
     redis
         .at(21)
@@ -530,9 +530,9 @@ fn entries_that_do_not_belong_in_the_list_are_skipped_and_named() {
             note: in the list of `boom`, but it is waiting: `w`
             note: in the list of `boom`, but it does not exist: `gh\x1bost`
             0 retried, 3 skipped
-              skipped  1  gone
-                       1  in the list of `boom`, but it is running
-                       1  in the list of `boom`, but it is waiting
+              skipped  1  gone: gh\x1bost
+                       1  in the list of `boom`, but it is running: r
+                       1  in the list of `boom`, but it is waiting: w
         "#]]);
     redis
         .at(22)
@@ -541,7 +541,7 @@ fn entries_that_do_not_belong_in_the_list_are_skipped_and_named() {
             --- stderr
             note: in the list of `bang`, but it is waiting: `f1`
             0 cancelled, 1 skipped
-              skipped  1  in the list of `bang`, but it is waiting
+              skipped  1  in the list of `bang`, but it is waiting: f1
         "#]]);
     // Entries damaged by hand are left alone.
     redis.must_report(expect![[r#"
@@ -639,7 +639,7 @@ fn actions_apply_to_all_groups_or_to_none() {
             --- stderr
             Cancel 1 failed job on unix://DIR/s
 
-              mail	1	1970-01-01T00:00:07.000Z	1970-01-01T00:00:07.000Z
+              mail	failed	1	1970-01-01T00:00:07.000Z	1970-01-01T00:00:07.000Z
             would cancel 1
         "#]]);
     redis

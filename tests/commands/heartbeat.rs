@@ -97,3 +97,68 @@ fn only_the_holder_extends_a_lock() {
             would extend the lock on a
         "#]]);
 }
+
+#[test]
+fn the_locks_of_many_jobs_are_extended() {
+    let redis = running();
+    redis.at(11).run("put mail K --jid c").ok();
+    redis.at(11).run("put mail K --jid d").ok();
+    redis.at(12).run("pop mail --worker w1").ok();
+    redis.at(13).run("pop mail --worker w2").ok();
+    redis
+        .at(40)
+        .input("a\nb\nc\nd\nnope\n")
+        .run("heartbeat - --worker w1")
+        .shows(expect![[r#"
+            a	1970-01-01T00:01:40.000Z
+            d	1970-01-01T00:01:40.000Z
+            --- stderr
+            2 extended, 2 skipped, 1 failed
+              skipped  1  gone: nope
+                       1  scheduled, not running: b
+              failed   1  held by `w2`: c
+            --- exit 3
+        "#]]);
+    redis
+        .at(50)
+        .run("heartbeat a c --as-holder -o json")
+        .shows(expect![[r#"
+            {
+              "kind": "bulk",
+              "v": 1,
+              "action": "heartbeat",
+              "dry_run": false,
+              "context": null,
+              "matched": 2,
+              "done": 2,
+              "skipped": 0,
+              "failed": 0,
+              "remaining": 0,
+              "elapsed_s": 0,
+              "items": []
+            }
+            --- stderr
+            2 extended
+        "#]]);
+    redis
+        .at(50)
+        .run("heartbeat a c --worker w1 -o raw")
+        .shows(expect![[r#"
+            110
+            --- stderr
+            1 extended, 1 failed
+              failed   1  held by `w2`: c
+            --- exit 3
+        "#]]);
+    redis
+        .at(50)
+        .run("heartbeat a b --worker w1 --dry-run")
+        .shows(expect![[r#"
+            --- stderr
+            Extend the lock on 1 running job on unix://DIR/s
+
+              mail	running	1	1970-01-01T00:00:10.000Z	1970-01-01T00:00:10.000Z
+            would extend the lock on 1, 1 skipped
+              skipped  1  scheduled, not running: b
+        "#]]);
+}

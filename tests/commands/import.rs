@@ -90,7 +90,7 @@ fn each_job_is_imported_unchanged() {
         .shows(expect![[r#"
             --- stderr
             6 imported, 1 skipped
-              skipped  1  complete
+              skipped  1  complete: done
         "#]]);
     let printed = redis.at(100).run("export --all --with recur").ok();
     let before = std::fs::read_to_string(&path).unwrap();
@@ -241,7 +241,7 @@ fn dependents_are_imported_after_their_dependencies() {
         {"summary":{"action":"import","dry_run":false,"context":null,"matched":6,"done":5,"skipped":1,"failed":0,"remaining":0,"elapsed_s":0}}
         --- stderr
         5 imported, 1 skipped
-          skipped  1  complete
+          skipped  1  complete: done
     "#]]);
     assert_eq!(jids(&redis, "--state waiting"), "z b a");
     assert_eq!(jids(&redis, "--state depends"), "c d");
@@ -273,7 +273,7 @@ fn a_job_with_a_missing_dependency_is_refused() {
     import(&redis, &lines, "--yes --failed skip --allow-missing").shows(expect![[r#"
         --- stderr
         3 imported, 1 skipped
-          skipped  1  it has failed, as `--failed skip` says
+          skipped  1  it has failed, as `--failed skip` says: bad
     "#]]);
     assert_eq!(jids(&redis, "--state waiting"), "here a c");
     assert_eq!(jids(&redis, "--state depends"), "b");
@@ -373,7 +373,7 @@ fn existing_jobs_are_not_overwritten() {
 
           leave what is there already: 1 job
         would import 1, 1 skipped
-          skipped  1  it exists already
+          skipped  1  it exists already: a
     "#]]);
     import(&redis, &lines, "--if-absent --yes -o json").shows(expect![[r#"
         {
@@ -403,12 +403,12 @@ fn existing_jobs_are_not_overwritten() {
         }
         --- stderr
         1 imported, 1 skipped
-          skipped  1  it exists already
+          skipped  1  it exists already: a
     "#]]);
     import(&redis, &lines, "--if-absent --yes").shows(expect![[r#"
         --- stderr
         0 imported, 2 skipped
-          skipped  2  it exists already
+          skipped  2  it exists already: a, b
     "#]]);
     assert_eq!(jids(&redis, "--queue mine"), "a");
     redis.at(99).run("pop mine --worker w").ok();
@@ -565,7 +565,7 @@ fn options_pauses_and_recurring_jobs_are_imported() {
     import("--yes --if-absent").shows(expect![[r#"
         --- stderr
         0 imported, 2 skipped
-          skipped  2  it exists already
+          skipped  2  it exists already: x, r
     "#]]);
     redis.at(100).run("config get heartbeat").shows(expect![[r#"
             31
@@ -928,7 +928,7 @@ fn import_supports_the_flags_of_bulk_verbs() {
         .shows(expect![[r#"
             --- stderr
             0 imported, 4 skipped
-              skipped  4  done already, as `REPORT` tells
+              skipped  4  done already, as `REPORT` tells: j0, j1, j2, j3
         "#]]);
     assert_eq!(jids(&redis, ""), "");
     // One that fails ends it, if so wanted.

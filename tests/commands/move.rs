@@ -111,11 +111,15 @@ fn a_selector_for_move_means_all_but_complete_jobs() {
             --- stderr
             Move 4 jobs on unix://DIR/s
 
-              mail	4	1970-01-01T00:00:07.000Z	1970-01-01T00:00:13.000Z
+              mail	depends	1	1970-01-01T00:00:13.000Z	1970-01-01T00:00:13.000Z
+              mail	failed	1	1970-01-01T00:00:07.000Z	1970-01-01T00:00:07.000Z
+              mail	scheduled	1	1970-01-01T00:00:12.000Z	1970-01-01T00:00:12.000Z
+              mail	waiting	1	1970-01-01T00:00:11.000Z	1970-01-01T00:00:11.000Z
 
               all go to `slow` with fresh retries; 1 of them failed or is complete: it runs again
+              queue `slow` is new
             would move 4, 1 skipped
-              skipped  1  running, held by `w1`
+              skipped  1  running, held by `w1`: r
         "#]]);
     redis
         .at(20)
@@ -132,7 +136,7 @@ fn a_selector_for_move_means_all_but_complete_jobs() {
         .shows(expect![[r#"
             --- stderr
             4 moved, 1 skipped
-              skipped  1  running, held by `w1`
+              skipped  1  running, held by `w1`: r
         "#]]);
     redis.at(21).run(&listed("slow")).shows(expect![[r#"
         f1	waiting	7	3/3	waits since 20

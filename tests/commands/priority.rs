@@ -96,7 +96,7 @@ fn an_invalid_priority_is_refused() {
         .shows(expect![[r#"
             --- stderr
             0 changed, 2 skipped
-              skipped  2  gone
+              skipped  2  gone: nope, none
             --- exit 4
         "#]]);
 }
@@ -127,5 +127,33 @@ fn a_selector_for_priority_asks_for_confirmation() {
         .shows(expect![[r#"
             --- stderr
             no jobs to change the priority of
+        "#]]);
+}
+
+#[test]
+fn a_selector_selects_no_complete_jobs_unless_it_says_so() {
+    let redis = waiting();
+    redis.at(3).run("pop mail --worker w").ok();
+    redis.at(4).run("complete b --worker w").ok();
+    redis
+        .at(10)
+        .run("priority --klass K --to 9 --dry-run")
+        .shows(expect![[r#"
+            --- stderr
+            Change the priority of 1 waiting job on unix://DIR/s
+
+              mail	waiting	1	1970-01-01T00:00:01.000Z	1970-01-01T00:00:01.000Z
+            would change the priority of 1
+        "#]]);
+    redis
+        .at(10)
+        .run("priority --klass K --state complete,waiting --to 9 --dry-run")
+        .shows(expect![[r#"
+            --- stderr
+            Change the priority of 2 jobs on unix://DIR/s
+
+              –	complete	1	1970-01-01T00:00:04.000Z	1970-01-01T00:00:04.000Z
+              mail	waiting	1	1970-01-01T00:00:01.000Z	1970-01-01T00:00:01.000Z
+            would change the priority of 2
         "#]]);
 }

@@ -85,9 +85,9 @@ fn scheduled_jobs_are_promoted_and_the_others_skipped() {
             {"summary":{"action":"promote","dry_run":false,"context":null,"matched":4,"done":1,"skipped":3,"failed":0,"remaining":0,"elapsed_s":0}}
             --- stderr
             1 promoted, 3 skipped
-              skipped  1  gone
-                       1  it waits for other jobs
-                       1  waiting
+              skipped  1  gone: nope
+                       1  it waits for other jobs: d
+                       1  waiting: w
         "#]]);
 }
 
@@ -107,7 +107,7 @@ fn a_selector_for_promote_means_scheduled_jobs() {
             --- stderr
             Promote 1 scheduled job on unix://DIR/s
 
-              mail	1	1970-01-01T00:00:12.000Z	1970-01-01T00:00:12.000Z
+              mail	scheduled	1	1970-01-01T00:00:12.000Z	1970-01-01T00:00:12.000Z
             would promote 1
         "#]]);
     redis

@@ -500,6 +500,7 @@ fn a_dry_run_of_put_changes_nothing() {
         .run("put mail K --jid j1 --delay 5 -n")
         .shows(expect![[r#"
             --- stderr
+            note: queue `mail` is new
             would put a job in mail, scheduled
         "#]]);
     redis
@@ -516,6 +517,7 @@ fn a_dry_run_of_put_changes_nothing() {
               "dry_run": true
             }
             --- stderr
+            note: queue `mail` is new
             would put a job in mail, scheduled
         "#]]);
     redis.at(10).run("put mail K --depends nope -n").exits(4);

@@ -146,6 +146,8 @@ fn a_template_is_put() {
         "recur put reports Nightly --every 1d --at 03:00 --jid nightly --tag a --arg n:=1.10";
     redis.at(100).run(line).shows(expect![[r#"
         nightly
+        --- stderr
+        next runs: 1970-01-01T03:00:00.000Z, 1970-01-02T03:00:00.000Z, 1970-01-03T03:00:00.000Z
     "#]]);
     redis
         .at(100)
@@ -209,6 +211,7 @@ fn a_template_is_put() {
         .shows(expect![[r#"
             --- stderr
             would put a recurring job in web, every 5m
+            next runs: 1970-01-01T00:01:40.000Z, 1970-01-01T00:06:40.000Z, 1970-01-01T00:11:40.000Z
         "#]]);
 }
 
@@ -259,6 +262,11 @@ fn a_template_is_changed() {
               "action": "recur set",
               "targets": [
                 "nightly"
+              ],
+              "next_runs": [
+                "1969-12-31T15:13:40.000Z",
+                "1970-01-01T03:13:40.000Z",
+                "1970-01-01T15:13:40.000Z"
               ]
             }
         "#]]);
@@ -397,4 +405,243 @@ fn templates_are_removed() {
     redis.at(100).run("recur rm nightly").exits(4);
     redis.at(100).run("recur rm warm").shows(expect![[r#""#]]);
     assert_eq!(redis.at(101).run("recur list").ok(), "");
+}
+
+#[test]
+fn a_recurring_job_runs_at_a_minute_or_a_time_of_day() {
+    let redis = Redis::start();
+    let at = 86_400 + 6 * 3600 + 600;
+    redis
+        .at(at)
+        .run("recur put reports Half --every 1h --at :30 --jid half --dry-run")
+        .shows(expect![[r#"
+            --- stderr
+            note: queue `reports` is new
+            would put half in reports, every 1h
+            next runs: 1970-01-02T06:30:00.000Z, 1970-01-02T07:30:00.000Z, 1970-01-02T08:30:00.000Z
+        "#]]);
+    redis
+        .at(at)
+        .run("recur put reports Half --every 1h --at :30 --jid half")
+        .shows(expect![[r#"
+            half
+            --- stderr
+            next runs: 1970-01-02T06:30:00.000Z, 1970-01-02T07:30:00.000Z, 1970-01-02T08:30:00.000Z
+        "#]]);
+    assert_eq!(
+        redis.at(at).run("recur get half -o json").json()["next"],
+        "1970-01-02T06:30:00.000Z"
+    );
+    redis
+        .at(at)
+        .run("recur put reports Nightly --every 1d --at 03:00 --jid nightly -o json")
+        .shows(expect![[r#"
+            {
+              "kind": "done",
+              "v": 1,
+              "action": "recur put",
+              "targets": [
+                "nightly"
+              ],
+              "next_runs": [
+                "1970-01-03T03:00:00.000Z",
+                "1970-01-04T03:00:00.000Z",
+                "1970-01-05T03:00:00.000Z"
+              ]
+            }
+            --- stderr
+            next runs: 1970-01-03T03:00:00.000Z, 1970-01-04T03:00:00.000Z, 1970-01-05T03:00:00.000Z
+        "#]]);
+    redis
+        .at(at)
+        .run("recur set half --at :05 --every 2h")
+        .shows(expect![[r#"
+            --- stderr
+            next runs: 1970-01-02T07:05:00.000Z, 1970-01-02T09:05:00.000Z, 1970-01-02T11:05:00.000Z
+        "#]]);
+    redis
+        .at(at)
+        .run("recur set half --at 04:00 --dry-run -o json")
+        .shows(expect![[r#"
+            {
+              "kind": "done",
+              "v": 1,
+              "action": "recur set",
+              "targets": [
+                "half"
+              ],
+              "dry_run": true,
+              "next_runs": [
+                "1970-01-03T04:00:00.000Z",
+                "1970-01-03T06:00:00.000Z",
+                "1970-01-03T08:00:00.000Z"
+              ]
+            }
+            --- stderr
+            would change half
+            next runs: 1970-01-03T04:00:00.000Z, 1970-01-03T06:00:00.000Z, 1970-01-03T08:00:00.000Z
+        "#]]);
+    let half = redis.at(at).run("recur get half -o json").json();
+    assert_eq!(half["next"], "1970-01-02T07:05:00.000Z");
+    assert_eq!(half["every_s"], 7200);
+    for text in [":60", ":5", "nonsense"] {
+        redis
+            .at(at)
+            .run(&format!("recur put q K --every 1h --at {text}"))
+            .exits(2);
+    }
+    redis.at(at).run("recur set nope --at :05").exits(4);
+}
+
+#[test]
+fn a_paused_recurring_job_is_shown_and_resumed_as_it_was() {
+    let redis = templates();
+    let before = redis.dump();
+    redis
+        .at(100)
+        .env("USER", "me")
+        .run("recur pause nightly --dry-run")
+        .shows(expect![[r#"
+            --- stderr
+            would pause nightly
+        "#]]);
+    assert_eq!(redis.dump(), before);
+    for at in [100, 110] {
+        redis
+            .at(at)
+            .run("recur pause nightly --reason 'disk swap'")
+            .shows(expect![[r#""#]]);
+    }
+    let run = |line: &str| {
+        redis
+            .at(7300)
+            .run(&format!("{line} --time-format relative"))
+    };
+    run("recur list --headers always").shows(expect![[r#"
+        JID	QUEUE	KLASS	EVERY	NEXT	SPAWNED	BACKLOG
+        nightly	reports	Nightly	1d	paused	0	1
+        warm	web	Warm	5m	due 2h ago	0	0
+    "#]]);
+    let shown = run("recur get nightly").ok();
+    let state = shown
+        .lines()
+        .find(|line| line.starts_with("state"))
+        .unwrap();
+    assert!(
+        state.starts_with("state\trecurring\tpaused 2h ago by "),
+        "{state}"
+    );
+    assert!(state.ends_with(" (disk swap)"), "{state}");
+    let document = run("get nightly -o json").json();
+    assert_eq!(document["paused_since"], "1970-01-01T00:01:40.000Z");
+    assert_eq!(document["paused_reason"], "disk swap");
+    assert_eq!(run("recur list web -o jid").ok(), "warm");
+    // What would change it refuses.
+    run("recur set nightly --priority 1").shows(expect![[r#"
+        --- stderr
+        error: cannot change `nightly`: it is paused
+        hint: resume it first: `qless recur resume nightly`
+        --- exit 5
+    "#]]);
+    run("recur tag nightly --add x").exits(5);
+    run("recur put reports Nightly --every 1d --jid nightly").exits(5);
+    run("recur put reports Nightly --every 1d --jid nightly --replace").exits(5);
+    run("recur put reports Nightly --every 1d --jid nightly --if-absent").exits(0);
+    run("recur pause nope").exits(4);
+    run("recur resume nope").exits(4);
+    // No pop or peek finds it.
+    assert_eq!(redis.at(90_000).run("pop reports").code(), 4);
+    redis.must_be_clean();
+    let check = redis.at(90_000).run("check").exits(0);
+    assert!(
+        !check.stdout().contains("queue-empty"),
+        "{}",
+        check.stdout()
+    );
+    let resumed = redis.at(7300).run("recur resume nightly -o json").json();
+    assert_eq!(
+        resumed["next_runs"],
+        serde_json::json!([
+            "1970-01-01T03:13:40.000Z",
+            "1970-01-02T03:13:40.000Z",
+            "1970-01-03T03:13:40.000Z"
+        ])
+    );
+    redis
+        .at(7300)
+        .run("recur resume nightly")
+        .shows(expect![[r#""#]]);
+    let mut after = redis.dump();
+    after.remove(&b"ql:workers"[..]);
+    assert_eq!(after, before);
+}
+
+#[test]
+fn paused_recurring_jobs_are_removed_exported_and_imported() {
+    let redis = templates();
+    redis
+        .at(100)
+        .run("recur pause warm nightly --reason r")
+        .ok();
+    let export = redis.at(200).run("export --all --with recur").ok();
+    assert_eq!(export.matches("\"paused_since\"").count(), 2, "{export}");
+    redis.at(200).run("recur rm warm nightly --yes").ok();
+    assert_eq!(redis.at(200).run("recur list").ok(), "");
+    redis.at(300).input(&export).run("import - --yes").exits(0);
+    let list = redis.at(300).run("recur list -o json").json();
+    assert_eq!(list["total"], 2);
+    for item in list["items"].as_array().unwrap() {
+        assert_eq!(item["paused_since"], "1970-01-01T00:01:40.000Z", "{item}");
+        assert_eq!(item["paused_reason"], "r");
+    }
+    assert_eq!(redis.at(400).run("pop web").code(), 4);
+    // A file of running ones replaces paused ones.
+    let running = export.replace("\"paused_since\"", "\"was_since\"");
+    redis
+        .at(400)
+        .input(&running)
+        .run("import - --yes --replace")
+        .exits(0);
+    assert_eq!(
+        redis
+            .at(400)
+            .run("pop web -o jid --count 9")
+            .ok()
+            .lines()
+            .count(),
+        2
+    );
+    redis.must_be_clean();
+}
+
+#[test]
+fn the_example_of_the_backlog_is_true() {
+    let popped = |backlog: u32| {
+        let redis = Redis::start();
+        redis
+            .at(3600)
+            .run(&format!(
+                "recur put q K --every 10m --jid r --backlog {backlog}"
+            ))
+            .ok();
+        let now = 7200 + 300;
+        let jobs = redis.at(now).run("pop q --count 50 -o json").json();
+        let next = redis.at(now).run("recur get r -o json").json()["next"].clone();
+        assert_eq!(next, "1970-01-01T02:10:00.000Z");
+        let put = |job: &serde_json::Value| {
+            let jid = job["jid"].as_str().unwrap();
+            let job = redis.at(now).run(&format!("get {jid} -o json")).json();
+            job["history"][0]["when"].as_str().unwrap()[11..16].to_owned()
+        };
+        let mut runs: Vec<String> = jobs["items"].as_array().unwrap().iter().map(put).collect();
+        runs.sort();
+        runs
+    };
+    assert_eq!(
+        popped(0),
+        [
+            "01:00", "01:10", "01:20", "01:30", "01:40", "01:50", "02:00"
+        ]
+    );
+    assert_eq!(popped(2), ["01:50", "02:00"]);
 }

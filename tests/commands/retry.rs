@@ -199,10 +199,10 @@ fn failed_jobs_are_retried_and_others_skipped_with_a_reason() {
             {"summary":{"action":"retry","dry_run":false,"context":null,"matched":6,"done":2,"skipped":4,"failed":0,"remaining":0,"elapsed_s":0}}
             --- stderr
             2 retried, 4 skipped
-              skipped  1  complete
-                       1  gone
-                       1  running, held by `w1`
-                       1  waiting
+              skipped  1  complete: c
+                       1  gone: nope
+                       1  running, held by `w1`: r
+                       1  waiting: w
         "#]]);
     redis
         .at(21)
@@ -279,10 +279,10 @@ fn failed_jobs_are_retried_and_others_skipped_with_a_reason() {
             }
             --- stderr
             0 retried, 6 skipped
-              skipped  3  waiting
-                       1  complete
-                       1  gone
-                       1  running, held by `w1`
+              skipped  3  waiting: f1, w, f2
+                       1  complete: c
+                       1  gone: nope
+                       1  running, held by `w1`: r
         "#]]);
 }
 
@@ -326,7 +326,7 @@ fn jids_may_come_from_stdin_and_files() {
         .shows(expect![[r#"
             --- stderr
             0 retried, 1 skipped
-              skipped  1  gone
+              skipped  1  gone: nope
             --- exit 4
         "#]]);
 }
@@ -390,8 +390,8 @@ fn a_selector_for_retry_means_failed_jobs_and_asks_for_confirmation() {
             --- stderr
             Retry 2 failed jobs on unix://DIR/s
 
-              images	1	1970-01-01T00:00:08.000Z	1970-01-01T00:00:08.000Z
-              mail	1	1970-01-01T00:00:07.000Z	1970-01-01T00:00:07.000Z
+              images	failed	1	1970-01-01T00:00:08.000Z	1970-01-01T00:00:08.000Z
+              mail	failed	1	1970-01-01T00:00:07.000Z	1970-01-01T00:00:07.000Z
 
               each goes back to its own queue with fresh retries
             would retry 2

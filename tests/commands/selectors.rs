@@ -242,9 +242,7 @@ fn a_scan_of_every_job_is_announced() {
     // The states of the verb itself have indexes.
     let ran = redis.at(100).run("retry --klass Deploy --dry-run");
     assert!(!ran.stderr().contains("every job"), "{}", ran.stderr());
-    let ran = redis
-        .at(100)
-        .run("priority --klass Deploy --to 1 --dry-run");
+    let ran = redis.at(100).run("tag --klass Deploy --add x --dry-run");
     assert!(ran.stderr().contains("every job"), "{}", ran.stderr());
 }
 

@@ -157,7 +157,7 @@ fn an_unknown_job_or_an_invalid_tag_is_refused() {
             {"summary":{"action":"tag","dry_run":false,"context":null,"matched":2,"done":1,"skipped":1,"failed":0,"remaining":0,"elapsed_s":0}}
             --- stderr
             1 tagged, 1 skipped
-              skipped  1  gone
+              skipped  1  gone: nope
         "#]]);
 }
 

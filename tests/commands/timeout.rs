@@ -81,7 +81,7 @@ fn timing_out_a_job_that_is_not_running_is_a_conflict() {
     redis.at(20).run("timeout a b c").shows(expect![[r#"
         --- stderr
         2 timed out, 1 skipped
-          skipped  1  waiting, not running
+          skipped  1  waiting, not running: c
     "#]]);
 }
 
@@ -103,7 +103,7 @@ fn a_selector_for_timeout_means_running_jobs_and_asks_for_confirmation() {
             --- stderr
             Time out 2 running jobs on unix://DIR/s
 
-              mail	2	1970-01-01T00:00:10.000Z	1970-01-01T00:00:10.000Z
+              mail	running	2	1970-01-01T00:00:10.000Z	1970-01-01T00:00:10.000Z
             would time out 2
         "#]]);
     redis

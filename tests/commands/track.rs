@@ -127,6 +127,9 @@ fn prune_untracks_expired_jobs() {
         .shows(expect![[r#"
             b
             --- stderr
+            Stop tracking 1 job on unix://DIR/s
+
+              –	–	1	–	–
             would stop tracking 1
         "#]]);
     redis.at(5).run("track --prune").shows(expect![[r#"

@@ -36,6 +36,7 @@ fn unfail_moves_the_oldest_failures_to_one_queue() {
         .run("unfail 'upload error' --to other --count 2 -n")
         .shows(expect![[r#"
             --- stderr
+            note: queue `other` is new
             would move the 2 oldest jobs of `upload error` to `other`
         "#]]);
     redis

@@ -1413,3 +1413,18 @@ fn a_guarded_call_does_not_touch_a_job_whose_history_is_not_a_list() {
     assert_eq!(row[0], "invalid");
     assert_eq!(before, core.dump());
 }
+
+#[test]
+fn a_guarded_complete_without_data_keeps_the_data() {
+    let mut core = Core::new();
+    core.all(r#"put 0 w q j K {"l":[],"n":1.10} 0; put 0 w q k K {} 0; pop 1 q w1 2"#);
+    let seen = mark(&mut core, "j");
+    core.ok(&format!("guard.call 9 j {seen} '' complete j w1 q ''"));
+    assert_eq!(core.field("j", "state").as_deref(), Some("complete"));
+    assert_eq!(
+        core.field("j", "data").as_deref(),
+        Some(r#"{"l":[],"n":1.10}"#)
+    );
+    core.ok("guard.call 9 k '' '' complete k w1 q [2]");
+    assert_eq!(core.field("k", "data").as_deref(), Some("[2]"));
+}

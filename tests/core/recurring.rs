@@ -287,3 +287,150 @@ fn d_48_tags_that_are_no_list_of_texts_are_left_out() {
         assert_eq!(core.jids("pop 90 q w1 1").len(), 1, "{tags}");
     }
 }
+
+// pause and resume
+
+/// A template with everything, bytes included that JSON and numbers would not keep.
+fn template_of_everything() -> Core {
+    let mut core = Core::new();
+    core.ok(r#"recur 0.5 q r K {"n":1.10,"l":[]} interval 60 30.0625 tags ["t","é"] retries 2 priority 1 backlog 3"#);
+    core.redis("HSET ql:r:r own 9007199254740993.5 klass K\u{e9}\u{1} count 7");
+    core
+}
+
+/// What a call of `guard.recur` says about its jids.
+fn said(core: &mut Core, line: &str) -> Vec<String> {
+    let reply = core.ok(line);
+    let rows = reply.list().iter().map(|row| row.texts().join(" "));
+    rows.collect()
+}
+
+#[test]
+fn a_paused_template_is_invisible_and_restored_exactly() {
+    let mut core = template_of_everything();
+    let before = core.dump();
+    let order = core.redis("HGETALL ql:r:r").texts();
+    let note = r#"{"verb":"pause","by":"me@here","reason":"disk/1"}"#;
+    assert_eq!(
+        said(&mut core, &format!("guard.recur 10.125 pause {note} r")),
+        ["done "]
+    );
+    assert_eq!(core.ok("recur.get 11 r"), Reply::Nil);
+    assert!(!core.dump().has("ql:r:r") && !core.dump().has("ql:q:q-recur"));
+    assert!(core.jids("pop 500 q w1 5").is_empty());
+    assert_eq!(core.json("queues 500 q")["recurring"], 0);
+    core.must_be_clean(500.0, Default::default());
+    // Again, and of a template that does not exist.
+    assert_eq!(
+        said(&mut core, &format!("guard.recur 12 pause {note} r nope")),
+        ["done ", "gone "]
+    );
+    let row = core.ok("look.recurs 12 r").list()[0].clone();
+    assert_eq!(row.field("paused").unwrap().text(), "10.125");
+    assert_eq!(row.field("next").unwrap().text(), "30.5625");
+    assert_eq!(row.field("reason").unwrap().text(), "disk/1");
+    assert_eq!(
+        core.ok("look.index 12 paused_recurring '' 0 9").texts(),
+        ["1", "r"]
+    );
+    // No run falls into this pause.
+    assert_eq!(
+        said(&mut core, "guard.recur 20 resume r nope"),
+        ["done  30.5625", "gone "]
+    );
+    assert_eq!(said(&mut core, "guard.recur 20 resume r"), ["done "]);
+    core.redis("DEL ql:workers");
+    assert_eq!(core.dump(), before);
+    assert_eq!(core.redis("HGETALL ql:r:r").texts(), order);
+}
+
+#[test]
+fn runs_that_fall_into_a_pause_are_left_out() {
+    for (paused, resumed, next) in [
+        // Before the first run, and in the middle of the schedule.
+        (10, 29, "30"),
+        (10, 30, "90"),
+        (10, 89, "90"),
+        (10, 200, "210"),
+        // One run is overdue when it is paused, and stays due.
+        (40, 80, "30"),
+        (40, 100, "90"),
+        (40, 215, "210"),
+        // Three are.
+        (150, 300, "150"),
+    ] {
+        let mut core = every("60", "30");
+        core.ok(&format!("guard.recur {paused} pause {{}} r"));
+        let row = format!("done  {next}");
+        assert_eq!(
+            said(&mut core, &format!("guard.recur {resumed} resume r")),
+            [row]
+        );
+        let due = if paused < 30 {
+            0
+        } else {
+            (paused - 30) / 60 + 1
+        };
+        let spawned = core.jids(&format!("pop {resumed} q w1 50"));
+        assert_eq!(spawned.len(), due, "{paused} {resumed}: {spawned:?}");
+        core.must_be_clean(resumed.into(), Default::default());
+    }
+}
+
+#[test]
+fn a_jid_that_was_used_again_is_not_overwritten() {
+    let mut core = every("60", "30");
+    core.ok("guard.recur 1 pause {} r");
+    core.ok("recur 2 p r New {} interval 10 0");
+    let before = core.dump();
+    assert_eq!(said(&mut core, "guard.recur 3 resume r"), ["exists "]);
+    assert_eq!(said(&mut core, "guard.recur 3 pause {} r"), ["exists "]);
+    assert_eq!(core.dump(), before);
+    assert_eq!(said(&mut core, "guard.recur 4 remove r"), ["done "]);
+    assert!(!core.dump().has("ql:r:r") && !core.dump().has("ql:paused_recurring"));
+    assert_eq!(said(&mut core, "guard.recur 5 remove r"), ["gone "]);
+}
+
+#[test]
+fn the_next_run_is_set_with_other_fields_or_not_at_all() {
+    let mut core = every("60", "30");
+    assert_eq!(
+        said(
+            &mut core,
+            "guard.recur 1 update 500.5 r interval 100 queue p"
+        ),
+        ["done  500.5"]
+    );
+    assert_eq!(core.score("ql:q:p-recur", "r"), Some(500.5));
+    assert!(!core.dump().has("ql:q:q-recur"));
+    let before = core.dump();
+    core.refused("guard.recur 1 update soon r");
+    core.refused("guard.recur 1 update 700 r interval 0");
+    core.refused("guard.recur 1 nonsense {} r");
+    core.refused("guard.recur 1 pause nonsense r");
+    assert_eq!(
+        said(&mut core, "guard.recur 1 update 700 nope priority 1"),
+        ["gone "]
+    );
+    assert_eq!(core.dump(), before);
+    core.ok("guard.recur 1 pause {} r");
+    assert_eq!(said(&mut core, "guard.recur 1 update 700 r"), ["gone "]);
+}
+
+#[test]
+fn keys_of_wrong_types_refuse_a_pause_before_any_write() {
+    for damage in [
+        "SET ql:paused_recurring x",
+        "DEL ql:q:q-recur\nSET ql:q:q-recur x",
+        "HSET ql:paused_recurring r nonsense",
+    ] {
+        let mut core = every("60", "30");
+        for line in damage.lines() {
+            core.redis(line);
+        }
+        let before = core.dump();
+        let outcome = said(&mut core, "guard.recur 3 pause {} r");
+        assert!(outcome[0].starts_with("invalid "), "{outcome:?}");
+        assert_eq!(core.dump(), before);
+    }
+}

@@ -45,13 +45,14 @@ pub(crate) const COMMANDS: [&str; 37] = [
 ];
 
 /// Our own.
-pub(crate) const OURS: [&str; 13] = [
+pub(crate) const OURS: [&str; 14] = [
     "check.revert",
     "check.slice",
     "guard.cancel",
     "guard.depends",
     "guard.pause",
     "guard.put",
+    "guard.recur",
     "guard.requeue",
     "look.index",
     "look.jobs",
@@ -129,6 +130,11 @@ guard.depends 15 n '' '' j
 guard.requeue 15 {\"from\":[\"waiting\"]} '' m '' ''
 guard.pause 15 '' '' q
 guard.cancel 15 cancel m ''
+guard.recur 15 put '{\"since\":3}' q r K {} interval 10 0
+guard.recur 15 resume r
+guard.recur 15 update 30 r priority 2
+guard.recur 15 pause {} r
+guard.recur 15 remove r
 check.slice 15 look '' '' job '' j k
 check.slice 15 mend '' run work q j k
 check.revert 15 ql:t:x +j - +1";

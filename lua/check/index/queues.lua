@@ -2,13 +2,26 @@
 -- running jobs than the limit.
 -- Takes: queue
 return function(c)
+  -- A queue is in use if one of its templates is paused.
+  local function has_paused(queue)
+    if not c.paused_queues then
+      c.paused_queues = {}
+      local stored = redis.pcall('hgetall', Keys.paused_recurring)
+      for i = 1, stored.err and 0 or #stored, 2 do
+        local document = need('recurring/paused')(stored[i])
+        if document and document.named.queue then c.paused_queues[document.named.queue] = true end
+      end
+    end
+    return c.paused_queues[queue]
+  end
+
   return function(queue)
     local score, wrong = c.ask('zscore', Keys.queues, queue)
     if wrong then return c.wrong_type(Keys.queues, 'zset') end
     local base = Keys.queue .. queue
     local used = redis.call('exists', base .. Keys.work, base .. Keys.locks, base .. Keys.scheduled,
       base .. Keys.depends, base .. Keys.recur) > 0
-    if score and not used then c.add('queue-empty', queue, 'nothing in it') end
+    if score and not used and not has_paused(queue) then c.add('queue-empty', queue, 'nothing in it') end
     if used then c.need('index/queue_listed')(queue) end
     if score and tonumber(score) > c.now + 3600 then c.add('clock', queue, 'first seen at ' .. score) end
     if not used then return end

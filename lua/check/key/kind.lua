@@ -6,7 +6,7 @@ return function(key)
     return 'zset'
   elseif key == 'paused_queues' or key == 'failures' then
     return 'set'
-  elseif key == 'config' or key == 'pauses' then
+  elseif key == 'config' or key == 'pauses' or key == 'paused_recurring' then
     return 'hash'
   end
   local family, name = string.match(key, '^(%l+):(.*)$')

@@ -205,7 +205,10 @@ fn jobs(core: &mut Core, which: Jobs) -> Result<Found, Error> {
         Jobs::Held => queues(core)?.into_iter().map(Index::Locks).collect(),
         Jobs::Scheduled => queues(core)?.into_iter().map(Index::Scheduled).collect(),
         Jobs::Depends => queues(core)?.into_iter().map(Index::Depends).collect(),
-        Jobs::Recurring => queues(core)?.into_iter().map(Index::Recurring).collect(),
+        Jobs::Recurring => {
+            let running = queues(core)?.into_iter().map(Index::Recurring);
+            running.chain([Index::PausedRecurring]).collect()
+        }
         Jobs::Open => {
             let groups = all(core, Index::Groups)?.members;
             let queues = queues(core)?.into_iter();

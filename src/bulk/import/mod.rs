@@ -587,13 +587,18 @@ impl Importer<'_> {
         };
         let queue = self.options.queue(&read.queue).clone();
         let found = core.recurs(now, std::slice::from_ref(&job.jid))?;
-        let exists = found.into_iter().any(|job| job.is_some());
+        let found = found.into_iter().flatten().next();
+        let exists = found.is_some();
+        let paused = found.is_some_and(|found| found.is_paused());
+        let note = pack::pause_note(&read, paused);
         let mut outcome = match (exists, self.options.existing) {
             (true, ExistingPolicy::Skip) => skipped_existing(&job.jid),
             (true, ExistingPolicy::Refuse) => {
                 JobOutcome::refused(&job.jid, Code::Exists, "it exists already")
             }
-            _ => match core.import_template(now, &pack::template(&read, &queue, now)) {
+            _ => match core
+                .import_template(now, &pack::template(&read, &queue, now, note.as_deref()))
+            {
                 Ok(()) => JobOutcome::done(&job.jid).state_after(RECURRING),
                 Err(error) if error.kind() == Kind::Usage => {
                     let why = refused_argument(&error);

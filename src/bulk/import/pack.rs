@@ -129,6 +129,7 @@ pub(super) fn template<'t>(
     recurring: &'t ArchivedTemplate,
     queue: &'t Name,
     now: Moment,
+    pause: Option<&'t [u8]>,
 ) -> template::ExportedTemplate<'t> {
     template::ExportedTemplate {
         jid: &recurring.jid,
@@ -141,5 +142,26 @@ pub(super) fn template<'t>(
         retries: recurring.retries.unwrap_or("5"),
         backlog: recurring.backlog.unwrap_or("0"),
         tags: &recurring.tags,
+        pause,
     }
+}
+
+/// Returns the note for the core if the recurring job, or the one it replaces, is paused.
+pub(super) fn pause_note(recurring: &ArchivedTemplate, replaces_paused: bool) -> Option<Vec<u8>> {
+    let Some(since) = recurring.paused_since else {
+        return replaces_paused.then(|| b"{}".to_vec());
+    };
+    let mut note = format!("{{\"since\":{since}").into_bytes();
+    let words = [
+        ("by", &recurring.paused_by),
+        ("reason", &recurring.paused_reason),
+    ];
+    for (name, text) in words {
+        if let Some(text) = text {
+            note.extend(format!(",\"{name}\":").bytes());
+            note.extend(quote(text.as_bytes()));
+        }
+    }
+    note.push(b'}');
+    Some(note)
 }

@@ -55,13 +55,15 @@ impl Scanner<'_> {
         }
     }
 
-    /// Reads the pause reasons only to check the type of the key.
+    /// Reads the pause reasons and the paused templates only to check the types of the keys.
     pub(super) fn scan_pauses(&mut self) -> Result<(), Error> {
-        let key = self.keys.pauses.clone().into_bytes();
-        match self.core.read(self.now, Read::field(&key, ""))? {
-            ReadReply::Wrong => self.add_key(&key),
-            _ => Ok(()),
+        let keys = [&self.keys.pauses, &self.keys.paused_recurring];
+        for key in keys.map(|key| key.clone().into_bytes()) {
+            if let ReadReply::Wrong = self.core.read(self.now, Read::field(&key, ""))? {
+                self.add_key(&key)?;
+            }
         }
+        Ok(())
     }
 
     pub(super) fn scan_paused(&mut self) -> Result<(), Error> {

@@ -126,6 +126,7 @@ impl Scanner<'_> {
             Family::Queues
             | Family::Paused
             | Family::Pauses
+            | Family::PausedRecurring
             | Family::Workers
             | Family::Failures
             | Family::Completed

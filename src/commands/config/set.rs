@@ -9,6 +9,7 @@ use crate::input::option::checked;
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
+use crate::text::plural;
 
 /// Set options
 ///
@@ -16,7 +17,7 @@ use crate::session::Session;
 ///
 /// Example: `qless config set images-max-concurrency 5`
 ///
-/// Exit codes: 0, 2 invalid value, 4 unknown option, 6 server.
+/// Exit codes: 0, 2 invalid value, 4 unknown option, 6 server, 9 not confirmed.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Options, each followed by its value
@@ -45,6 +46,16 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let now = session.begin()?;
     let dry = args.dry.dry_run;
+    if !dry {
+        let count = plural(settings.len() as u64, "option", "options");
+        let what = format!("set {count}{}", session.on()?);
+        session.ui.confirm_protected(&what, |_| {
+            let lines = settings.iter();
+            lines
+                .map(|(key, value)| format!("  {key} to {value}\n"))
+                .collect()
+        })?;
+    }
     for (key, value) in &settings {
         if dry {
             session

@@ -45,6 +45,7 @@ pub(super) fn run(args: &Args, from: &OsStr, session: &mut Session) -> Result<Ex
             replace: args.replace,
             allow_missing: args.allow_missing,
         },
+        existing: args.existing,
         if_absent: args.if_absent || args.jid_from.is_some(),
         batch: args.batch,
         rate: args.rate,

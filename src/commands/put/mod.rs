@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::{Group, Spec};
-use crate::args::shared::{BULK, Later, MaxData, Replicas};
+use crate::args::shared::{BULK, ExistingQueue, Later, MaxData, Replicas};
 use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -45,7 +45,8 @@ mod one;
 /// computed jids the order is lost within one call; `--batch 1` keeps it.
 ///
 /// Memory does not grow with the size of the file, apart from 12 to 24 bytes per given or computed
-/// jid. If a line depends on a later line, more is kept per line.
+/// jid. If a line depends on a later line, more is kept per line. On a terminal, in a dry run and with
+/// `--existing-queue`, the name of each queue is kept, too: queues that do not exist yet are named.
 ///
 /// Example: `jid=$(qless put mail Mail::Welcome --arg user:=42 --delay 10m --tag onboarding)`
 ///
@@ -53,7 +54,8 @@ mod one;
 ///
 /// Example: `jq -c '{queue:"img",klass:"Thumb",data:.}' photos.json | qless put --from - --jid-from sha --rate 500/s`
 ///
-/// Exit codes: 0, 2 usage, 3 some lines failed, 4 a dependency does not exist, 5 the jid exists
+/// Exit codes: 0, 2 usage, 3 some lines failed, 4 a dependency or, with
+/// `--existing-queue`, a queue does not exist, 5 the jid exists
 /// already or the dependencies form a cycle, 6 server, 130 interrupted.
 #[derive(Clone, Debug, clap::Args)]
 #[command(override_usage = "qless put [OPTIONS] QUEUE KLASS [DATA] | [QUEUE [KLASS]] --from FILE")]
@@ -74,6 +76,8 @@ pub(crate) struct Args {
     /// Member of the data: `key=text` or `key:=json`; dots in the key make nested objects
     #[arg(long, value_name = "PAIR", conflicts_with_all = ["positional", "data"])]
     arg: Vec<OsString>,
+    #[command(flatten)]
+    existing: ExistingQueue,
     #[command(flatten)]
     limit: MaxData,
     /// Jid of the job [default: a new one]

@@ -1,6 +1,7 @@
 //! `qless put` of one job.
 
 use crate::args::format::Format;
+use crate::bulk::new_queues;
 use crate::clock::moment::Moment;
 use crate::core::api::put::{Policy, Put};
 use crate::error::{Error, Kind};
@@ -42,6 +43,8 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
         depends: args.depends.clone(),
         spawned_from: None,
     };
+    let queues = std::slice::from_ref(queue);
+    new_queues::announce(queues, args.existing, args.dry_run, now, session)?;
     match args.dry_run {
         true => rehearse(args, &job, now, session),
         false => {

@@ -13,7 +13,7 @@ use crate::session::Session;
 /// List recurring jobs
 ///
 /// The list is sorted by queue, then by next run. `due … ago` means that nobody has popped or
-/// peeked the queue since then.
+/// peeked the queue since then. Paused ones come last in their queue.
 ///
 /// Examples: `qless recur list` · `qless recur list reports`
 ///
@@ -33,7 +33,16 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let queues = core.queues_like(now, &args.queues)?;
     let holding = queues.into_iter().filter(|queue| queue.recurring > 0);
     let names: Vec<Name> = holding.map(|queue| queue.name).collect();
-    let recurring = core.recurring(now, &names)?;
+    let mut recurring = core.recurring(now, &names)?;
+    let wanted = |queue: &Name| {
+        args.queues.is_empty() || args.queues.iter().any(|pattern| pattern.matches(queue))
+    };
+    let mut paused = core.paused_recurring(now)?;
+    paused.retain(|paused| wanted(paused.queue.as_ref().unwrap_or(&Name::default())));
+    if !paused.is_empty() {
+        recurring.append(&mut paused);
+        recurring.sort_by_key(|one| (one.queue.clone(), one.is_paused()));
+    }
     let empty = recurring.is_empty();
     out.show(&List::whole(recurring))?;
     if empty {

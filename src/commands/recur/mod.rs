@@ -9,10 +9,14 @@ use crate::exit::Exit;
 use crate::model::recur::Recurring;
 use crate::name::Name;
 use crate::session::Session;
+use crate::text::quoted;
+use crate::view::recur::next_runs;
 
 mod get;
 mod list;
+mod pause;
 mod put;
+mod resume;
 mod rm;
 mod run;
 mod set;
@@ -22,6 +26,13 @@ mod tag;
 ///
 /// A recurring job is a template. When a worker pops its queue or a client peeks it, the core puts
 /// one job per interval that has passed. Without pops and peeks the recurring job is overdue.
+///
+/// `backlog` limits how many missed runs are made up for. Example: a job runs every 10 minutes, and
+/// its queue is not popped from 01:00 until 02:05, so the 7 runs from 01:00 to 02:00 are due. With
+/// `--backlog 0` that pop gets all 7 jobs. With `--backlog 2` it gets those of 01:50 and 02:00; the
+/// other 5 runs are skipped. The schedule stays the same: the next run is at 02:10.
+///
+/// A paused recurring job puts no jobs until it is resumed, and no other client sees it.
 ///
 /// Examples: `qless recur list` · `qless recur put reports Nightly --every 1d --at 03:00 --jid nightly`
 ///
@@ -36,7 +47,9 @@ pub(crate) struct Args {
 enum Command {
     Get(get::Args),
     List(list::Args),
+    Pause(pause::Args),
     Put(put::Args),
+    Resume(resume::Args),
     Rm(rm::Args),
     Run(run::Args),
     Set(set::Args),
@@ -55,6 +68,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     match args.command {
         Command::Get(args) => get::run(args, session),
         Command::List(args) => list::run(args, session),
+        Command::Pause(args) => pause::run(args, session),
+        Command::Resume(args) => resume::run(args, session),
         Command::Put(args) => put::run(args, session),
         Command::Rm(args) => rm::run(args, session),
         Command::Run(args) => run::run(args, session),
@@ -67,6 +82,41 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 fn first(session: &mut Session, now: Moment, jid: &Name) -> Result<Option<Recurring>, Error> {
     let found = session.core()?.recurs(now, std::slice::from_ref(jid))?;
     Ok(found.into_iter().flatten().next())
+}
+
+/// Refuses to change a paused recurring job.
+fn refuse_paused(found: &Recurring, verb: &str) -> Result<(), Error> {
+    let jid = &found.jid;
+    match found.is_paused() {
+        true => Err(
+            Error::conflict(format!("cannot {verb} `{jid}`: it is paused"))
+                .hint(format!(
+                    "resume it first: `qless recur resume {}`",
+                    quoted(jid)
+                ))
+                .jid(jid),
+        ),
+        false => Ok(()),
+    }
+}
+
+/// Notes the next runs, on a terminal or if a flag has set them.
+fn note_runs(runs: &[Moment], given: bool, session: &mut Session) {
+    let line = next_runs(runs, session.ui.page());
+    match given {
+        _ if runs.is_empty() => {}
+        true => session.ui.note(&line),
+        false => session.ui.note_on_terminal(&line),
+    }
+}
+
+/// Reads recurring jobs that must exist.
+fn existing(session: &mut Session, now: Moment, jids: &[Name]) -> Result<Vec<Recurring>, Error> {
+    let found = session.core()?.recurs(now, jids)?;
+    let pairs = jids.iter().zip(found);
+    pairs
+        .map(|(jid, found)| found.ok_or_else(|| missing(jid)))
+        .collect()
 }
 
 fn missing(jid: &Name) -> Error {

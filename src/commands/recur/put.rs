@@ -3,18 +3,21 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use super::first;
+use super::{first, note_runs, refuse_paused};
 use crate::args::format::Format;
 use crate::args::moment;
 use crate::args::moment::When;
-use crate::args::shared::{DryRun, MaxData};
+use crate::args::shared::{DryRun, ExistingQueue, MaxData};
 use crate::args::value;
+use crate::bulk::new_queues;
+use crate::clock::moment::Moment;
 use crate::core::api::template::Template;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
 use crate::input::source::InputSource;
 use crate::model::done::Done;
+use crate::model::recur::Recurring;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::duration;
@@ -23,16 +26,24 @@ use crate::text::duration;
 ///
 /// Each interval one job is put into the queue, when a worker pops it or a client peeks it. The
 /// first job is put immediately, unless `--offset` or `--at` is given. Prints the jid of the
-/// recurring job.
+/// recurring job; on a terminal, in a dry run and with `--at` also the next three runs.
+///
+/// `--backlog` limits how many missed runs are made up for. For example, a queue with a job every 10
+/// minutes is not popped from 01:00 until 02:05. The next pop gets the 7 jobs of 01:00 to 02:00; with
+/// `--backlog 2` only those of 01:50 and 02:00.
 ///
 /// Example: `qless recur put reports Nightly --every 1d --at 03:00 --jid nightly`
 ///
-/// Exit codes: 0, 2 usage, 5 the jid exists, 6 server.
+/// Example: `qless recur put reports Half --every 1h --at :30 --dry-run`
+///
+/// Exit codes: 0, 2 usage, 5 the jid exists, 6 server, 9 not confirmed.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Queue
     #[arg(value_parser = value::new_name(), add = value::Candidates::Queues)]
     queue: Name,
+    #[command(flatten)]
+    existing: ExistingQueue,
     /// Class of the jobs: the kind of work
     #[arg(value_parser = value::new_name())]
     klass: Name,
@@ -53,8 +64,8 @@ pub(super) struct Args {
     /// Put the first job after this time
     #[arg(long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true)]
     offset: Option<Duration>,
-    /// Put the first job at this time
-    #[arg(long, value_name = "T", value_parser = moment::when, allow_hyphen_values = true,
+    /// Put the first job at this time: `03:00`, `2026-11-21T06:00:00Z`, or `:30` for the next half hour
+    #[arg(long, value_name = "T|:MM", value_parser = moment::run_time, allow_hyphen_values = true,
           conflicts_with = "offset")]
     at: Option<When>,
     /// Maximum number of missed runs to make up for; 0 means all
@@ -110,7 +121,11 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         tags: args.tags,
     };
     let jid = &job.jid;
-    let exists = first(session, now, &job.jid)?.is_some();
+    let found = first(session, now, &job.jid)?;
+    let exists = found.is_some();
+    if let (Some(found), true) = (&found, args.replace) {
+        refuse_paused(found, "replace")?;
+    }
     if exists && !args.if_absent && !args.replace {
         return Err(Error::conflict(format!(
             "cannot put `{jid}`: a recurring job of this id exists already"
@@ -120,7 +135,13 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let dry = args.dry.dry_run;
     let leave = exists && args.if_absent;
+    if !leave {
+        let queues = std::slice::from_ref(&job.queue);
+        new_queues::announce(queues, args.existing, dry, now, session)?;
+    }
     if !dry && !leave {
+        let what = format!("put recurring job {jid} in {}{}", job.queue, session.on()?);
+        session.ui.confirm_protected(&what, |_| String::new())?;
         session.core()?.recur(now, &job)?;
     }
     let every = duration(job.every.as_secs_f64());
@@ -141,8 +162,13 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .ui
             .note_on_terminal(&format!("put {jid} in {queue}, every {every}")),
     }
-    session
-        .ui
-        .show(&Done::new("recur put", vec![job.jid], dry).prints())?;
+    let mut done = Done::new("recur put", vec![job.jid], dry).prints();
+    if !leave {
+        let next = Moment::from_seconds(now.seconds() + job.offset).unwrap_or(now);
+        let runs = Recurring::next_runs(next, job.every.as_secs_f64());
+        note_runs(&runs, dry || args.at.is_some(), session);
+        done = done.with_next_runs(&runs);
+    }
+    session.ui.show(&done)?;
     Ok(Exit::Ok)
 }

@@ -1,6 +1,6 @@
 //! `qless recur rm`
 
-use super::missing;
+use super::existing;
 use crate::args::format::Format;
 use crate::args::shared::DryRun;
 use crate::args::value;
@@ -19,7 +19,8 @@ use crate::text::plural;
 ///
 /// Example: `qless recur rm nightly`
 ///
-/// Exit codes: 0, 4 no such recurring job, 6 server, 9 not confirmed (two or more).
+/// Exit codes: 0, 4 no such recurring job, 6 server, 9 not confirmed (two or more, or in
+/// a protected context).
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Jids of recurring jobs; `-` reads jids from stdin, `@FILE` from a file
@@ -35,12 +36,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let given = jids::read(&mut InputSource::default(), &args.jids)?;
     let jids = given.jids().to_vec();
     let now = session.begin()?;
-    let found = session.core()?.recurs(now, &jids)?;
-    for (jid, found) in jids.iter().zip(found) {
-        if found.is_none() {
-            return Err(missing(jid));
-        }
-    }
+    existing(session, now, &jids)?;
     let names: Vec<String> = jids.iter().map(Name::to_string).collect();
     let dry = args.dry.dry_run;
     if dry {
@@ -54,11 +50,10 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             plural(count, "recurring job", "recurring jobs"),
             session.on()?
         );
+        let details = |_: &_| format!("  {}\n", names.join(", "));
         let consent = match count {
-            0 | 1 => session.ui.implicit_consent(),
-            _ => session
-                .ui
-                .confirm(&what, |_| format!("  {}\n", names.join(", ")))?,
+            0 | 1 => session.ui.confirm_protected(&what, details)?,
+            _ => session.ui.confirm(&what, details)?,
         };
         for jid in &jids {
             session.core()?.unrecur(now, jid, consent)?;

@@ -3,16 +3,21 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use super::{first, missing};
+use super::{first, missing, note_runs, refuse_paused};
 use crate::args::format::Format;
-use crate::args::shared::{DryRun, MaxData};
+use crate::args::moment;
+use crate::args::moment::When;
+use crate::args::shared::{DryRun, ExistingQueue, MaxData};
 use crate::args::value;
+use crate::bulk::new_queues;
 use crate::clock::duration;
+use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
 use crate::input::source::InputSource;
 use crate::model::done::Done;
+use crate::model::recur::Recurring;
 use crate::name::Name;
 use crate::session::Session;
 
@@ -20,20 +25,26 @@ use crate::session::Session;
 ///
 /// The jobs that it has put stay as they are.
 ///
-/// Example: `qless recur set nightly --every 12h --priority 5`
+/// Examples: `qless recur set nightly --every 12h --priority 5` · `qless recur set nightly --at 04:00`
 ///
-/// Exit codes: 0, 2 usage, 4 no such recurring job, 6 server.
+/// Exit codes: 0, 2 usage, 4 no such recurring job, 6 server, 9 not confirmed.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Jid of the recurring job
     #[arg(value_parser = value::jids(), add = value::Candidates::Jids(value::Jobs::Recurring))]
     jid: Name,
-    /// Interval; the next run moves by the difference
+    /// Interval; the next run moves by the difference, unless `--at` is given
     #[arg(long, value_name = "D", value_parser = value::interval, allow_hyphen_values = true)]
     every: Option<Duration>,
+    /// Time of the next run: `03:00`, `2026-11-21T06:00:00Z`, or `:30` for the next half hour
+    #[arg(long, value_name = "T|:MM", value_parser = moment::run_time,
+          allow_hyphen_values = true)]
+    at: Option<When>,
     /// Queue
     #[arg(long, value_parser = value::new_name(), add = value::Candidates::Queues)]
     queue: Option<Name>,
+    #[command(flatten)]
+    existing: ExistingQueue,
     /// Class of the jobs: the kind of work
     #[arg(long, value_parser = value::new_name())]
     klass: Option<Name>,
@@ -61,8 +72,8 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if let Some(every) = args.every {
         changes.push(("interval", duration::seconds(every).into_bytes()));
     }
-    if let Some(queue) = args.queue {
-        changes.push(("queue", queue.into_bytes()));
+    if let Some(queue) = &args.queue {
+        changes.push(("queue", queue.as_bytes().to_vec()));
     }
     if let Some(klass) = args.klass {
         changes.push(("klass", klass.into_bytes()));
@@ -80,22 +91,34 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if let Some(backlog) = args.backlog {
         changes.push(("backlog", backlog.to_string().into_bytes()));
     }
-    if changes.is_empty() {
+    if changes.is_empty() && args.at.is_none() {
         return Err(Error::usage("no change is given")
             .hint("`qless recur set --help` lists what can be changed"));
     }
     let now = session.begin()?;
-    if first(session, now, &args.jid)?.is_none() {
+    let Some(found) = first(session, now, &args.jid)? else {
         return Err(missing(&args.jid));
-    }
+    };
+    refuse_paused(&found, "change")?;
+    let next = args.at.as_ref().map(|at| at.from(now));
+    let runs = runs(&found, args.every, next);
     let jid = &args.jid;
     let dry = args.dry.dry_run;
+    let queues = args.queue.as_slice();
+    new_queues::announce(queues, args.existing, dry, now, session)?;
     match dry {
         true => session.ui.note_dry_run(&format!("would change {jid}")),
         false => {
-            session.core()?.recur_update(now, &args.jid, &changes)?;
+            let what = format!("change recurring job {jid}{}", session.on()?);
+            session.ui.confirm_protected(&what, |_| String::new())?;
+            session
+                .core()?
+                .recur_update(now, &args.jid, &changes, next)?;
             session.ui.note_on_terminal(&format!("changed {jid}"));
         }
+    }
+    if args.every.is_some() || next.is_some() {
+        note_runs(&runs, dry || next.is_some(), session);
     }
     if session.ui.format() == Format::Raw && !dry {
         // The reply of the core.
@@ -103,6 +126,19 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     session
         .ui
-        .show(&Done::new("recur set", vec![args.jid], dry))?;
+        .show(&Done::new("recur set", vec![args.jid], dry).with_next_runs(&runs))?;
     Ok(Exit::Ok)
+}
+
+/// Returns the next runs after the change; none if the recurring job has no valid time.
+fn runs(found: &Recurring, every: Option<Duration>, next: Option<Moment>) -> Vec<Moment> {
+    let (Some(before), Some(scheduled)) = (found.every_s, found.next) else {
+        return Vec::new();
+    };
+    let every = every.map_or(before.0, |every| every.as_secs_f64());
+    let moved = Moment::from_seconds(scheduled.seconds() + every - before.0);
+    match next.or(moved) {
+        Some(next) => Recurring::next_runs(next, every).to_vec(),
+        None => Vec::new(),
+    }
 }

@@ -1,6 +1,6 @@
 //! `qless recur tag`
 
-use super::{first, missing};
+use super::{first, missing, refuse_paused};
 use crate::args::format::Format;
 use crate::args::shared::{DryRun, apart};
 use crate::args::value;
@@ -19,7 +19,7 @@ use crate::session::Session;
 ///
 /// Example: `qless recur tag nightly --add reports --remove new`
 ///
-/// Exit codes: 0, 2 usage, 4 no such recurring job, 6 server.
+/// Exit codes: 0, 2 usage, 4 no such recurring job, 6 server, 9 not confirmed.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Jid of the recurring job
@@ -43,7 +43,12 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let Some(found) = first(session, now, &args.jid)? else {
         return Err(missing(&args.jid));
     };
+    refuse_paused(&found, "tag")?;
     let dry = args.dry.dry_run;
+    if !dry {
+        let what = format!("tag recurring job {}{}", args.jid, session.on()?);
+        session.ui.confirm_protected(&what, |_| String::new())?;
+    }
     let mut tags = found.tags;
     let mut reply = Vec::new();
     for (how, names) in [(Tagging::Remove, &args.remove), (Tagging::Add, &args.add)] {

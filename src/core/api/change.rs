@@ -55,7 +55,7 @@ fn key_type(keys: &Keys, key: &Name, of: &Name) -> KeyType {
         _ if key == keys.job(of.as_bytes()) => KeyType::Hash,
         Family::Job(_) | Family::Recurring(_) => KeyType::Hash,
         Family::Values | Family::Counters(_) => KeyType::Hash,
-        Family::Config | Family::Pauses => KeyType::Hash,
+        Family::Config | Family::Pauses | Family::PausedRecurring => KeyType::Hash,
         Family::Companion(Companion::History, _) | Family::Group(_) => KeyType::List,
         Family::Companion(..) | Family::Failures | Family::Paused => KeyType::Set,
         _ => KeyType::Zset,

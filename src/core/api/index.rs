@@ -45,6 +45,8 @@ pub enum Index {
     Tags,
     Groups,
     Paused,
+    /// Paused templates, by jid.
+    PausedRecurring,
 }
 
 impl Index {
@@ -77,6 +79,7 @@ impl Index {
             Index::Tags => ("tags", b""),
             Index::Groups => ("groups", b""),
             Index::Paused => ("paused", b""),
+            Index::PausedRecurring => ("paused_recurring", b""),
         }
     }
 }

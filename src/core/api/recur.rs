@@ -37,6 +37,13 @@ impl Core {
         }
         Ok(self.recurs(now, &jids)?.into_iter().flatten().collect())
     }
+
+    /// Returns the paused templates, by jid.
+    pub fn paused_recurring(&mut self, now: Moment) -> Result<Vec<Recurring>, Error> {
+        let jids = self.members(now, &Index::PausedRecurring)?;
+        let found = self.recurs(now, &jids)?.into_iter().flatten();
+        Ok(found.filter(Recurring::is_paused).collect())
+    }
 }
 
 fn read(jid: &Name, fields: Value) -> Result<Recurring, Error> {
@@ -63,6 +70,9 @@ fn read(jid: &Name, fields: Value) -> Result<Recurring, Error> {
                     .unwrap_or_default();
             }
             b"data" => recurring.data = Data::from(text),
+            b"paused" => recurring.paused_since = Moment::read(&text),
+            b"by" => recurring.paused_by = Some(Name::from(text)),
+            b"reason" => recurring.paused_reason = Some(Name::from(text)),
             _ => {}
         }
     }

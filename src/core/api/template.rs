@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::guard::{GuardReply, outcomes};
 use crate::clock::duration::seconds;
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
@@ -11,6 +12,7 @@ use crate::core::call::{Call, Core};
 use crate::error::{Error, Kind};
 use crate::json::Number;
 use crate::json::quote::array;
+use crate::model::bulk::Code;
 use crate::model::recur::Recurring;
 use crate::name::Name;
 
@@ -43,6 +45,8 @@ pub struct ExportedTemplate<'t> {
     pub retries: &'t str,
     pub backlog: &'t str,
     pub tags: &'t [Name],
+    /// Whether the stored template, or the exported one, is paused: then the note for the core.
+    pub pause: Option<&'t [u8]>,
 }
 
 impl Core {
@@ -67,7 +71,12 @@ impl Core {
             b"backlog",
             job.backlog.as_bytes(),
         ];
-        self.call(now, recur_call(&words)).map(drop)
+        let Some(note) = job.pause else {
+            return self.call(now, recur_call(&words)).map(drop);
+        };
+        let call = Call::write("guard.recur", RetryClass::Never, "put", "putting");
+        let call = call.arg("put").arg(note).args(words);
+        self.call(now, call.about(Subject::Jid(3))).map(drop)
     }
 
     /// Puts a recurring job. If it exists, only its count stays.
@@ -114,18 +123,65 @@ impl Core {
         }
     }
 
-    /// Changes options of a recurring job, by their names in the core.
+    /// Changes options of a recurring job, by their names in the core, and the time of its next run,
+    /// if one is given.
     pub fn recur_update(
         &mut self,
         now: Moment,
         jid: &Name,
         changes: &[(&str, Vec<u8>)],
+        next: Option<Moment>,
     ) -> Result<(), Error> {
-        let mut call = change_call("recur.update", jid);
+        let mut call = match next {
+            None => change_call("recur.update", jid),
+            Some(next) => {
+                let call = Call::write("guard.recur", RetryClass::Idempotent, "change", "changing");
+                let call = call.arg("update").arg(next.to_string()).arg(jid);
+                call.about(Subject::Jid(2))
+            }
+        };
         for (name, value) in changes {
             call = call.arg(name).arg(value);
         }
-        self.call(now, call).map(drop)
+        let reply = self.call(now, call)?;
+        let outcome = match next {
+            None => return Ok(()),
+            Some(_) => outcomes(reply)?.pop(),
+        };
+        match outcome {
+            Some(reply) if reply.code == Code::Ok => Ok(()),
+            Some(reply) if reply.code == Code::Gone => Err(Error::not_found(format!(
+                "recurring job `{jid}` does not exist"
+            ))),
+            Some(reply) => {
+                let why = reply.word(0).map(Name::to_string).unwrap_or_default();
+                Err(Error::conflict(format!("cannot change `{jid}`: {why}")).jid(jid))
+            }
+            None => Err(reply::unexpected("an outcome")),
+        }
+    }
+
+    /// Pauses recurring jobs: other clients no longer see them.
+    pub fn pause_recurring(
+        &mut self,
+        now: Moment,
+        note: &[u8],
+        jids: &[Name],
+    ) -> Result<Vec<GuardReply>, Error> {
+        let call = Call::write("guard.recur", RetryClass::Idempotent, "pause", "pausing");
+        let call = call.arg("pause").arg(note).args(jids);
+        outcomes(self.call(now, call.about(Subject::Jid(2)))?)
+    }
+
+    /// Resumes paused recurring jobs. The first word of each reply is the time of the next run.
+    pub fn resume_recurring(
+        &mut self,
+        now: Moment,
+        jids: &[Name],
+    ) -> Result<Vec<GuardReply>, Error> {
+        let call = Call::write("guard.recur", RetryClass::Idempotent, "resume", "resuming");
+        let call = call.arg("resume").args(jids);
+        outcomes(self.call(now, call.about(Subject::Jid(1)))?)
     }
 
     /// Adds or removes tags of a recurring job. The reply is the core's own, a JSON array.
@@ -145,8 +201,9 @@ impl Core {
 
     /// Removes a recurring job. The jobs that it put stay.
     pub fn unrecur(&mut self, now: Moment, jid: &Name, _: Consent) -> Result<(), Error> {
-        let call = Call::write("unrecur", RetryClass::Idempotent, "remove", "removing");
-        self.call(now, call.jid(jid)).map(drop)
+        let call = Call::write("guard.recur", RetryClass::Idempotent, "remove", "removing");
+        let call = call.arg("remove").arg(jid).about(Subject::Jid(1));
+        self.call(now, call).map(drop)
     }
 }
 

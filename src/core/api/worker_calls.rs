@@ -9,7 +9,7 @@ use crate::clock::moment::Moment;
 use crate::consent::Consent;
 use crate::core::call::call_spec::{RetryClass, Subject};
 use crate::core::call::reply;
-use crate::core::call::{Call, Core, Value};
+use crate::core::call::{Call, Core};
 use crate::error::Error;
 use crate::json::quote::array;
 use crate::model::job_snapshot::JobSnapshot;
@@ -47,23 +47,24 @@ impl Core {
         reply::bytes(self.call(now, call.arg(count.to_string()))?)
     }
 
-    /// Completes a job in the name of a worker and returns its new state.
+    /// Completes running jobs, each in the name of a worker, and returns the new states. Without new
+    /// data a job keeps its data, byte for byte.
     pub fn complete(
         &mut self,
         now: Moment,
         note: &[u8],
-        job: &JobSnapshot,
-        worker: &Name,
-        data: &[u8],
+        jobs: &[JobSnapshot],
+        worker: impl Fn(&JobSnapshot) -> Name,
+        data: Option<&[u8]>,
         next: Option<&NextQueue>,
-    ) -> Result<CallOutcome<Name>, Error> {
-        let queue = job.queue.clone().unwrap_or_default();
+    ) -> PerJob<Name> {
         let call = |job: &JobSnapshot| {
+            let queue = job.queue.clone().unwrap_or_default();
             let mut call = Call::write("complete", RetryClass::Guarded, "complete", "completing")
                 .jid(&job.jid)
-                .arg(worker.as_bytes())
+                .arg(worker(job).as_bytes())
                 .arg(queue.as_bytes())
-                .arg(data);
+                .arg(data.unwrap_or_default());
             if let Some(next) = next {
                 call = call.arg("next").arg(next.queue.as_bytes());
                 call = call.arg("delay").arg(seconds(next.delay));
@@ -74,29 +75,31 @@ impl Core {
         };
         let read = |value| reply::bytes(value).map(Name::from);
         let after = |job: ChangedJob| job.state.unwrap_or_default();
-        let jobs = std::slice::from_ref(job);
-        let mut outcomes = self.call_each(now, note, jobs, call, read, after);
-        outcomes
-            .pop()
-            .unwrap_or_else(|| Err(reply::unexpected("an outcome")))
+        self.call_each(now, note, jobs, call, read, after)
     }
 
-    /// Extends a lock and returns when it expires, in whole seconds.
+    /// Extends the locks on jobs, each in the name of a worker. Returns when they expire, in whole
+    /// seconds.
     pub fn heartbeat(
         &mut self,
         now: Moment,
-        jid: &Name,
-        worker: &Name,
+        jobs: &[JobSnapshot],
+        worker: impl Fn(&JobSnapshot) -> Name,
         data: Option<&[u8]>,
-    ) -> Result<i64, Error> {
-        let call = Call::write(
-            "heartbeat",
-            RetryClass::Idempotent,
-            "extend the lock of",
-            "extending the lock of",
-        );
-        let call = call.jid(jid).arg(worker).args(data);
-        reply::integer(self.call(now, call)?)
+    ) -> PerJob<i64> {
+        let call = |job: &JobSnapshot| {
+            let call = Call::write(
+                "heartbeat",
+                RetryClass::Idempotent,
+                "extend the lock of",
+                "extending the lock of",
+            );
+            call.jid(&job.jid).arg(worker(job).as_bytes()).args(data)
+        };
+        let calls: Vec<Call> = jobs.iter().map(call).collect();
+        let results = self.calls(now, &calls).into_iter();
+        let read = |value| reply::integer(value).map(CallOutcome::Done);
+        results.map(|result| result.and_then(read)).collect()
     }
 
     /// Fails running jobs, each in the name of a worker.
@@ -162,25 +165,5 @@ impl Core {
         let call = Call::write("unfail", RetryClass::Never, "unfail", "unfailing");
         let call = call.arg(queue).arg(group).about(Subject::Group(1));
         reply::integer(self.call(now, call.arg(count.to_string()))?)
-    }
-
-    /// Returns one stored field of a job.
-    pub fn field(
-        &mut self,
-        now: Moment,
-        jid: &Name,
-        field: &str,
-    ) -> Result<Option<Vec<u8>>, Error> {
-        for job in self.look(now, field, std::slice::from_ref(jid))? {
-            if matches!(job, Value::Nil) {
-                continue;
-            }
-            for (name, value) in reply::pairs(job)? {
-                if name == field.as_bytes() {
-                    return reply::optional(value);
-                }
-            }
-        }
-        Ok(None)
     }
 }

@@ -50,7 +50,7 @@ const UNKNOWN: CallSpec = CallSpec::write(RetryClass::Never, "call", "calling");
 /// nothing here can tell what the refusal means.
 fn by_name(name: &str) -> Option<CallSpec> {
     use RetryClass::{Idempotent, Never};
-    use Subject::{Group, Jid, Key, Pop, Queue, Worker};
+    use Subject::{Group, Jid, Jobs, Key, Pop, Queue, Worker};
     let read = CallSpec::READ;
     let write = CallSpec::write;
     Some(match name {
@@ -81,6 +81,7 @@ fn by_name(name: &str) -> Option<CallSpec> {
         "guard.depends" => write(Never, DEPENDS.0, DEPENDS.1).about(Jid(0)),
         "depends" => write(Idempotent, DEPENDS.0, DEPENDS.1).about(Jid(0)),
         "guard.call" => write(Never, "change", "changing").about(Jid(0)),
+        "guard.recur" => write(Never, "change", "changing").about(Jobs),
         "guard.pause" => write(Idempotent, "pause", "pausing").about(Queue(2)),
         "check.slice" => write(Never, "repair", "repairing"),
         "check.revert" => write(Idempotent, "revert", "reverting"),

@@ -68,6 +68,9 @@ pub(crate) const SHARED: &[(&str, Source)] = sources! { "lib/" {
     "queue/expire_locks",
     "queue/promote",
     "recurring/spawn",
+    "recurring/pause",
+    "recurring/paused",
+    "recurring/resume",
     "queue/paused",
     "job/forget_complete",
     "failure/enter",
@@ -224,6 +227,7 @@ pub(crate) const COMMANDS: &[(&str, Source)] = sources! { "command/" {
     "guard.depends",
     "guard.call",
     "guard.pause",
+    "guard.recur",
     "check.slice",
     "check.revert",
 } };

@@ -1,0 +1,73 @@
+//! Queues that a write would create: named on a terminal and in plans, refused with
+//! `--existing-queue`.
+
+use crate::args::shared::ExistingQueue;
+use crate::bulk::SLICE;
+use crate::clock::moment::Moment;
+use crate::core::api::index::Index;
+use crate::error::Error;
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::nearest;
+
+/// Maximum number of new queues that are named one by one.
+const NAMED: usize = 10;
+
+/// Writes a note for each queue that does not exist yet, if stderr is read or a dry run asks for it.
+pub(crate) fn announce(
+    queues: &[Name],
+    flag: ExistingQueue,
+    dry_run: bool,
+    now: Moment,
+    session: &mut Session,
+) -> Result<(), Error> {
+    for line in lines(queues, flag, dry_run, now, session)? {
+        session.ui.note(&format!("note: {line}"));
+    }
+    Ok(())
+}
+
+/// Returns whether [`lines`] would read queues.
+pub(crate) fn are_wanted(flag: ExistingQueue, planned: bool, session: &Session) -> bool {
+    flag.existing_queue || session.ui.is_read(planned)
+}
+
+/// Returns a sentence about each queue that does not exist yet, or refuses it. If the sentences
+/// would be seen neither in a plan nor on a terminal, this is no call.
+pub(crate) fn lines(
+    queues: &[Name],
+    flag: ExistingQueue,
+    planned: bool,
+    now: Moment,
+    session: &mut Session,
+) -> Result<Vec<String>, Error> {
+    if !are_wanted(flag, planned, session) {
+        return Ok(Vec::new());
+    }
+    let core = session.core()?;
+    let mut new = Vec::new();
+    for slice in queues.chunks(SLICE) {
+        let found = core.queues(now, slice)?;
+        let missing = found.into_iter().filter(|queue| !queue.exists());
+        new.extend(missing.map(|queue| queue.name));
+    }
+    let Some(first) = new.first() else {
+        return Ok(Vec::new());
+    };
+    let known = core.members(now, &Index::Queues)?;
+    if flag.existing_queue {
+        return Err(Error::unknown("queue", first, &known));
+    }
+    let mut lines: Vec<String> = new
+        .iter()
+        .take(NAMED)
+        .map(|name| match nearest(name, &known) {
+            Some(near) => format!("queue `{name}` is new; did you mean `{near}`?"),
+            None => format!("queue `{name}` is new"),
+        })
+        .collect();
+    if new.len() > NAMED {
+        lines.push(format!("{} more queues are new", new.len() - NAMED));
+    }
+    Ok(lines)
+}

@@ -1,0 +1,77 @@
+//! Jobs that run while they are cancelled: on which worker, and for how long.
+
+use std::collections::HashMap;
+
+use super::JobOutcome;
+use crate::clock::moment::Moment;
+use crate::error::Error;
+use crate::model::job::Job;
+use crate::model::job_snapshot::JobSnapshot;
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::duration;
+use crate::view::Page;
+use crate::view::bulk::{NAMED, named_lines};
+
+/// Number of histories in one reply.
+const HISTORIES: usize = 100;
+
+/// The running jobs of a plan, in its order.
+#[derive(Debug, Default)]
+pub(super) struct RunningJobs {
+    jids: Vec<Name>,
+    /// Where each of them runs: ``on `mx-1` for 41s``.
+    places: HashMap<Name, String>,
+}
+
+impl RunningJobs {
+    /// Reads on which workers these jobs run. Without running jobs this is no call.
+    pub(super) fn read(
+        jobs: &[JobSnapshot],
+        now: Moment,
+        session: &mut Session,
+    ) -> Result<RunningJobs, Error> {
+        let running = jobs.iter().filter(|job| job.is("running"));
+        let jids: Vec<Name> = running.map(|job| job.jid.clone()).collect();
+        let mut places = HashMap::with_capacity(jids.len());
+        for slice in jids.chunks(HISTORIES) {
+            let found = session
+                .core()?
+                .jobs_with(now, "jid,shown,worker,history", slice)?;
+            let found = found.into_iter().flatten();
+            places.extend(found.map(|job| (job.jid.clone(), place(&job, now))));
+        }
+        Ok(RunningJobs { jids, places })
+    }
+
+    /// Adds to an outcome where the job runs, if it runs.
+    pub(super) fn describe(&self, mut outcome: JobOutcome) -> JobOutcome {
+        if let Some(place) = self.places.get(&outcome.item.jid) {
+            outcome.item.detail = Some(format!("running {place}").into());
+            outcome.running_on = Some(place.clone());
+        }
+        outcome
+    }
+
+    /// Returns the first running jobs, for a plan.
+    pub(super) fn lines(&self, page: &Page) -> String {
+        let first = self.jids.iter().take(NAMED);
+        let place = |jid: &Name| Some(format!("{jid} {}", self.places.get(jid)?));
+        let first: Vec<String> = first.filter_map(place).collect();
+        match first.is_empty() {
+            true => String::new(),
+            false => "\n".to_owned() + &named_lines("running", self.jids.len(), &first, page),
+        }
+    }
+}
+
+/// Returns where a job runs. The newest `popped` of the history is the beginning.
+fn place(job: &Job, now: Moment) -> String {
+    let worker = job.worker.as_ref().map(|worker| format!("on `{worker}`"));
+    let mut entries = job.history.iter().flatten().rev();
+    let popped = entries.find(|entry| entry.what.as_bytes() == b"popped");
+    let since = popped.and_then(|entry| entry.when);
+    let time = since.map(|since| format!("for {}", duration(now.since(since).max(0.0))));
+    let place: Vec<String> = worker.into_iter().chain(time).collect();
+    place.join(" ")
+}

@@ -1,0 +1,90 @@
+//! `qless recur pause`
+
+use super::{existing, missing};
+use crate::args::shared::DryRun;
+use crate::args::value;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::input::jids;
+use crate::input::source::InputSource;
+use crate::model::bulk::Code;
+use crate::model::done::Done;
+use crate::name::Name;
+use crate::session::Session;
+use crate::session::actor;
+use crate::text::plural;
+
+/// Pause recurring jobs: they put no jobs until they are resumed
+///
+/// A paused recurring job is kept apart, where no other client sees it. The jobs that it has put
+/// stay. To stop a whole queue, use `qless pause`.
+///
+/// Example: `qless recur pause nightly --reason "database upgrade"`
+///
+/// Exit codes: 0, also if it was paused; 4 no such recurring job, 6 server, 9 not confirmed.
+///
+/// See also: `qless recur resume`
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Args {
+    /// Jids of recurring jobs; `-` reads jids from stdin, `@FILE` from a file
+    #[arg(value_name = "JID", required = true, value_parser = value::jids(),
+          add = value::Candidates::Jids(value::Jobs::Recurring))]
+    jids: Vec<Name>,
+    /// Reason, which `qless recur get` shows
+    #[arg(long, value_name = "TEXT", value_parser = value::new_name())]
+    reason: Option<Name>,
+    #[command(flatten)]
+    dry: DryRun,
+}
+
+/// Maximum number of recurring jobs in one call.
+pub(super) const SLICE: usize = 100;
+
+pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.require_format(&[])?;
+    let given = jids::read(&mut InputSource::default(), &args.jids)?;
+    let jids = given.jids().to_vec();
+    let now = session.begin()?;
+    existing(session, now, &jids)?;
+    let names: Vec<String> = jids.iter().map(Name::to_string).collect();
+    let names = names.join(", ");
+    let dry = args.dry.dry_run;
+    if dry {
+        session.ui.note_dry_run(&format!("would pause {names}"));
+    } else {
+        let count = plural(jids.len() as u64, "recurring job", "recurring jobs");
+        let what = format!("pause {count}{}", session.on()?);
+        session
+            .ui
+            .confirm_protected(&what, |_| format!("  {names}\n"))?;
+        let note = actor::note("recur pause", args.reason.as_ref());
+        for slice in jids.chunks(SLICE) {
+            let replies = session.core()?.pause_recurring(now, &note, slice)?;
+            for (jid, reply) in slice.iter().zip(replies) {
+                match reply.code {
+                    Code::Ok => {}
+                    Code::Gone => return Err(missing(jid)),
+                    Code::Exists => return Err(twice(jid)),
+                    _ => return Err(invalid("pause", jid, reply.word(0))),
+                }
+            }
+        }
+        session.ui.note_on_terminal(&format!("paused {names}"));
+    }
+    session.ui.show(&Done::new("recur pause", jids, dry))?;
+    Ok(Exit::Ok)
+}
+
+/// Returns the error about a paused recurring job whose id another client has used again.
+pub(super) fn twice(jid: &Name) -> Error {
+    Error::conflict(format!(
+        "`{jid}` is paused, and another recurring job has its jid now"
+    ))
+    .hint("`qless recur rm` removes both")
+    .jid(jid)
+}
+
+pub(super) fn invalid(verb: &str, jid: &Name, why: Option<&Name>) -> Error {
+    let why = why.map(Name::to_string).unwrap_or_default();
+    Error::conflict(format!("cannot {verb} `{jid}`: {why}")).jid(jid)
+}

@@ -1,0 +1,86 @@
+//! `qless recur resume`
+
+use super::pause::{SLICE, invalid, twice};
+use super::{existing, missing, note_runs};
+use crate::args::shared::DryRun;
+use crate::args::value;
+use crate::clock::moment::Moment;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::input::jids;
+use crate::input::source::InputSource;
+use crate::model::bulk::Code;
+use crate::model::done::Done;
+use crate::model::recur::Recurring;
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::plural;
+
+/// Resume paused recurring jobs
+///
+/// A resumed recurring job is as it was, with the same schedule. The runs that fell into the pause
+/// are not made up for; runs that were due before it still are.
+///
+/// Example: `qless recur resume nightly`
+///
+/// Exit codes: 0, also if it was not paused; 4 no such recurring job, 6 server, 9 not confirmed.
+///
+/// See also: `qless recur pause`
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Args {
+    /// Jids of recurring jobs; `-` reads jids from stdin, `@FILE` from a file
+    #[arg(value_name = "JID", required = true, value_parser = value::jids(),
+          add = value::Candidates::Jids(value::Jobs::Recurring))]
+    jids: Vec<Name>,
+    #[command(flatten)]
+    dry: DryRun,
+}
+
+pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.require_format(&[])?;
+    let given = jids::read(&mut InputSource::default(), &args.jids)?;
+    let jids = given.jids().to_vec();
+    let now = session.begin()?;
+    let found = existing(session, now, &jids)?;
+    let names: Vec<String> = jids.iter().map(Name::to_string).collect();
+    let names = names.join(", ");
+    let dry = args.dry.dry_run;
+    let mut runs = Vec::new();
+    if dry {
+        session.ui.note_dry_run(&format!("would resume {names}"));
+    } else {
+        let count = plural(jids.len() as u64, "recurring job", "recurring jobs");
+        let what = format!("resume {count}{}", session.on()?);
+        session
+            .ui
+            .confirm_protected(&what, |_| format!("  {names}\n"))?;
+        for (slice, found) in jids.chunks(SLICE).zip(found.chunks(SLICE)) {
+            let replies = session.core()?.resume_recurring(now, slice)?;
+            for ((jid, found), reply) in slice.iter().zip(found).zip(replies) {
+                match reply.code {
+                    Code::Ok => runs = next_runs(found, reply.word(0)),
+                    Code::Gone => return Err(missing(jid)),
+                    Code::Exists => return Err(twice(jid)),
+                    _ => return Err(invalid("resume", jid, reply.word(0))),
+                }
+            }
+        }
+        session.ui.note_on_terminal(&format!("resumed {names}"));
+    }
+    let mut done = Done::new("recur resume", jids, dry);
+    if let ([_], false) = (done.targets.as_slice(), runs.is_empty()) {
+        note_runs(&runs, false, session);
+        done = done.with_next_runs(&runs);
+    }
+    session.ui.show(&done)?;
+    Ok(Exit::Ok)
+}
+
+/// Returns the next runs of a resumed job; none if it was not paused, or has no valid time.
+fn next_runs(found: &Recurring, next: Option<&Name>) -> Vec<Moment> {
+    let next = next.and_then(|next| Moment::read(next.as_bytes()));
+    match (next, found.every_s) {
+        (Some(next), Some(every)) => Recurring::next_runs(next, every.0).to_vec(),
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,166 @@
+//! Which contexts protect the database in use, however its address was given.
+
+use std::fs;
+use std::net::IpAddr;
+use std::path::{Path, PathBuf};
+
+use super::{ConfigFile, ContextSettings};
+use crate::address::{Address, Target};
+use crate::args::globals::{Globals, Origin};
+use crate::core::call::local::Local;
+use crate::core::script::USUAL;
+
+/// A database of a server. Two spellings of an address are equal, with TLS or without: a port has
+/// one server.
+#[derive(Debug, PartialEq, Eq)]
+struct Database {
+    server: Server,
+    db: u32,
+}
+
+#[derive(Debug, PartialEq, Eq)]
+enum Server {
+    /// This machine, by any name of it.
+    Loopback(u16),
+    Tcp(String, u16),
+    Socket(PathBuf),
+}
+
+impl Database {
+    /// Returns the database of an address; `None` for an address that this build cannot use.
+    fn of(address: &str) -> Option<Database> {
+        let Target { address, db, .. } = Target::parse(address).ok()?;
+        let server = match address {
+            Address::Tcp(host, port) => Server::tcp(&host, port),
+            Address::Unix(socket) => Server::Socket(real(&socket)),
+            Address::Local { dir, .. } => {
+                let socket = Local::new(dir.as_deref()).ok()?.socket();
+                Server::Socket(real(&socket))
+            }
+        };
+        Some(Database { server, db })
+    }
+}
+
+impl Server {
+    fn tcp(host: &str, port: u16) -> Server {
+        let host = host.trim_end_matches('.').to_ascii_lowercase();
+        let ip = host.parse().map(|ip: IpAddr| ip.to_canonical());
+        match ip {
+            _ if host == "localhost" => Server::Loopback(port),
+            // A connection to the unspecified address is one to this machine.
+            Ok(ip) if ip.is_loopback() || ip.is_unspecified() => Server::Loopback(port),
+            Ok(ip) => Server::Tcp(ip.to_string(), port),
+            Err(_) => Server::Tcp(host, port),
+        }
+    }
+}
+
+/// Returns the path without links, as far as it exists.
+fn real(path: &Path) -> PathBuf {
+    match (fs::canonicalize(path), path.parent(), path.file_name()) {
+        (Ok(real), ..) => real,
+        (Err(_), Some(parent), Some(name)) => real(parent).join(name),
+        (Err(_), ..) => path.to_path_buf(),
+    }
+}
+
+/// Whether two addresses are of different databases.
+pub(super) fn other_database((one, other): (&str, &str)) -> bool {
+    match (Database::of(one), Database::of(other)) {
+        (Some(one), Some(other)) => one != other,
+        _ => one != other,
+    }
+}
+
+/// Returns the other contexts that are protected or read-only and have the database in use.
+///
+/// A context that names the database itself and says `read-only = false` stays writable: this is
+/// an edit of the file, not a flag.
+pub(super) fn of_database_in_use(globals: &Globals, file: &ConfigFile) -> Vec<ContextSettings> {
+    let address = |given: &Option<String>| {
+        let given = given.as_deref();
+        Database::of(given.unwrap_or(Target::DEFAULT))
+    };
+    let prefix = |given: &Option<String>| given.clone().unwrap_or_else(|| USUAL.into());
+    let Some(database) = address(&globals.redis) else {
+        return Vec::new();
+    };
+    let in_use = file.context.as_ref();
+    let writable = globals.origin == Origin::File
+        && in_use.is_some_and(|context| context.values.read_only == Some(false));
+    let mut found = file.contexts();
+    found.retain_mut(|context| {
+        context.values.read_only = context.values.read_only.filter(|_| !writable);
+        if !context.values.protected && context.values.read_only != Some(true) {
+            return false;
+        }
+        let values = context.values.or(&file.contents.defaults);
+        in_use.is_none_or(|in_use| in_use.name != context.name)
+            && prefix(&values.prefix) == prefix(&globals.prefix)
+            && address(&values.redis).is_some_and(|other| other == database)
+    });
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn same(one: &str, other: &str) -> bool {
+        !other_database((one, other))
+    }
+
+    #[test]
+    fn spellings_of_one_address_are_one_database() {
+        for (one, other) in [
+            ("redis://db.example", "redis://ops:pw@DB.example.:6379/0"),
+            ("redis://%64b.example/3", "valkey://db.example:6379/3"),
+            ("redis://db.example:7000", "rediss://db.example:7000"),
+            ("redis://localhost", "redis://127.0.0.1:6379"),
+            ("redis://127.0.0.1", "redis://[::1]/0"),
+            ("redis://127.0.0.1", "redis://[::ffff:127.0.0.1]/0"),
+            ("redis://127.0.0.1", "redis://0.0.0.0"),
+            ("redis://[2001:db8::1]", "redis://[2001:DB8:0::1]"),
+            ("unix:///run/my%72edis", "redis+unix:///run/../run/myredis"),
+            ("unix:///s?db=0", "unix:///s"),
+            ("local:/no/dir", "unix:///no/dir/redis.sock"),
+            ("local:/no/dir", "local:/no/dir?fsync=always"),
+        ] {
+            assert!(same(one, other), "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn other_databases_and_servers_are_told_apart() {
+        for (one, other) in [
+            ("redis://db.example", "redis://db.example/1"),
+            ("redis://db.example", "redis://db.example:6380"),
+            ("redis://db.example", "redis://db2.example"),
+            ("redis://localhost", "redis://10.0.0.1"),
+            ("unix:///s", "unix:///s?db=1"),
+            ("unix:///s", "unix:///t"),
+            ("local:/no/dir", "local:/no/other"),
+        ] {
+            assert!(!same(one, other), "{one} {other}");
+        }
+    }
+
+    #[test]
+    fn a_link_to_a_socket_or_its_directory_is_the_same_server() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = |name: &str| dir.path().join(name);
+        std::fs::create_dir(path("real")).unwrap();
+        std::fs::write(path("real/redis.sock"), "").unwrap();
+        std::os::unix::fs::symlink(path("real"), path("link")).unwrap();
+        std::os::unix::fs::symlink(path("real/redis.sock"), path("s")).unwrap();
+        let url = |name: &str| format!("unix://{}", path(name).display());
+        let real = url("real/redis.sock");
+        for other in [url("s"), url("link/redis.sock"), url("real/./redis.sock")] {
+            assert!(same(&real, &other), "{other}");
+        }
+        assert!(same(&real, &format!("local:{}", path("link").display())));
+        // The socket of a server that does not run yet.
+        assert!(same(&url("real/new"), &url("link/new")));
+    }
+}
