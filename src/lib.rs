@@ -29,6 +29,7 @@ mod text;
 mod trace;
 mod ui;
 mod view;
+mod wait;
 mod watch;
 
 pub use app::run;

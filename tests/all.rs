@@ -120,6 +120,7 @@ mod commands {
     mod unfail;
     mod unpause;
     mod version;
+    mod wait;
     mod watch;
     mod workers;
 }

@@ -72,6 +72,7 @@ subcommands! {
     Workers => workers,
     Stats => stats,
     Length => length,
+    Wait => wait,
     Put => put,
     Recur => recur,
     Priority => priority,

@@ -45,6 +45,7 @@ pub(crate) mod track;
 pub(crate) mod unfail;
 pub(crate) mod unpause;
 pub(crate) mod version;
+pub(crate) mod wait;
 pub(crate) mod workers;
 
 /// How the program treats a subcommand. Each subcommand has one such value, in its own module.

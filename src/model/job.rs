@@ -163,6 +163,14 @@ impl Job {
     ];
 }
 
+impl Job {
+    /// Returns the number of entries of its history, by its mark: `<state>:<when>:<length>:<queue>`.
+    pub(crate) fn entries(&self) -> Option<usize> {
+        let length = self.mark.split(|byte| *byte == b':').nth(2)?;
+        std::str::from_utf8(length).ok()?.parse().ok()
+    }
+}
+
 /// Why and when a job failed last.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Failure {

@@ -17,6 +17,7 @@ use crate::view::table::Choice;
 use crate::view::{Lines, Page, Times, View, json};
 
 mod ask;
+mod live;
 mod pager;
 mod progress;
 pub(crate) mod screen;
@@ -26,6 +27,7 @@ use pager::Pager;
 use sink::Sink;
 
 pub(crate) use crate::trace::Trace;
+pub(crate) use live::LiveLines;
 pub(crate) use progress::Progress;
 
 /// The context in use, as questions and plans show it.

@@ -23,10 +23,11 @@ use crate::model::recur::Recurring;
 use crate::model::stats::DayStats;
 use crate::model::tag::Tag;
 use crate::model::version::Version;
+use crate::model::wait::Wait;
 use crate::model::worker::{Worker, WorkerJobs};
 
 /// All documents, by kind.
-pub(crate) const DOCUMENTS: [Document; 26] = [
+pub(crate) const DOCUMENTS: [Document; 27] = [
     BulkReport::DOCUMENT,
     Check::DOCUMENT,
     Complete::DOCUMENT,
@@ -51,6 +52,7 @@ pub(crate) const DOCUMENTS: [Document; 26] = [
     DayStats::DOCUMENT,
     Tag::LIST,
     Version::DOCUMENT,
+    Wait::DOCUMENT,
     WorkerJobs::DOCUMENT,
     Worker::LIST,
 ];
@@ -255,9 +257,11 @@ mod tests {
     use crate::model::context::{ContextsInFull, ValidatedContexts};
     use crate::model::export::{Cancellation, ExportHead, PausedQueue, SavedJob, SavedRecurring};
     use crate::model::finding::FINDINGS;
-    use crate::model::job::{Entry, Failure, Neighbor};
+    use crate::model::job::{Entry, Failure, Neighbor, State};
+    use crate::model::queue::Seconds;
     use crate::model::repair::{Planned, RepairCounts, RepairPlan, Repaired};
     use crate::model::stats::{Histogram, Spread, Stats, StatsByDay};
+    use crate::model::wait::{WaitItem, WaitOutcome, WaitResult, WaitTotals};
     use crate::model::{list::List, repair};
     use crate::name::Name;
     use crate::view::json;
@@ -418,6 +422,26 @@ mod tests {
                 jid: name.clone(),
                 state: name.clone(),
                 queue: None,
+            },
+        );
+        compare(
+            &mut kinds,
+            &Wait {
+                totals: WaitTotals {
+                    outcome: WaitOutcome::Deadline,
+                    awaited: State::Complete,
+                    jobs: 1,
+                    reached: 0,
+                    pending: 1,
+                    elapsed_s: Seconds(1.0),
+                },
+                items: vec![WaitItem {
+                    jid: name.clone(),
+                    state: None,
+                    result: WaitResult::Pending,
+                    elapsed_s: None,
+                }],
+                decisive: None,
             },
         );
         compare(

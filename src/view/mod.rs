@@ -35,6 +35,7 @@ pub(crate) mod repair;
 mod stats;
 mod tag;
 mod version;
+pub(crate) mod wait;
 mod worker;
 
 pub(crate) mod json;

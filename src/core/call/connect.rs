@@ -7,7 +7,7 @@
 use std::io;
 use std::net::ToSocketAddrs;
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -54,6 +54,8 @@ struct Request {
     /// Wiped after sending if they hold a password.
     bytes: Packed,
     deadline: Instant,
+    /// Whether everything that arrives is passed on from now on, until the connection breaks.
+    listens: bool,
 }
 
 /// Commands as they go over the wire.
@@ -150,6 +152,9 @@ fn head(bytes: &mut Vec<u8>, sign: u8, mut number: usize) {
     bytes.extend_from_slice(b"\r\n");
 }
 
+/// The number of responses that are kept for a caller that is busy. Then the thread stops reading.
+const BACKLOG: usize = 64;
+
 /// How long after the deadline the thread may still report the timeout itself.
 const GRACE: Duration = Duration::from_millis(100);
 
@@ -157,7 +162,7 @@ impl Connection {
     /// Connects, and sends nothing.
     pub(crate) fn open(address: &Address, deadline: Instant) -> Result<Connection, Fault> {
         let (requests, inbox) = mpsc::channel::<Request>();
-        let (outbox, responses) = mpsc::channel();
+        let (outbox, responses) = mpsc::sync_channel(BACKLOG);
         let address = address.clone();
         thread::spawn(move || {
             let opened = connect(&address, deadline);
@@ -173,6 +178,9 @@ impl Connection {
                 return;
             };
             for request in inbox {
+                if request.listens {
+                    return listen(&mut connection, &request, &outbox);
+                }
                 let response = exchange(&mut connection, &request);
                 let broken = response.fault.is_some();
                 if outbox.send(response).is_err() || broken {
@@ -192,10 +200,38 @@ impl Connection {
 
     /// Sends packed commands and reads their replies.
     pub(crate) fn exchange(&self, bytes: Packed, deadline: Instant) -> Response {
-        let request = Request { bytes, deadline };
+        let request = Request {
+            bytes,
+            deadline,
+            listens: false,
+        };
         match self.requests.send(request) {
             Ok(()) => self.await_response(deadline),
             Err(_) => Response::broken(Fault::Closed),
+        }
+    }
+
+    /// Sends packed commands. [`Connection::next`] returns what arrives from now on.
+    pub(crate) fn listen(&self, bytes: Packed, deadline: Instant) {
+        // A connection that has ended is reported by `next`.
+        _ = self.requests.send(Request {
+            bytes,
+            deadline,
+            listens: true,
+        });
+    }
+
+    /// Returns the next message, or the fault that ended the connection; `None` if nothing arrives
+    /// in time.
+    pub(crate) fn next(&self, timeout: Duration) -> Option<Result<Value, Fault>> {
+        let Response { mut replies, fault } = match self.responses.recv_timeout(timeout) {
+            Ok(response) => response,
+            Err(RecvTimeoutError::Timeout) => return None,
+            Err(RecvTimeoutError::Disconnected) => Response::broken(Fault::Closed),
+        };
+        match (replies.pop(), fault) {
+            (Some(message), _) => Some(Ok(message)),
+            (None, fault) => Some(Err(fault.unwrap_or(Fault::Closed))),
         }
     }
 
@@ -276,6 +312,25 @@ fn exchange(connection: &mut redis::Connection, request: &Request) -> Response {
         fault => fault,
     });
     Response { replies, fault }
+}
+
+/// Sends the commands and passes on each message, until the connection breaks or nobody takes them.
+fn listen(connection: &mut redis::Connection, request: &Request, outbox: &SyncSender<Response>) {
+    let sent = connection.send_packed_command(&request.bytes.bytes);
+    let mut message = sent.and_then(|()| connection.recv_response());
+    while let Ok(value) = message {
+        let response = Response {
+            replies: vec![value],
+            fault: None,
+        };
+        if outbox.send(response).is_err() {
+            return;
+        }
+        message = connection.recv_response();
+    }
+    if let Err(error) = message {
+        _ = outbox.send(Response::broken(fault_of(&error)));
+    }
 }
 
 /// Sends the commands and reads their replies. The socket has no timeout: the caller waits no longer

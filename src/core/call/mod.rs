@@ -19,6 +19,7 @@ mod request;
 mod retry_policy;
 pub(crate) mod rights;
 mod round;
+mod subscription;
 mod verbose;
 
 use std::time::{Duration, Instant};
@@ -32,6 +33,7 @@ pub(crate) use self::request::Call;
 use self::retry_policy::Backoff;
 pub(crate) use self::round::Reply;
 use self::round::Round;
+pub(crate) use self::subscription::{Notice, Subscription};
 use super::script::Script;
 use crate::address::Target;
 use crate::clock::Clock;
@@ -85,12 +87,20 @@ pub struct Core {
     waits_for_lost_server: bool,
     /// Whether there was a connection.
     was_connected: bool,
+    /// When calls end at the latest, whatever the timeout.
+    caller_deadline: Option<Instant>,
 }
 
 impl Core {
     /// Connects and logs in.
     pub fn open(settings: Settings) -> Result<Core, Error> {
-        let mut core = Core {
+        let mut core = Core::unconnected(settings);
+        core.dial(Instant::now() + core.timeout, &mut Backoff::default())?;
+        Ok(core)
+    }
+
+    fn unconnected(settings: Settings) -> Core {
+        Core {
             target: settings.target,
             timeout: settings.timeout,
             name: settings.name,
@@ -105,9 +115,8 @@ impl Core {
             connection: None,
             waits_for_lost_server: true,
             was_connected: false,
-        };
-        core.dial(Instant::now() + core.timeout, &mut Backoff::default())?;
-        Ok(core)
+            caller_deadline: None,
+        }
     }
 
     /// Returns the server's time.
@@ -118,6 +127,11 @@ impl Core {
     /// Returns how long a call may take, with its repetitions.
     pub fn call_timeout(&self) -> Duration {
         self.timeout
+    }
+
+    /// Makes the next calls end at this time at the latest, for a caller with a deadline of its own.
+    pub(crate) fn end_calls_at(&mut self, deadline: Option<Instant>) {
+        self.caller_deadline = deadline;
     }
 
     /// Reports a lost server immediately from now on, for a caller that tries again by itself.
@@ -194,6 +208,9 @@ impl Core {
         let text = now.to_string();
         let begun = Instant::now();
         let deadline = begun + self.timeout;
+        let deadline = self
+            .caller_deadline
+            .map_or(deadline, |end| end.min(deadline));
         let mut round = Round::of(calls);
         let mut backoff = Backoff::default();
         while !round.pending.is_empty() {

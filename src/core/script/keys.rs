@@ -102,6 +102,8 @@ pub struct Keys {
     stats: String,
     pub config: String,
     lost: String,
+    /// The channel with the events of all jobs.
+    pub log: String,
 }
 
 impl Keys {
@@ -140,6 +142,7 @@ impl Keys {
             stats: named("stats"),
             config: named("config"),
             lost: named("lost"),
+            log: named("on_log"),
         }
     }
 
