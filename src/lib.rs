@@ -15,6 +15,7 @@ mod core;
 mod env;
 mod error;
 mod exit;
+mod explain;
 mod fs;
 mod input;
 mod interrupt;

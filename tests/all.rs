@@ -84,6 +84,7 @@ mod commands {
     mod context_password;
     mod context_protection;
     mod depends;
+    mod explain;
     mod export;
     mod fail;
     mod failed;
@@ -114,6 +115,7 @@ mod commands {
     mod script;
     mod selectors;
     mod stats;
+    mod status;
     mod tag;
     mod timeout;
     mod track;

@@ -65,6 +65,7 @@ macro_rules! subcommands {
 }
 
 subcommands! {
+    Status => status,
     Queues => queues,
     Jobs => jobs,
     Get => get,
@@ -72,6 +73,7 @@ subcommands! {
     Workers => workers,
     Stats => stats,
     Length => length,
+    Explain => explain,
     Wait => wait,
     Put => put,
     Recur => recur,

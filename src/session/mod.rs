@@ -13,6 +13,7 @@ use crate::clock::moment::Moment;
 use crate::core::call::{Core, Settings};
 use crate::core::script::USUAL;
 use crate::error::{Error, Kind};
+use crate::model::overview::Sample;
 use crate::settings::{ConfigFile as File, ContextSettings};
 use crate::text::Harmless;
 use crate::ui::Ui;
@@ -28,6 +29,8 @@ pub(crate) struct Session {
     pub file: Option<File>,
     /// Whether this command may change data.
     pub changes: bool,
+    /// What `status --watch` counted in the last minute.
+    pub samples: Vec<Sample>,
     typed: Typed,
     clock: Clock,
     core: Option<Core>,
@@ -46,6 +49,7 @@ impl Session {
             ui,
             file,
             changes: false,
+            samples: Vec::new(),
             typed,
             clock,
             core: None,

@@ -398,7 +398,7 @@ pub(crate) fn failure(
         }
     };
     Err(match job {
-        Some(job) => result.hint(format!("`qless get {}` shows its state", quoted(&job.jid))),
+        Some(job) => result.hint(format!("`qless explain {}` shows why", quoted(&job.jid))),
         None => result,
     })
 }

@@ -84,7 +84,7 @@ fn put_waits_for_its_job() {
         l
         --- stderr
         error: the deadline of 0.0s passed: `l` is not complete
-        hint: `qless get l` shows its state
+        hint: `qless explain l` shows why
         --- exit 124
     "#]]);
 }
@@ -126,33 +126,41 @@ fn jobs_that_have_ended_already_count_immediately() {
     run("wait a").exits(0);
     run("wait a b c --any").exits(0);
     run("wait b c --any --deadline 0.05").exits(124);
-    run("wait b --any").shows(expect![[r#"
+    run("wait b --any")
+        .shows(expect![[r#"
         b	failed	0s
         --- stderr
         error: none of 1 job can reach state `complete`
         --- exit 8
-    "#]]).exits(8);
+    "#]])
+        .exits(8);
     run("wait b --for failed").exits(0);
-    run("wait a --for failed").shows(expect![[r#"
+    run("wait a --for failed")
+        .shows(expect![[r#"
         a	complete	0s
         --- stderr
         error: `a` is complete, so it will not be failed
         --- exit 8
-    "#]]).exits(8);
+    "#]])
+        .exits(8);
     run("wait c --for waiting").exits(0);
     run("wait --tag t").exits(8);
     run("wait --tag t --state complete,waiting --for complete --any").exits(0);
-    run("wait nope").shows(expect![[r#"
+    run("wait nope")
+        .shows(expect![[r#"
         --- stderr
         error: job `nope` does not exist
         --- exit 4
-    "#]]).exits(4);
-    run("wait a nope nada").shows(expect![[r#"
+    "#]])
+        .exits(4);
+    run("wait a nope nada")
+        .shows(expect![[r#"
         a	complete	0s
         --- stderr
         error: 2 jobs do not exist: `nope`, `nada`
         --- exit 4
-    "#]]).exits(4);
+    "#]])
+        .exits(4);
     run("wait nope --allow-gone").exits(0);
     run("wait --tag none").shows(expect![[r#"
         --- stderr
@@ -173,7 +181,8 @@ fn each_format_has_each_job() {
     let run = |line: &str| redis.qless().run(line).exits(124);
     expect![[r#"
         a	complete	TIME
-    "#]].assert_eq(&without_times(&run("wait a b --deadline 0.1").stdout()));
+    "#]]
+    .assert_eq(&without_times(&run("wait a b --deadline 0.1").stdout()));
     assert_eq!(run("wait a b --deadline 0.1 -o jid").stdout(), "a\n");
     let ran = run("wait a b --deadline 0.1 -o json");
     assert_eq!(ran.stderr(), "");
@@ -228,13 +237,16 @@ fn a_job_that_vanishes_without_an_event_is_gone() {
     until(|| subscribers(&redis) == 2);
     redis.send(&["DEL", "ql:j:a"]);
     let [strict, lenient] = both;
-    strict.end().shows(expect![[r#"
+    strict
+        .end()
+        .shows(expect![[r#"
         a	gone	2s
         --- stderr
         error: `a` does not exist any more: cancelled, or complete and expired
         hint: `--allow-gone` accepts that
         --- exit 8
-    "#]]).exits(8);
+    "#]])
+        .exits(8);
     lenient.end().exits(0);
 }
 
@@ -312,7 +324,7 @@ fn signals_end_the_wait() {
         let ran = wait.end().exits(code);
         assert_eq!(
             ran.stderr(),
-            "error: interrupted: `a` is not complete\nhint: `qless get a` shows its state\n"
+            "error: interrupted: `a` is not complete\nhint: `qless explain a` shows why\n"
         );
     }
 }
