@@ -111,7 +111,9 @@ fn fill(server: &mut Server, jobs: usize) {
         server.call(&calls.collect::<Vec<_>>());
     }
     for page in (0..AWAITED).collect::<Vec<_>>().chunks(500) {
-        let calls = page.iter().map(|at| put(NOW - 50.0, "done", format!("awaited-{at}")));
+        let calls = page
+            .iter()
+            .map(|at| put(NOW - 50.0, "done", format!("awaited-{at}")));
         server.call(&calls.collect::<Vec<_>>());
         server.call(&[pop(NOW - 49.0, "done", page.len())]);
         let calls = page.iter().map(|at| {

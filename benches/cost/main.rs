@@ -54,7 +54,7 @@ fn main() {
         check::print(2, &sizes);
     }
     if is_named("live") {
-        live::print(5, &sizes);
+        live::print(10, &sizes);
     }
 }
 

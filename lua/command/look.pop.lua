@@ -53,8 +53,8 @@ return function(argv, now, t)
       if call('exists', keys[i]) == 0 then return members[i] end
     end
   end
-  add('ghost', ghost(call('zrangebyscore', locks, '-inf', t, 'LIMIT', 0, 100))
-    or ghost(call('zrevrange', work, 0, 99)))
+  add('ghost', ghost(call('zrangebyscore', locks, '-inf', t, 'LIMIT', 0, 20))
+    or ghost(call('zrevrange', work, 0, 19)))
 
   local since, oldest = need('queue/oldest')(now, t, queue)
   add('oldest', since)
@@ -64,7 +64,7 @@ return function(argv, now, t)
   if score then
     local ahead = call('zcount', work, '(' .. score, '+inf')
     -- Jobs that were put in one call have the same score.
-    local alike = call('zrevrangebyscore', work, score, score, 'LIMIT', 0, 1000)
+    local alike = call('zrevrangebyscore', work, score, score, 'LIMIT', 0, 500)
     for i = 1, #alike do
       if alike[i] == jid then break end
       ahead = ahead + 1

@@ -1,5 +1,5 @@
--- Returns what `status` shows besides queues and workers. The cost does not depend on the number of jobs: a
--- failure list is searched by halves for its first failure before `since`. Writes nothing.
+-- Returns what `status` shows besides queues and workers. The cost hardly depends on the number of jobs: a
+-- failure list is probed for its first failure before `since`. Writes nothing.
 -- Takes: since
 -- Returns: number of complete jobs; text of INFO, nil if the user may not read it; per group: name, jobs, failures
 --   since then; per queue: name, pops of today, completions of today, failures of today, late recurring jobs,
@@ -16,12 +16,15 @@ local function failed_at(key, index)
   return type(when) == 'number' and when or 0
 end
 
--- Returns the number of failures since a time. The newest stands first; most lists are searched near their head.
+-- Returns the number of failures since a time. The newest stands first. Up to 16 it is exact, beyond that to a
+-- sixteenth: each probe reads another job.
 local function recent(key, size, since)
-  local known, probe = 0, 1
-  while probe <= size and failed_at(key, probe - 1) >= since do known, probe = probe, probe * 2 end
-  local low, high = known, math.min(probe, size + 1)
-  while high - low > 1 do
+  if size == 0 or failed_at(key, 0) < since then return 0 end
+  if failed_at(key, size - 1) >= since then return size end
+  local low, high = 1, 8
+  while high < size and failed_at(key, high - 1) >= since do low, high = high, high * 8 end
+  high = math.min(high, size)
+  while high - low > math.max(1, low / 16) do
     local middle = math.floor((low + high) / 2)
     if failed_at(key, middle - 1) >= since then low = middle else high = middle end
   end

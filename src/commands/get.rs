@@ -143,7 +143,9 @@ fn show(
         for detail in &mut details.list.items {
             if let JobDetail::Job(job) = detail {
                 job.neighbors = neighbors(job, now, session)?;
-                job.blocked_by = blocked_by(job, now, session)?;
+                if one {
+                    job.blocked_by = blocked_by(job, now, session)?;
+                }
             }
         }
     }

@@ -20,7 +20,8 @@ use crate::session::Session;
 /// The server, the number of jobs in each state, what was popped and completed today (UTC), the oldest
 /// waits, paused queues, recent failures, workers, recurring jobs that are late, and what needs
 /// attention. `--watch` also shows how many jobs are put and completed per second. The number of calls
-/// does not depend on the number of jobs.
+/// does not depend on the number of jobs. More than 16 recent failures of a group are counted to a
+/// sixteenth.
 ///
 /// Examples: `qless status` · `qless status --since 10m` · `qless status -o json | jq .totals`
 ///

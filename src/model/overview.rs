@@ -259,7 +259,10 @@ pub(crate) struct RecentFailures {
 impl RecentFailures {
     const FIELDS: &'static [Field] = &[
         Field::name("group", "the kind of failure"),
-        Field::count("recent", "jobs that failed since `--since`"),
+        Field::count(
+            "recent",
+            "jobs that failed since `--since`; above 16 to a sixteenth",
+        ),
         Field::count("jobs", "all failed jobs of the group"),
     ];
 }

@@ -47,8 +47,8 @@ impl View for Overview {
         detail.line("jobs", counts.join(", "));
         let recurring = plural(recurring, "recurring job", "recurring jobs");
         let groups = plural(groups, "group of failures", "groups of failures");
-        let queues = plural(queues, "queue", "queues");
-        detail.line("", format!("{queues}, {recurring}, {groups}"));
+        let queues = page.count(queues);
+        detail.line("queues", format!("{queues} known, {recurring}, {groups}"));
         let rate = |rate: f64| format!("{rate:.1}/s");
         let today = &self.today;
         let mut line = format!(
@@ -75,14 +75,14 @@ impl View for Overview {
         detail.line("workers", format!("{seen}, {hold}"));
         let stalled = self.stalled_workers.iter();
         let stalled = stalled.map(|worker| format!("{} lost {}", worker.name, worker.stalled));
-        section(&mut detail, "stalled", stalled, Some(Ink::Yellow));
+        section(&mut detail, page, "stalled", stalled, Some(Ink::Yellow));
         let waits = self.waits.iter().map(|wait| {
             let time = duration(wait.wait_s.0);
             format!("{} {time} ({})", wait.queue, wait.jid)
         });
-        section(&mut detail, "oldest wait", waits, None);
+        section(&mut detail, page, "oldest wait", waits, None);
         let paused = self.paused.iter().map(|queue| paused_line(queue, page));
-        section(&mut detail, "paused", paused, Some(Ink::Yellow));
+        section(&mut detail, page, "paused", paused, Some(Ink::Yellow));
         let since = duration(self.since_s.0);
         let failures = self.failures.iter().map(|group| {
             let (recent, jobs) = (page.count(group.recent), page.count(group.jobs));
@@ -91,18 +91,18 @@ impl View for Overview {
                 group.group
             )
         });
-        section(&mut detail, "failures", failures, Some(Ink::Red));
+        section(&mut detail, page, "failures", failures, Some(Ink::Red));
         let late = self.late_recurring.iter().map(|late| {
             let jobs = plural(late.jobs, "recurring job", "recurring jobs");
             let due = late.due.map(|due| format!(", due {}", page.when(due)));
             format!("{}: {jobs}{}", late.queue, due.unwrap_or_default())
         });
-        section(&mut detail, "late", late, Some(Ink::Yellow));
+        section(&mut detail, page, "late", late, Some(Ink::Yellow));
         let problems = self
             .problems
             .iter()
             .map(|problem| problem.0.sentence().to_owned());
-        section(&mut detail, "problems", problems, Some(Ink::Red));
+        section(&mut detail, page, "problems", problems, Some(Ink::Red));
         detail.draw()
     }
 }
@@ -110,17 +110,20 @@ impl View for Overview {
 /// Adds a line for each of the first items, and one that counts the rest.
 fn section(
     detail: &mut Detail,
+    page: &Page,
     name: &'static str,
     items: impl ExactSizeIterator<Item = String>,
     ink: Option<Ink>,
 ) {
     let more = items.len().saturating_sub(MOST);
     for (at, item) in items.take(MOST).enumerate() {
-        let name = if at == 0 { name } else { "" };
+        // A script finds each line by its name.
+        let name = if at == 0 || !page.terminal { name } else { "" };
         detail.line_with_remark(name, item, ink, String::new());
     }
     if more > 0 {
-        detail.line("", format!("… {more} more"));
+        let name = if page.terminal { "" } else { name };
+        detail.line(name, format!("… {more} more"));
     }
 }
 

@@ -5,6 +5,8 @@
 //! without an event, because an event is delivered at most once and some changes have none; after a
 //! lost connection all are read. A user who may not subscribe has the periodic reads only.
 
+mod display;
+mod failure;
 mod jobs;
 
 use std::time::{Duration, Instant};
@@ -19,10 +21,10 @@ use crate::model::queue::Seconds;
 use crate::model::wait::{Wait, WaitItem, WaitOutcome, WaitResult, WaitTotals};
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{Harmless, duration, first_line, measure, plural, quoted};
-use crate::ui::{LiveLines, Progress, Ui};
-use crate::view::wait::pending;
+use crate::ui::Ui;
 
+use display::Display;
+pub(crate) use failure::failure;
 use jobs::{AwaitedJobs, Seen};
 
 /// What to wait for.
@@ -44,7 +46,7 @@ const PAGE: usize = 500;
 /// Time between two periodic reads.
 const EVERY: Duration = Duration::from_secs(2);
 
-/// The number of jobs that a periodic read reads: some 25 ms of the server. More jobs take turns.
+/// The number of jobs that a periodic read reads: less than 100 ms of the server. More jobs take turns.
 const TURN: usize = 10_000;
 
 /// Time between two checks of the signals.
@@ -55,9 +57,6 @@ const DELAY: f64 = 0.2;
 
 /// How long the command may continue after a signal.
 const PATIENCE: Duration = Duration::from_millis(500);
-
-/// The number of jobs that have a line of their own on a terminal.
-const LINES: usize = 10;
 
 /// A wait that has subscribed, so that it misses nothing that happens from now on.
 pub(crate) struct Waiter {
@@ -76,9 +75,11 @@ enum Stopped {
 }
 
 impl Waiter {
-    /// Subscribes. The deadline counts from now.
+    /// Subscribes, and handles signals. The deadline counts from now.
     pub(crate) fn open(options: WaitOptions, session: &mut Session) -> Result<Waiter, Error> {
         let begun = Instant::now();
+        let interrupt = Interrupt::listen();
+        interrupt.end_process_after(PATIENCE);
         let (core, ui) = session.core_and_ui()?;
         let log = match core.event_log() {
             Ok(log) => Some(log),
@@ -93,7 +94,7 @@ impl Waiter {
             begun,
             deadline: options.deadline.and_then(|left| begun.checked_add(left)),
             log,
-            interrupt: Interrupt::listen(),
+            interrupt,
         })
     }
 
@@ -104,7 +105,6 @@ impl Waiter {
         session: &mut Session,
         ended: impl FnMut(&mut Ui, &WaitItem) -> Result<(), Error>,
     ) -> Result<Wait, Error> {
-        self.interrupt.end_process_after(PATIENCE);
         let display = Display::new(&session.ui, jids.len());
         let mut run = Run {
             jobs: AwaitedJobs::new(self.options.awaited, self.begun, jids),
@@ -318,140 +318,4 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> Run<'_, F> {
             false => Ok(()),
         }
     }
-}
-
-/// What a terminal shows while jobs are pending.
-enum Display {
-    /// A line for each job.
-    Lines(Option<LiveLines>),
-    Bar(Progress),
-}
-
-impl Display {
-    fn new(ui: &Ui, jobs: usize) -> Display {
-        match jobs <= LINES {
-            true => Display::Lines(ui.live_lines()),
-            false => Display::Bar(ui.progress(jobs as u64)),
-        }
-    }
-
-    fn update(&mut self, jobs: &AwaitedJobs, begun: Instant) {
-        if let Display::Lines(Some(lines)) = self {
-            let elapsed = begun.elapsed().as_secs_f64();
-            let texts = jobs.unfinished().map(|at| {
-                let item = jobs.item(at);
-                pending(&item.jid, item.state, elapsed)
-            });
-            lines.show(&texts.collect::<Vec<String>>());
-        }
-    }
-
-    fn clear(&mut self) {
-        if let Display::Lines(Some(lines)) = self {
-            lines.show(&[]);
-        }
-    }
-
-    fn add(&mut self) {
-        if let Display::Bar(bar) = self {
-            bar.add(1);
-        }
-    }
-
-    fn finish(mut self) {
-        self.clear();
-        if let Display::Bar(bar) = self {
-            bar.finish();
-        }
-    }
-}
-
-/// Returns the error of a wait that did not reach its end.
-pub(crate) fn failure(
-    wait: &Wait,
-    options: &WaitOptions,
-    session: &mut Session,
-) -> Result<(), Error> {
-    let totals = &wait.totals;
-    let job = wait.decisive.map(|at| &wait.items[at]);
-    let result = match (totals.outcome, job) {
-        (WaitOutcome::Reached(_), _) => return Ok(()),
-        (WaitOutcome::Ended(_), Some(job)) if !options.any => {
-            return Err(ended(job, options, session));
-        }
-        (WaitOutcome::Ended(_), _) => {
-            let jobs = plural(totals.jobs as u64, "job", "jobs");
-            let message = format!("none of {jobs} can reach state `{}`", totals.awaited);
-            return Err(Error::new(Kind::JobFailed, message));
-        }
-        (WaitOutcome::Deadline, _) => {
-            let deadline = options.deadline.unwrap_or_default().as_secs_f64();
-            let deadline = match deadline < 1.0 {
-                true => measure(deadline),
-                false => duration(deadline),
-            };
-            let error = format!("the deadline of {deadline} passed: {}", rest(wait));
-            Error::new(Kind::Deadline, error)
-        }
-        (WaitOutcome::Interrupted(kind), _) => {
-            Error::new(kind, format!("interrupted: {}", rest(wait)))
-        }
-    };
-    Err(match job {
-        Some(job) => result.hint(format!("`qless explain {}` shows why", quoted(&job.jid))),
-        None => result,
-    })
-}
-
-/// Returns how many jobs have not reached the state.
-fn rest(wait: &Wait) -> String {
-    let WaitTotals {
-        jobs,
-        reached,
-        awaited,
-        ..
-    } = wait.totals;
-    match (jobs, &wait.items[..]) {
-        (1, [job]) => format!("`{}` is not {awaited}", job.jid),
-        _ => format!("{reached} of {jobs} jobs are {awaited}"),
-    }
-}
-
-/// Returns the error about a job that can no longer reach the state.
-fn ended(job: &WaitItem, options: &WaitOptions, session: &mut Session) -> Error {
-    let jid = &job.jid;
-    let (sentence, hint) = match job.result {
-        WaitResult::Ended(State::Failed) => {
-            let hint = format!("`qless get {}` shows the failure", quoted(jid));
-            (format!("`{jid}` failed{}", cause(jid, session)), Some(hint))
-        }
-        WaitResult::Ended(state) => {
-            let why = format!("`{jid}` is {state}, so it will not be {}", options.awaited);
-            (why, None)
-        }
-        WaitResult::Gone => (
-            format!("`{jid}` does not exist any more: cancelled, or complete and expired"),
-            Some("`--allow-gone` accepts that".to_owned()),
-        ),
-        _ => (format!("`{jid}` was cancelled"), None),
-    };
-    let error = Error::new(Kind::JobFailed, sentence).jid(jid);
-    match hint {
-        Some(hint) => error.hint(hint),
-        None => error,
-    }
-}
-
-/// Returns `: group: message` of a failed job, if it can be read.
-fn cause(jid: &Name, session: &mut Session) -> String {
-    let read = |session: &mut Session| {
-        let core = session.core().ok()?;
-        let jobs = core.jobs_with(core.now(), "jid,failure", std::slice::from_ref(jid));
-        jobs.ok()?.pop()??.failure
-    };
-    let Some(failure) = read(session) else {
-        return String::new();
-    };
-    let message = Harmless(first_line(failure.message.as_bytes())).to_string();
-    format!(": {}: {message}", failure.group)
 }

@@ -41,17 +41,18 @@ fn everything_is_on_one_screen() {
     assert!(server.contains(", master, up "), "{server}");
     expect![[r#"
         jobs	2 waiting, 0 running, 1 stalled, 1 scheduled, 1 depends, 2 failed, 1 complete
-        	3 queues, 1 recurring job, 2 groups of failures
+        queues	3 known, 1 recurring job, 2 groups of failures
         today	4 popped, 1 completed, 2 failures (0.0/s popped, 0.0/s completed)
         workers	2 workers were seen, 0 hold jobs
         oldest wait	mail 16m 37s (d)
-        	images 10s (f)
+        oldest wait	images 10s (f)
         paused	images since 1970-01-02T00:59:51.000Z, by ann@HOST (disk swap)
         failures	new: 1 in the last 5m, 1 in all
         late	web: 1 recurring job, due 1970-01-02T00:58:20.000Z
         problems	jobs have lost their workers: `qless jobs --state stalled`
-        	recurring jobs are late, because nobody polls their queues: `qless recur list`
-    "#]].assert_eq(&format!("{rest}\n"));
+        problems	recurring jobs are late, because nobody polls their queues: `qless recur list`
+    "#]]
+    .assert_eq(&format!("{rest}\n"));
 }
 
 #[test]
@@ -63,10 +64,12 @@ fn the_document_has_the_totals() {
     "#]].assert_eq(&format!("{}\n", doc["totals"]));
     expect![[r#"
         {"completed":1,"completed_per_s":0,"failures":2,"popped":4,"popped_per_s":0.001}
-    "#]].assert_eq(&format!("{}\n", doc["today"]));
+    "#]]
+    .assert_eq(&format!("{}\n", doc["today"]));
     expect![[r#"
         [{"group":"new","jobs":1,"recent":1},{"group":"old","jobs":1,"recent":1}]
-    "#]].assert_eq(&format!("{}\n", doc["failures"]));
+    "#]]
+    .assert_eq(&format!("{}\n", doc["failures"]));
     expect![[r#"
         [{"code":"stalled","message":"jobs have lost their workers: `qless jobs --state stalled`"},{"code":"late_recurring","message":"recurring jobs are late, because nobody polls their queues: `qless recur list`"}]
     "#]].assert_eq(&format!("{}\n", doc["problems"]));

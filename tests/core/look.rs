@@ -586,10 +586,19 @@ fn look_status_counts_failures_since_a_time() {
         let groups = reply.list()[2].list();
         assert_eq!(groups[0].texts(), ["g", "20", &(20 - since).to_string()]);
     }
+    // More are counted to a sixteenth.
+    for at in 100..1000 {
+        core.ok(&format!("put {at} w q k{at} K {{}} 0"));
+        core.ok(&format!("pop {at} q w 1"));
+        core.ok(&format!("fail {at} k{at} w g m"));
+    }
+    let reply = core.ok("look.status 1000 500");
+    let recent: f64 = reply.list()[2].list()[0].texts()[2].parse().unwrap();
+    assert!((470.0..=500.0).contains(&recent), "{recent}");
     let reply = core.ok("look.status 99 0");
     let queue = &reply.list()[3].list()[0];
-    assert_eq!(queue.list()[1].text(), "20");
-    assert_eq!(queue.list()[3].text(), "20");
+    assert_eq!(queue.list()[1].text(), "920");
+    assert_eq!(queue.list()[3].text(), "920");
     assert!(reply.list()[1].text().contains("redis_version:"));
     assert!(core.refused("look.status 99 x").contains("Look(): since"));
 }
