@@ -97,8 +97,12 @@ pub(super) fn of_job(
     if let (true, Some((queue, facts))) = (is_queued, queue) {
         let can_wait = matches!(job.state, Some(State::Waiting | State::Stalled))
             || job.state == Some(State::Scheduled) && reasons.is_empty();
-        let is_unlisted = job.state == Some(State::Waiting) && !facts.listed;
-        if job.state.is_none() || is_unlisted {
+        let is_unlisted = match job.state {
+            Some(State::Waiting) => !facts.listed,
+            Some(State::Scheduled) => job.scheduled_for.is_none(),
+            state => state.is_none(),
+        };
+        if is_unlisted {
             reasons.push(broken(&queue.name, None));
         }
         add_queue(queue, facts, can_wait, now, &mut reasons);
@@ -110,6 +114,10 @@ pub(super) fn of_job(
         if facts.ahead > 0 {
             reasons.push(ahead(job, facts, now));
         }
+    }
+    if is_queued && queue.is_none() {
+        // The server has nothing of its queue.
+        reasons.push(broken(&job.queue.clone().unwrap_or_default(), None));
     }
     // A reason that blocks is more decisive than one that delays.
     reasons.sort_by_key(|reason| !reason.blocking);

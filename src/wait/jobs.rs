@@ -240,3 +240,99 @@ fn ending(awaited: State, state: State) -> WaitResult {
         false => WaitResult::Ended(state),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn awaiting(state: State) -> AwaitedJobs {
+        AwaitedJobs::new(state, Instant::now(), vec!["a".into(), "b".into()])
+    }
+
+    /// A job with a mark that tells the length of its history.
+    fn job(state: State, history: &[&str]) -> Job {
+        let entry = |what: &&str| Entry {
+            what: (*what).into(),
+            when: None,
+            note: Vec::new(),
+        };
+        Job {
+            jid: "a".into(),
+            state: Some(state),
+            mark: format!("{state}:1:{}:q:x", history.len()).into_bytes(),
+            history: Some(history.iter().map(entry).collect()),
+            ..Job::default()
+        }
+    }
+
+    fn hear(jobs: &mut AwaitedJobs, kind: EventKind) {
+        let jid = Name::from("a");
+        assert!(jobs.hear(&Event { jid, kind }));
+    }
+
+    #[test]
+    fn an_event_tells_why_a_job_is_missing() {
+        for (kind, result) in [
+            (EventKind::Completed, WaitResult::Reached(State::Complete)),
+            (EventKind::Cancelled, WaitResult::Cancelled),
+        ] {
+            let mut jobs = awaiting(State::Complete);
+            assert_eq!(jobs.read(0, None, false), Seen::Missing);
+            hear(&mut jobs, kind);
+            assert_eq!(jobs.take_dirty(), [0]);
+            assert_eq!(jobs.read(0, None, false), Seen::Ended);
+            assert_eq!(jobs.item(0).result, result);
+        }
+        let mut jobs = awaiting(State::Complete);
+        hear(&mut jobs, EventKind::Other);
+        assert_eq!(jobs.read(0, None, false), Seen::Missing);
+        assert_eq!(jobs.read(0, None, true), Seen::Ended);
+        assert_eq!(jobs.item(0).result, WaitResult::Gone);
+    }
+
+    #[test]
+    fn new_entries_of_the_history_tell_a_state_that_was_passed_through() {
+        let mut jobs = awaiting(State::Running);
+        let before = job(State::Waiting, &["put", "popped", "put"]);
+        assert_eq!(jobs.read(0, Some(&before), false), Seen::Pending);
+        let after = job(State::Waiting, &["put", "popped", "put", "popped", "put"]);
+        assert_eq!(jobs.read(0, Some(&after), false), Seen::Changed);
+        assert_eq!(jobs.read_history(0, &after), Seen::Ended);
+        assert_eq!(jobs.item(0).result, WaitResult::Reached(State::Running));
+        let moved = job(State::Waiting, &["put"]);
+        assert_eq!(jobs.read(1, Some(&moved), false), Seen::Pending);
+        let moved = job(State::Waiting, &["put", "put"]);
+        assert_eq!(jobs.read(1, Some(&moved), false), Seen::Changed);
+        assert_eq!(jobs.read_history(1, &moved), Seen::Pending);
+        assert_eq!(jobs.read(1, Some(&moved), false), Seen::Pending);
+    }
+
+    /// A job that advances to a next queue has the entry `done`, but no event of its completion.
+    #[test]
+    fn a_job_that_was_put_again_after_its_completion_was_complete() {
+        let before = job(State::Running, &["put", "popped"]);
+        let after = job(State::Waiting, &["put", "popped", "done", "put"]);
+        for (kind, seen) in [
+            (EventKind::Completed, Seen::Ended),
+            (EventKind::Other, Seen::Pending),
+        ] {
+            let mut jobs = awaiting(State::Complete);
+            assert_eq!(jobs.read(0, Some(&before), false), Seen::Pending);
+            hear(&mut jobs, kind);
+            assert_eq!(jobs.read(0, Some(&after), false), Seen::Changed);
+            assert_eq!(jobs.read_history(0, &after), seen);
+        }
+    }
+
+    #[test]
+    fn periodic_reads_take_turns() {
+        let jids = (0..5).map(|at| Name::from(format!("j{at}"))).collect();
+        let mut jobs = AwaitedJobs::new(State::Complete, Instant::now(), jids);
+        assert_eq!(jobs.take_turn(2), [0, 1]);
+        assert_eq!(jobs.take_turn(2), [2, 3]);
+        assert_eq!(jobs.take_turn(2), [4, 0]);
+        jobs.read(2, Some(&job(State::Failed, &["put"])), false);
+        assert_eq!(jobs.take_turn(9), [1, 3, 4, 0]);
+        assert_eq!((jobs.pending, jobs.reached), (4, 0));
+    }
+}

@@ -278,6 +278,12 @@ fn a_broken_queue_is_found() {
     );
     redis.send(&["DEL", "ql:q:q-work"]);
     assert_eq!(codes(&redis, 1001.0, "a"), ["queue_broken blocking"]);
+    redis.send(&["ZREM", "ql:queues", "q"]);
+    assert_eq!(codes(&redis, 1001.0, "a"), ["queue_broken blocking"]);
+    redis.send(&["ZADD", "ql:queues", "1", "q"]);
+    redis.at(1000).run("put q K --jid later --delay 1h").ok();
+    redis.send(&["ZREM", "ql:q:q-scheduled", "later"]);
+    assert_eq!(codes(&redis, 1001.0, "later"), ["queue_broken blocking"]);
     redis.send(&["HSET", "ql:j:a", "data", "{nonsense"]);
     assert_eq!(
         codes(&redis, 1001.0, "a"),

@@ -77,6 +77,7 @@ fn the_document_has_the_totals() {
     assert_eq!(doc["waits"][0]["queue"], "mail");
     assert_eq!(doc["paused"][0]["reason"], "disk swap");
     assert_eq!(doc["last_minute"], serde_json::Value::Null);
+    redis.at(90_000).run("--read-only status").exits(0);
     let empty = Redis::start();
     let doc = empty.at(90_000).run("status -o json").json();
     assert_eq!(doc["totals"]["waiting"], 0);

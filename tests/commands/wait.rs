@@ -167,6 +167,7 @@ fn jobs_that_have_ended_already_count_immediately() {
         no job matches: nothing to wait for
     "#]]);
     redis.qless().input("a\n").run("wait -").exits(0);
+    run("--read-only wait a").exits(0);
     run("wait a -o raw").exits(2);
     run("wait").exits(2);
 }
