@@ -38,16 +38,10 @@ done
 # One stream, in the order of events.
 exec 2>&1
 
-# A terminal gets color and time to read. Elsewhere tables have tabs, and no headers by default.
-bold='' dim='' plain='' breath=0
-queues=' --headers always | expand -t 9,18,27,36,47,56,67,78'
-damage=' --headers always | expand -t 10,26,33,87'
-repaired=' --headers always | expand -t 10,26,34,40,49,55'
-failed=' --headers always --time-format relative | expand -t 14,20,28,45'
-jobs=' --headers always | expand -t 34,49,58'
-stats=' --days 1 --columns queue,day,completed,failures,wait-p95,run-p95 --headers always | expand -t 9,21,32,42,54'
+# A terminal gets color and time to read. A file gets the same tables as a terminal.
+bold='' dim='' plain='' breath=0 table=' -o table'
 if [ -t 1 ]; then
-  queues='' failed='' jobs='' stats='' damage='' repaired=''
+  table=''
   [ -n "${CI:-}" ] || breath=0.9
   if [ -z "${NO_COLOR:-}" ]; then
     bold=$'\e[1m' dim=$'\e[2m' plain=$'\e[0m'
@@ -94,7 +88,7 @@ say 'Evening. A private Redis starts with the first command; two queues fill up.
 run 'export QLESS_REDIS_URL=local:$PWD/night'
 run "for i in \$(seq $photos); do qless put uploads Photo::Upload \"{\\\"photo\\\":\$i}\" --tag night; done >jids"
 run "for i in \$(seq $videos); do qless put videos Video::Upload \"{\\\"video\\\":\$i}\" --tag night; done >>jids"
-show "qless queues$queues"
+show "qless queues$table"
 check 'jids printed' "$all" "$(sort -u jids | wc -l | tr -d ' ')"
 check 'photos put' "$photos 0 0 0 0" "$(counts uploads)"
 check 'videos put' "$videos 0 0 0 0" "$(counts videos)"
@@ -110,29 +104,29 @@ show 'worker() {
   done
 }'
 run 'worker uploads videos >log 2>&1'
-show "qless queues$queues"
+show "qless queues$table"
 check 'uploads after the failure' '0 0 0 0 0' "$(counts uploads)"
 check 'videos after the failure' '0 0 0 0 0' "$(counts videos)"
 
 say 'The operator inspects them: one failure group, some of its jobs, one in full.'
-show "qless failed$failed"
-show "qless jobs --group 'upload error' --limit 3 --columns jid,klass,queue,detail$jobs"
-show "qless get \$(head -n 1 jids)"
+show "qless failed$table"
+show "qless jobs --group 'upload error' --limit 3 --columns jid,klass,queue,detail$table"
+show "qless get \$(head -n 1 jids)$table"
 check 'jobs failed' "upload error $all" "$(groups)"
 
 say 'The bucket is back. Each job goes back into its own queue.'
 run 'mkdir bucket'
 show "qless failed --group 'upload error' --retry-all --yes"
-show "qless queues$queues"
+show "qless queues$table"
 check 'groups after the retry' '' "$(groups)"
 check 'photos retried' "$photos 0 0 0 0" "$(counts uploads)"
 check 'videos retried' "$videos 0 0 0 0" "$(counts videos)"
 
 say 'The same worker, once more.'
 run 'worker uploads videos >log 2>&1'
-show "qless queues$queues"
+show "qless queues$table"
 show 'ls bucket | wc -l'
-show "qless stats uploads$stats"
+show "qless stats uploads$table"
 check 'uploads in the end' '0 0 0 0 0' "$(counts uploads)"
 check 'videos in the end' '0 0 0 0 0' "$(counts videos)"
 check 'groups in the end' '' "$(groups)"
@@ -143,13 +137,13 @@ say 'Noon. Two more photos wait, and a cleanup by hand deletes the wrong key: fr
 # a client with the reference core fails in this queue.'
 run "for i in 1 2; do qless put uploads Photo::Upload --tag noon; done >noon"
 run 'redis-cli -s night/redis.sock DEL ql:j:$(head -n 1 noon)'
-show "qless check$damage || echo exit \$?"
+show "qless check$table || echo exit \$?"
 check 'what a check says' 7 "$(qless -q check >/dev/null && echo 0 || echo $?)"
 
 say 'The repair, command by command, as a dry run. Then for real; the undo file can revert it.'
 show 'qless check --repair --dry-run --quiet'
-show "qless check --repair --undo undo.ndjson --yes$repaired"
-show "qless check$damage && echo clean"
+show "qless check --repair --undo undo.ndjson --yes$table"
+show "qless check$table && echo clean"
 check 'what a check says after the repair' 0 "$(qless -q check >/dev/null && echo 0 || echo $?)"
 check 'the photo that was not deleted' "$(tail -n 1 noon)" "$(qless pop uploads -o jid)"
 

@@ -1,4 +1,4 @@
-//! `--watch`: runs a read-only command again and again, until Ctrl-C.
+//! `--watch`: runs a read-only command again and again, until q, Esc or Ctrl-C.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,13 +12,14 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::session::Session;
 use crate::text::{Harmless, duration, measure};
+use crate::ui::keyboard::QuitKey;
 use crate::ui::screen;
 use crate::ui::screen::Screen;
 
 /// Time between two checks of the signals.
 const BLINK: Duration = Duration::from_millis(20);
 
-/// How long a call may continue after Ctrl-C.
+/// How long a call may continue after q or Ctrl-C.
 const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Runs a command and shows its result at an interval.
@@ -153,12 +154,17 @@ impl Signals {
         signals
     }
 
-    /// Ends the process if the loop cannot: it may wait for a server while Ctrl-C must not.
+    /// Reads the keyboard, for which q and Esc are what Ctrl-C is. Ends the process if the loop cannot:
+    /// it may wait for a server while Ctrl-C must not.
     fn guard(&self) {
         let signals = self.clone();
         thread::spawn(move || {
+            let mut quit = QuitKey::default();
             let exit = loop {
                 thread::sleep(BLINK);
+                if quit.pressed() {
+                    signals.interrupted.store(true, Ordering::Relaxed);
+                }
                 if let Some(exit) = signals.asked() {
                     break exit;
                 }

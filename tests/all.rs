@@ -89,6 +89,7 @@ mod commands {
     mod fail;
     mod failed;
     mod forget;
+    mod formats;
     mod get;
     mod heartbeat;
     mod help;
@@ -100,6 +101,7 @@ mod commands {
     mod log;
     mod man;
     mod r#move;
+    mod nothing;
     mod pause;
     mod peek;
     mod pop;

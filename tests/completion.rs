@@ -522,7 +522,7 @@ fn the_binary_offers_what_can_be_typed() {
 
         qless put mail K x --if
         names	
-        --if-absent	Leave an existing job with this jid as it is
+        --if-absent	Leave an existing job with this jid as it is, also a complete one that is still known
 
         qless length q 
         names	

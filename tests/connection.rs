@@ -130,6 +130,25 @@ fn a_server_without_free_connections_is_reported() {
 }
 
 #[test]
+fn a_reason_to_wait_is_reported_if_the_time_ends_during_a_later_attempt() {
+    let attempts = AtomicUsize::new(0);
+    let port = listen(move |mut stream| {
+        if attempts.fetch_add(1, Ordering::Relaxed) == 0 {
+            _ = stream.write_all(b"-ERR max number of clients reached\r\n");
+        } else {
+            _ = stream.read_to_end(&mut Vec::new());
+        }
+    });
+    at_port(port)
+        .run("--timeout 1s length q")
+        .shows(expect![[r#"
+        --- stderr
+        error: `redis://127.0.0.1:PORT/0` refuses connections: max number of clients reached
+        --- exit 6
+    "#]]);
+}
+
+#[test]
 fn a_server_that_is_too_old_is_reported() {
     let port = answering(
         b"*4\r\n$6\r\nserver\r\n$5\r\nredis\r\n$7\r\nversion\r\n$6\r\n6.0.16\r\n*2\r\n$1\r\n1\r\n$1\r\n1\r\n",

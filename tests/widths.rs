@@ -3,6 +3,7 @@
 
 use std::process::Command;
 
+use expect_test::expect;
 use qless::internals::width;
 
 use super::support::qless::Qless;
@@ -115,11 +116,132 @@ fn tables_fit_narrow_and_wide_terminals() {
             }
         }
     }
-    for line in ["jobs", "jobs --state failed", "workers mx-2-18841", "track"] {
-        let shown = shown(&qless, line, 40);
-        let jids = shown.lines().filter(|line| line.trim().len() == 32);
-        assert!(jids.count() > 0, "{line}:\n{shown}");
+}
+
+/// A line for each queue, job, group, worker and finding, with the columns that say most.
+#[test]
+fn narrow_terminals_show_each_row_on_one_line() {
+    let redis = busy();
+    let run = |now: u64, line: &str| {
+        redis.at(now).run(line).ok();
+    };
+    run(
+        96,
+        "put mail Mail::Reminder --jid 5510a4d2b8c34e6f8a9b0c1d2e3f4a5b",
+    );
+    run(
+        97,
+        "put images Resize --jid c41d77aa0e3b4f6c9d1f2a5b8c7e6d50",
+    );
+    redis.send(&[
+        "ZADD",
+        "ql:q:mail-work",
+        "5",
+        "9a01b7c64d2e4f3a8b9c0d1e2f3a4b5c",
+    ]);
+    redis.send(&[
+        "HSET",
+        "ql:j:e0000000000000000000000000000000",
+        "retries",
+        "x",
+    ]);
+    let qless = redis.at(130);
+    let mut text = String::new();
+    for columns in [80, 40] {
+        for line in ["queues", "jobs", "failed", "workers"] {
+            let shown = shown(&qless, &format!("-q {line}"), columns);
+            text.push_str(&format!("{columns} {line}\n{shown}\n"));
+        }
+        let mut check = qless.command();
+        check
+            .args(["-q", "check"])
+            .env("TERM", "xterm")
+            .env("NO_COLOR", "1");
+        let shown = terminal::run(check, columns).stdout();
+        text.push_str(&format!("{columns} check\n{shown}\n"));
     }
+    assert!(text.lines().all(|line| width(line) <= 80), "{text}");
+    expect![[r#"
+        80 queues
+        QUEUE    WAITING  STALLED  SCHEDULED  DEPENDS  NEXT WAITS  STATE
+        deploy         0        0          0        1  –
+        images         1        0          1        0  33s         paused 31s (disk swa…
+        mail           2        1          0        0  –
+        reports        1        0          0        0  1m 20s
+
+        80 jobs
+        JID                               KLASS           STATE      QUEUE    DETAIL
+        77be2d0c4a1f4e0f9f0d3b6a5c8e7f10  Deploy          depends    deploy   on 1 job,…
+        c41d77aa0e3b4f6c9d1f2a5b8c7e6d50  Resize          waiting    images   waits 33s
+        d0000000000000000000000000000000  Thumb           scheduled  images   in 1h 58m
+        b0000000000000000000000000000000  Mail::Digest    stalled    mail     mx-2-1884…
+        5510a4d2b8c34e6f8a9b0c1d2e3f4a5b  Mail::Reminder  waiting    mail     waits 34s
+        nightly-1                         Nightly         waiting    reports  waits 1m …
+
+        80 failed
+        GROUP         JOBS  LAST    QUEUES  SAMPLE
+        upload error     1  1m ago  mail    PermissionError: cannot open spool/4411 or …
+
+        80 workers
+        WORKER        RUNNING  STALLED  LAST SEEN
+        build-7-4121        0        0  40s ago
+        mx-2-18841          0        1  1m 10s ago
+
+        80 check
+        SEVERITY  FINDING            COUNT  PROBLEM                       EXAMPLES
+        critical  ghost-waiting          1  id waits in a queue, the jo…  mail: 9a01b7c…
+        error     job-unreadable         1  field or history entry that…  e0000000…: re…
+        info      depends-on-failed      1  job depends on a failed job   77be2d0c… nee…
+
+        40 queues
+        QUEUE    WAITING  STATE
+        deploy         0
+        images         1  paused 31s (disk swap…
+        mail           2
+        reports        1
+
+        40 jobs
+        JID                               AGE
+        77be2d0c4a1f4e0f9f0d3b6a5c8e7f10  1m 58s
+        c41d77aa0e3b4f6c9d1f2a5b8c7e6d50  33s
+        d0000000000000000000000000000000  1m 40s
+        b0000000000000000000000000000000  1m 10s
+        5510a4d2b8c34e6f8a9b0c1d2e3f4a5b  34s
+        nightly-1                         1m 20s
+
+        40 failed
+        GROUP         JOBS  LAST    SAMPLE
+        upload error     1  1m ago  PermissionE…
+
+        40 workers
+        WORKER        STALLED  LAST SEEN
+        build-7-4121        0  40s ago
+        mx-2-18841          1  1m 10s ago
+
+        40 check
+        SEVERITY  FINDING            COUNT
+        critical  ghost-waiting          1
+        error     job-unreadable         1
+        info      depends-on-failed      1
+
+    "#]]
+    .assert_eq(&text);
+    let columns = "jobs --columns jid,klass,state,queue,pri,detail --queue mail -q";
+    expect![[r#"
+        JID
+          KLASS           STATE    QUEUE  PRI
+          DETAIL
+        b0000000000000000000000000000000
+          Mail::Digest    stalled  mail   -10
+          mx-2-18841 lost it 10s ago
+        5510a4d2b8c34e6f8a9b0c1d2e3f4a5b
+          Mail::Reminder  waiting  mail     0
+          waits 34s
+        0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a
+          Mail::Welcome   failed   mail     0
+          upload error: PermissionError: cannot…
+    "#]]
+    .assert_eq(&shown(&qless, columns, 40));
 }
 
 #[test]

@@ -10,6 +10,7 @@ use crate::clock::Clock;
 use crate::commands::ConfigUse;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::select::nothing;
 use crate::session::Session;
 use crate::settings;
 use crate::settings::ConfigFile;
@@ -47,7 +48,10 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     let result = execute(&cli.command, &mut session);
     match result.and_then(|exit| session.ui.finish().map(|()| exit)) {
         Ok(exit) => exit,
-        Err(error) => session.ui.fail(&error),
+        Err(error) => {
+            let error = nothing::explain(error, &mut session);
+            session.ui.fail(&error)
+        }
     }
 }
 

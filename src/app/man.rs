@@ -16,7 +16,8 @@ use crate::text::{Harmless, plural};
 /// Print a manual page, or write all pages
 ///
 /// Each command has a page, such as `retry` or `recur put`. The formats are described in `json.5`
-/// and `config.5`. Without a name it prints `qless.1`. Pages are in roff, as `man` reads it.
+/// and `config.5`. Without a name it prints `qless.1`. On a terminal `man` renders the page, if it is
+/// installed; elsewhere the page is in roff, as `man` reads it.
 ///
 /// Examples: `qless man retry > qless-retry.1` · `qless man json.5` · `qless man --out man1`
 ///
@@ -43,7 +44,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let Some(dir) = args.out else {
         for page in &pages {
-            session.ui.write(&page.bytes)?;
+            match session.ui.terminal() && session.ui.for_people() {
+                true => session.ui.manual_page(&page.bytes)?,
+                false => session.ui.write(&page.bytes)?,
+            }
         }
         return Ok(Exit::Ok);
     };

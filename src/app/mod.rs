@@ -8,7 +8,8 @@ pub(crate) mod generate;
 pub(crate) mod help;
 pub(crate) mod man;
 pub(crate) mod parse;
-pub(crate) mod tree;
+pub(crate) mod suggestion;
+mod tree;
 pub(crate) mod usage;
 
 pub use dispatch::run;

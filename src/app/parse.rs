@@ -3,13 +3,13 @@
 use std::borrow::Cow;
 use std::ffi::OsString;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, FromArgMatches, Subcommand};
 
 use super::help;
 use super::tree::Command;
-use super::usage;
+use super::{suggestion, tree, usage};
 use crate::args::globals::{Globals, Typed};
 use crate::args::shared;
 use crate::error::Error;
@@ -37,7 +37,12 @@ pub(crate) enum Stop {
 pub(crate) fn parse(args: &[OsString]) -> Result<Cli, Stop> {
     let args = &*help_flag_last(args);
     let mut tree = tree(args);
-    let matches = tree.try_get_matches_from_mut(args).map_err(stop)?;
+    let matches = tree.try_get_matches_from_mut(args).map_err(|error| {
+        match unknown_command(&error, args) {
+            Some(error) => Stop::Invalid(error),
+            None => stop(error),
+        }
+    })?;
     let mut globals = Globals::from_arg_matches(&matches).map_err(stop)?;
     globals.fill_from_env().map_err(Stop::Invalid)?;
     Ok(Cli {
@@ -161,6 +166,26 @@ pub(crate) fn root() -> clap::Command {
         .subcommand_value_name("COMMAND")
         .subcommand_help_heading("Commands")
         .max_term_width(100)
+}
+
+/// Returns the usage error if the line names a command that does not exist, unless it is one of a
+/// command that does.
+fn unknown_command(error: &clap::Error, args: &[OsString]) -> Option<Error> {
+    let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word))) =
+        (error.kind(), error.get(ContextKind::InvalidSubcommand))
+    else {
+        return None;
+    };
+    let mut before = args.iter().skip(1).take_while(|arg| *arg != word.as_str());
+    let is_command = |arg: &OsString| tree::commands().any(|(name, ..)| *arg == *name);
+    match before.any(is_command) {
+        true => None,
+        false => {
+            let hint = suggestion::hint(word, &[]);
+            let hint = hint.unwrap_or_else(|| "`qless --help` lists the commands".to_owned());
+            Some(usage::unknown_command(word).hint(hint))
+        }
+    }
 }
 
 fn stop(error: clap::Error) -> Stop {

@@ -56,10 +56,11 @@ macro_rules! subcommands {
             }
         }
 
-        /// Returns the name of each subcommand with its group, in the order of the list.
-        pub(super) fn groups() -> impl Iterator<Item = (String, Group)> {
-            let groups = [$((stringify!($name), $module::SPEC.group),)*];
-            groups.into_iter().map(|(name, group)| (name.to_lowercase(), group))
+        /// Returns the name of each subcommand in the order of the list, with its group, and whether it
+        /// changes something whatever its arguments are.
+        pub(super) fn commands() -> impl Iterator<Item = (String, Group, bool)> {
+            let commands = [$((stringify!($name), $module::SPEC.group, $module::SPEC.always_writes),)*];
+            commands.into_iter().map(|(name, group, writes)| (name.to_lowercase(), group, writes))
         }
     };
 }

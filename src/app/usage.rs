@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
-use crate::args::format::Format;
+use crate::args::format::{Format, Output};
 use crate::args::invalid::Invalid;
 use crate::error::Error;
 
@@ -20,7 +20,10 @@ pub(crate) fn usage_error(error: &clap::Error) -> Error {
     let value = text(ContextKind::InvalidValue);
     let sentence = match error.kind() {
         ErrorKind::InvalidSubcommand => {
-            format!("unknown command `{}`", text(ContextKind::InvalidSubcommand))
+            return with_hint(
+                unknown_command(&text(ContextKind::InvalidSubcommand)),
+                error,
+            );
         }
         ErrorKind::UnknownArgument if arg.starts_with('-') => format!("unknown flag `{arg}`"),
         ErrorKind::UnknownArgument => format!("unexpected argument `{arg}`"),
@@ -57,7 +60,15 @@ pub(crate) fn usage_error(error: &clap::Error) -> Error {
             line.trim_start_matches("error: ").to_string()
         }
     };
-    let usage = Error::usage(sentence);
+    with_hint(Error::usage(sentence), error)
+}
+
+/// Returns the usage error about a command that does not exist.
+pub(super) fn unknown_command(typed: &str) -> Error {
+    Error::usage(format!("unknown command `{typed}`"))
+}
+
+fn with_hint(usage: Error, error: &clap::Error) -> Error {
     match hint(error) {
         Some(hint) => usage.hint(hint),
         None => usage,
@@ -111,15 +122,16 @@ pub(crate) fn format_of(args: &[OsString]) -> Format {
                 .strip_prefix("--output=")
                 .or_else(|| word.strip_prefix("-o")),
         };
-        if let Some(format) = value.and_then(Format::of) {
-            return format;
+        if let Some(output) = value.and_then(Output::of) {
+            return output.format();
         }
     }
     crate::env::text("QLESS_OUTPUT")
         .ok()
         .flatten()
-        .and_then(|word| Format::of(&word))
+        .and_then(|word| Output::of(&word))
         .unwrap_or_default()
+        .format()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use clap::ValueEnum;
 
-use super::format::{Format, TimeFormat};
+use super::format::{Output, TimeFormat};
 use super::globals::{Given, Globals, Origin};
 use super::invalid::Invalid;
 use super::value;
@@ -13,6 +13,7 @@ impl Globals {
     /// Fills in the flags that were not typed.
     pub(crate) fn fill_from_env(&mut self) -> Result<(), Error> {
         self.given = Given {
+            output: self.output.is_some(),
             prefix: self.prefix.is_some(),
             read_only: self.read_only,
         };
@@ -41,7 +42,7 @@ impl Globals {
         }
         if self.output.is_none() {
             self.output = read("QLESS_OUTPUT", |word| {
-                Format::of(word).ok_or(Invalid::expects("table, json, ndjson, jid or raw"))
+                Output::of(word).ok_or(Invalid::expects(Output::WORDS))
             })?;
         }
         if self.time_format.is_none() {

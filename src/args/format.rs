@@ -2,12 +2,14 @@
 
 use clap::ValueEnum;
 
-/// The format of stdout.
+/// The values of `-o`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Format {
-    /// For people; its text may change between releases
+pub(crate) enum Output {
+    /// For people; its text may change between releases. In a pipe, tsv unless it is typed
     #[default]
     Table,
+    /// Tab-separated, without headers, with full times
+    Tsv,
     /// One document, stable
     Json,
     /// The elements of the document, one per line
@@ -15,6 +17,37 @@ pub(crate) enum Format {
     /// Only job ids, one per line
     Jid,
     /// The core's own reply, byte for byte
+    Raw,
+}
+
+impl Output {
+    /// What `-o` expects, for errors.
+    pub(crate) const WORDS: &'static str = "table, tsv, json, ndjson, jid or raw";
+
+    /// Returns the value that a word names, as typed or in QLESS_OUTPUT.
+    pub(crate) fn of(word: &str) -> Option<Output> {
+        Output::from_str(word, false).ok()
+    }
+
+    /// Returns the format of stdout; tsv is a layout of tables.
+    pub(crate) const fn format(self) -> Format {
+        match self {
+            Output::Table | Output::Tsv => Format::Table,
+            Output::Json => Format::Json,
+            Output::Ndjson => Format::Ndjson,
+            Output::Jid => Format::Jid,
+            Output::Raw => Format::Raw,
+        }
+    }
+}
+
+/// The format of stdout.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Format {
+    Table,
+    Json,
+    Ndjson,
+    Jid,
     Raw,
 }
 
@@ -28,14 +61,6 @@ impl Format {
             Format::Jid => "jid",
             Format::Raw => "raw",
         }
-    }
-
-    /// Returns the format that a word names, as typed or in QLESS_OUTPUT.
-    pub(crate) fn of(word: &str) -> Option<Format> {
-        Format::value_variants()
-            .iter()
-            .copied()
-            .find(|format| format.word() == word)
     }
 
     /// Whether errors are documents, too.

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 
 use clap::Args;
 
-use super::format::{Format, TimeFormat, When};
+use super::format::{Output, TimeFormat, When};
 use super::value;
 
 /// The flags of every command, before or after its name.
@@ -38,10 +38,11 @@ pub(crate) struct Globals {
     /// Maximum wait for a connection, and for one call [QLESS_TIMEOUT; default 10s]
     #[arg(long, global = true, value_name = "D", value_parser = value::timeout)]
     pub timeout: Option<std::time::Duration>,
-    /// Format of stdout: table, json, ndjson, jid or raw [QLESS_OUTPUT; default table]
+    /// Format of stdout: table, tsv, json, ndjson, jid or raw [QLESS_OUTPUT; default table on a
+    /// terminal, else tsv]
     #[arg(short, long, global = true, value_name = "FORMAT")]
-    pub output: Option<Format>,
-    /// Columns of a table, in order, separated by commas
+    pub output: Option<Output>,
+    /// Columns of a table, in order, separated by commas; by default, a narrow terminal gets fewer
     #[arg(long, global = true, value_name = "A,B", value_delimiter = ',')]
     pub columns: Vec<String>,
     /// Column to sort a table by
@@ -50,7 +51,7 @@ pub(crate) struct Globals {
     /// Reverse the order of a table
     #[arg(long, global = true)]
     pub reverse: bool,
-    /// Whether a table has headers: auto (on a terminal), always or never
+    /// Whether a table has headers: auto (unless tsv), always or never
     #[arg(long, global = true, value_name = "WHEN")]
     pub headers: Option<When>,
     /// Format of times: auto, relative, iso or unix [QLESS_TIME_FORMAT]
@@ -101,6 +102,7 @@ pub(crate) enum Origin {
 /// The flags that were typed, which neither the environment nor the file has set.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Given {
+    pub output: bool,
     pub prefix: bool,
     pub read_only: bool,
 }

@@ -78,7 +78,7 @@ pub(crate) struct Spread {
 /// The flag of commands that read and can repeat that.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct Watch {
-    /// Repeat every 2 s, or every D, until Ctrl-C; with `-o ndjson`, one document each time
+    /// Repeat every 2 s, or every D, until q, Esc or Ctrl-C; with `-o ndjson`, one document each time
     #[arg(long = "watch", value_name = "D", num_args = 0..=1, require_equals = true,
           default_missing_value = "2s", value_parser = value::tick)]
     pub every: Option<Duration>,

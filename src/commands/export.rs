@@ -13,6 +13,7 @@ use crate::clock::moment::Moment;
 use crate::core::api::export::{ExportReader, KeyScan};
 use crate::core::api::job::Detail;
 use crate::core::api::not_found;
+use crate::core::api::queue;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::fs::atomic_file::AtomicFile;
@@ -50,7 +51,8 @@ use crate::view::export;
 /// · `qless export --all --with config,recur,paused --file all.ndjson`
 /// · `qless export --group 'upload error' | jq -c 'select(.kind == "job").data'`
 ///
-/// Exit codes: 0, 1 the file cannot be written, 4 unknown jid, queue or group, 6 server.
+/// Exit codes: 0, 1 the file cannot be written, 3 a queue could not be read, because a key of it has
+/// the wrong type, 4 unknown jid, queue or group, 6 server.
 ///
 /// See also: `qless import`, `qless help json export`
 #[derive(Clone, Debug, clap::Args)]
@@ -122,7 +124,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
         command: "export",
     };
     writer.write(&mut session.ui, &export::head(&head)?)?;
-    let mut missing = Vec::new();
+    let (mut missing, mut unreadable) = (Vec::new(), Vec::new());
     match &given {
         Some(given) => missing = writer.jobs(given.jids(), session)?,
         None => {
@@ -137,6 +139,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
                 writer.jobs(&jids, session)?;
                 seen.extend(jids.into_iter().filter(|_| all));
             }
+            unreadable = selection.unreadable;
             if all {
                 let mut scan = KeyScan::new("jobs");
                 while let Some(mut jids) = scan.next(session.core()?, now)? {
@@ -161,7 +164,8 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
         session.ui.finish()?;
         note(session, &format!("exported {exported}"));
     }
-    not_found::jobs(&missing).map(|()| Exit::Ok)
+    not_found::jobs(&missing)?;
+    Ok(session.ui.left_out(queue::left_out(&unreadable)))
 }
 
 /// Prints a note, if people read stderr.

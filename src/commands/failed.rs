@@ -21,14 +21,15 @@ use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::model::list::{Jobs, List};
 use crate::name::Name;
+use crate::select::nothing;
 use crate::session::Session;
 
 /// Show the groups of failed jobs, or the jobs of a group
 ///
-/// Shows each group with its newest failure, and the queues of its newest 200 jobs. `--group` or
-/// another selector lists jobs, newest failure first. `--retry-all` puts each of these jobs into
-/// its own queue with all its retries, and skips jobs that changed since they were listed.
-/// `--cancel-all` deletes them. Both ask first.
+/// Shows each group with its newest failure, and the queues of its newest and oldest 100 jobs; QUEUES
+/// ends in `…` if these are not all jobs. `--group` or another selector lists jobs, newest failure
+/// first. `--retry-all` puts each of these jobs into its own queue with all its retries, and skips
+/// jobs that changed since they were listed. `--cancel-all` deletes them. Both ask first.
 ///
 /// Examples: `qless failed`
 /// · `qless failed --group 'upload error' --retry-all`
@@ -116,8 +117,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         session.ui.verbatim(&text)?;
         return Ok(Exit::Ok);
     }
-    jobs::list(&selector, true, now, session)?;
-    Ok(Exit::Ok)
+    jobs::list(&selector, true, now, session).map(|listed| listed.exit)
 }
 
 /// Retries or cancels the selected jobs that were failed when they were listed.
@@ -192,7 +192,10 @@ fn groups(selector: &Selector, session: &mut Session) -> Result<Exit, Error> {
             "qless failed --group {} --retry-all",
             crate::text::quoted(&group)
         )),
-        None => out.note_on_terminal("no failed jobs"),
+        None => {
+            out.note_on_terminal("no failed jobs");
+            nothing::hint(session, now, None)?;
+        }
     }
     Ok(Exit::Ok)
 }

@@ -2,7 +2,7 @@
 
 use super::{Group, Spec};
 use crate::args::format::Format;
-use crate::args::shared::Targets;
+use crate::args::shared::{Targets, Watch};
 use crate::clock::moment::Moment;
 use crate::core::api::job;
 use crate::core::api::not_found;
@@ -48,14 +48,21 @@ pub(crate) struct Args {
     /// Print only one value, such as `failure.message` or `data.user`
     #[arg(long, value_name = "PATH")]
     field: Option<String>,
+    #[command(flatten)]
+    pub watch: Watch,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run);
+pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).watch(|args| args.watch.every);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<JobDetails>()?;
     args.targets.check()?;
+    let stdin = Name::from("-");
+    if args.watch.every.is_some() && args.targets.jids.contains(&stdin) {
+        return Err(Error::usage("`--watch` cannot read jids from stdin again")
+            .hint("name the jids, or a file of them: `@FILE`"));
+    }
     let mut source = InputSource::default();
     let given = match args.targets.jids.is_empty() {
         true => None,

@@ -5,6 +5,7 @@ use crate::args::format::Format;
 use crate::args::shared::{Selector, Watch};
 use crate::clock::moment::Moment;
 use crate::core::api::job::Detail;
+use crate::core::api::queue;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -12,6 +13,7 @@ use crate::model::job::{Counts, State};
 use crate::model::list::Jobs;
 use crate::select;
 use crate::select::Selection;
+use crate::select::nothing;
 use crate::session::Session;
 
 /// List jobs
@@ -23,14 +25,19 @@ use crate::session::Session;
 /// · `qless jobs --tag eu --where order.id=7719`
 /// · `qless jobs --held-by 'mx-2-*' --count`
 /// · `qless jobs --state complete --newer-than 1h -o ndjson`
+/// · `qless jobs --klass Nightly --newer-than 1d --require-match -o jid`
 ///
-/// Exit codes: 0, also if there are none; 4 unknown queue or group, 6 server.
+/// Exit codes: 0, also if there are none; 3 a queue was left out, because a key of it has the wrong
+/// type; 4 unknown queue or group, or no job with `--require-match`; 6 server.
 ///
 /// See also: `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
     selector: Selector,
+    /// Exit with 4 if no job matches
+    #[arg(long)]
+    require_match: bool,
     /// Print only the number of jobs in each state
     #[arg(long, conflicts_with_all = ["limit", "offset"])]
     count: bool,
@@ -46,9 +53,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         session.ui.require_format(&[])?;
         session.ui.check_columns::<Counts>()?;
         let now = session.begin()?;
-        let counts = select::count(session, now, &args.selector)?;
+        let (counts, unreadable) = select::count(session, now, &args.selector)?;
         session.ui.show(&counts)?;
-        return Ok(Exit::Ok);
+        let exit = session.ui.left_out(queue::left_out(&unreadable));
+        let jobs = counts.all();
+        return require_match(args.require_match, Listed { jobs, exit });
     }
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<Jobs>()?;
@@ -65,8 +74,27 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         session.ui.verbatim(&text)?;
         return Ok(Exit::Ok);
     }
-    list(&args.selector, false, now, session)?;
-    Ok(Exit::Ok)
+    let listed = list(&args.selector, false, now, session)?;
+    require_match(args.require_match, listed)
+}
+
+/// Returns the exit code. With `--require-match`, a complete list without jobs is an error.
+fn require_match(required: bool, listed: Listed) -> Result<Exit, Error> {
+    match listed {
+        Listed {
+            jobs: 0,
+            exit: Exit::Ok,
+        } if required => Err(Error::not_found("no job matches")),
+        Listed { exit, .. } => Ok(exit),
+    }
+}
+
+/// What a list had.
+pub(crate) struct Listed {
+    /// The number of jobs that were shown.
+    jobs: u64,
+    /// The exit code: a queue that cannot be read is left out.
+    pub exit: Exit,
 }
 
 /// Lists the jobs of a selector in the chosen format. `newest` lists failed jobs newest first,
@@ -76,7 +104,7 @@ pub(crate) fn list(
     newest: bool,
     now: Moment,
     session: &mut Session,
-) -> Result<(), Error> {
+) -> Result<Listed, Error> {
     let mut selector = selector.clone();
     let table = session.ui.format() == Format::Table;
     selector.limit = selector.limit.or(session.ui.rows());
@@ -94,7 +122,7 @@ pub(crate) fn list(
     let mut selection = Selection::open(core, now, &selector, detail)?.newest_first(newest);
     selection.announce(out);
     let streams = match out.format() {
-        Format::Table => !out.terminal() && !out.sorts(),
+        Format::Table => !out.for_people() && !out.sorts(),
         Format::Json => false,
         _ => true,
     };
@@ -103,7 +131,7 @@ pub(crate) fn list(
     let mut shown = 0;
     while let Some(mut slice) = selection.next(core)? {
         if table {
-            core.count_failed_dependencies(now, &mut slice)?;
+            core.count_failed_dependencies(now, slice.iter_mut().collect())?;
         }
         shown += slice.len() as u64;
         jobs.list.items.append(&mut slice);
@@ -115,16 +143,23 @@ pub(crate) fn list(
             jobs.list.items.clear();
         }
     }
+    let left_out = queue::left_out(&selection.unreadable);
     if streams {
-        return Ok(());
+        let exit = out.left_out(left_out);
+        return Ok(Listed { jobs: shown, exit });
     }
     jobs.list.total = selection.total(core)?;
     out.show(&jobs)?;
     match shown {
-        0 => out.note_on_terminal("no jobs"),
+        0 if left_out.is_some() => {}
+        0 => {
+            out.note_on_terminal("no jobs");
+            nothing::hint(session, now, Some(&selector))?;
+        }
         _ => out.note_cut(shown, jobs.list.total, selector.offset, "jobs"),
     }
-    Ok(())
+    let exit = session.ui.left_out(left_out);
+    Ok(Listed { jobs: shown, exit })
 }
 
 /// Returns the core's own `jobs`, which takes one state of one queue, or complete jobs.

@@ -60,6 +60,8 @@ pub(crate) struct Spec<A> {
     pub(crate) paged: bool,
     /// Whether the subcommand may change something with these arguments. `--read-only` refuses it then.
     pub(crate) writes: fn(&A) -> bool,
+    /// Whether it changes something whatever its arguments are.
+    pub(crate) always_writes: bool,
     /// The interval of `--watch`, if it was given.
     pub(crate) watch: fn(&A) -> Option<Duration>,
     pub(crate) run: fn(A, &mut Session) -> Result<Exit, Error>,
@@ -75,7 +77,10 @@ impl<A> Spec<A> {
 
     /// A subcommand that may change something.
     pub(crate) const fn writes(group: Group, run: Run<A>) -> Spec<A> {
-        Spec::writes_if(group, |_| true, run)
+        Spec {
+            always_writes: true,
+            ..Spec::writes_if(group, |_| true, run)
+        }
     }
 
     /// A subcommand whose arguments decide whether it may change something.
@@ -85,6 +90,7 @@ impl<A> Spec<A> {
             config: ConfigUse::Whole,
             paged: true,
             writes,
+            always_writes: false,
             watch: |_| None,
             run,
         }

@@ -4,23 +4,26 @@ use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::Watch;
 use crate::args::value;
+use crate::core::api::queue;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::list::List;
 use crate::model::pattern::Pattern;
 use crate::model::queue::Queue;
+use crate::select::nothing;
 use crate::session::Session;
 use crate::text::plural;
 
 /// Show queues with the number of jobs in each state
 ///
-/// HEAD WAIT is how long the next job to pop has been waiting.
+/// NEXT WAITS is how long the next job to pop has been waiting.
 ///
 /// Examples: `qless queues`
 /// · `qless queues 'mail*' -o json | jq '.items[] | select(.waiting > 1000).name'`
 ///
-/// Exit codes: 0, also if there are none; 4 unknown queue, 6 server.
+/// Exit codes: 0, also if there are none; 3 a queue was left out, because a key of it has the wrong
+/// type; 4 unknown queue; 6 server.
 ///
 /// See also: `qless jobs`, `qless failed`, `qless pause`
 #[derive(Clone, Debug, clap::Args)]
@@ -57,12 +60,14 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         return Ok(Exit::Ok);
     }
-    let queues = core.queues_like(now, &args.queues)?;
+    let (queues, unreadable) = core.readable_queues_like(now, &args.queues)?;
     let empty = queues.is_empty();
     out.show(&List::whole(queues))?;
-    if empty {
+    if empty && unreadable.is_empty() {
         out.note_on_terminal("no queues");
+        nothing::hint(session, now, None)?;
     }
+    let (core, out) = session.core_and_ui()?;
     if out.hints() {
         let groups = core.failed_counts(now)?;
         let jobs: u64 = groups.iter().map(|(_, jobs)| jobs).sum();
@@ -75,5 +80,5 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             out.hint(&format!("{jobs} {verb} failed in {groups}: qless failed"));
         }
     }
-    Ok(Exit::Ok)
+    Ok(out.left_out(queue::left_out(&unreadable)))
 }

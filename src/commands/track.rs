@@ -137,7 +137,7 @@ fn list(session: &mut Session) -> Result<Exit, Error> {
             None => jobs.missing.push(jid.clone()),
         }
     }
-    core.count_failed_dependencies(now, &mut found)?;
+    core.count_failed_dependencies(now, found.iter_mut().collect())?;
     jobs.list = List::whole(found);
     out.show(&jobs)?;
     match jobs.missing.as_slice() {

@@ -12,6 +12,7 @@ use crate::model::list::List;
 use crate::model::pattern::Pattern;
 use crate::model::worker::{Worker, WorkerJobs};
 use crate::name::Name;
+use crate::select::nothing;
 use crate::session::Session;
 
 /// Show workers, or the jobs of one worker
@@ -86,6 +87,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     out.show(&List::whole(workers))?;
     if empty {
         out.note_on_terminal("no workers");
+        nothing::hint(session, now, None)?;
     }
     Ok(Exit::Ok)
 }

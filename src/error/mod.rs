@@ -108,6 +108,11 @@ impl Error {
         self.kind
     }
 
+    /// Returns the job that the error is about.
+    pub fn subject(&self) -> Option<&Name> {
+        self.jid.as_ref()
+    }
+
     pub fn cause(&self) -> Option<&Cause> {
         self.cause.as_deref()
     }

@@ -31,6 +31,14 @@ impl Path {
         }
     }
 
+    /// Returns the path within a member of the root, with dots; `None` if it leads elsewhere.
+    pub(crate) fn below(&self, member: &str) -> Option<String> {
+        match self.0.split_first() {
+            Some((first, rest)) if first == member && !rest.is_empty() => Some(rest.join(".")),
+            _ => None,
+        }
+    }
+
     /// Returns the value at this path; `None` if there is none, or if the text is not JSON up to
     /// there. If two members have the same name, the last one counts.
     pub(crate) fn find<'j>(&self, json: &'j str) -> Option<&'j RawValue> {

@@ -5,6 +5,7 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 use super::field::Field;
 use super::finding::{Approval, Finding, FindingId, Form, Severity};
 use super::repair::{Planned, RepairCounts};
+use super::verdict::Verdict;
 use crate::json::Number;
 use crate::name;
 use crate::name::Name;
@@ -39,6 +40,8 @@ pub(crate) struct Found {
     pub repairable: u64,
     /// How many more it would repair if `--only` names the finding.
     pub needs_only: u64,
+    /// The largest number in its details, if these decide something.
+    pub largest: Option<f64>,
     pub examples: Vec<Example>,
 }
 
@@ -49,9 +52,33 @@ pub(crate) struct Example {
     pub item: Name,
     #[serde(flatten, serialize_with = "name::detail")]
     pub detail: Name,
+    #[serde(skip)]
+    pub number: Option<f64>,
+    /// See [`Verdict::cycle`].
+    #[serde(skip)]
+    pub cycle: Vec<Name>,
+}
+
+impl From<&Verdict> for Example {
+    fn from(verdict: &Verdict) -> Example {
+        Example {
+            number: verdict.number,
+            cycle: verdict.cycle.clone(),
+            ..Example::new(verdict.item.clone(), verdict.detail.clone())
+        }
+    }
 }
 
 impl Example {
+    pub(crate) fn new(item: Name, detail: Name) -> Example {
+        Example {
+            item,
+            detail,
+            number: None,
+            cycle: Vec::new(),
+        }
+    }
+
     /// The fields of its document.
     pub(crate) const FIELDS: &'static [Field] = &[
         Field::name("item", "the job, name or key"),
@@ -117,6 +144,7 @@ impl Found {
             at_least: false,
             repairable: 0,
             needs_only: 0,
+            largest: None,
             examples: Vec::new(),
         }
     }
@@ -141,21 +169,11 @@ impl Found {
 
     /// Returns a command for each edge of a dependency cycle that removes it, if it can be typed.
     pub(crate) fn cuts(&self) -> Vec<String> {
-        if self.finding.form != Form::Chain {
-            return Vec::new();
-        }
         let mut cuts = Vec::new();
-        for example in &self.examples {
-            let mut one = example.item.as_str();
-            for other in example
-                .detail
-                .as_str()
-                .into_iter()
-                .flat_map(|rest| rest.split(" needs "))
-            {
-                let cut = one.and_then(|one| cut(one, other));
-                cuts.extend(cut.filter(|cut| !cuts.contains(cut)));
-                one = Some(other);
+        for Example { cycle, .. } in &self.examples {
+            for (one, other) in cycle.iter().zip(cycle.iter().cycle().skip(1)) {
+                let cut = cut(one, other).filter(|cut| !cuts.contains(cut));
+                cuts.extend(cut);
             }
         }
         cuts
@@ -163,21 +181,20 @@ impl Found {
 
     /// Adds an example if it is among the first `most` in order, so that the examples do not depend
     /// on the order of the scan.
-    pub(crate) fn add_example(&mut self, detail: &Name, item: &Name, most: usize) {
-        let key = (detail, item);
-        let position = self
-            .examples
-            .partition_point(|other| (&other.detail, &other.item) < key);
+    pub(crate) fn add_example(&mut self, example: Example, most: usize) {
+        let before =
+            |other: &Example| (&other.detail, &other.item) < (&example.detail, &example.item);
+        let position = self.examples.partition_point(before);
         if position < most {
-            let (item, detail) = (item.clone(), detail.clone());
-            self.examples.insert(position, Example { item, detail });
+            self.examples.insert(position, example);
             self.examples.truncate(most);
         }
     }
 }
 
 /// Returns the command that removes a dependency, if it can be typed.
-fn cut(one: &str, other: &str) -> Option<String> {
+fn cut(one: &Name, other: &Name) -> Option<String> {
+    let (one, other) = (one.as_str()?, other.as_str()?);
     let typable = |name: &str| !name.is_empty() && text::Harmless(name).to_string() == name;
     if !typable(one) || !typable(other) {
         return None;

@@ -49,6 +49,8 @@ pub(crate) struct OptionSpec {
     pub default: &'static str,
     pub kind: OptionKind,
     pub meaning: &'static str,
+    /// What 0 means, where it is more than the number.
+    pub zero: Option<&'static str>,
     /// Whether the core reads it.
     pub used: bool,
 }
@@ -60,6 +62,7 @@ pub(crate) const SETTINGS: [OptionSpec; 9] = [
         default: "qless",
         kind: OptionKind::Text,
         meaning: "name shown by web interfaces",
+        zero: None,
         used: false,
     },
     OptionSpec {
@@ -67,6 +70,7 @@ pub(crate) const SETTINGS: [OptionSpec; 9] = [
         default: "10",
         kind: OptionKind::Seconds,
         meaning: "seconds a worker may still finish a job after its lock expires",
+        zero: Some("none"),
         used: true,
     },
     OptionSpec {
@@ -74,6 +78,7 @@ pub(crate) const SETTINGS: [OptionSpec; 9] = [
         default: "60",
         kind: OptionKind::Seconds,
         meaning: "seconds a lock lasts between heartbeats",
+        zero: Some("a lock expires immediately"),
         used: true,
     },
     OptionSpec {
@@ -81,6 +86,7 @@ pub(crate) const SETTINGS: [OptionSpec; 9] = [
         default: "7",
         kind: OptionKind::Count,
         meaning: "unused",
+        zero: None,
         used: false,
     },
     OptionSpec {
@@ -88,6 +94,7 @@ pub(crate) const SETTINGS: [OptionSpec; 9] = [
         default: "604800",
         kind: OptionKind::Seconds,
         meaning: "seconds completed jobs are kept",
+        zero: Some("deleted immediately"),
         used: true,
     },
     OptionSpec {
@@ -95,6 +102,7 @@ pub(crate) const SETTINGS: [OptionSpec; 9] = [
         default: "50000",
         kind: OptionKind::Count,
         meaning: "maximum number of completed jobs kept",
+        zero: Some("none"),
         used: true,
     },
     OptionSpec {
@@ -102,6 +110,7 @@ pub(crate) const SETTINGS: [OptionSpec; 9] = [
         default: "100",
         kind: OptionKind::Count,
         meaning: "maximum number of history entries kept per job",
+        zero: Some("no limit"),
         used: true,
     },
     OptionSpec {
@@ -109,6 +118,7 @@ pub(crate) const SETTINGS: [OptionSpec; 9] = [
         default: "86400",
         kind: OptionKind::Seconds,
         meaning: "seconds after which a silent worker is forgotten",
+        zero: Some("immediately"),
         used: true,
     },
     OptionSpec {
@@ -116,6 +126,7 @@ pub(crate) const SETTINGS: [OptionSpec; 9] = [
         default: "30",
         kind: OptionKind::Count,
         meaning: "unused",
+        zero: None,
         used: false,
     },
 ];
@@ -127,6 +138,7 @@ pub(crate) const QUEUE_OPTIONS: [OptionSpec; 2] = [
         default: "–",
         kind: OptionKind::Seconds,
         meaning: "seconds a lock lasts between heartbeats in queue",
+        zero: Some("a lock expires immediately"),
         used: true,
     },
     OptionSpec {
@@ -134,6 +146,7 @@ pub(crate) const QUEUE_OPTIONS: [OptionSpec; 2] = [
         default: "–",
         kind: OptionKind::Count,
         meaning: "maximum number of jobs running at the same time in queue",
+        zero: Some("no limit"),
         used: true,
     },
 ];

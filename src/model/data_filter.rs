@@ -50,6 +50,11 @@ impl DataFilter {
         Ok(DataFilter { path, value })
     }
 
+    /// Returns the rest of its path if the path begins with `data`, as those of `get --field` do.
+    pub(crate) fn path_inside_data(&self) -> Option<String> {
+        self.path.below("data")
+    }
+
     /// Returns whether the data of a job match.
     pub(crate) fn matches(&self, data: &Data) -> bool {
         let text = lossless_text(data.as_bytes());

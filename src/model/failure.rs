@@ -14,9 +14,11 @@ pub struct FailureGroup {
     pub group: Name,
     pub jobs: u64,
     pub last: Option<Moment>,
-    /// The queues of its newest 200 jobs.
+    /// The queues of its newest and oldest 100 jobs.
     #[serde(flatten, serialize_with = "name::queues")]
     pub queues: Vec<Name>,
+    /// Whether these are all its jobs.
+    pub queues_complete: bool,
     /// The message of its newest failure.
     #[serde(flatten, serialize_with = "name::sample")]
     pub sample: Option<Name>,
@@ -28,7 +30,11 @@ impl FailureGroup {
         Field::name("group", "the kind of failure"),
         Field::count("jobs", "how many jobs are in it"),
         Field::moment("last", "its newest failure").null(),
-        Field::name("queues", "the queues of its newest 200 jobs").list(),
+        Field::name("queues", "the queues of its newest and oldest 100 jobs").list(),
+        Field::bool(
+            "queues_complete",
+            "whether these are all its jobs, so that no queue is missing",
+        ),
         Field::name("sample", "the message of its newest failure").null(),
     ];
 }

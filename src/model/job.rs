@@ -337,6 +337,12 @@ impl Counts {
 }
 
 impl Counts {
+    /// Returns the number of jobs in all states.
+    pub(crate) fn all(&self) -> u64 {
+        let queued = self.waiting + self.running + self.stalled + self.scheduled + self.depends;
+        queued + self.complete + self.failed
+    }
+
     /// Returns the count of a state.
     pub(crate) fn of(&mut self, state: State) -> &mut u64 {
         match state {

@@ -32,6 +32,9 @@ pub struct Queue {
     /// Whether it is in the list of queues.
     #[serde(skip)]
     pub known: bool,
+    /// Its keys of a wrong type. If there are any, only the name of the queue is known.
+    #[serde(skip)]
+    pub wrong_keys: Vec<Name>,
 }
 
 impl Queue {
@@ -61,6 +64,7 @@ impl Queue {
     pub fn exists(&self) -> bool {
         self.known
             || self.paused
+            || !self.wrong_keys.is_empty()
             || self.waiting + self.running + self.stalled + self.scheduled > 0
             || self.depends + self.recurring > 0
     }

@@ -92,7 +92,7 @@ pub struct Change {
 }
 
 /// A finding about one item.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     pub id: FindingId,
     pub item: Name,
@@ -100,8 +100,29 @@ pub struct Verdict {
     pub detail: Name,
     /// The same, if it decides something.
     pub known_detail: Detail,
+    /// The number in the detail, if it decides something.
+    pub number: Option<f64>,
+    /// The jobs of a dependency cycle, each of which depends on the next, and the last on the first;
+    /// empty for other findings.
+    pub cycle: Vec<Name>,
     /// What was changed, or what a repair would change.
     pub changes: Vec<Change>,
+}
+
+impl Verdict {
+    /// A finding that is only reported.
+    pub fn report(id: FindingId, item: Name, detail: Name) -> Verdict {
+        Verdict {
+            id,
+            item,
+            outcome: VerdictOutcome::Report,
+            detail,
+            known_detail: Detail::Other,
+            number: None,
+            cycle: Vec::new(),
+            changes: Vec::new(),
+        }
+    }
 }
 
 /// The reply of a call that repairs.

@@ -7,15 +7,18 @@ use crate::core::api::index::Index;
 use crate::core::api::job::Detail;
 use crate::error::Error;
 use crate::model::job::{Counts, State};
+use crate::model::queue::Queue;
 use crate::session::Session;
 
-/// Counts the jobs that are meant; where nothing narrows them down, those in all states.
+/// Counts the selected jobs; without any condition, those in all states. Returns the queues that
+/// cannot be read, too.
 pub(crate) fn count(
     session: &mut Session,
     now: Moment,
     selector: &Selector,
-) -> Result<Counts, Error> {
+) -> Result<(Counts, Vec<Queue>), Error> {
     let mut counts = Counts::default();
+    let mut unreadable = Vec::new();
     let states = match selector.is_empty() {
         true => State::ALL.to_vec(),
         false => selector.meant(),
@@ -27,7 +30,9 @@ pub(crate) fn count(
     let (known, rest): (Vec<State>, Vec<State>) = states.into_iter().partition(indexed);
     let core = session.core()?;
     if known.iter().any(|state| State::QUEUED.contains(state)) {
-        for queue in core.queues_like(now, &selector.queues)? {
+        let (queues, skipped) = core.readable_queues_like(now, &selector.queues)?;
+        unreadable = skipped;
+        for queue in queues {
             counts.waiting += queue.waiting;
             counts.running += queue.running;
             counts.stalled += queue.stalled;
@@ -48,7 +53,7 @@ pub(crate) fn count(
         *counts.of(state) = 0;
     }
     if rest.is_empty() {
-        return Ok(counts);
+        return Ok((counts, unreadable));
     }
     let mut selector = selector.clone();
     if simple {
@@ -62,5 +67,7 @@ pub(crate) fn count(
             *counts.of(state) += 1;
         }
     }
-    Ok(counts)
+    unreadable.append(&mut selection.unreadable);
+    unreadable.dedup_by(|one, other| one.name == other.name);
+    Ok((counts, unreadable))
 }

@@ -13,17 +13,20 @@ use crate::core::api::index::{Index, IndexReader};
 use crate::core::api::job::{Detail, MOST};
 use crate::core::api::not_found;
 use crate::core::api::page::JobScan;
+use crate::core::api::queue;
 use crate::core::call::Core;
-use crate::error::Error;
+use crate::error::{Error, Kind};
 use crate::model::hashed_set::HashedSet;
 use crate::model::job::{Job, State};
 use crate::model::job_snapshot::{Interner, JobSnapshot};
+use crate::model::queue::Queue;
 use crate::name::Name;
 use crate::session::Session;
 use crate::ui::Ui;
 
 mod count;
 mod filter;
+pub(crate) mod nothing;
 mod source;
 
 pub(crate) use count::count;
@@ -50,6 +53,8 @@ pub(crate) struct Selection<'a> {
     newest: bool,
     /// Workers that were named but are unknown.
     unknown_workers: Vec<Name>,
+    /// Queues that cannot be searched, because a key of each has a wrong type.
+    pub unreadable: Vec<Queue>,
     misplaced: Vec<MisplacedEntry>,
 }
 
@@ -97,6 +102,9 @@ pub(crate) fn snapshots(
     let mut misplaced = each(session, now, selector, Detail::Mark, |job| {
         jobs.push(JobSnapshot::of(job, &mut alike))
     })?;
+    if jobs.is_empty() && misplaced.is_empty() {
+        nothing::hint(session, now, Some(selector))?;
+    }
     if !misplaced.is_empty() {
         // An entry that belongs to another list that was read is not misplaced.
         let jids: HashSet<&Name> = jobs.iter().map(|job: &JobSnapshot| &job.jid).collect();
@@ -115,10 +123,12 @@ fn each(
 ) -> Result<Vec<MisplacedEntry>, Error> {
     let (core, ui) = session.core_and_ui()?;
     let mut selection = Selection::open(core, now, selector, detail)?;
+    queue::require_readable(&selection.unreadable)?;
     selection.announce(ui);
     while let Some(slice) = selection.next(core)? {
         slice.into_iter().for_each(&mut take);
     }
+    queue::require_readable(&selection.unreadable)?;
     Ok(selection.misplaced)
 }
 
@@ -148,6 +158,7 @@ impl<'a> Selection<'a> {
             ended: false,
             newest: false,
             unknown_workers: found.unknown_workers,
+            unreadable: found.unreadable,
             misplaced: Vec::new(),
         })
     }
@@ -280,11 +291,12 @@ impl<'a> Selection<'a> {
             .drain(..)
             .filter_map(|source| Some((source.index?, 0)))
             .collect();
-        let rest: u64 = core
-            .parts(self.now, &rest, 0)?
-            .iter()
-            .map(|part| part.total)
-            .sum();
+        let rest: u64 = match core.parts(self.now, &rest, 0) {
+            Ok(parts) => parts.iter().map(|part| part.total).sum(),
+            // A key of a wrong type is reported when it is read.
+            Err(error) if error.kind() == Kind::Damaged => return Ok(None),
+            Err(error) => return Err(error),
+        };
         Ok(self.total.map(|total| total + begun + rest))
     }
 
@@ -295,9 +307,18 @@ impl<'a> Selection<'a> {
                 return Ok(true);
             }
             if let Some(ActiveSource { source, reader, .. }) = &mut self.current {
-                if let Some(members) = reader.next(core, self.now)? {
-                    self.jids.extend(members);
-                    continue;
+                match reader.next(core, self.now) {
+                    Ok(Some(members)) => {
+                        self.jids.extend(members);
+                        continue;
+                    }
+                    Ok(None) => {}
+                    Err(error) => {
+                        let unreadable = unreadable(core, self.now, source, &error)?;
+                        self.unreadable.push(unreadable.ok_or(error)?);
+                        self.current = None;
+                        continue;
+                    }
                 }
                 let total = reader.total();
                 self.total = match (source.exact, self.total, total) {
@@ -336,6 +357,21 @@ impl<'a> Selection<'a> {
     fn is_new(&mut self, job: &Job) -> bool {
         self.seen.as_mut().is_none_or(|seen| seen.insert(&job.jid))
     }
+}
+
+/// Returns the queue of a set that could not be read, if a key of a wrong type is the reason.
+fn unreadable(
+    core: &mut Core,
+    now: Moment,
+    source: &IndexSource,
+    error: &Error,
+) -> Result<Option<Queue>, Error> {
+    let queue = source.index.as_ref().and_then(Index::queue);
+    let (Some(queue), Kind::Damaged) = (queue, error.kind()) else {
+        return Ok(None);
+    };
+    let mut found = core.queues_or_wrong_keys(now, std::slice::from_ref(queue))?;
+    Ok(found.pop().filter(|queue| !queue.wrong_keys.is_empty()))
 }
 
 /// Returns whether a job belongs in the failure list of a group.

@@ -7,6 +7,7 @@ use crate::core::api::index::Index;
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::model::job::State;
+use crate::model::queue::Queue;
 use crate::name::Name;
 
 /// A set that is searched for jobs.
@@ -39,6 +40,8 @@ pub(super) struct SearchPlan {
     pub sets: Vec<IndexSource>,
     /// Workers that were named but are unknown: an error if no job matches.
     pub unknown_workers: Vec<Name>,
+    /// Queues that cannot be searched.
+    pub unreadable: Vec<Queue>,
 }
 
 /// Returns the sets to search. A queue or group named without a wildcard must exist.
@@ -52,7 +55,7 @@ pub(super) fn plan_search(
     if states.is_empty() {
         return Ok(SearchPlan::default());
     }
-    let mut unknown_workers = Vec::new();
+    let (mut unknown_workers, mut unreadable) = (Vec::new(), Vec::new());
     let mut plans: Vec<Vec<IndexSource>> = Vec::new();
     if !selector.groups.is_empty() || selector.message.is_some() {
         plans.push(failure_lists(core, now, selector)?);
@@ -69,13 +72,14 @@ pub(super) fn plan_search(
     }
     if !selector.held_by.is_empty() {
         unknown_workers = unknown_holders(core, now, selector)?;
-        plans.push(lock_sets(core, now, selector)?);
+        plans.push(lock_sets(core, now, selector, &mut unreadable)?);
     }
     if plans.is_empty() {
-        let sets = sets_by_state(core, now, selector, filter)?;
+        let sets = sets_by_state(core, now, selector, filter, &mut unreadable)?;
         return Ok(SearchPlan {
             sets,
             unknown_workers,
+            unreadable,
         });
     }
     // If a tag is common, the sets of a queue or of a state may be smaller.
@@ -86,7 +90,7 @@ pub(super) fn plan_search(
     if plans.len() > 1 || others {
         let mut costs = costs(core, now, &plans)?;
         if others && costs.iter().all(|cost| *cost > FEW) {
-            let plan = sets_by_state(core, now, selector, filter)?;
+            let plan = sets_by_state(core, now, selector, filter, &mut unreadable)?;
             costs.extend(self::costs(core, now, std::slice::from_ref(&plan))?);
             plans.push(plan);
         }
@@ -95,9 +99,11 @@ pub(super) fn plan_search(
             .unwrap_or(0);
     }
     let sets = plans.swap_remove(best);
+    unreadable.dedup_by(|one, other| one.name == other.name);
     Ok(SearchPlan {
         sets,
         unknown_workers,
+        unreadable,
     })
 }
 
@@ -124,6 +130,7 @@ fn sets_by_state(
     now: Moment,
     selector: &Selector,
     filter: &Filter,
+    unreadable: &mut Vec<Queue>,
 ) -> Result<Vec<IndexSource>, Error> {
     let unsorted = selector.all || !selector.klasses.is_empty() || !selector.wheres.is_empty();
     let timeless = selector.older_than.is_none() && selector.newer_than.is_none();
@@ -136,7 +143,7 @@ fn sets_by_state(
         }]);
     }
     let states = &filter.states;
-    let mut sources = queue_sets(core, now, selector, states)?;
+    let mut sources = queue_sets(core, now, selector, states, unreadable)?;
     if states.contains(&State::Failed) {
         sources.append(&mut failure_lists(core, now, selector)?);
     }
@@ -201,9 +208,17 @@ fn unknown_holders(core: &mut Core, now: Moment, selector: &Selector) -> Result<
 
 /// Returns the sets of locked jobs. The sets of the workers are not used: they lack jobs whose lock
 /// expired and was extended once, and those of workers that were not seen for a day.
-fn lock_sets(core: &mut Core, now: Moment, selector: &Selector) -> Result<Vec<IndexSource>, Error> {
-    let queues = core.queues_like(now, &selector.queues)?.into_iter();
-    let busy = queues.filter(|queue| queue.running + queue.stalled > 0);
+fn lock_sets(
+    core: &mut Core,
+    now: Moment,
+    selector: &Selector,
+    unreadable: &mut Vec<Queue>,
+) -> Result<Vec<IndexSource>, Error> {
+    let (queues, mut skipped) = core.readable_queues_like(now, &selector.queues)?;
+    unreadable.append(&mut skipped);
+    let busy = queues
+        .into_iter()
+        .filter(|queue| queue.running + queue.stalled > 0);
     let sets = busy.map(|queue| IndexSource::new(Index::Locks(queue.name), false));
     Ok(sets.collect())
 }
@@ -214,6 +229,7 @@ fn queue_sets(
     now: Moment,
     selector: &Selector,
     states: &[State],
+    unreadable: &mut Vec<Queue>,
 ) -> Result<Vec<IndexSource>, Error> {
     use State::{Complete, Depends, Failed, Running, Scheduled, Stalled, Waiting};
 
@@ -260,7 +276,8 @@ fn queue_sets(
             return Ok(sets);
         }
     }
-    let found = core.queues_like(now, &selector.queues)?;
+    let (found, mut skipped) = core.readable_queues_like(now, &selector.queues)?;
+    unreadable.append(&mut skipped);
     let sets = found.iter().flat_map(|queue| {
         sets(&queue.name, &|state| match state {
             Running => queue.running > 0,

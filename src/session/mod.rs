@@ -102,6 +102,11 @@ impl Session {
         self.globals.prefix.as_deref().unwrap_or(USUAL)
     }
 
+    /// Returns the core if it has been opened.
+    pub(crate) fn opened_core(&mut self) -> Option<&mut Core> {
+        self.core.as_mut()
+    }
+
     /// Returns the core, connected.
     pub(crate) fn core(&mut self) -> Result<&mut Core, Error> {
         Ok(self.core_and_ui()?.0)

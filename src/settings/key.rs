@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::ValueEnum;
 
-use crate::args::format::{Format, TimeFormat, When};
+use crate::args::format::{Output, TimeFormat, When};
 use crate::args::invalid::Invalid;
 use crate::args::value;
 use crate::name;
@@ -22,7 +22,7 @@ pub(crate) struct Values {
     pub label: Option<String>,
     pub read_only: Option<bool>,
     pub timeout: Option<Duration>,
-    pub output: Option<Format>,
+    pub output: Option<Output>,
     pub headers: Option<When>,
     pub time_format: Option<TimeFormat>,
     pub color: Option<When>,
@@ -299,11 +299,10 @@ pub(crate) const KEYS: [ConfigKey; 14] = [
     text(
         "output",
         "table",
-        "table, json, ndjson, jid or raw, as `--output`",
+        "table, tsv, json, ndjson, jid or raw, as `--output`",
         |values, given| {
-            let format =
-                Format::of(given).ok_or(Invalid::expects("table, json, ndjson, jid or raw"))?;
-            values.output = Some(format);
+            let output = Output::of(given).ok_or(Invalid::expects(Output::WORDS))?;
+            values.output = Some(output);
             Ok(())
         },
     )

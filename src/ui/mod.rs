@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal, Write};
 
 use dialoguer::console::Term;
 
-use crate::args::format::{Format, TimeFormat, When};
+use crate::args::format::{Format, Output, TimeFormat, When};
 use crate::args::globals::Globals;
 use crate::clock::moment::Moment;
 use crate::env;
@@ -17,7 +17,9 @@ use crate::view::table::Choice;
 use crate::view::{Lines, Page, Times, View, json};
 
 mod ask;
+pub(crate) mod keyboard;
 mod live;
+mod manual;
 mod pager;
 mod progress;
 pub(crate) mod screen;
@@ -45,7 +47,9 @@ pub(crate) struct ContextLabel {
 pub(crate) struct Ui {
     format: Format,
     stdout: Sink,
-    /// The format of text for people.
+    /// Whether stdout is a terminal.
+    tty: bool,
+    /// The layout of text, and whether it is for people.
     page: Page,
     yes: bool,
     /// The value of `--confirm`.
@@ -63,7 +67,14 @@ pub(crate) struct Ui {
 impl Ui {
     /// Returns the streams with the options from the global flags.
     pub(crate) fn new(globals: &Globals) -> Ui {
-        let mut ui = Ui::plain(globals.output.unwrap_or_default());
+        let output = globals.output.unwrap_or_default();
+        let mut ui = Ui::plain(output.format());
+        match output {
+            Output::Tsv => ui.lay_out(false),
+            // As a setting, `table` leaves pipes as they are: scripts read them.
+            Output::Table if globals.given.output => ui.lay_out(true),
+            _ => {}
+        }
         ui.yes = globals.yes;
         ui.confirm = globals.confirm.clone();
         ui.no_input = globals.no_input;
@@ -71,7 +82,7 @@ impl Ui {
         ui.verbose = globals.verbose;
         ui.force_raw = globals.force_raw;
         let page = &mut ui.page;
-        page.color = color(globals.color.unwrap_or_default(), page.terminal);
+        page.color = color(globals.color.unwrap_or_default(), ui.tty && page.terminal);
         page.times = match globals.time_format.unwrap_or_default() {
             TimeFormat::Relative => Times::Relative,
             TimeFormat::Iso => Times::Iso,
@@ -81,7 +92,7 @@ impl Ui {
         page.headers = match globals.headers.unwrap_or_default() {
             When::Always => true,
             When::Never => false,
-            When::Auto => page.terminal,
+            When::Auto => page.headers,
         };
         page.choice = Choice {
             columns: globals.columns.clone(),
@@ -94,21 +105,18 @@ impl Ui {
 
     /// Returns the streams for a command line that could not be parsed.
     pub(crate) fn plain(format: Format) -> Ui {
-        let terminal = io::stdout().is_terminal();
-        let times = match terminal {
-            true => Times::Relative,
-            false => Times::Iso,
-        };
-        Ui {
+        let tty = io::stdout().is_terminal();
+        let mut ui = Ui {
             format,
             stdout: Sink::new(),
+            tty,
             page: Page {
-                terminal,
-                width: if terminal { width() } else { 80 },
+                terminal: tty,
+                width: 80,
                 color: false,
                 now: Moment::from_micros(0),
-                times,
-                headers: terminal,
+                times: Times::Iso,
+                headers: tty,
                 choice: Choice::default(),
             },
             yes: false,
@@ -119,14 +127,31 @@ impl Ui {
             verbose: 0,
             force_raw: false,
             ticks: false,
-        }
+        };
+        ui.lay_out(tty);
+        ui
+    }
+
+    /// Lays text out for people, as on a terminal, or for programs, as in a pipe.
+    fn lay_out(&mut self, for_people: bool) {
+        let page = &mut self.page;
+        page.terminal = for_people;
+        page.headers = for_people;
+        (page.times, page.width) = match for_people {
+            true if self.tty => (Times::Relative, width()),
+            true => (Times::Relative, width_of_a_pipe()),
+            false => (Times::Iso, 80),
+        };
     }
 
     /// Shows output that is longer than the screen in a pager, if it is for people. Not with `-v`:
     /// the trace of calls would overwrite it.
     pub(crate) fn page_long(&mut self) {
-        let for_people = self.format == Format::Table && self.page.terminal && self.verbose == 0;
-        if let (true, Some(pager)) = (for_people, Pager::find()) {
+        let for_people = self.format == Format::Table && self.page.terminal;
+        if !for_people || !self.tty || self.verbose > 0 {
+            return;
+        }
+        if let Some(pager) = Pager::find() {
             self.stdout.page(pager);
         }
     }
@@ -148,6 +173,11 @@ impl Ui {
 
     /// Whether stdout is a terminal.
     pub(crate) fn terminal(&self) -> bool {
+        self.tty
+    }
+
+    /// Whether text is laid out for people.
+    pub(crate) fn for_people(&self) -> bool {
         self.page.terminal
     }
 
@@ -187,7 +217,7 @@ impl Ui {
 
     /// Returns the default number of rows of a table; `None` in pipes and documents.
     pub(crate) fn rows(&self) -> Option<u64> {
-        (self.format == Format::Table && self.page.terminal).then_some(50)
+        (self.format == Format::Table && self.page.terminal && self.tty).then_some(50)
     }
 
     /// Whether a flag sets the order of tables.
@@ -242,7 +272,7 @@ impl Ui {
 
     /// Writes text from outside to stdout, byte for byte; on a terminal it is made harmless.
     pub(crate) fn verbatim(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        match self.page.terminal && !self.force_raw {
+        match self.tty && !self.force_raw {
             true => self.write(text::clean_lines(bytes).as_bytes()),
             false => self.write(bytes),
         }
@@ -284,7 +314,7 @@ impl Ui {
 
     /// Writes a line to stderr, but only if people read stdout: a script does not need it.
     pub(crate) fn note_on_terminal(&mut self, line: &str) {
-        if self.page.terminal && self.format == Format::Table {
+        if self.tty && self.page.terminal && self.format == Format::Table {
             self.note(line);
         }
     }
@@ -332,6 +362,11 @@ impl Ui {
         _ = io::stderr().write_all(text.as_bytes());
     }
 
+    /// Writes the error about what a result lacks, if it lacks anything, and returns the exit code.
+    pub(crate) fn left_out(&mut self, error: Option<Error>) -> Exit {
+        error.map_or(Exit::Ok, |error| self.fail(&error))
+    }
+
     /// Writes an error to stderr and returns its exit code.
     pub(crate) fn fail(&mut self, error: &Error) -> Exit {
         if self.format.is_json() {
@@ -359,6 +394,12 @@ fn width() -> usize {
         Some((_, columns)) if columns > 0 => columns.into(),
         _ => 80,
     }
+}
+
+/// Returns the width of a table for people in a pipe: COLUMNS, else 100.
+fn width_of_a_pipe() -> usize {
+    let set = env::var("COLUMNS").and_then(|set| set.to_str()?.parse().ok());
+    set.filter(|&columns| columns > 0).unwrap_or(100)
 }
 
 /// Whether to color a stream. The flag wins over the environment, which wins over the stream.

@@ -118,7 +118,7 @@ fn first_word(command: &OsStr) -> &OsStr {
 }
 
 /// Whether the shell will find the program. A command that the shell has to expand counts as found.
-fn is_installed(program: &OsStr) -> bool {
+pub(super) fn is_installed(program: &OsStr) -> bool {
     let runs = |path: &Path| {
         path.metadata()
             .is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)

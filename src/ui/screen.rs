@@ -1,10 +1,10 @@
 //! stdout for `--watch`: a screen to repaint, or a document for each tick.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 
 use dialoguer::console::Term;
 
-use super::{Ui, width};
+use super::{Ui, keyboard, width};
 use crate::args::format::Format;
 use crate::env;
 use crate::error::Error;
@@ -19,6 +19,7 @@ pub(crate) struct Screen(());
 impl Screen {
     pub(crate) fn open() -> Screen {
         put(ENTER.as_bytes());
+        keyboard::open();
         Screen(())
     }
 
@@ -37,6 +38,7 @@ impl Drop for Screen {
 
 /// Restores the terminal; any thread may call this.
 pub(crate) fn leave() {
+    keyboard::close();
     put(LEAVE.as_bytes());
 }
 
@@ -79,7 +81,10 @@ impl Ui {
         let dumb = env::var("TERM").is_some_and(|term| term == "dumb");
         let hint = "`-o ndjson` writes a document for each tick, also without a terminal";
         match self.format {
-            Format::Table if io::stdout().is_terminal() && !dumb => {
+            Format::Table if self.tty && !self.page.terminal => {
+                Err(Error::usage("`--watch` cannot be used with `-o tsv`").hint(hint))
+            }
+            Format::Table if self.tty && !dumb => {
                 self.stdout.frame();
                 Ok(true)
             }
@@ -98,7 +103,7 @@ impl Ui {
 
     /// Reads the width of the terminal again.
     pub(crate) fn measure(&mut self) {
-        if self.page.terminal {
+        if self.tty {
             self.page.width = width();
         }
     }

@@ -15,9 +15,9 @@ use crate::text;
 pub(crate) const COLUMNS: &[Column] = &[
     Column::text("SEVERITY"),
     Column::text("FINDING"),
-    Column::number("COUNT"),
-    Column::text("PROBLEM"),
-    Column::free("EXAMPLES"),
+    Column::number("COUNT").rank(1),
+    Column::free("PROBLEM").rank(2).least(24),
+    Column::free("EXAMPLES").rank(3).least(14),
 ];
 
 impl View for Check {
@@ -173,10 +173,7 @@ mod tests {
             count: examples.len() as u64,
             examples: examples
                 .iter()
-                .map(|(item, detail)| Example {
-                    item: Name::from(*item),
-                    detail: Name::from(*detail),
-                })
+                .map(|(item, detail)| Example::new(Name::from(*item), Name::from(*detail)))
                 .collect(),
             ..Found::new(id, id.row().severity)
         }

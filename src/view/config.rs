@@ -4,7 +4,7 @@ use super::Page;
 use super::document::Document;
 use super::list::Row;
 use super::table::{Cell, Column, NONE, Table};
-use crate::model::config::{ConfigOption, OptionChange, known};
+use crate::model::config::{ConfigOption, OptionChange, OptionKind, known};
 use crate::text;
 
 impl Row for ConfigOption {
@@ -32,22 +32,35 @@ impl Row for ConfigOption {
 }
 
 impl ConfigOption {
-    /// Returns the meaning of the option, with the queue or the duration of its value.
+    /// Returns the meaning of the option, with its queue, and that of its value. What a narrow terminal
+    /// must not cut comes first.
     fn meaning(&self) -> String {
         let Some(known) = known(&self.key) else {
             return "unknown to the core".to_owned();
         };
-        let meaning = known.setting.meaning;
-        let seconds = self
-            .value
-            .as_str()
-            .and_then(|text| text.parse::<f64>().ok());
-        match (known.queue, seconds) {
-            (Some(queue), _) => format!("{meaning} {queue}"),
-            (None, Some(seconds)) if known.setting.key == "jobs-history" && seconds >= 60.0 => {
-                format!("{meaning} ({})", text::duration(seconds))
+        let setting = known.setting;
+        let mut meaning = setting.meaning.to_owned();
+        if let Some(queue) = known.queue {
+            meaning.push_str(&format!(" {queue}"));
+        }
+        if setting.kind == OptionKind::Text {
+            return meaning;
+        }
+        let number = self.value.as_str();
+        let number = number.and_then(|text| text.parse::<f64>().ok());
+        let zero = setting.zero.map(|zero| format!("0: {zero}"));
+        match (number, zero) {
+            (None, _) => format!("not a number, so it has no effect; {meaning}"),
+            (Some(0.0), Some(zero)) => format!("{zero}; {meaning}"),
+            (Some(number), zero) => {
+                let long = setting.kind == OptionKind::Seconds && number >= 60.0;
+                let notes = [long.then(|| text::duration(number)), zero];
+                let notes: Vec<String> = notes.into_iter().flatten().collect();
+                match notes.is_empty() {
+                    true => meaning,
+                    false => format!("{meaning} ({})", notes.join("; ")),
+                }
             }
-            (None, _) => meaning.to_owned(),
         }
     }
 }

@@ -494,10 +494,7 @@ mod tests {
             fail_on: finding.severity,
             causes: vec!["a cause".to_owned()],
             items: vec![Found {
-                examples: vec![Example {
-                    item: name.clone(),
-                    detail: name.clone(),
-                }],
+                examples: vec![Example::new(name.clone(), name.clone())],
                 ..Found::new(finding.id, finding.severity)
             }],
         };

@@ -205,7 +205,7 @@ impl Reason {
 
     /// Returns the command that helps, as it can be typed.
     pub(crate) fn command(&self) -> String {
-        let words = self.fix.iter().map(|word| quoted(word));
+        let words = self.fix.iter().map(quoted);
         words.collect::<Vec<String>>().join(" ")
     }
 

@@ -13,10 +13,10 @@ impl Row for FailureGroup {
 
     const COLUMNS: &'static [Column] = &[
         Column::text("GROUP"),
-        Column::number("JOBS"),
-        Column::text("LAST"),
-        Column::text("QUEUES"),
-        Column::free("SAMPLE"),
+        Column::number("JOBS").rank(1),
+        Column::text("LAST").rank(3),
+        Column::text("QUEUES").rank(4),
+        Column::free("SAMPLE").rank(2),
     ];
 
     fn row(&self, page: &Page, table: &mut Table) {
@@ -33,9 +33,10 @@ impl Row for FailureGroup {
             Cell::text(&self.group),
             Cell::count(self.jobs, page),
             last.unwrap_or_else(Cell::missing),
-            match self.queues.is_empty() {
-                true => Cell::missing(),
-                false => Cell::text(join_names(&self.queues)),
+            match (self.queues.is_empty(), self.queues_complete) {
+                (true, _) => Cell::missing(),
+                (false, true) => Cell::text(join_names(&self.queues)),
+                (false, false) => Cell::text(format!("{}, …", join_names(&self.queues))),
             },
             match &self.sample {
                 Some(sample) => Cell::text(text::first_line(sample.as_bytes())),

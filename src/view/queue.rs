@@ -13,14 +13,14 @@ impl Row for Queue {
 
     const COLUMNS: &'static [Column] = &[
         Column::text("QUEUE"),
-        Column::number("WAITING"),
-        Column::number("RUNNING"),
-        Column::number("STALLED"),
-        Column::number("SCHEDULED"),
-        Column::number("DEPENDS"),
-        Column::number("RECURRING"),
-        Column::text("HEAD WAIT"),
-        Column::free("STATE"),
+        Column::number("WAITING").rank(2),
+        Column::number("RUNNING").rank(3),
+        Column::number("STALLED").rank(4),
+        Column::number("SCHEDULED").rank(6),
+        Column::number("DEPENDS").rank(7),
+        Column::number("RECURRING").rank(8),
+        Column::text("NEXT WAITS").rank(5),
+        Column::free("STATE").rank(1).least(16),
     ];
 
     fn row(&self, page: &Page, table: &mut Table) {
@@ -113,10 +113,10 @@ mod tests {
             },
         ]);
         expect![[r#"
-            QUEUE   WAITING  RUNNING  STALLED  SCHEDULED  DEPENDS  RECURRING  HEAD WAIT  STATE
-            images        0        3        1          0       12          0  –          paused 2h 4m, ends in 1h (disk\x1b swap)
+            QUEUE   WAITING  RUNNING  STALLED  SCHEDULED  DEPENDS  RECURRING  NEXT WAITS  STATE
+            images        0        3        1          0       12          0  –           paused 2h 4m, ends in 1h (disk\x1b swap)
             mail      1,204        8        0         31        0          1  4m 12s
-            test          0        0        0          0        0          0  –          paused
+            test          0        0        0          0        0          0  –           paused
         "#]].assert_eq(&queues.text(&page()));
     }
 }

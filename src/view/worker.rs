@@ -15,9 +15,9 @@ impl Row for Worker {
 
     const COLUMNS: &'static [Column] = &[
         Column::text("WORKER"),
-        Column::number("RUNNING"),
-        Column::number("STALLED"),
-        Column::text("LAST SEEN"),
+        Column::number("RUNNING").rank(1),
+        Column::number("STALLED").rank(2),
+        Column::text("LAST SEEN").rank(3),
     ];
 
     fn row(&self, page: &Page, table: &mut Table) {

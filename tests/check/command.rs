@@ -1,5 +1,8 @@
 //! `qless check`
 
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+
 use expect_test::expect;
 
 use crate::support::jobs::mixed;
@@ -179,10 +182,11 @@ fn unknown_finding_names_are_refused_with_the_nearest_known_one() {
         --- exit 2
     "#]]);
     redis.at(1).run("check --queue none").shows(expect![[r#"
-            --- stderr
-            error: queue `none` does not exist
-            --- exit 4
-        "#]]);
+        --- stderr
+        error: queue `none` does not exist
+        hint: nothing is stored under the prefix `ql:` in `unix://DIR/s`
+        --- exit 4
+    "#]]);
 }
 
 /// Severity, finding, count and examples of findings at or above `warn`.
@@ -255,6 +259,47 @@ fn a_counter_is_only_compared_with_correct_lists() {
         warn	failed-counter	1	s:stats:0:mail: 7, is 1
     "#]]
     .assert_eq(&rows(&redis, "--only failed-counter"));
+}
+
+#[test]
+fn a_failed_counter_is_compared_although_a_failure_is_not_utf_8() {
+    let redis = Redis::start();
+    let worker = OsStr::from_bytes(b"\xfew");
+    let args = |line: &str| line.split(' ').map(OsString::from).collect::<Vec<_>>();
+    let at = |now: u32, mut words: Vec<OsString>| {
+        words.push(worker.to_owned());
+        redis.at(now).args(&words).exits(0);
+    };
+    redis.at(100).run("put mail K {} --jid m").exits(0);
+    at(101, args("pop mail --worker"));
+    at(102, args("fail m --group g --message no --worker"));
+    assert_eq!(rows(&redis, "--skip queue-empty"), "");
+    redis.send(&["HSET", "ql:s:stats:0:mail", "failed", "7"]);
+    expect![[r#"
+        warn	failed-counter	1	s:stats:0:mail: 7, is 1
+    "#]]
+    .assert_eq(&rows(&redis, "--only failed-counter"));
+    redis.send(&["HDEL", "ql:s:stats:0:mail", "failed"]);
+    expect![[r#"
+        warn	failed-counter	1	s:stats:0:mail: none, is 1
+    "#]]
+    .assert_eq(&rows(&redis, "--only failed-counter"));
+}
+
+#[test]
+fn a_history_field_that_cannot_be_read_is_critical_if_the_job_can_be_popped() {
+    let redis = healthy();
+    redis
+        .at(100)
+        .run("put later K {} --jid s --delay 1h")
+        .exits(0);
+    for jid in ["a1", "a3", "s"] {
+        redis.send(&["HSET", &format!("ql:j:{jid}"), "history", "garbage"]);
+    }
+    expect![[r#"
+        critical	job-unreadable	2	a1: field history of a waiting job, a3: field history of a waiting job
+        error	job-unreadable	1	s: field history
+    "#]].assert_eq(&rows(&redis, "--only job-unreadable"));
 }
 
 #[test]
@@ -529,12 +574,9 @@ fn a_terminal_shows_a_table_and_the_next_command() {
     expect![[r#"
         scanned 20 keys, 4 jobs, 2 queues in 0.0s
 
-        SEVERITY  FINDING             COUNT
-          PROBLEM                                       EXAMPLES
-        error     dependency-missing      1
-          job depends on a job that does not exist      b1 needs a1
-        warn      tag-index               1
-          tag's index disagrees with the tags of a job  eu: a1
+        SEVERITY  FINDING             PROBLEM
+        error     dependency-missing  job depends on a job that doe…
+        warn      tag-index           tag's index disagrees with th…
         hint: show the plan: qless check --only dependency-missing --only tag-index --repair --dry-run
     "#]].assert_eq(&on_terminal(
         "check --only dependency-missing,tag-index",

@@ -202,16 +202,13 @@ impl Client {
             let text = |at: usize| -> Vec<u8> { redis::from_redis_value(row[at].clone()).unwrap() };
             let id = FindingId::named(&shown(&text(0))).expect("a finding of the table");
             Verdict {
-                id,
-                item: text(1).into(),
                 outcome: match text(2).as_slice() {
                     b"found" => VerdictOutcome::Repairable,
                     b"decide" => VerdictOutcome::NeedsOnly,
                     _ => VerdictOutcome::Report,
                 },
                 known_detail: Detail::read(id, &text(3)),
-                detail: text(3).into(),
-                changes: Vec::new(),
+                ..Verdict::report(id, text(1).into(), text(3).into())
             }
         });
         rows.collect()

@@ -693,6 +693,108 @@ damages! {
             job-unreadable w2 report [history has entries of more than three elements]
         "#]];
 
+    a_history_of_an_old_version_is_no_json:
+        "HSET ql:j:w2 history garbage" => expect![[r#"
+            job-unreadable w2 found [field history of a waiting job]
+        "#]];
+
+    a_history_of_an_old_version_is_a_number:
+        "HSET ql:j:w2 history 5" => expect![[r#"
+            job-unreadable w2 found [field history of a waiting job]
+        "#]];
+
+    a_history_of_an_old_version_holds_a_number:
+        "HSET ql:j:w2 history [5]" => expect![[r#"
+            job-unreadable w2 found [field history of a waiting job]
+        "#]];
+
+    a_history_of_an_old_version_is_an_empty_text:
+        "HSET ql:j:w2 history ''" => expect![[r#"
+            job-unreadable w2 found [field history of a waiting job]
+        "#]];
+
+    a_history_of_an_old_version_is_a_json_text:
+        r#"HSET ql:j:w2 history '""'"# => expect![[r#"
+            job-unreadable w2 found [field history of a waiting job]
+        "#]];
+
+    a_history_of_an_old_version_is_null:
+        "HSET ql:j:w2 history null" => expect![[r#"
+            job-unreadable w2 found [field history of a waiting job]
+        "#]];
+
+    a_history_of_an_old_version_does_not_say_when_the_job_was_put:
+        r#"HSET ql:j:w2 history [{"q":"x"}]"# => expect![[r#"
+            job-unreadable w2 found [field history of a waiting job]
+        "#]];
+
+    a_history_of_an_old_version_can_be_read_in_part:
+        r#"HSET ql:j:w2 history [{"q":"q","put":5.5,"popped":7,"worker":"w","done":null},{"put":1e999}]"# => expect![[r#"
+            job-unreadable w2 found [field history of a waiting job]
+        "#]];
+
+    jobs_that_do_not_wait_have_an_unreadable_old_history:
+        "HSET ql:j:f1 history garbage"
+        "HSET ql:j:s1 history garbage" => expect![[r#"
+            job-unreadable f1 found [field history]
+            job-unreadable s1 found [field history]
+        "#]];
+
+    a_history_of_an_old_version_is_unreadable_and_the_list_is_no_list:
+        r#"HSET ql:j:w2 history [{"put":1},5]"#
+        "DEL ql:j:w2-history"
+        "SET ql:j:w2-history x" => expect![[r#"
+            key-type j:w2-history decide [is a string, not a list]
+        "#]];
+
+    a_time_for_later_is_no_number:
+        "HSET ql:j:d4 scheduled garbage" => expect![[r#"
+            job-unreadable d4 found [scheduled]
+        "#]];
+
+    a_time_for_later_is_empty:
+        "HSET ql:j:d1 scheduled ''" => expect![[r#"
+            job-unreadable d1 found [scheduled]
+        "#]];
+
+    a_time_for_later_is_nan:
+        "HSET ql:j:d4 scheduled nan" => expect![[r#"
+            job-unreadable d4 found [scheduled]
+        "#]];
+
+    a_time_for_later_never_comes:
+        "HSET ql:j:d4 scheduled inf"
+        "HSET ql:j:d1 scheduled -3" => expect![[r#"
+            never-due d1 report [scheduled for -3]
+            never-due d4 report [scheduled for inf]
+        "#]];
+
+    scheduled_jobs_are_never_due:
+        "ZADD ql:q:q-scheduled inf s1"
+        "ZADD ql:q:q-scheduled -5 s2"
+        "ZADD ql:q:p-scheduled 201000000000 c3" => expect![[r#"
+            never-due c3 report [scheduled for 201000000000]
+            never-due s1 report [scheduled for inf]
+            never-due s2 report [scheduled for -5]
+        "#]];
+
+    a_scheduled_job_waits_for_minus_infinity:
+        "ZADD ql:q:q-scheduled -inf s1" => expect![[r#"
+            never-due s1 report [scheduled for -inf]
+        "#]];
+
+    a_hash_is_in_the_place_of_the_dependencies_of_a_job: "HSET ql:j:w2-dependencies a b" => expect![[r#"
+        key-type j:w2-dependencies decide [is a hash, not a set]
+    "#]];
+
+    hashes_are_in_the_places_of_keys_of_a_job_that_is_gone:
+        "HSET ql:j:gone-history a b"
+        "HSET ql:j:gone-dependents a b"
+        "ZADD ql:q:q-work 3 gone-dependents" => expect![[r#"
+            key-type j:gone-dependents decide [is a hash, not a set]
+            key-type j:gone-history decide [is a hash, not a list]
+        "#]];
+
     more_tries_remain_than_retries_allow: "HSET ql:j:w2 remaining 9" => expect![[r#"
         remaining w2 report [9 of 5]
     "#]];

@@ -70,6 +70,13 @@ impl Checker<'_> {
         self.found.push(format!("{id}: {text}"));
     }
 
+    /// I-33: the time of a schedule comes, within a few thousand years.
+    fn falls_due(&mut self, jid: &str, due: f64) {
+        if !(0.0..1e11).contains(&due) {
+            self.say("I-33", format!("`{jid}` is never due: {due}"));
+        }
+    }
+
     fn zset(&self, queue: &str, part: &str) -> BTreeMap<String, f64> {
         self.dump.zset(&format!("ql:q:{queue}-{part}"))
     }
@@ -181,6 +188,22 @@ impl Checker<'_> {
             if entries.is_empty() {
                 self.say("I-29", format!("`{jid}` remembers nothing"));
             }
+            if let Some(old) = job.get("history") {
+                let items: Option<Vec<Value>> = serde_json::from_str(old).ok();
+                let time = |item: &Value| item["put"].is_number() && item["done"] != Value::Null;
+                if !items.is_some_and(|items| items.iter().all(time)) {
+                    self.say("I-29", format!("`{jid}` remembers {old:?} in its hash"));
+                }
+            }
+            if text("state") == "depends" && job.contains_key("scheduled") {
+                match number(text("scheduled")) {
+                    Some(due) => self.falls_due(&jid, due),
+                    None => self.say(
+                        "I-02",
+                        format!("`{jid}` is to be scheduled for {:?}", text("scheduled")),
+                    ),
+                }
+            }
         }
     }
 
@@ -190,6 +213,9 @@ impl Checker<'_> {
         for queue in self.queues.clone() {
             for part in ["work", "locks", "scheduled", "depends"] {
                 for (jid, score) in self.zset(&queue, part) {
+                    if part == "scheduled" {
+                        self.falls_due(&jid, score);
+                    }
                     match self.jobs.contains_key(&jid) {
                         true => places
                             .entry(jid)

@@ -290,7 +290,7 @@ fn findings_that_need_a_decision_are_left_and_their_choices_listed() {
             error	dependency-missing	1	0	0	0	dropped the dependency; a job with no other dependency is released
             --- stderr
             scanned 7 keys, 1 job, 1 queue in 0.0s
-            1 repaired; clean
+            1 repaired; nothing left of what was asked
         "#]]);
     assert_eq!(redis.at(NOW).run("pop mail -o jid").ok(), "waits");
 }
@@ -885,4 +885,55 @@ fn a_lost_dependency_list_is_not_rebuilt_while_a_dependency_has_too_many_depende
         at(&redis).run(&format!("depends {jid} --on x z")).exits(0);
     }
     at(&redis).run("check").exits(0);
+}
+
+#[test]
+fn a_key_of_a_wrong_type_does_not_stop_a_repair_of_the_rest() {
+    let redis = Redis::start();
+    at(&redis).run("put q K {} --jid a").exits(0);
+    at(&redis).run("put p K {} --jid b").exits(0);
+    redis.send(&["DEL", "ql:q:q-work"]);
+    redis.send(&["SET", "ql:q:q-work", "x"]);
+    redis.send(&["HSET", "ql:j:b", "tags", "{{"]);
+    at(&redis).run("check").shows(expect![[r#"
+        critical	job-unreadable	1	field or history entry that does not parse	b: tags
+        critical	key-type	1	key of a wrong type, or id with a reserved suffix	q:q-work: is a string, not a zset
+        --- stderr
+        scanned 7 keys, 2 jobs, 2 queues in 0.0s
+        hint: show the plan: qless check --repair --dry-run
+        --- exit 7
+    "#]]);
+    at(&redis)
+        .run("check --repair --yes")
+        .shows(expect![[r#"
+            critical	key-type	0	0	0	1	none, needs `--only`
+            critical	job-unreadable	1	0	0	0	replaced the value if the right one is known; the old text is kept in another field
+            --- stderr
+            scanned 7 keys, 2 jobs, 2 queues in 0.0s
+            1 repaired; 1 remaining
+              not repaired, because you have to decide:
+              key-type, 1: key of a wrong type, or id with a reserved suffix
+                find the program that wrote it: no client of qless does
+                set it aside: `qless check --repair --only key-type`
+                for a job with a reserved suffix: `qless cancel JID`
+            --- exit 7
+        "#]]);
+    // A repair of a part says nothing about the rest.
+    redis.send(&["HSET", "ql:j:b", "tags", "{{"]);
+    let ran = at(&redis).run("check --repair --only key-type --yes");
+    let printed = ran.exits(0).stderr();
+    assert!(
+        printed.contains("1 repaired; nothing left of what was asked\n"),
+        "{printed}"
+    );
+    at(&redis)
+        .run("check --repair --yes")
+        .shows(expect![[r#"
+            critical	job-unreadable	1	0	0	0	replaced the value if the right one is known; the old text is kept in another field
+            error	in-no-set	1	0	0	0	put it in the set that fits its state
+            info	lost-key	0	0	0	1	none, needs `--only`
+            --- stderr
+            scanned 7 keys, 2 jobs, 2 queues in 0.0s
+            2 repaired; clean
+        "#]]);
 }

@@ -29,14 +29,14 @@ fn options_are_listed_with_default_and_meaning() {
         .run("config list --headers always")
         .shows(expect![[r#"
             KEY	VALUE	DEFAULT	MEANING
-            grace-period	10	10	seconds a worker may still finish a job after its lock expires
-            heartbeat	90	60	seconds a lock lasts between heartbeats
-            images-max-concurrency	3	–	maximum number of jobs running at the same time in queue images
-            jobs-history	604800	604800	seconds completed jobs are kept (7d)
-            jobs-history-count	50000	50000	maximum number of completed jobs kept
-            mail-heartbeat	300	–	seconds a lock lasts between heartbeats in queue mail
-            max-job-history	100	100	maximum number of history entries kept per job
-            max-worker-age	86400	86400	seconds after which a silent worker is forgotten
+            grace-period	10	10	seconds a worker may still finish a job after its lock expires (0: none)
+            heartbeat	90	60	seconds a lock lasts between heartbeats (1m 30s; 0: a lock expires immediately)
+            images-max-concurrency	3	–	maximum number of jobs running at the same time in queue images (0: no limit)
+            jobs-history	604800	604800	seconds completed jobs are kept (7d; 0: deleted immediately)
+            jobs-history-count	50000	50000	maximum number of completed jobs kept (0: none)
+            mail-heartbeat	300	–	seconds a lock lasts between heartbeats in queue mail (5m; 0: a lock expires immediately)
+            max-job-history	100	100	maximum number of history entries kept per job (0: no limit)
+            max-worker-age	86400	86400	seconds after which a silent worker is forgotten (1d; 0: immediately)
             odd	a b	–	unknown to the core
         "#]]);
 }
@@ -640,5 +640,30 @@ fn loading_asks_on_a_terminal() {
     assert_eq!(load("y\n").1, 0);
     redis.at(0).run("config get heartbeat").shows(expect![[r#"
             90
+        "#]]);
+}
+
+#[test]
+fn the_meaning_of_a_value_is_listed() {
+    let redis = Redis::start();
+    let set = |line: &str| redis.at(0).run(&format!("config set {line}")).ok();
+    set("images-max-concurrency 0 max-job-history 0 heartbeat 45");
+    // Other clients check no value.
+    for (option, value) in [("mail-heartbeat", "0"), ("test-max-concurrency", "many")] {
+        redis.send(&["HSET", "ql:config", option, value]);
+    }
+    redis
+        .at(0)
+        .run("config list --columns key,value,meaning")
+        .shows(expect![[r#"
+            grace-period	10	seconds a worker may still finish a job after its lock expires (0: none)
+            heartbeat	45	seconds a lock lasts between heartbeats (0: a lock expires immediately)
+            images-max-concurrency	0	0: no limit; maximum number of jobs running at the same time in queue images
+            jobs-history	604800	seconds completed jobs are kept (7d; 0: deleted immediately)
+            jobs-history-count	50000	maximum number of completed jobs kept (0: none)
+            mail-heartbeat	0	0: a lock expires immediately; seconds a lock lasts between heartbeats in queue mail
+            max-job-history	0	0: no limit; maximum number of history entries kept per job
+            max-worker-age	86400	seconds after which a silent worker is forgotten (1d; 0: immediately)
+            test-max-concurrency	many	not a number, so it has no effect; maximum number of jobs running at the same time in queue test
         "#]]);
 }

@@ -145,7 +145,7 @@ fn invalid_values_are_reported_with_their_position() {
         "[defaults]\noutput = \"xml\"\n",
         expect![[r#"
             --- stderr
-            error: config file `HOME/qless/config.toml`, line 2, column 10: `output` expects table, json, ndjson, jid or raw, not `xml`
+            error: config file `HOME/qless/config.toml`, line 2, column 10: `output` expects table, tsv, json, ndjson, jid or raw, not `xml`
             --- exit 2
         "#]],
     );
@@ -314,11 +314,11 @@ fn defaults_apply_where_no_flag_or_variable_is_set() {
     assert_eq!(qless.run("jobs --prefix ql:").json()["total"], 0);
     let other = qless.clone().env("QLESS_PREFIX", "ql:");
     assert_eq!(other.run("jobs").json()["total"], 0);
-    let table = qless.run("jobs -o table").ok();
+    let table = qless.run("jobs -o tsv").ok();
     assert!(table.starts_with("JID\t"), "{table}");
     assert!(
         !qless
-            .run("jobs -o table --headers never")
+            .run("jobs -o tsv --headers never")
             .ok()
             .starts_with("JID")
     );

@@ -263,3 +263,32 @@ fn only_off_all_takes_several_jobs() {
         --- exit 2
     "#]]);
 }
+
+#[test]
+fn a_blocked_dependent_has_as_many_dependencies_as_in_other_lists() {
+    let redis = Redis::start();
+    redis.at(1).run("put mail K --jid s1 --priority 9").ok();
+    redis.at(2).run("put mail K --jid s2 --depends s1").ok();
+    redis
+        .at(3)
+        .run("put mail K --jid s3 --depends s1 --depends s2")
+        .ok();
+    redis.at(4).run("pop mail --worker w").ok();
+    redis
+        .at(5)
+        .run("fail s1 --worker w --group boom --message no")
+        .ok();
+    let table = |line: &str| redis.at(10).run(&format!("{line} -o table")).ok();
+    expect![[r#"
+        s1 (K, mail) depends on nothing
+        and is needed by
+          s2  K  depends  on 1 job, 1 failed
+          s3  K  depends  on 2 jobs, 1 failed"#]]
+    .assert_eq(&table("depends s1"));
+    expect![[r#"
+        JID  DETAIL
+        s2   on 1 job, 1 failed
+        s3   on 2 jobs, 1 failed"#]]
+    .assert_eq(&table("jobs --state depends --columns jid,detail"));
+    assert!(table("get s2").contains("on 1 job"));
+}

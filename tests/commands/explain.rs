@@ -358,6 +358,7 @@ fn an_unknown_job_is_an_error_with_the_traces_that_are_left() {
     run("explain nope").shows(expect![[r#"
         --- stderr
         error: job `nope` does not exist
+        hint: nothing is stored under the prefix `ql:` in `unix://DIR/s`
         --- exit 4
     "#]]);
     run("put q K --jid a --tag t").ok();

@@ -53,6 +53,7 @@ fn failure_groups_are_listed_largest_first() {
                 "images",
                 "mail"
               ],
+              "queues_complete": true,
               "sample": "cannot open 2\nline two"
             },
             {
@@ -62,6 +63,7 @@ fn failure_groups_are_listed_largest_first() {
               "queues": [
                 "test"
               ],
+              "queues_complete": true,
               "sample": "key \"user\" missing"
             }
           ]
@@ -649,4 +651,58 @@ fn actions_apply_to_all_groups_or_to_none() {
             1 cancelled
         "#]]);
     redis.at(21).run("failed").shows(expect![[""]]);
+}
+
+#[test]
+fn the_queues_of_a_group_are_those_of_its_newest_and_oldest_jobs() {
+    let redis = Redis::start();
+    let mut lines = String::new();
+    for at in 0..201 {
+        let queue = match at {
+            0 => "first",
+            100 => "middle",
+            200 => "last",
+            _ => "mail",
+        };
+        lines.push_str(&format!(
+            "{{\"queue\":\"{queue}\",\"klass\":\"K\",\"jid\":\"j{at:03}\"}}\n"
+        ));
+    }
+    redis.at(100).input(&lines).run("put --from -").ok();
+    let fail = |queue: &str, count: usize| {
+        let jids = redis
+            .at(110)
+            .run(&format!("pop {queue} --count {count} -o jid"))
+            .ok();
+        redis
+            .at(120)
+            .input(jids)
+            .run("fail - --group boom --message no --yes -q")
+            .ok();
+    };
+    fail("first", 1);
+    fail("mail", 99);
+    redis.at(130).run("failed").shows(expect![[r#"
+        boom	100	1970-01-01T00:02:00.000Z	first, mail	no
+    "#]]);
+    fail("middle", 1);
+    fail("mail", 99);
+    fail("last", 1);
+    // 100 + 1 + 100: only the queue of the one between is unknown.
+    redis.at(130).run("failed").shows(expect![[r#"
+        boom	201	1970-01-01T00:02:00.000Z	first, last, mail, …	no
+    "#]]);
+    let group = redis.at(130).run("failed -o json").json()["items"][0].clone();
+    assert_eq!(
+        group["queues"],
+        serde_json::json!(["first", "last", "mail"])
+    );
+    assert_eq!(group["queues_complete"], false);
+    redis.at(140).run("cancel j000 --yes").ok();
+    let group = redis.at(150).run("failed -o json").json()["items"][0].clone();
+    assert_eq!(
+        group["queues"],
+        serde_json::json!(["last", "mail", "middle"])
+    );
+    assert_eq!(group["queues_complete"], true);
 }

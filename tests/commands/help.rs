@@ -182,7 +182,7 @@ fn a_usage_error_is_one_line_and_a_hint() {
     run("frobnicate").shows(expect![[r#"
         --- stderr
         error: unknown command `frobnicate`
-        hint: usage: `qless [OPTIONS] <COMMAND>`
+        hint: `qless --help` lists the commands
         --- exit 2
     "#]]);
     run("length").shows(expect![[r#"
@@ -210,7 +210,7 @@ fn a_usage_error_is_one_line_and_a_hint() {
     "#]]);
     run("-o xml length a").shows(expect![[r#"
         --- stderr
-        error: `--output` expects one of `table`, `json`, `ndjson`, `jid`, `raw`, not `xml`
+        error: `--output` expects one of `table`, `tsv`, `json`, `ndjson`, `jid`, `raw`, not `xml`
         --- exit 2
     "#]]);
     run("--redis").shows(expect![[r#"
@@ -259,4 +259,35 @@ fn an_empty_environment_variable_counts_as_unset() {
         .env("QLESS_NOW", "")
         .run("version")
         .ok();
+}
+
+#[test]
+fn words_of_other_tools_lead_to_the_command_that_does_the_same() {
+    let error = |line: &str| Qless::bare().run(line).exits(2).stderr();
+    let of_command = |word: &str, hint: &str| {
+        let expected = format!("error: unknown command `{word}`\nhint: {hint}\n");
+        assert_eq!(error(&format!("{word} a")), expected);
+        let expected = format!("error: no command or topic is called `{word}`\nhint: {hint}\n");
+        assert_eq!(error(&format!("help {word}")), expected);
+    };
+    of_command("rm", "the command is `qless cancel`");
+    of_command("resume", "the command is `qless unpause`");
+    of_command("show", "the command is `qless get`");
+    of_command("ls", "the commands are `qless jobs` and `qless queues`");
+    of_command("dequeue", "the command is `qless pop`");
+    // A word that stands for a command is no typo of another command.
+    of_command("add", "the command is `qless put`");
+    of_command("retyr", "did you mean `retry`?");
+    // The rest of the line may have the name of a command.
+    assert!(error("rm jobs").ends_with("hint: the command is `qless cancel`\n"));
+    assert!(error("-o json faild jobs").contains("did you mean `failed`?"));
+    // Words of a command are its own.
+    assert_eq!(
+        error("recur lst"),
+        "error: unknown command `lst`\nhint: did you mean `list`?\n"
+    );
+    assert_eq!(
+        error("help recip"),
+        "error: no command or topic is called `recip`\nhint: did you mean `recipes`?\n"
+    );
 }

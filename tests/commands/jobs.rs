@@ -422,3 +422,29 @@ fn pages_are_whole_numbers() {
         }
     }
 }
+
+#[test]
+fn require_match_makes_an_empty_list_an_error() {
+    let redis = busy();
+    let run = |line: &str| redis.at(100).run(line);
+    run("jobs --klass Nothing --require-match").shows(expect![[r#"
+        --- stderr
+        reading every job: no index knows `--klass`
+        error: no job matches
+        --- exit 4
+    "#]]);
+    run("jobs --klass Nothing").shows(expect![[r#"
+        --- stderr
+        reading every job: no index knows `--klass`
+    "#]]);
+    let document = run("jobs --klass Nothing --require-match -o json").exits(4);
+    assert!(
+        document.stdout().contains("\"total\": 0"),
+        "{}",
+        document.stdout()
+    );
+    run("jobs --klass Nothing --count --require-match").exits(4);
+    run("jobs --klass Nothing --require-match -o jid").exits(4);
+    run("jobs --klass 'Mail::*' --require-match").exits(0);
+    run("jobs --klass 'Mail::*' --count --require-match").exits(0);
+}

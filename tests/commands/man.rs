@@ -1,8 +1,12 @@
 //! `qless man`
 
+use std::os::unix::fs::PermissionsExt;
+
 use expect_test::expect;
 
 use crate::support::qless::Qless;
+use crate::support::terminal;
+use crate::support::text::words;
 
 fn run(line: &str) -> crate::support::qless::RunOutput {
     Qless::bare().run(line)
@@ -67,4 +71,31 @@ fn all_pages_are_written_to_a_directory() {
             error: cannot create directory `DIR/file`: file exists
             --- exit 1
         "#]]);
+}
+
+#[test]
+fn a_terminal_gets_the_page_that_man_renders() {
+    let dir = tempfile::tempdir().unwrap();
+    let bin = dir.path().to_str().unwrap().to_owned();
+    let shown = |line: &str| {
+        let mut command = Qless::bare().env("PATH", &bin).command();
+        command
+            .args(words(line))
+            .env("TERM", "xterm")
+            .env("PAGER", "/bin/cat");
+        terminal::run(command, 60).ok()
+    };
+    let roff = run("man length").ok();
+    assert_eq!(shown("man length"), roff.trim_end());
+    let man = |script: &str| {
+        let path = dir.path().join("man");
+        std::fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
+    };
+    man("echo rendered $* at $MANWIDTH; exec /bin/cat");
+    let rendered = format!("rendered -l - at 60\n{}", roff.trim_end());
+    assert_eq!(shown("man length"), rendered);
+    assert_eq!(shown("man length -o tsv"), roff.trim_end());
+    man("echo broken; exit 1");
+    assert_eq!(shown("man length"), roff.trim_end());
 }

@@ -588,3 +588,26 @@ fn a_delay_beyond_the_calendar_is_refused() {
     let printed = redis.at(0).run("get j -o json").json();
     assert_eq!(printed["scheduled_for"], "2970-01-08T00:00:00.000Z");
 }
+
+#[test]
+fn if_absent_puts_a_job_again_once_the_complete_one_is_no_longer_known() {
+    let redis = Redis::start();
+    let run = |now: u32, line: &str| redis.at(now).run(line);
+    let nightly = "put reports Nightly --jid nightly --if-absent -o json";
+    let work = |now: u32, jid: &str| {
+        run(now, "pop reports --worker w").ok();
+        run(now, &format!("complete {jid} --worker w")).ok();
+    };
+    assert_eq!(run(10, nightly).json()["created"], true);
+    work(20, "nightly");
+    // The complete job is known for `jobs-history` seconds; a later completion deletes it.
+    assert_eq!(run(30, nightly).json()["created"], false);
+    run(40, "config set jobs-history 60").ok();
+    run(50, "put reports Nightly --jid other").ok();
+    work(100, "other");
+    assert_eq!(run(110, nightly).json()["created"], true);
+    let help = run(0, "put --help").ok();
+    for option in ["jobs-history", "jobs-history-count"] {
+        assert!(help.contains(&format!("`{option}`")), "{help}");
+    }
+}

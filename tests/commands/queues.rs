@@ -13,7 +13,7 @@ fn queues_are_counted_by_state() {
         .at(100)
         .run("queues --headers always")
         .shows(expect![[r#"
-            QUEUE	WAITING	RUNNING	STALLED	SCHEDULED	DEPENDS	RECURRING	HEAD WAIT	STATE
+            QUEUE	WAITING	RUNNING	STALLED	SCHEDULED	DEPENDS	RECURRING	NEXT WAITS	STATE
             images	0	0	0	0	0	0	–	paused
             mail	2	1	2	1	1	0	38s	
         "#]]);
@@ -101,4 +101,96 @@ fn raw_prints_the_reply_of_queues() {
     let redis = busy();
     let printed = redis.at(100).run("api queues mail").stdout();
     assert_eq!(redis.at(100).run("queues mail -o raw").stdout(), printed);
+}
+
+#[test]
+fn a_queue_with_a_key_of_a_wrong_type_is_left_out_and_named() {
+    let redis = Redis::start();
+    for (queue, jid) in [("q", "a"), ("p", "b"), ("r", "c")] {
+        let line = format!("put {queue} K --jid {jid}");
+        redis.at(100).run(&line).ok();
+    }
+    redis.send(&["DEL", "ql:q:q-work"]);
+    redis.send(&["SET", "ql:q:q-work", "x"]);
+    let run = |line: &str| redis.at(160).run(line);
+    run("queues").shows(expect![[r#"
+        p	1	0	0	0	0	0	1m	
+        r	1	0	0	0	0	0	1m	
+        --- stderr
+        error: cannot read queue `q`: key `ql:q:q-work` has the wrong type
+        hint: qless check --only key-type
+        --- exit 3
+    "#]]);
+    run("queues q p -o json --columns queue").exits(3);
+    run("queues q -q").shows(expect![[r#"
+        --- stderr
+        error: cannot read queue `q`: key `ql:q:q-work` has the wrong type
+        hint: qless check --only key-type
+        --- exit 3
+    "#]]);
+    run("jobs").shows(expect![[r#"
+        b	K	waiting	p	0	5/5	1970-01-01T00:01:40.000Z	waits since 1970-01-01T00:01:40.000Z
+        c	K	waiting	r	0	5/5	1970-01-01T00:01:40.000Z	waits since 1970-01-01T00:01:40.000Z
+        --- stderr
+        error: cannot read queue `q`: key `ql:q:q-work` has the wrong type
+        hint: qless check --only key-type
+        --- exit 3
+    "#]]);
+    run("jobs -o json").exits(3);
+    run("jobs --state waiting --queue q").shows(expect![[r#"
+        --- stderr
+        error: cannot read queue `q`: key `ql:q:q-work` has the wrong type
+        hint: qless check --only key-type
+        --- exit 3
+    "#]]);
+    run("jobs --state waiting").exits(3);
+    run("jobs --held-by '*'").exits(3);
+    run("jobs --count").shows(expect![[r#"
+        running	0
+        stalled	0
+        waiting	2
+        scheduled	0
+        depends	0
+        failed	0
+        complete	0
+        --- stderr
+        error: cannot read queue `q`: key `ql:q:q-work` has the wrong type
+        hint: qless check --only key-type
+        --- exit 3
+    "#]]);
+    let exported = run("export --all").exits(3);
+    for jid in ["a", "b", "c"] {
+        let job = format!(r#""jid":"{jid}""#);
+        assert!(
+            exported.stdout().contains(&job),
+            "{jid}: {}",
+            exported.stdout()
+        );
+    }
+    let left_out = "error: cannot read queue `q`: key `ql:q:q-work` has the wrong type\n";
+    assert!(
+        exported.stderr().starts_with(left_out),
+        "{}",
+        exported.stderr()
+    );
+    // A command that changes jobs does nothing without knowing all of them.
+    let before = redis.dump();
+    run("cancel --state waiting --yes").shows(expect![[r#"
+        --- stderr
+        error: cannot read queue `q`: key `ql:q:q-work` has the wrong type
+        hint: qless check --only key-type
+        --- exit 1
+    "#]]);
+    run("priority --queue q --to 5 --yes").exits(1);
+    assert_eq!(redis.dump(), before);
+    // The queue still exists.
+    run("pause q").ok();
+    redis.send(&["SET", "ql:q:p-locks", "x"]);
+    redis.send(&["SET", "ql:q:p-recur", "x"]);
+    let error = run("queues -o json").error();
+    assert_eq!(
+        error["message"],
+        "cannot read queue `p`: keys `ql:q:p-locks`, `ql:q:p-recur` have the wrong type; \
+         cannot read queue `q`: key `ql:q:q-work` has the wrong type"
+    );
 }

@@ -306,7 +306,7 @@ fn a_user_who_may_not_subscribe_reads_again_and_again() {
     redis.send(&words(rules).iter().map(String::as_str).collect::<Vec<_>>());
     redis.qless().run("put q K --jid a").ok();
     pop(&redis);
-    let url = redis.url().replace("unix://", "unix://") + "?user=poor";
+    let url = redis.url() + "?user=poor";
     let poor = Qless::bare()
         .env("QLESS_REDIS_URL", url)
         .env("QLESS_REDIS_PASSWORD", "p");

@@ -47,7 +47,7 @@ fn a_terminal_is_repainted_until_ctrl_c() {
     expect![[r#"
         1970-01-01 00:02:40  qless queues, every 0.5s  URL
 
-        QUEUE  WAITING  RUNNING  STALLED  SCHEDULED  DEPENDS  RECURRING  HEAD WAIT  STATE
+        QUEUE  WAITING  RUNNING  STALLED  SCHEDULED  DEPENDS  RECURRING  NEXT WAITS  STATE
         mail         1        0        0          0        0          0  1m
     "#]]
     .assert_eq(&first);
@@ -220,4 +220,54 @@ fn watching_a_writing_command_is_a_usage_error() {
         .env("QLESS_REDIS_URL", "unix:///nonexistent/s")
         .run("queues --watch -o ndjson")
         .exits(6);
+}
+
+#[test]
+fn q_and_escape_leave_the_screen_and_restore_the_terminal() {
+    let redis = Redis::start();
+    redis.at(100).run("put mail K --jid a").ok();
+    for line in ["queues", "jobs", "get a"] {
+        for key in ["q", "\x1b"] {
+            let mut command = redis.at(160).command();
+            command
+                .args(words(&format!("{line} --watch=1h")))
+                .env("TERM", "xterm");
+            let mut screen = Terminal::typed(command, 80, 24);
+            let before = screen.modes();
+            screen.until(|written| written.ends_with("\x1b[J") && !screen.echoes());
+            // An arrow key begins with Esc.
+            screen.types("\x1b[Ax");
+            screen.types(key);
+            screen.until(|written| written.ends_with(LEAVE));
+            assert_eq!(screen.modes(), before, "{line}");
+            let ran = screen.end();
+            assert_eq!(ran.code(), 0, "{line}");
+            assert!(
+                !ran.stdout().contains("\x1b[A"),
+                "{line}: the keys were echoed"
+            );
+        }
+    }
+}
+
+#[test]
+fn a_job_can_be_watched() {
+    let redis = Redis::start();
+    redis.at(100).run("put mail K --jid a").ok();
+    let screen = watching(&redis.at(160), "get a --watch=0.5", 100, 24);
+    screen.until(|written| written.contains("state       waiting"));
+    redis.at(160).run("pop mail --worker w").ok();
+    screen.until(|written| written.contains("running"));
+    redis.at(160).run("cancel a --yes").ok();
+    let ran = screen.end();
+    assert_eq!(ran.code(), 4);
+    assert!(ran.stdout().contains("job `a` does not exist"));
+    redis
+        .at(160)
+        .run("get - --watch -o ndjson")
+        .shows(expect![[r#"
+            --- stderr
+            {"kind":"error","v":1,"code":"usage","exit":2,"message":"`--watch` cannot read jids from stdin again","hint":"name the jids, or a file of them: `@FILE`","jid":null}
+            --- exit 2
+        "#]]);
 }

@@ -2,8 +2,10 @@
 //! replied: then a revert restores everything exactly, and another repair gives the same result.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 
-use crate::support::proxy::{Cut, proxy, run_and_kill};
+use crate::support::proxy::{Cut, proxy, proxy_then, run_and_kill};
 use crate::support::redis::Redis;
 
 /// A database with damage of several kinds.
@@ -120,5 +122,66 @@ fn a_repair_with_lost_replies_finishes_correctly() {
             .run(&format!("check --revert {undo} --yes"))
             .exits(0);
         assert!(redis.dump() == before, "cut at request {request}");
+    }
+}
+
+#[test]
+fn sets_that_are_lost_at_any_time_of_a_repair_release_no_job() {
+    let redis = Redis::start();
+    let mut lines = vec![
+        "put me mail other K {} 0".to_owned(),
+        "put me mail stuck K {} 0 depends [\"other\"]".to_owned(),
+    ];
+    let below: Vec<String> = (0..20).map(|at| format!("below{at}")).collect();
+    for (at, jid) in below.iter().enumerate() {
+        lines.push(format!("put me mail above{at} K {{}} 0"));
+        lines.push(format!(
+            "put me mail {jid} K {{}} 0 depends [\"above{at}\"]"
+        ));
+    }
+    let lines = lines
+        .iter()
+        .map(|line| (9_000.0, line.split(' ').collect()));
+    let lines: Vec<(f64, Vec<&str>)> = lines.collect();
+    for request in (1..).step_by(4) {
+        redis.send(&["FLUSHALL"]);
+        redis.calls(lines.clone());
+        redis.send(&["DEL", "ql:j:stuck-dependencies", "ql:j:other-dependents"]);
+        let happened = Arc::new(AtomicBool::new(false));
+        let (shared, connection) = (happened.clone(), Mutex::new(redis.connection()));
+        let sets: Vec<String> = below
+            .iter()
+            .map(|jid| format!("ql:j:{jid}-dependencies"))
+            .collect();
+        let lose = move || {
+            let mut connection = connection.lock().unwrap();
+            redis::cmd("DEL").arg(&sets).exec(&mut connection).unwrap();
+            shared.store(true, Ordering::SeqCst);
+        };
+        let port = proxy_then(redis.socket(), Cut::Meanwhile(request), lose);
+        // The rate makes small pages, so that a job and its sets are read at different times.
+        let ran = redis
+            .at(10_000)
+            .env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"))
+            .run("check --repair --yes --rate 1000/s");
+        assert!([0, 7].contains(&ran.code()), "{request}: {}", ran.stderr());
+        let depends = || {
+            let printed = redis
+                .at(10_000)
+                .run("jobs --queue mail --state depends -o jid");
+            printed
+                .ok()
+                .lines()
+                .filter(|jid| jid.starts_with("below"))
+                .count()
+        };
+        assert_eq!(depends(), below.len(), "lost before request {request}");
+        redis.at(10_000).run("check --repair --yes").exits(0);
+        assert_eq!(depends(), below.len(), "repaired after request {request}");
+        redis.must_be_clean();
+        if !happened.load(Ordering::SeqCst) {
+            assert!(request > 20, "{request}");
+            break;
+        }
     }
 }

@@ -56,6 +56,8 @@ pub enum Cut {
     After(usize),
     /// The reply is held back, and the connection stays open.
     Hold(usize),
+    /// The request passes, but something happens just before it.
+    Meanwhile(usize),
     /// Out of this many requests, about one is cut before and one after the server. The first
     /// request passes.
     Often(usize),
@@ -64,7 +66,9 @@ pub enum Cut {
 /// Returns what happens to a request, or `None` if it passes.
 fn cut_of(cut: Cut, number: usize) -> Option<Cut> {
     match cut {
-        Cut::Before(at) | Cut::After(at) | Cut::Hold(at) => (at == number).then_some(cut),
+        Cut::Before(at) | Cut::After(at) | Cut::Hold(at) | Cut::Meanwhile(at) => {
+            (at == number).then_some(cut)
+        }
         Cut::Often(_) if number == 1 => None,
         Cut::Often(many) => match number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40 {
             hash if hash % many == 0 => Some(Cut::Before(number)),
@@ -87,7 +91,7 @@ pub fn proxy(socket: PathBuf, cut: Cut) -> u16 {
     proxy_then(socket, cut, || {})
 }
 
-/// The same; `then` runs just before the connection ends.
+/// The same; `then` runs just before the connection ends, or before the request passes.
 pub fn proxy_then(socket: PathBuf, cut: Cut, then: impl Fn() + Send + Sync + 'static) -> u16 {
     let count = AtomicUsize::new(0);
     let then: Then = Arc::new(then);
@@ -131,6 +135,7 @@ fn relay(mut client: TcpStream, socket: &Path, cut: Cut, count: &AtomicUsize, th
                 then();
                 break;
             }
+            Some(Cut::Meanwhile(_)) => then(),
             Some(_) => cutting.store(true, Ordering::SeqCst),
             None => {}
         }

@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{Winsize, tcsetwinsize};
+use rustix::termios::{LocalModes, Winsize, tcgetattr, tcsetwinsize};
 
 use super::qless::RunOutput;
 
@@ -78,6 +78,17 @@ impl Terminal {
     /// Types something.
     pub fn types(&mut self, text: &str) {
         self.keyboard.write_all(text.as_bytes()).unwrap();
+    }
+
+    /// Returns the modes of the terminal.
+    pub fn modes(&self) -> String {
+        format!("{:?}", tcgetattr(&self.screen).unwrap())
+    }
+
+    /// Whether the terminal echoes what is typed.
+    pub fn echoes(&self) -> bool {
+        let modes = tcgetattr(&self.screen).unwrap().local_modes;
+        modes.contains(LocalModes::ECHO)
     }
 
     /// Resizes the terminal and notifies the program.

@@ -28,7 +28,10 @@ return function(c, queue, kind)
     if redis.call('exists', Keys.job .. jid) == 0 then
       return c.add(ghost, jid, queue, {{'zset', key, jid, score, false}})
     end
-    if belongs(jid) then return c.need('index/queue_listed')(queue) end
+    if belongs(jid) then
+      if kind == 'scheduled' then c.need('judge/never_due')({id = jid, scores = {[part] = score}}) end
+      return c.need('index/queue_listed')(queue)
+    end
     local what, j = c.read(jid)
     if what == 'type' then
       c.wrong_type(Keys.job .. jid, 'hash')
@@ -38,7 +41,7 @@ return function(c, queue, kind)
       c.need('judge/sets')(j, queue)
       if j.queue == queue then
         -- The score in this set may be wrong, too.
-        if kind == 'work' then c.need('judge/leftovers')(j) end
+        if kind == 'work' or kind == 'scheduled' then c.need('judge/leftovers')(j) end
         c.need('index/queue_listed')(queue)
       end
     end

@@ -15,7 +15,9 @@ return function(c)
     if c.ask('sismember', Keys.paused, queue) ~= 1 then
       local old = string.format('%.17g', c.now - 86400)
       for _, part in ipairs({Keys.locks, Keys.scheduled, Keys.recur}) do
-        local first = c.ask('zrangebyscore', base .. part, '-inf', old, 'WITHSCORES', 'LIMIT', 0, 1)
+        -- What is scheduled before the epoch is never due: a finding of its own.
+        local from = part == Keys.scheduled and '0' or '-inf'
+        local first = c.ask('zrangebyscore', base .. part, from, old, 'WITHSCORES', 'LIMIT', 0, 1)
         if first and first[1] then
           c.add('queue-stuck', queue, string.sub(part, 2) .. ' since ' .. first[2])
           break

@@ -63,6 +63,11 @@ return function(c)
       local name = 'time'
       if when then amend(name, when) else report(j.time and name or 'no time') end
     end
+    -- The reference core copies this field into the schedule when the last dependency is complete.
+    if j.state == 'depends' and j.scheduled then
+      local due = tonumber(j.scheduled)
+      if not due or due ~= due or string.find(j.scheduled, '%s') then amend('scheduled', false) end
+    end
     if not number(j.retries) then report(j.retries and 'retries' or 'no retries') end
     if j.state and not c.states[j.state] then report('state') end
     local data = j.data

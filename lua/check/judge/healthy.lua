@@ -1,16 +1,22 @@
 -- Tests quickly whether a job is as it should be.
 -- Takes: jid
 -- Returns: true only if the other functions of `judge/job` would find nothing more; false means unknown
-local Job = Fields('judge/context', 'data')
+local Job = Fields('judge/context', 'data', 'history')
 
 return function(c)
   local ask, number, find = redis.pcall, need('value/number'), string.find
-  local horizon, latest = c.now + 8640000, c.now + 3600
+  local horizon, latest, last_due = c.now + 8640000, c.now + 3600, c.now + 3155760000
   local homes = {waiting = Keys.work, stalled = Keys.work, running = Keys.locks, scheduled = Keys.scheduled,
     depends = Keys.depends}
   local parts = {Keys.work, Keys.locks, Keys.scheduled, Keys.depends}
   local reserved, listed, tag_list = need('job/reserved'), c.need('index/queue_listed'), c.need('judge/tag_list')
   local known = {}
+
+  -- Whether a time of the schedule is a number, and will come.
+  local function due(text)
+    local n = number(text)
+    return n and n >= 0 and n <= last_due and not find(text, '%s')
+  end
 
   -- Whether every client can read the fields.
   local function readable(j, time, data)
@@ -18,7 +24,7 @@ return function(c)
     return number(j.priority) and time and time <= latest and j.klass and j.worker and j.expires and retries
       and remaining and remaining <= retries and (remaining >= 0 or j.state == 'failed')
       and find(j.remaining, '^%-?%d+$') and #j.remaining <= 19 and not j.grace
-      and (not j.scheduled or j.state == 'depends')
+      and (not j.scheduled or j.state == 'depends' and due(j.scheduled))
       and data and (data == '{}' or #data <= 250000 and pcall(cjson.decode, data))
   end
 
@@ -51,6 +57,7 @@ return function(c)
     if not home then return true end
     if type(held) ~= 'string' then return false end
     if home == Keys.work then return c.fits_priority(j, held) end
+    if home == Keys.scheduled then return due(held) end
     if home ~= Keys.locks then return true end
     -- The lock and the worker's list must agree with the fields.
     local expires, lock, worker = number(j.expires), tonumber(held), j.worker
@@ -76,7 +83,8 @@ return function(c)
   return function(jid)
     local key = Keys.job .. jid
     local r = ask('hmget', key, unpack(Job))
-    if r.err or r[Job.jid] ~= jid or not c.states[r[Job.state]] or not r[Job.queue] or reserved(jid) then
+    if r.err or r[Job.jid] ~= jid or not c.states[r[Job.state]] or not r[Job.queue] or r[Job.history]
+      or reserved(jid) then
       return false
     end
     local j = {

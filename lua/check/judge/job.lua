@@ -11,11 +11,12 @@ return function(c)
       if what == 'type' and not reserved then c.wrong_type(Keys.job .. jid, 'hash') end
       return
     end
-    if reserved then c.add('key-type', 'j:' .. jid, 'job id with a reserved ending', {}, 'job') end
+    if reserved and what ~= 'stub' then c.add('key-type', 'j:' .. jid, 'job id with a reserved ending', {}, 'job') end
     c.need('judge/stub')(j, what)
     if what == 'stub' then return end
     c.need('judge/fields')(j, what)
     c.need('judge/history')(j)
+    c.need('judge/legacy_history')(j)
     if what == 'odd' then return end
     c.need('judge/sets')(j)
     if j.state == 'running' then c.need('judge/running')(j) end

@@ -28,6 +28,7 @@ return function(c)
     if j.scheduled and state ~= 'depends' then
       c.add('field-leftover', j.id, 'scheduled', {{'hash', j.key, 'scheduled', j.scheduled, false}})
     end
+    c.need('judge/never_due')(j)
     local remaining, retries = number(j.remaining), number(j.retries)
     if remaining and retries and (remaining > retries or remaining < 0 and state ~= 'failed') then
       c.add('remaining', j.id, j.remaining .. ' of ' .. j.retries)

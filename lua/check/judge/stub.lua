@@ -37,6 +37,8 @@ return function(c)
 
   return function(j, what, seen)
     if what == 'stub' then
+      -- A hash in the place of a companion key is not what is left of a job.
+      if need('job/reserved')(j.id) then return c.need('key/key')(string.sub(j.key, #Keys.prefix + 1)) end
       if c.outcome('job-stub') then c.add('job-stub', j.id, 'nothing but leftovers', remove(j, seen)) end
       return
     end

@@ -28,6 +28,7 @@ return function()
     ['remaining'] = 'report',
     ['score'] = 'found',
     ['clock'] = 'report',
+    ['never-due'] = 'report',
     -- running jobs and their workers
     ['running-without-lock'] = 'found',
     ['running-without-lock ahead'] = 'report',

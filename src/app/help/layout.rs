@@ -109,7 +109,7 @@ pub(crate) fn of_all(root: Command) -> Command {
     let mut list = String::new();
     for group in Group::ALL {
         list.push_str(&format!("{}:\n", group.title()));
-        for (name, _) in tree::groups().filter(|(_, of)| *of == group) {
+        for (name, ..) in tree::commands().filter(|(_, of, _)| *of == group) {
             let Some(command) = root.find_subcommand(&name) else {
                 continue;
             };

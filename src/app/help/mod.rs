@@ -4,7 +4,7 @@ pub(crate) mod layout;
 
 use std::fmt::Write;
 
-use super::parse;
+use super::{parse, suggestion};
 use crate::args::value;
 use crate::commands::{ConfigUse, Group, Spec};
 use crate::core::call::rights;
@@ -93,14 +93,23 @@ fn of_command(path: &[&str]) -> Result<String, Error> {
             Some(below) => below,
             None => {
                 let typed = path[..=at].join(" ");
-                return Err(
-                    Error::usage(format!("no command or topic is called `{typed}`"))
-                        .hint("`qless help` lists the commands, `qless help help` the topics"),
-                );
+                let error = Error::usage(format!("no command or topic is called `{typed}`"));
+                return Err(error.hint(hint_for(at, word)));
             }
         };
     }
     Ok(command.render_long_help().to_string())
+}
+
+/// Returns the hint for the word at this position of a path that leads to no help.
+fn hint_for(at: usize, word: &str) -> String {
+    let near = match at {
+        0 => suggestion::hint(word, &TOPICS.map(|(topic, _)| topic)),
+        _ => None,
+    };
+    near.unwrap_or_else(|| {
+        "`qless help` lists the commands, `qless help help` the topics".to_owned()
+    })
 }
 
 fn exit_codes() -> String {
@@ -129,6 +138,7 @@ QLESS_REDIS_PASSWORD  password of the server; then REDISCLI_AUTH
 QLESS_PREFIX          prefix of all keys and channels, as --prefix
 QLESS_TIMEOUT         maximum wait, as --timeout
 QLESS_OUTPUT          format of stdout, as --output
+COLUMNS               width of -o table in a pipe; else 100
 QLESS_TIME_FORMAT     format of times, as --time-format
 QLESS_PAGER           pager for output that is longer than the screen; then PAGER, else less; cat
                       means no pager
@@ -185,11 +195,17 @@ complete jobs. --limit counts in the order of that index, which is the order of 
 ";
 
 const FORMATS: &str = "\
--o table   for people: aligned and with headers on a terminal, tab-separated in a pipe
+-o table   for people: aligned, with headers and ages; in a pipe COLUMNS or 100 wide
+-o tsv     for programs: tab-separated, without headers, never cut, with full times
 -o json    one document with \"kind\" and \"v\"; keys are only added, never removed
 -o ndjson  the elements of its \"items\", one per line
 -o jid     only job ids, one per line, if the result is jobs
 -o raw     the core's own reply, byte for byte, if it comes from one call
+
+Without -o, a terminal gets table and a pipe gets tsv; so it does if the setting is `table`, in
+QLESS_OUTPUT or the config file. A terminal that is too narrow for a table gets fewer columns: those
+that are empty or alike in all rows are left out first, then the least needed. --columns names the
+columns instead. --headers always adds headers to tsv.
 
 Times are RFC 3339 in UTC. Durations are seconds, in keys that end in _s. Job data is the stored
 JSON. Bytes that are not JSON or not UTF-8 are in data_bytes, in base64; names that are not UTF-8

@@ -86,8 +86,8 @@ impl Repairer {
         self.batch_sizes.size(location.kind).min(self.max_batch)
     }
 
-    /// Repairs groups of items in one call. If a right is missing, repairs those that do not require
-    /// it.
+    /// Repairs groups of items in one call. If a right is missing, or a key that is required has a
+    /// wrong type, repairs those that do not require it.
     fn repair_groups(
         &mut self,
         core: &mut Core,
@@ -97,7 +97,10 @@ impl Repairer {
     ) -> Result<u64, Error> {
         let items = groups.concat();
         match self.repair(core, findings, location, &items) {
-            Err(error) if error.kind() == Kind::NoPerm && groups.len() > 1 => {
+            Err(error) if error.kind() == Kind::Damaged && groups.len() <= 1 => Ok(0),
+            Err(error)
+                if matches!(error.kind(), Kind::NoPerm | Kind::Damaged) && groups.len() > 1 =>
+            {
                 let (some, others) = groups.split_at(groups.len() / 2);
                 let repaired = self.repair_groups(core, findings, location, some)?;
                 Ok(repaired + self.repair_groups(core, findings, location, others)?)

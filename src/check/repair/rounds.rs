@@ -55,7 +55,12 @@ impl Repair<'_> {
         let remaining = repaired.items.iter().filter(|row| row.found.count > 0);
         let severe = remaining.filter(|row| row.found.severity >= last.check.fail_on);
         let severe: u64 = severe.map(|row| row.found.count).sum();
+        let unverified = |found: &Found| found.finding.id == FindingId::NotJudged;
         session.ui.note(&match severe {
+            0 if last.check.items.iter().any(unverified) => {
+                format!("{summary}; nothing left that could be verified")
+            }
+            0 if last.narrow => format!("{summary}; nothing left of what was asked"),
             0 => format!("{summary}; clean"),
             severe => format!("{summary}; {} remaining", thousands(severe)),
         });

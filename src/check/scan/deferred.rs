@@ -78,6 +78,7 @@ impl Scanner<'_> {
     }
 
     pub(super) fn add_deferred(&mut self) -> Result<(), Error> {
+        self.withhold_releases()?;
         for (place, item) in std::mem::take(&mut self.deferred) {
             self.add_candidate(place.kind, place.name.as_bytes(), item.as_bytes())?;
         }
@@ -149,6 +150,7 @@ impl Scanner<'_> {
             for (jid, replies) in jobs.iter().zip(replies.chunks_exact(2)) {
                 if let [ReadReply::Text(Some(state)), ReadReply::Number(0)] = replies
                     && state == b"depends"
+                    && scanner.is_without_dependencies(jid)
                 {
                     scanner.add_candidate(ItemKind::Job, b"", jid)?;
                 }

@@ -120,6 +120,42 @@ impl Scanner<'_> {
         Ok(())
     }
 
+    /// Reports jobs without dependencies that another job still lists among its dependents: they are
+    /// not released. The scan may have matched both sides of such an edge before one was lost. So all
+    /// dependents are read once more, after the jobs were seen without dependencies: since then, an
+    /// edge to them cannot have been added without becoming a dependency of theirs.
+    pub(super) fn withhold_releases(&mut self) -> Result<(), Error> {
+        if self.without_dependencies.is_empty() {
+            return Ok(());
+        }
+        let pattern = format!("{}*", self.keys.job);
+        self.each_key_page(pattern.as_bytes(), |scanner, keys| {
+            let dependents = |key: &Vec<u8>| {
+                matches!(
+                    scanner.keys.family(key),
+                    Family::Companion(Companion::Dependents, _)
+                )
+            };
+            let sets: Vec<Vec<u8>> = keys.into_iter().filter(dependents).collect();
+            for sets in sets.chunks(scanner.pages(SETS_PER_READ)) {
+                let page = scanner.page(sets.len());
+                let reads = sets.iter().map(|key| Read::members(key, START, page));
+                let firsts = scanner.read_all(reads.collect())?;
+                for (key, first) in sets.iter().zip(firsts) {
+                    scanner.each_edge_page(key, first, |scanner, members| {
+                        for y in members {
+                            if scanner.is_without_dependencies(&y) {
+                                scanner.sink.one_sided_dependency(Some(&y));
+                            }
+                        }
+                        Ok(())
+                    })?;
+                }
+            }
+            Ok(())
+        })
+    }
+
     /// Calls `each` with the members of a set, page by page, beginning with the first page.
     pub(super) fn each_edge_page(
         &mut self,

@@ -74,7 +74,7 @@ impl Scanner<'_> {
         let text = match reply {
             ReadReply::Text(text) => text,
             ReadReply::Number(0) => {
-                self.defer(ItemKind::Job, b"", &job.jid);
+                self.defer_release(&job.jid);
                 return Ok(());
             }
             ReadReply::Number(_) => return Ok(()),

@@ -10,6 +10,10 @@ use super::{Known, MAX_CLOCK_DRIFT, ScanCounts, Scanner, validate};
 
 /// Work that has been due for more than a day in sets of these kinds is stuck.
 const DAY: f64 = 86_400.0;
+
+/// A job that is due later than this is never due, in seconds: 100 years.
+const MAX_DELAY: f64 = 3_155_760_000.0;
+
 const STUCK: [ItemKind; 3] = [ItemKind::Locks, ItemKind::Scheduled, ItemKind::Recur];
 
 impl Scanner<'_> {
@@ -76,6 +80,10 @@ impl Scanner<'_> {
                 self.unmatched.add_entry(hash);
                 self.first_pass && !(score >= 0.0 && score.is_finite())
             }
+            ItemKind::Scheduled => {
+                self.unmatched.add_entry(hash);
+                self.first_pass && !score.is_nan() && !self.comes(score)
+            }
             ItemKind::Completed => {
                 self.unmatched.add_entry(hash);
                 self.first_pass && score > now + MAX_CLOCK_DRIFT
@@ -109,6 +117,9 @@ impl Scanner<'_> {
                 kinds.map(set)
             });
             let mut sets: Vec<Set> = sets.collect();
+            if self.first_pass && !self.rescanning {
+                self.read_scores_of_never_due(&mut sets)?;
+            }
             self.scan_sets(&mut sets)?;
             if self.rescanning || !self.first_pass {
                 continue;
@@ -129,6 +140,29 @@ impl Scanner<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Lets schedules with entries that are never due be read with scores.
+    fn read_scores_of_never_due(&mut self, sets: &mut [Set]) -> Result<(), Error> {
+        let mut schedules: Vec<&mut Set> = sets
+            .iter_mut()
+            .filter(|set| set.kind == ItemKind::Scheduled)
+            .collect();
+        let latest = self.now() + MAX_DELAY;
+        let reads = schedules
+            .iter()
+            .flat_map(|set| [Read::lower(&set.key, 0.0), Read::higher(&set.key, latest)]);
+        let replies = self.read_all(reads.collect())?;
+        for (set, replies) in schedules.iter_mut().zip(replies.chunks(2)) {
+            let any = |reply: &ReadReply| matches!(reply, ReadReply::Number(1..));
+            set.scored = replies.iter().any(any);
+        }
+        Ok(())
+    }
+
+    /// Whether a time of the schedule will come: no core runs what is scheduled before the epoch.
+    pub(super) fn comes(&self, due: f64) -> bool {
+        (0.0..=self.now() + MAX_DELAY).contains(&due)
     }
 
     fn is_queue_candidate(&self, queue: &[u8], listed: Option<f64>, sets: &[Set]) -> bool {

@@ -12,7 +12,7 @@ use super::unmatched::{Match, Side};
 use super::{Known, MAX_CLOCK_DRIFT, Scanner, validate};
 
 /// The fields read of a job.
-pub(super) const FIELDS: [&str; 16] = [
+pub(super) const FIELDS: [&str; 17] = [
     "jid",
     "state",
     "queue",
@@ -29,6 +29,7 @@ pub(super) const FIELDS: [&str; 16] = [
     "spawned_from_jid",
     "data",
     "failure",
+    "history",
 ];
 
 /// A hash with more fields is read again by the names of the fields.
@@ -224,6 +225,8 @@ impl Scanner<'_> {
         job.is_candidate |= time.is_none_or(|time| time > self.now() + MAX_CLOCK_DRIFT);
         job.is_candidate |= text(11).is_some() && state != b"running";
         job.is_candidate |= text(12).is_some() && state != b"depends";
+        job.is_candidate |= text(12).is_some() && !number(12).is_some_and(|due| self.comes(due));
+        job.is_candidate |= text(16).is_some();
         match number(4) {
             Some(priority) => job.priority = priority,
             None => job.is_candidate = true,

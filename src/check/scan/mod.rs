@@ -135,6 +135,9 @@ const MAX_KNOWN: usize = 400_000;
 /// Maximum size of the deferred candidates.
 const MAX_DEFERRED_BYTES: usize = 4 << 20;
 
+/// Maximum number of jobs without dependencies that one scan verifies (16 MiB).
+const MAX_WITHOUT_DEPENDENCIES: usize = 1 << 20;
+
 /// Maximum number of keys or members read at once: meanwhile the server serves no other client.
 const MAX_READ: usize = 4000;
 
@@ -186,6 +189,8 @@ struct Scanner<'a> {
     undecided: Vec<(Location, Name)>,
     deferred: Vec<(Location, Name)>,
     deferred_bytes: usize,
+    /// Hashes of the jobs in `depends` that were seen without dependencies.
+    without_dependencies: HashSet<u64>,
     /// Whether keys may have expiries.
     expiring: bool,
     has_tracked: bool,
@@ -226,6 +231,7 @@ impl<'a> Scanner<'a> {
             undecided: Vec::new(),
             deferred: Vec::new(),
             deferred_bytes: 0,
+            without_dependencies: HashSet::new(),
             expiring: true,
             has_tracked: false,
             job_fields: Fields::new(&jobs::FIELDS),
@@ -296,6 +302,21 @@ impl<'a> Scanner<'a> {
             self.deferred
                 .push((Location::new(kind, name), Name::from(item)));
         }
+    }
+
+    /// Adds a job without dependencies as candidate as soon as the scan is complete.
+    fn defer_release(&mut self, jid: &[u8]) {
+        if self.without_dependencies.len() < MAX_WITHOUT_DEPENDENCIES {
+            let hash = self.hash_entry(ItemKind::Job, b"", jid, 0);
+            self.without_dependencies.insert(hash);
+            self.defer(ItemKind::Job, b"", jid);
+        }
+    }
+
+    /// Whether a job was seen without dependencies.
+    fn is_without_dependencies(&self, jid: &[u8]) -> bool {
+        let hash = self.hash_entry(ItemKind::Job, b"", jid, 0);
+        self.without_dependencies.contains(&hash)
     }
 
     /// Remembers a name. Returns whether it is new.

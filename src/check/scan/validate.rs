@@ -1,6 +1,9 @@
 //! Strict checks of stored values. A value that fails them is a candidate, and the core decides; so
 //! they must be stricter than the core.
 
+use std::fmt;
+
+use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -105,17 +108,45 @@ pub struct Failure {
 pub fn failure(text: &[u8]) -> Option<Failure> {
     #[derive(serde::Deserialize)]
     struct Stored {
-        group: String,
+        group: Bytes,
         when: f64,
     }
-    if text.first() != Some(&b'{') || !json(text) {
+    // Clients store names that are not UTF-8, which only the check of the syntax has to know.
+    let readable = match std::str::from_utf8(text) {
+        Ok(_) => json(text),
+        Err(_) => json(String::from_utf8_lossy(text).as_bytes()),
+    };
+    if text.first() != Some(&b'{') || !readable {
         return None;
     }
     let stored: Stored = serde_json::from_slice(text).ok()?;
     Some(Failure {
-        group: stored.group.into_bytes(),
+        group: stored.group.0,
         when: stored.when,
     })
+}
+
+/// A JSON string that need not be UTF-8.
+struct Bytes(Vec<u8>);
+
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Bytes, D::Error> {
+        struct Text;
+
+        impl Visitor<'_> for Text {
+            type Value = Bytes;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("a string")
+            }
+
+            fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<Bytes, E> {
+                Ok(Bytes(bytes.to_vec()))
+            }
+        }
+
+        deserializer.deserialize_bytes(Text)
+    }
 }
 
 /// Whether every client can read a history entry.
@@ -249,9 +280,13 @@ mod tests {
             r#"{"group":"g","when":"1"}"#,
             r#"{"group":"g"}"#,
             r#"{"group":"g","group":"h","when":1}"#,
+            r#"{"group":[103],"when":1}"#,
         ] {
             assert_eq!(failure(text.as_bytes()), None, "{text}");
         }
+        let bytes = failure(b"{\"group\":\"g\xfe\",\"when\":1,\"worker\":\"w\xff\"}");
+        assert_eq!(bytes.map(|found| found.group), Some(b"g\xfe".to_vec()));
+        assert_eq!(failure(b"{\"group\":\"g\xfe,\"when\":1}"), None);
     }
 
     #[test]

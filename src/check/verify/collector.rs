@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 
-use crate::model::check::Found;
+use crate::model::check::{Example, Found};
 use crate::model::finding::{FindingId, Severity};
 use crate::model::verdict::{Verdict, VerdictOutcome};
 use crate::name::Name;
@@ -95,21 +95,23 @@ impl Collector {
         };
         let found = &mut self.found[at];
         found.count += 1;
+        if found.largest < verdict.number {
+            found.largest = verdict.number;
+        }
         match verdict.outcome {
             VerdictOutcome::Repairable | VerdictOutcome::Repaired => found.repairable += 1,
             VerdictOutcome::NeedsOnly => found.needs_only += 1,
             VerdictOutcome::Report => {}
         }
-        found.add_example(&verdict.detail, &verdict.item, self.max_examples);
+        found.add_example(Example::from(verdict), self.max_examples);
     }
 
     /// Raises the number that an example shows, if the verdict has a larger one: a recurring job is
     /// counted once, with the largest number of its jobs.
     pub(crate) fn raise_number(&mut self, verdict: &Verdict) {
-        let number = |name: &Name| name.as_str().and_then(|text| text.parse::<f64>().ok());
         for example in self.of(verdict.id).flat_map(|found| &mut found.examples) {
-            if example.item == verdict.item && number(&example.detail) < number(&verdict.detail) {
-                example.detail = verdict.detail.clone();
+            if example.item == verdict.item && example.number < verdict.number {
+                *example = Example::from(verdict);
             }
         }
     }

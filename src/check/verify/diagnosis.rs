@@ -3,7 +3,7 @@
 use crate::core::api::check::ServerHealth;
 use crate::model::check::Found;
 use crate::model::finding::{Detail, Evidence, FINDINGS, FindingId, Severity};
-use crate::model::verdict::{Verdict, VerdictOutcome};
+use crate::model::verdict::Verdict;
 use crate::name::Name;
 use crate::text::{plural, thousands};
 
@@ -24,13 +24,10 @@ pub(crate) fn evicts(server: &ServerHealth) -> Option<Verdict> {
             format!("no limit yet, then {policy}"),
         ),
     };
+    let option = Name::from("maxmemory-policy");
     Some(Verdict {
-        id: FindingId::ServerEvicts,
-        item: Name::from("maxmemory-policy"),
-        outcome: VerdictOutcome::Report,
-        detail: Name::from(detail.as_str()),
         known_detail,
-        changes: Vec::new(),
+        ..Verdict::report(FindingId::ServerEvicts, option, Name::from(detail.as_str()))
     })
 }
 
@@ -66,12 +63,12 @@ pub(crate) fn likely(found: &[Found], server: &ServerHealth) -> Vec<String> {
             }
         });
     }
-    let clock = found
+    let times = found
         .iter()
-        .filter(|found| found.finding.id == FindingId::Clock);
-    if clock
-        .flat_map(|found| &found.examples)
-        .any(|one| in_milliseconds(&one.detail))
+        .filter(|found| matches!(found.finding.id, FindingId::Clock | FindingId::NeverDue));
+    if times
+        .filter_map(|found| found.largest)
+        .any(|time| time.is_finite() && time > MAX_SECONDS)
     {
         causes.push("a client writes times in milliseconds instead of seconds".to_owned());
     }
@@ -116,11 +113,4 @@ pub(crate) fn likely(found: &[Found], server: &ServerHealth) -> Vec<String> {
         });
     }
     causes
-}
-
-/// Whether a time in a detail is in milliseconds.
-fn in_milliseconds(detail: &Name) -> bool {
-    let words = detail.as_str().unwrap_or_default().split(' ');
-    let mut numbers = words.filter_map(|word| word.parse::<f64>().ok());
-    numbers.any(|number| number.is_finite() && number > MAX_SECONDS)
 }

@@ -274,17 +274,12 @@ fn has_part(text: &[u8], part: &[u8]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::finding::Detail;
     use crate::model::verdict::{Change, VerdictOutcome};
 
     fn verdict(id: FindingId, item: &str, detail: &str) -> Verdict {
         Verdict {
-            id,
-            item: Name::from(item),
             outcome: VerdictOutcome::Repairable,
-            detail: Name::from(detail),
-            known_detail: Detail::Other,
-            changes: Vec::new(),
+            ..Verdict::report(id, Name::from(item), Name::from(detail))
         }
     }
 

@@ -15,7 +15,7 @@ use crate::check::scan;
 use crate::check::scan::{ScanCounts, Scope, Sink};
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
-use crate::error::Error;
+use crate::error::{Error, Kind};
 use crate::interrupt::Interrupt;
 use crate::model::check::Found;
 use crate::model::finding::{Detail, FindingId};
@@ -219,7 +219,21 @@ impl Verifier {
         };
         self.pace(items.len())?;
         let begun = Instant::now();
-        let verdicts = core.verify(core.now(), &findings, location, items)?;
+        let verdicts = match core.verify(core.now(), &findings, location, items) {
+            // One item needs a key of a wrong type. The others are verified without it.
+            Err(error) if error.kind() == Kind::Damaged => match items {
+                [item] => {
+                    self.not_verifiable(item.clone(), error.reason());
+                    return Ok(());
+                }
+                items => {
+                    let (some, others) = items.split_at(items.len() / 2);
+                    self.call(core, location, some, false)?;
+                    return self.call(core, location, others, false);
+                }
+            },
+            verdicts => verdicts?,
+        };
         self.verified += items.len() as u64;
         if typical {
             let took = begun.elapsed();
@@ -458,14 +472,11 @@ impl Sink for Verifier {
     }
 
     fn not_verifiable(&mut self, item: Name, why: &str) {
-        self.report(&Verdict {
-            id: FindingId::NotJudged,
+        self.report(&Verdict::report(
+            FindingId::NotJudged,
             item,
-            outcome: VerdictOutcome::Report,
-            detail: Name::from(why),
-            known_detail: Detail::Other,
-            changes: Vec::new(),
-        });
+            Name::from(why),
+        ));
     }
 
     fn keys_scanned(&mut self, _: &mut Core, counts: ScanCounts) -> Result<(), Error> {

@@ -30,6 +30,11 @@ mod one;
 /// Prints only the jid. The data is JSON text, `@FILE`, `-` for stdin, or built from pairs: `--arg
 /// user:=42 --arg locale=de`. The default is `{}`.
 ///
+/// `--if-absent` puts no second job while the first one is known. A job that is not complete is known
+/// until it is cancelled; a complete one until it is older than `jobs-history` seconds (7 days by
+/// default), or until `jobs-history-count` newer jobs (50,000) are complete. After that, the same jid
+/// is put again: see `qless config list`, `qless help recipes`.
+///
 /// `--from` puts one job per line of a file. A line is a JSON object with the members `queue klass
 /// data jid delay at priority tags retries depends`; the command line supplies members that a line
 /// lacks. All lines are checked before the first one is sent. A line may depend on jobs of other
@@ -87,7 +92,7 @@ pub(crate) struct Args {
     /// Jid of the job [default: a new one]
     #[arg(long, value_parser = value::new_jid())]
     jid: Option<Name>,
-    /// Leave an existing job with this jid as it is
+    /// Leave an existing job with this jid as it is, also a complete one that is still known
     #[arg(long, conflicts_with = "replace")]
     if_absent: bool,
     /// Put an existing job with this jid again; a worker that holds it loses it

@@ -5,14 +5,17 @@
 use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
-use super::index::Index;
+use super::read::{Read, ReadReply};
 use crate::clock::moment::Moment;
 use crate::core::call::call_spec::RetryClass;
 use crate::core::call::reply;
 use crate::core::call::{Call, Core, Value};
+use crate::core::script::keys::{Keys, QueueSet};
 use crate::error::Error;
 use crate::model::finding::{Detail, FindingId};
-use crate::model::verdict::{Change, Location, MAX_ITEMS, RepairReply, Verdict, VerdictOutcome};
+use crate::model::verdict::{
+    Change, ItemKind, Location, MAX_ITEMS, RepairReply, Verdict, VerdictOutcome,
+};
 use crate::name::Name;
 
 impl Core {
@@ -72,7 +75,8 @@ impl Core {
         let words = [mode, findings, run, location.kind.word()];
         let call = call.args(words).arg(&location.name).args(items);
         let reply = self.reply(now, call)?;
-        let rows = reply::list(reply.result?)?.into_iter().map(verdict);
+        let rows = reply::list(reply.result?)?.into_iter();
+        let rows = rows.map(|row| verdict(row, location, items));
         Ok((rows.collect::<Result<_, _>>()?, reply.repeated))
     }
 
@@ -186,31 +190,38 @@ impl Core {
         least
     }
 
-    /// Returns whether each is a job.
+    /// Returns whether each is a job. A key of another type is none.
     pub fn are_jobs(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<bool>, Error> {
+        let keys = Keys::new(self.prefix());
         let mut exist = Vec::with_capacity(jids.len());
         for slice in jids.chunks(MAX_ITEMS) {
-            let call = Call::read("look.jobs").arg("state").args(slice);
-            let jobs = reply::list(self.call(now, call)?)?;
-            exist.extend(jobs.iter().map(|job| *job != Value::Nil));
+            let reads = slice.iter().map(|jid| keys.job(jid.as_bytes()));
+            let reads = reads.map(|key| Read::field(&key, "state"));
+            let states = self.reads(now, reads.collect())?;
+            exist.extend(states.iter().map(|state| state.first_text().is_some()));
         }
         Ok(exist)
     }
 
-    /// Returns the first waiting job of each queue, for up to 500 queues.
+    /// Returns the first waiting job of each queue, for up to 500 queues. A key of another type has
+    /// none.
     pub fn first_waiting(&mut self, now: Moment) -> Result<HashSet<Name>, Error> {
-        let queues = self.index(now, &Index::Queues, 0, 500)?.members;
-        let firsts: Vec<(Index, u64)> = queues
-            .into_iter()
-            .map(|queue| (Index::Waiting(queue), 0))
-            .collect();
-        let parts = self.parts(now, &firsts, 1)?;
-        Ok(parts.into_iter().flat_map(|part| part.members).collect())
+        let keys = Keys::new(self.prefix());
+        let queues = Read::ranks(keys.queues.as_bytes(), 0, 499);
+        let ReadReply::Texts(queues) = self.read(now, queues)? else {
+            return Ok(HashSet::new());
+        };
+        let works = queues.iter().flatten();
+        let works = works.map(|queue| keys.queue(QueueSet::Work, queue));
+        let reads = works.map(|key| Read::ranks(&key, 0, 0)).collect();
+        let firsts = self.reads(now, reads)?;
+        let firsts = firsts.iter().filter_map(ReadReply::first_text);
+        Ok(firsts.map(Name::from).collect())
     }
 }
 
-/// Reads a verdict: id, item, outcome, detail, then its changes.
-fn verdict(row: Value) -> Result<Verdict, Error> {
+/// Reads a verdict about `items`: id, item, outcome, detail, then its changes.
+fn verdict(row: Value, location: &Location, items: &[Name]) -> Result<Verdict, Error> {
     let mut row = reply::list(row)?.into_iter();
     let mut word = || match row.next() {
         Some(word) => reply::bytes(word),
@@ -219,9 +230,14 @@ fn verdict(row: Value) -> Result<Verdict, Error> {
     let (id, item, outcome, detail) = (word()?, word()?, word()?, word()?);
     let id = std::str::from_utf8(&id).ok().and_then(FindingId::named);
     let id = id.ok_or_else(|| reply::unexpected("a finding"))?;
+    let item = Name::from(item);
+    let cycle = match (id, location.kind) {
+        (FindingId::DependencyCycle, ItemKind::Cycle) => items.to_vec(),
+        // A job that depends on itself.
+        (FindingId::DependencyCycle, _) => vec![item.clone()],
+        _ => Vec::new(),
+    };
     Ok(Verdict {
-        id,
-        item: Name::from(item),
         outcome: match outcome.as_slice() {
             b"found" => VerdictOutcome::Repairable,
             b"decide" => VerdictOutcome::NeedsOnly,
@@ -230,8 +246,10 @@ fn verdict(row: Value) -> Result<Verdict, Error> {
             _ => return Err(reply::unexpected("an outcome")),
         },
         known_detail: Detail::read(id, &detail),
-        detail: Name::from(detail),
+        number: Detail::number(id, &detail),
+        cycle,
         changes: row.map(change).collect::<Result<_, _>>()?,
+        ..Verdict::report(id, item, Name::from(detail))
     })
 }
 

@@ -12,8 +12,16 @@ use crate::json::Json;
 use crate::model::failure::FailureGroup;
 use crate::name::Name;
 
-/// The number of newest jobs whose queues a group shows.
-const NEWEST: u64 = 200;
+/// The number of oldest jobs, and of newest ones, whose queues a group shows.
+const EACH_END: u64 = 100;
+
+/// Returns where the parts of a group begin that are read.
+fn ends(jobs: u64) -> Vec<u64> {
+    match jobs {
+        ..=EACH_END => vec![0],
+        _ => vec![0, (jobs - EACH_END).max(EACH_END)],
+    }
+}
 
 impl Core {
     /// Returns the groups with the number of their jobs, largest first.
@@ -34,24 +42,32 @@ impl Core {
     /// Returns the groups, largest first, each with its newest failure and its queues.
     pub fn failed_groups(&mut self, now: Moment) -> Result<Vec<FailureGroup>, Error> {
         let counts = self.failed_counts(now)?;
-        let wanted: Vec<(Index, u64)> = counts
-            .iter()
-            .map(|(group, jobs)| (Index::Failed(group.clone()), jobs.saturating_sub(NEWEST)))
-            .collect();
+        let wanted = counts.iter().flat_map(|(group, jobs)| {
+            let from = ends(*jobs).into_iter();
+            from.map(|from| (Index::Failed(group.clone()), from))
+        });
+        let wanted: Vec<(Index, u64)> = wanted.collect();
+        let mut parts = self.parts(now, &wanted, EACH_END)?.into_iter();
         let mut groups = Vec::new();
-        let mut newest: Vec<Name> = Vec::new();
-        for ((group, jobs), part) in counts.into_iter().zip(self.parts(now, &wanted, NEWEST)?) {
+        let mut read: Vec<Name> = Vec::new();
+        for (group, jobs) in counts {
+            let (before, mut total) = (read.len(), 0);
+            for part in parts.by_ref().take(ends(jobs).len()) {
+                total = part.total;
+                read.extend(part.members);
+            }
+            let members = read.len() - before;
             groups.push((
                 FailureGroup {
                     group,
                     jobs,
+                    queues_complete: members as u64 >= total,
                     ..FailureGroup::default()
                 },
-                part.members.len(),
+                members,
             ));
-            newest.extend(part.members);
         }
-        let mut jobs = self.jobs(now, Detail::Place, &newest)?.into_iter();
+        let mut jobs = self.jobs(now, Detail::Place, &read)?.into_iter();
         for (group, members) in &mut groups {
             let mut queues = BTreeSet::new();
             for job in jobs.by_ref().take(*members).flatten() {

@@ -48,6 +48,18 @@ pub enum Index {
 }
 
 impl Index {
+    /// Returns the queue that the index belongs to.
+    pub(crate) fn queue(&self) -> Option<&Name> {
+        match self {
+            Index::Waiting(queue)
+            | Index::Locks(queue)
+            | Index::Scheduled(queue)
+            | Index::Depends(queue)
+            | Index::Recurring(queue) => Some(queue),
+            _ => None,
+        }
+    }
+
     fn words(&self) -> (&'static str, &[u8]) {
         match self {
             Index::Waiting(queue) => ("waiting", queue.as_bytes()),

@@ -23,6 +23,8 @@ pub enum Detail {
     Mark,
     /// State, queue, worker and failure.
     Place,
+    /// The same, and what a job waits for: dependencies or its time.
+    Neighbor,
     /// Only the jid. A selection adds the fields that its filters need.
     Match,
     /// Class and state, which describe the job in a list.
@@ -41,6 +43,9 @@ impl Detail {
             Detail::Face => "jid,klass,shown",
             Detail::Match => "jid",
             Detail::Place => "jid,klass,queue,state,worker,failure,shown,since,lock",
+            Detail::Neighbor => {
+                "jid,klass,queue,state,worker,failure,shown,since,lock,due,dependencies"
+            }
         }
     }
 }
@@ -79,7 +84,7 @@ impl Core {
     pub fn count_failed_dependencies(
         &mut self,
         now: Moment,
-        jobs: &mut [Job],
+        jobs: Vec<&mut Job>,
     ) -> Result<(), Error> {
         let blocked = jobs.iter().filter(|job| job.state == Some(State::Depends));
         let jids: BTreeSet<Name> = blocked
@@ -108,6 +113,10 @@ impl Core {
             return Ok(None);
         };
         let mut neighbors = self.neighbors(now, &job)?;
+        let blocked = neighbors
+            .iter_mut()
+            .filter_map(|other| other.job.as_deref_mut());
+        self.count_failed_dependencies(now, blocked.collect())?;
         let dependents = neighbors.split_off(job.dependencies.len());
         Ok(Some(Dependencies {
             jid: job.jid,
@@ -126,7 +135,7 @@ impl Core {
             .chain(&job.dependents)
             .cloned()
             .collect();
-        let jobs = self.jobs(now, Detail::Place, &jids)?;
+        let jobs = self.jobs(now, Detail::Neighbor, &jids)?;
         Ok(jids
             .into_iter()
             .zip(jobs)

@@ -1,10 +1,13 @@
 //! Errors about names that do not exist.
 
 use super::index::Index;
+use super::read::{Read, ReadReply};
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
+use crate::core::script::keys::Keys;
 use crate::error::Error;
 use crate::name::Name;
+use crate::text::Harmless;
 
 /// Returns the error about a job.
 pub(crate) fn job(jid: &Name) -> Error {
@@ -46,12 +49,35 @@ pub(crate) fn index(core: &mut Core, now: Moment, index: &Index) -> Result<(), E
                 false => Err(Error::unknown("group", group, &known)),
             }
         }
-        Index::Waiting(queue)
-        | Index::Locks(queue)
-        | Index::Scheduled(queue)
-        | Index::Depends(queue) => core.require_queue(now, queue),
-        _ => Ok(()),
+        _ => match index.queue() {
+            Some(queue) => core.require_queue(now, queue),
+            None => Ok(()),
+        },
     }
+}
+
+/// Returns a sentence if no index of the prefix exists, so that it has neither queues nor jobs.
+pub(crate) fn nothing_stored(core: &mut Core, now: Moment) -> Result<Option<String>, Error> {
+    let keys = Keys::new(core.prefix());
+    let indexes = [
+        &keys.queues,
+        &keys.workers,
+        &keys.completed,
+        &keys.failures,
+        &keys.tags,
+        &keys.tracked,
+        &keys.paused,
+        &keys.config,
+    ];
+    let exist = indexes.map(|key| Read::exists(key.as_bytes()));
+    let replies = core.reads(now, exist.to_vec())?;
+    let none = replies
+        .iter()
+        .all(|reply| matches!(reply, ReadReply::Number(0)));
+    Ok(none.then(|| {
+        let (prefix, address) = (Harmless(core.prefix()), core.address());
+        format!("nothing is stored under the prefix `{prefix}` in `{address}`")
+    }))
 }
 
 /// Returns the named queues, or without names those of an index. A queue that does not exist is an
@@ -67,7 +93,7 @@ pub(crate) fn queues(
         return core.members(now, all);
     };
     if !force {
-        for queue in core.queues(now, named)? {
+        for queue in core.queues_or_wrong_keys(now, named)? {
             if !queue.exists() {
                 let known = core.members(now, &Index::Queues)?;
                 return Err(Error::unknown("queue", &queue.name, &known));

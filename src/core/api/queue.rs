@@ -1,10 +1,14 @@
 //! Reading queues.
 
+use super::index::Index;
 use super::not_found;
+use super::read::{Read, ReadReply};
 use crate::clock::moment::Moment;
 use crate::core::call::reply;
 use crate::core::call::{Call, Core, Value};
-use crate::error::Error;
+use crate::core::script::keys::{Keys, QueueSet};
+use crate::error::{Error, Kind};
+use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::length::Length;
 use crate::model::pattern::Pattern;
 use crate::model::queue::{Queue, Seconds};
@@ -20,27 +24,101 @@ impl Core {
         })
     }
 
-    /// Returns the named queues in their order, or all known ones by name.
+    /// Returns the named queues in their order, or all known ones by name. A queue that cannot be read
+    /// is an error.
     pub fn queues(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Queue>, Error> {
-        let queues = reply::list(self.call(now, Call::read("look.queues").args(names))?)?;
-        let queues = queues.into_iter().map(|queue| read(now, queue));
-        let mut queues: Vec<Queue> = queues.collect::<Result<_, Error>>()?;
+        let queues = self.queues_or_wrong_keys(now, names)?;
+        require_readable(&queues)?;
+        Ok(queues)
+    }
+
+    /// Returns the named queues in their order, or all known ones by name, also those that cannot be
+    /// read.
+    pub fn queues_or_wrong_keys(
+        &mut self,
+        now: Moment,
+        names: &[Name],
+    ) -> Result<Vec<Queue>, Error> {
+        let mut queues = match self.call(now, Call::read("look.queues").args(names)) {
+            Ok(rows) => {
+                let rows = reply::list(rows)?.into_iter().map(|row| read(now, row));
+                rows.collect::<Result<Vec<Queue>, Error>>()?
+            }
+            Err(error) if error.kind() == Kind::Damaged => self.one_by_one(now, names)?,
+            Err(error) => return Err(error),
+        };
         if names.is_empty() {
             queues.sort_by(|one, other| one.name.cmp(&other.name));
         }
         Ok(queues)
     }
 
+    /// Returns the named queues, or all known ones, with a call for each: one of them has a key of a
+    /// wrong type.
+    fn one_by_one(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Queue>, Error> {
+        let names = match names.is_empty() {
+            true => self.members(now, &Index::Queues)?,
+            false => names.to_vec(),
+        };
+        let keys = Keys::new(self.prefix());
+        let mut queues = Vec::with_capacity(names.len());
+        for names in names.chunks(MAX_JOBS_PER_CALL) {
+            let call = |name| Call::read("look.queues").arg(name);
+            let calls: Vec<Call> = names.iter().map(call).collect();
+            for (name, rows) in names.iter().zip(self.calls(now, &calls)) {
+                let error = match rows {
+                    Ok(rows) => {
+                        let rows = reply::list(rows)?.into_iter().map(|row| read(now, row));
+                        queues.extend(rows.collect::<Result<Vec<Queue>, Error>>()?);
+                        continue;
+                    }
+                    Err(error) => error,
+                };
+                let sets = QueueSet::ALL.map(|set| keys.queue(set, name.as_bytes()));
+                let counts = sets.iter().map(|key| Read::count(key)).collect();
+                let replies = self.reads(now, counts)?.into_iter().zip(sets);
+                let wrong = replies.filter(|(reply, _)| matches!(reply, ReadReply::Wrong));
+                let wrong_keys: Vec<Name> = wrong.map(|(_, key)| Name::from(key)).collect();
+                if wrong_keys.is_empty() {
+                    return Err(error);
+                }
+                queues.push(Queue {
+                    name: name.clone(),
+                    wrong_keys,
+                    ..Queue::default()
+                });
+            }
+        }
+        Ok(queues)
+    }
+
     /// Returns the queues that match patterns: each plain name in its order, the matches of a glob by
-    /// name, or all known queues if there is no pattern. A plain name of no queue is an error.
+    /// name, or all known queues if there is no pattern. A plain name of no queue is an error, and so
+    /// is a queue that cannot be read.
     pub fn queues_like(&mut self, now: Moment, patterns: &[Pattern]) -> Result<Vec<Queue>, Error> {
+        let (queues, unreadable) = self.readable_queues_like(now, patterns)?;
+        require_readable(&unreadable)?;
+        Ok(queues)
+    }
+
+    /// Returns the same queues, and separately those that cannot be read.
+    pub fn readable_queues_like(
+        &mut self,
+        now: Moment,
+        patterns: &[Pattern],
+    ) -> Result<(Vec<Queue>, Vec<Queue>), Error> {
+        let queues = self.matching_queues(now, patterns)?.into_iter();
+        Ok(queues.partition(|queue| queue.wrong_keys.is_empty()))
+    }
+
+    fn matching_queues(&mut self, now: Moment, patterns: &[Pattern]) -> Result<Vec<Queue>, Error> {
         let plain: Vec<Name> = patterns
             .iter()
             .filter_map(|pattern| pattern.plain().cloned())
             .collect();
         let globs = plain.len() < patterns.len() || patterns.is_empty();
         let known = if globs {
-            self.queues(now, &[])?
+            self.queues_or_wrong_keys(now, &[])?
         } else {
             Vec::new()
         };
@@ -50,7 +128,7 @@ impl Core {
         let named = if plain.is_empty() {
             Vec::new()
         } else {
-            self.queues(now, &plain)?
+            self.queues_or_wrong_keys(now, &plain)?
         };
         if let Some(unknown) = named.iter().find(|queue| !queue.exists()) {
             return Err(not_found::queue(self, now, &unknown.name)?);
@@ -77,12 +155,44 @@ impl Core {
 
     /// Refuses a queue that does not exist.
     pub fn require_queue(&mut self, now: Moment, queue: &Name) -> Result<(), Error> {
-        let found = self.queues(now, std::slice::from_ref(queue))?;
+        let found = self.queues_or_wrong_keys(now, std::slice::from_ref(queue))?;
         match found.iter().any(Queue::exists) {
             true => Ok(()),
             false => Err(not_found::queue(self, now, queue)?),
         }
     }
+}
+
+/// Refuses queues of which some cannot be read.
+pub(crate) fn require_readable(queues: &[Queue]) -> Result<(), Error> {
+    match unreadable(queues) {
+        Some(message) => Err(Error::new(Kind::Damaged, message).hint(CHECK)),
+        None => Ok(()),
+    }
+}
+
+/// Returns the error about queues that a result lacks because they cannot be read.
+pub(crate) fn left_out(queues: &[Queue]) -> Option<Error> {
+    unreadable(queues).map(|message| Error::new(Kind::Partial, message).hint(CHECK))
+}
+
+/// The command that shows keys of wrong types.
+const CHECK: &str = "qless check --only key-type";
+
+/// Returns the sentence about the queues that cannot be read, if there are any.
+fn unreadable(queues: &[Queue]) -> Option<String> {
+    let damaged = queues.iter().filter(|queue| !queue.wrong_keys.is_empty());
+    let clauses = damaged.map(|queue| {
+        let keys = queue.wrong_keys.iter().map(|key| format!("`{key}`"));
+        let keys: Vec<String> = keys.collect();
+        let why = match keys.as_slice() {
+            [key] => format!("key {key} has the wrong type"),
+            _ => format!("keys {} have the wrong type", keys.join(", ")),
+        };
+        format!("cannot read queue `{}`: {why}", queue.name)
+    });
+    let clauses: Vec<String> = clauses.collect();
+    (!clauses.is_empty()).then(|| clauses.join("; "))
 }
 
 fn read(now: Moment, fields: Value) -> Result<Queue, Error> {

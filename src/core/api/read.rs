@@ -39,6 +39,17 @@ pub enum ReadReply {
     Wrong,
 }
 
+impl ReadReply {
+    /// Returns the only text, or the first of several.
+    pub fn first_text(&self) -> Option<&[u8]> {
+        match self {
+            ReadReply::Text(text) => text.as_deref(),
+            ReadReply::Texts(texts) => texts.first()?.as_deref(),
+            _ => None,
+        }
+    }
+}
+
 /// The cursor of the first page.
 pub(crate) const START: &[u8] = b"0";
 
@@ -107,6 +118,12 @@ impl Read {
     pub fn higher(key: &[u8], score: f64) -> Read {
         let read = Read::new(ReplyForm::Number, "ZCOUNT").arg(key);
         read.arg(format!("({score}")).arg("+inf")
+    }
+
+    /// The number of members of a sorted set with a lower score.
+    pub fn lower(key: &[u8], score: f64) -> Read {
+        let read = Read::new(ReplyForm::Number, "ZCOUNT").arg(key);
+        read.arg("-inf").arg(format!("({score}"))
     }
 
     /// The number of members of a sorted set with this score or a lower one.

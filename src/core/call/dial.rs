@@ -9,21 +9,27 @@ use super::local::Local;
 use super::retry_policy::Backoff;
 use super::{Core, RUN_READ_ONLY};
 use crate::address::Address;
-use crate::error::Error;
+use crate::error::{Error, Kind};
 
 impl Core {
     /// Opens a connection, and waits for a server that is not ready. The first attempt of a process
-    /// does not wait for a server that is not there: its address is probably wrong.
+    /// does not wait for a server that is not there: its address is probably wrong. If the time runs
+    /// out during an attempt, the error is the reason why there was an attempt after the first.
     pub(super) fn dial(&mut self, deadline: Instant, backoff: &mut Backoff) -> Result<(), Error> {
+        let mut reason = None;
         loop {
             let error = match self.dial_once(deadline) {
                 Ok(()) => return Ok(()),
-                Err(error) => error,
+                Err(error) => match (error.kind(), reason.take()) {
+                    (Kind::Timeout, Some(reason)) => return Err(reason),
+                    _ => error,
+                },
             };
             let was_there = self.was_connected && self.waits_for_lost_server;
             if !error::is_temporary(&error, was_there) || !backoff.wait(deadline) {
                 return Err(error);
             }
+            reason = Some(error);
         }
     }
 

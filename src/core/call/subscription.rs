@@ -48,7 +48,7 @@ impl Core {
             name: self.name.clone(),
             timeout: self.timeout,
             clock: self.clock.clone(),
-            trace: self.trace.clone(),
+            trace: self.trace,
             read_only: self.read_only,
             writes: false,
         });

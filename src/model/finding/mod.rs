@@ -33,6 +33,7 @@ pub enum FindingId {
     Remaining,
     Score,
     Clock,
+    NeverDue,
     RunningWithoutLock,
     LockWithoutRun,
     WorkerStray,
@@ -197,6 +198,8 @@ pub enum Detail {
     Other,
     /// The unreadable field is one that `pop` reads.
     ReadByPop,
+    /// A job that waits has an unreadable field, and pop raises.
+    BlocksPop,
     /// The failed job is in no failure list.
     InNoList,
     /// A lock expires too far in the future.
@@ -220,6 +223,7 @@ impl Detail {
                 b"tags" | b"no tags" | b"priority" | b"no priority" | b"remaining"
                 | b"no remaining" | b"history",
             ) => Detail::ReadByPop,
+            (FindingId::JobUnreadable, b"field history of a waiting job") => Detail::BlocksPop,
             (FindingId::JobUnreadable, text) if text.ends_with(b", in no list") => Detail::InNoList,
             (FindingId::Clock, text) if text.starts_with(b"locked until") => Detail::LockedUntil,
             (FindingId::ConfigValue, text) if text.starts_with(b"is below 0") => Detail::BelowZero,
@@ -228,6 +232,18 @@ impl Detail {
             }
             _ => Detail::Other,
         }
+    }
+
+    /// Reads the number in the text of a detail, if it decides something: the time of `clock` and
+    /// `never-due`, in seconds since the epoch if the client has it right, and the count of
+    /// `recurring-count`.
+    pub fn number(id: FindingId, text: &[u8]) -> Option<f64> {
+        let last = match id {
+            FindingId::Clock | FindingId::NeverDue => text.rsplit(|byte| *byte == b' ').next()?,
+            FindingId::RecurringCount => text,
+            _ => return None,
+        };
+        std::str::from_utf8(last).ok()?.parse().ok()
     }
 }
 
@@ -277,7 +293,8 @@ pub enum Form {
 /// first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
-    /// Types, expiries and stubs of jobs: a write to such a key would be in vain.
+    /// Types, expiries and stubs of jobs, since a write to such a key would be in vain; and the list
+    /// of queues, since a call sees the locks of listed queues only.
     Keys,
     /// Entries of queues, jobs, failures, workers, tags, names.
     Entries,
@@ -478,5 +495,10 @@ mod tests {
             read(FindingId::ConfigValue, "nobody reads it, is no number"),
             Detail::Unused
         );
+        let number = |id, text: &str| Detail::number(id, text.as_bytes());
+        assert_eq!(number(FindingId::Clock, "seen at 1.5e12"), Some(1.5e12));
+        assert_eq!(number(FindingId::Clock, "time is soon"), None);
+        assert_eq!(number(FindingId::RecurringCount, "7"), Some(7.0));
+        assert_eq!(number(FindingId::TagCount, "7"), None);
     }
 }

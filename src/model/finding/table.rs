@@ -116,7 +116,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         problem: "queue with content is missing from the list",
         form: Name, by_detail: false, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "list", past: "listed", what: "it" }),
-        stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
+        stage: Keys, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[],
         cases: &[],
         choices: &[],
@@ -178,6 +178,10 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
             severity: Critical,
             when: When::HeadAnd(Detail::ReadByPop),
             says: "for tags, priority, remaining or history of the job at the head of a queue: pop reads them",
+        }, Grade {
+            severity: Critical,
+            when: When::Detail(Detail::BlocksPop),
+            says: "for the field `history`, which old versions wrote, of a waiting job: pop reads it",
         }],
         cases: &[
             Case { word: "part", approval: Never, says: "data, state or retries, or a value that the history does not show" },
@@ -230,6 +234,20 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
             "correct the clock of the client that wrote it",
             "time the job out, so that it runs again: `qless timeout JID`",
             "omit this finding: `qless check --skip clock`",
+        ],
+    },
+    Finding {
+        id: NeverDue, name: "never-due", severity: Error, invariants: &[33],
+        problem: "job is scheduled for a time that does not come",
+        form: JidIs, by_detail: false, is_edge: false,
+        approval: Never, remedy: None,
+        stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
+        grades: &[],
+        cases: &[],
+        choices: &[
+            "run it now: `qless promote JID`",
+            "schedule it again: `qless put QUEUE KLASS DATA --jid JID --replace --at TIME`, or cancel it: `qless cancel JID`",
+            "correct the client that wrote the time",
         ],
     },
     // Running jobs and their workers.
@@ -595,7 +613,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
     },
     Finding {
         id: NotJudged, name: "not-judged", severity: Info, invariants: &[],
-        problem: "item is too large to verify in one call",
+        problem: "item that could not be verified: it is too large, or needs a key of a wrong type",
         form: NameIs, by_detail: false, is_edge: false,
         approval: Never, remedy: None,
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,

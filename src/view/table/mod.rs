@@ -1,13 +1,16 @@
 //! Tables: one style for all, and the only user of comfy-table.
 
-use std::cmp::Ordering;
+mod column;
+mod fit;
 
 use comfy_table::{CellAlignment, ContentArrangement, presets};
 
 use super::Page;
-use super::paint::{Ink, Marks};
+use super::paint::Marks;
 use crate::error::Error;
-use crate::text;
+
+pub(crate) use column::{Cell, Column};
+use column::{Kind, compare};
 
 /// The text of a missing value.
 pub(crate) const NONE: &str = "–";
@@ -17,151 +20,6 @@ const GAP: usize = 2;
 
 /// Blanks before the further lines of a row that does not fit on one.
 const INDENT: usize = 2;
-
-/// The minimum width of a free text, if the table is wrapped.
-const LEAST: usize = 10;
-
-/// A column that a table can have.
-#[derive(Clone, Copy, Debug)]
-pub struct Column {
-    pub name: &'static str,
-    kind: Kind,
-    /// Whether it is shown if `--columns` is not given.
-    default: bool,
-    /// Whether its header is shown.
-    headed: bool,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq)]
-enum Kind {
-    Text,
-    Number,
-    /// Free text, cut to the width of a terminal if it is the last column.
-    Free,
-}
-
-impl Column {
-    pub const fn text(name: &'static str) -> Column {
-        Column {
-            name,
-            kind: Kind::Text,
-            default: true,
-            headed: true,
-        }
-    }
-
-    pub const fn number(name: &'static str) -> Column {
-        Column {
-            name,
-            kind: Kind::Number,
-            default: true,
-            headed: true,
-        }
-    }
-
-    pub const fn free(name: &'static str) -> Column {
-        Column {
-            name,
-            kind: Kind::Free,
-            default: true,
-            headed: true,
-        }
-    }
-
-    /// A column that is shown only if `--columns` names it.
-    pub const fn on_request(self) -> Column {
-        Column {
-            default: false,
-            ..self
-        }
-    }
-
-    /// A column of marks, without a header.
-    pub const fn headless(self) -> Column {
-        Column {
-            headed: false,
-            ..self
-        }
-    }
-
-    /// Returns its header.
-    const fn header(&self) -> &'static str {
-        if self.headed { self.name } else { "" }
-    }
-
-    /// Returns whether `typed` is its name: case does not matter, `-` and `_` are blanks.
-    fn is_named(&self, typed: &str) -> bool {
-        let plain = |c: char| {
-            if matches!(c, '-' | '_') {
-                ' '
-            } else {
-                c.to_ascii_lowercase()
-            }
-        };
-        self.name
-            .chars()
-            .map(plain)
-            .eq(typed.trim().chars().map(plain))
-    }
-}
-
-/// One value in a table: its harmless text and its sort key.
-#[derive(Clone, Debug)]
-pub(crate) struct Cell {
-    text: String,
-    key: SortKey,
-    ink: Option<Ink>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-enum SortKey {
-    Number(f64),
-    Text(String),
-    Missing,
-}
-
-impl Cell {
-    pub(crate) fn text(text: impl AsRef<[u8]>) -> Cell {
-        let text = text::clean(text.as_ref());
-        Cell {
-            key: SortKey::Text(text.to_lowercase()),
-            text,
-            ink: None,
-        }
-    }
-
-    pub(crate) fn missing() -> Cell {
-        Cell {
-            text: NONE.to_owned(),
-            key: SortKey::Missing,
-            ink: None,
-        }
-    }
-
-    pub(crate) fn maybe(text: Option<impl AsRef<[u8]>>) -> Cell {
-        text.map_or_else(Cell::missing, Cell::text)
-    }
-
-    pub(crate) fn count(count: u64, page: &Page) -> Cell {
-        Cell {
-            text: page.count(count),
-            key: SortKey::Number(count as f64),
-            ink: None,
-        }
-    }
-
-    /// A text with a number as its sort key, such as an age.
-    pub(crate) fn by(number: f64, text: impl AsRef<[u8]>) -> Cell {
-        Cell {
-            key: SortKey::Number(number),
-            ..Cell::text(text)
-        }
-    }
-
-    pub(crate) fn ink(self, ink: Option<Ink>) -> Cell {
-        Cell { ink, ..self }
-    }
-}
 
 /// The columns and rows of a table that are shown: `--columns`, `--sort`, `--reverse` and paging.
 #[derive(Clone, Debug, Default)]
@@ -234,7 +92,14 @@ impl Table {
             return String::new();
         }
         self.sort(&page.choice);
-        let shown = self.shown(&page.choice);
+        let mut shown = self.shown(&page.choice);
+        let widths = match page.terminal {
+            true => self.measure(page),
+            false => Vec::new(),
+        };
+        if page.terminal && page.choice.columns.is_empty() {
+            shown = self.narrow(shown, &widths, page);
+        }
         let marks = Marks::new(page.color);
         let mut rows: Vec<Vec<String>> = Vec::with_capacity(self.rows.len() + 1);
         if page.headers {
@@ -246,7 +111,7 @@ impl Table {
             );
         }
         let lines = match page.terminal {
-            true => self.fit(&shown, page),
+            true => self.fit(&shown, &widths, page),
             false => Vec::new(),
         };
         for row in &self.rows {
@@ -310,62 +175,6 @@ impl Table {
         choice.columns.iter().filter_map(position).collect()
     }
 
-    /// Cuts the last column, if it is free text, to the width that the others leave. If they leave
-    /// too little, rows are wrapped. Returns how many columns each line of a row has.
-    fn fit(&mut self, shown: &[usize], page: &Page) -> Vec<usize> {
-        let header = |at: usize| match page.headers {
-            true => text::width(self.columns[at].header()),
-            false => 0,
-        };
-        let widest = |at: usize| {
-            let cells = self.rows.iter().map(|row| text::width(&row[at].text)).max();
-            cells.unwrap_or(0).max(header(at))
-        };
-        let mut widths: Vec<usize> = shown.iter().map(|&at| widest(at)).collect();
-        let free = shown
-            .last()
-            .is_some_and(|&last| self.columns[last].kind == Kind::Free);
-        let least = match free {
-            true => LEAST.max(header(shown[shown.len() - 1])),
-            false => usize::MAX,
-        };
-        let mut lines = Vec::new();
-        let mut taken = 0;
-        for (position, width) in widths.iter_mut().enumerate() {
-            let indent = if lines.is_empty() { 0 } else { INDENT };
-            let room = page.width.saturating_sub(indent);
-            let needed = match position + 1 == shown.len() {
-                true => (*width).min(least),
-                false => *width,
-            };
-            match lines.last_mut() {
-                Some(columns) if taken + GAP + needed <= page.width => {
-                    *columns += 1;
-                    taken += GAP;
-                }
-                _ => {
-                    lines.push(1);
-                    taken = if lines.len() == 1 { 0 } else { INDENT };
-                }
-            }
-            if position + 1 == shown.len() && free {
-                *width = page.width.saturating_sub(taken);
-            } else if shown[position] > 0 && *width > room {
-                *width = room;
-            }
-            taken += *width;
-        }
-        for row in &mut self.rows {
-            for (&at, &width) in shown.iter().zip(&widths) {
-                // The first column names the row and is copied from there: it is never cut.
-                if at > 0 {
-                    row[at].text = text::cut(&row[at].text, width);
-                }
-            }
-        }
-        lines
-    }
-
     /// Returns the rows with aligned columns, `lines` of them on each line of a row.
     fn aligned(&self, shown: &[usize], rows: Vec<Vec<String>>, lines: &[usize]) -> String {
         let mut first = 0;
@@ -404,29 +213,17 @@ impl Table {
     }
 }
 
-/// Compares sort keys: numbers, then texts, then missing values.
-fn compare(one: &SortKey, other: &SortKey) -> Ordering {
-    match (one, other) {
-        (SortKey::Number(one), SortKey::Number(other)) => one.total_cmp(other),
-        (SortKey::Text(one), SortKey::Text(other)) => one.cmp(other),
-        (SortKey::Missing, SortKey::Missing) => Ordering::Equal,
-        (SortKey::Missing, _) => Ordering::Greater,
-        (_, SortKey::Missing) => Ordering::Less,
-        (SortKey::Number(_), SortKey::Text(_)) => Ordering::Less,
-        (SortKey::Text(_), SortKey::Number(_)) => Ordering::Greater,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
+    use crate::view::paint::Ink;
 
     const COLUMNS: [Column; 4] = [
         Column::text("GROUP"),
         Column::number("JOBS"),
-        Column::text("HEAD WAIT").on_request(),
+        Column::text("LAST SEEN").on_request(),
         Column::free("SAMPLE"),
     ];
 
@@ -475,7 +272,7 @@ mod tests {
     #[test]
     fn the_choice_selects_columns_order_and_rows() {
         let choice = Choice {
-            columns: vec!["jobs".into(), "head-wait".into(), "Group".into()],
+            columns: vec!["jobs".into(), "last-seen".into(), "Group".into()],
             sort: Some("jobs".into()),
             reverse: true,
             rows: Some((1, Some(1))),
@@ -486,7 +283,7 @@ mod tests {
                 ..Page::terminal(80)
             },
             expect![[r#"
-                JOBS  HEAD WAIT  GROUP
+                JOBS  LAST SEEN  GROUP
                   31  –          Ünïcode 日本
             "#]],
         );
@@ -515,7 +312,7 @@ mod tests {
         assert_eq!(error.message(), "`--columns`: no column is called `jid`");
         assert_eq!(
             error.hint_text(),
-            Some("the columns are group, jobs, head-wait, sample")
+            Some("the columns are group, jobs, last-seen, sample")
         );
         assert!(
             Choice {
@@ -526,6 +323,55 @@ mod tests {
             .is_err()
         );
         assert!(Choice::default().check(&[]).is_ok());
+    }
+
+    #[test]
+    fn a_narrow_terminal_drops_empty_columns_then_those_alike_then_the_least_needed() {
+        const RANKED: [Column; 5] = [
+            Column::text("QUEUE"),
+            Column::number("WAITING").rank(1),
+            Column::number("RUNNING").rank(4),
+            Column::number("STALLED").rank(2),
+            Column::text("STATE").rank(3),
+        ];
+        let shown = |width: usize, choice: Choice| {
+            let page = Page {
+                choice,
+                ..Page::terminal(width)
+            };
+            let mut table = Table::new(&RANKED);
+            for (queue, waiting, running) in [("images", 5, 1), ("mail", 5, 20)] {
+                table.row(vec![
+                    Cell::text(queue),
+                    Cell::count(waiting, &page),
+                    Cell::count(running, &page),
+                    Cell::count(0, &page),
+                    Cell::text("paused"),
+                ]);
+            }
+            let drawn = table.draw(&page);
+            let header = drawn.lines().next().unwrap_or_default();
+            header.split_whitespace().collect::<Vec<_>>().join(" ")
+        };
+        let drops = |width: usize| shown(width, Choice::default());
+        assert_eq!(drops(41), "QUEUE WAITING RUNNING STALLED STATE");
+        assert_eq!(drops(40), "QUEUE WAITING RUNNING STATE");
+        assert_eq!(drops(31), "QUEUE WAITING RUNNING");
+        // A dropped column returns if it fits where a wider one did not.
+        assert_eq!(drops(23), "QUEUE RUNNING STATE");
+        assert_eq!(drops(14), "QUEUE STATE");
+        assert_eq!(drops(9), "QUEUE");
+        let sorted = Choice {
+            sort: Some("stalled".into()),
+            ..Choice::default()
+        };
+        assert_eq!(shown(23, sorted), "QUEUE STALLED STATE");
+        let columns = ["stalled", "running", "waiting"].map(String::from);
+        let asked = Choice {
+            columns: columns.into(),
+            ..Choice::default()
+        };
+        assert_eq!(shown(16, asked), "STALLED RUNNING");
     }
 
     #[test]

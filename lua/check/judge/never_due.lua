@@ -1,0 +1,12 @@
+-- Checks whether a scheduled job falls due: no core runs what is scheduled before the epoch, and more than 100
+-- years from now is a time in milliseconds, or none.
+-- Takes: job
+return function(c)
+  local latest = c.now + 3155760000
+  return function(j)
+    local due = j.scores and not j.scores[Keys.work] and j.scores[Keys.scheduled]
+      or j.state == 'depends' and j.scheduled
+    local n = tonumber(due or nil)
+    if n and (n < 0 or n > latest) then c.add('never-due', j.id, 'scheduled for ' .. due) end
+  end
+end

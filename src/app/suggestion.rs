@@ -1,0 +1,105 @@
+//! What to type instead of a command that does not exist.
+
+use super::tree;
+use crate::commands::Group;
+use crate::text;
+
+/// Words of other tools, and the commands that do the same here. A word is never taken for a command
+/// that is spelled like it.
+const WORDS: [(&[&str], &[&str]); 12] = [
+    (&["rm", "del", "delete", "kill", "remove"], &["cancel"]),
+    (&["resume", "continue"], &["unpause"]),
+    (&["requeue", "restart"], &["retry"]),
+    (&["show", "describe", "info", "inspect"], &["get"]),
+    (&["ls", "list"], &["jobs", "queues"]),
+    (&["enqueue", "push", "add", "submit"], &["put"]),
+    (&["reserve", "dequeue"], &["pop"]),
+    (&["dead", "morgue", "errors"], &["failed"]),
+    (&["ping"], &["health"]),
+    (&["logs", "tail", "follow"], &["events"]),
+    (&["dash", "dashboard", "ui", "monitor"], &["top"]),
+    (&["why"], &["explain"]),
+];
+
+/// Returns the hint for a word that is neither a command nor one of these topics.
+pub(super) fn hint(typed: &str, topics: &[&str]) -> Option<String> {
+    let mut all: Vec<_> = tree::commands().collect();
+    let topics = topics
+        .iter()
+        .map(|topic| ((*topic).to_owned(), Group::Operate, false));
+    all.extend(topics);
+    let word = typed.to_lowercase();
+    let Some((_, means)) = WORDS.iter().find(|(words, _)| words.contains(&&*word)) else {
+        return nearest(typed, &all).map(|near| format!("did you mean `{near}`?"));
+    };
+    // This version may lack a command of the list.
+    let exist = means
+        .iter()
+        .filter(|name| all.iter().any(|(of, ..)| of == *name));
+    let commands: Vec<String> = exist.map(|name| format!("`qless {name}`")).collect();
+    match commands.as_slice() {
+        [] => None,
+        [command] => Some(format!("the command is {command}")),
+        _ => Some(format!("the commands are {}", commands.join(" and "))),
+    }
+}
+
+/// Returns the command that is spelled most like the word. If that command always writes, one that
+/// only shows something and is spelled like it comes first, so that a typo leads to no change.
+fn nearest<'a>(typed: &str, all: &'a [(String, Group, bool)]) -> Option<&'a str> {
+    let names = |wanted: fn(&(String, Group, bool)) -> bool| {
+        let wanted = all.iter().filter(move |command| wanted(command));
+        wanted
+            .map(|(name, ..)| name.as_str())
+            .collect::<Vec<&str>>()
+    };
+    let near = text::nearest(typed, &names(|_| true)).copied()?;
+    let writes = all.iter().any(|(name, _, writes)| name == near && *writes);
+    let shows =
+        names(|(_, group, writes)| !writes && matches!(group, Group::Inspect | Group::Recover));
+    match text::nearest(typed, &shows) {
+        Some(shows) if writes => Some(shows),
+        _ => Some(near),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn hint(typed: &str) -> String {
+        super::hint(typed, &[]).unwrap_or_default()
+    }
+
+    #[test]
+    fn a_word_of_another_tool_is_no_typo() {
+        assert_eq!(hint("rm"), "the command is `qless cancel`");
+        assert_eq!(hint("Delete"), "the command is `qless cancel`");
+        assert_eq!(hint("resume"), "the command is `qless unpause`");
+        assert_eq!(
+            hint("ls"),
+            "the commands are `qless jobs` and `qless queues`"
+        );
+        assert_eq!(hint("add"), "the command is `qless put`");
+        assert_eq!(hint("errors"), "the command is `qless failed`");
+        let names: Vec<String> = tree::commands().map(|(name, ..)| name).collect();
+        for (words, means) in WORDS {
+            for word in words {
+                assert!(!names.contains(&(*word).to_owned()), "{word} is a command");
+                let exists = means.iter().any(|name| names.contains(&(*name).to_owned()));
+                assert_eq!(super::hint(word, &[]).is_some(), exists, "{word}");
+                assert!(!hint(word).contains("did you mean"), "{word}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_typo_leads_to_no_command_that_writes_if_another_is_like_it() {
+        assert_eq!(hint("retyr"), "did you mean `retry`?");
+        assert_eq!(hint("complet"), "did you mean `complete`?");
+        assert_eq!(hint("fails"), "did you mean `failed`?");
+        assert_eq!(hint("faild"), "did you mean `failed`?");
+        assert_eq!(hint("queue"), "did you mean `queues`?");
+        assert_eq!(hint("frobnicate"), "");
+    }
+}

@@ -1,0 +1,100 @@
+//! Why nothing was found, where a reason is known.
+
+use crate::args::shared::Selector;
+use crate::clock::moment::Moment;
+use crate::core::api::index::Index;
+use crate::core::api::not_found;
+use crate::core::api::read::{Read, ReadReply};
+use crate::core::call::Core;
+use crate::core::script::USUAL;
+use crate::core::script::keys::Keys;
+use crate::error::{Error, Kind};
+use crate::model::data_filter::DataFilter;
+use crate::model::queue::Queue;
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::quoted;
+
+/// Hints at the reason why a list is empty, or why a selector matches no job.
+pub(crate) fn hint(
+    session: &mut Session,
+    now: Moment,
+    selector: Option<&Selector>,
+) -> Result<(), Error> {
+    if !session.ui.hints() {
+        return Ok(());
+    }
+    let wheres = selector.map_or(&[][..], |selector| &selector.wheres);
+    if let Some(path) = wheres.iter().find_map(DataFilter::path_inside_data) {
+        let line = format!("paths of `--where` begin inside the data: `--where {path}=…`");
+        session.ui.hint(&line);
+    } else if let Some(line) = not_found::nothing_stored(session.core()?, now)? {
+        session.ui.hint(&line);
+    }
+    Ok(())
+}
+
+/// Adds a hint to an error about a name that does not exist, if the name means something else or if
+/// nothing exists at all. What cannot be read for that is left out.
+pub(crate) fn explain(error: Error, session: &mut Session) -> Error {
+    if error.kind() != Kind::NotFound || error.hint_text().is_some() {
+        return error;
+    }
+    let prefixes = other_prefixes(session);
+    let now = session.now();
+    let Some(core) = session.opened_core() else {
+        return error;
+    };
+    let meant = error
+        .subject()
+        .and_then(|jid| meant(core, now, jid, &prefixes));
+    let hint = meant.or_else(|| not_found::nothing_stored(core, now).ok().flatten());
+    match hint {
+        Some(hint) => error.hint(hint),
+        None => error,
+    }
+}
+
+/// Returns the prefixes that may be meant instead of the one in use: the default, and those of the
+/// config file.
+fn other_prefixes(session: &Session) -> Vec<String> {
+    let contexts = session
+        .file
+        .iter()
+        .flat_map(|file| file.contents.contexts.values());
+    let mut prefixes: Vec<String> = contexts
+        .filter_map(|values| values.prefix.clone())
+        .collect();
+    prefixes.push(USUAL.to_owned());
+    prefixes.sort();
+    prefixes.dedup();
+    prefixes.retain(|prefix| prefix != session.prefix());
+    prefixes
+}
+
+/// Returns what a name means that is no jid.
+fn meant(core: &mut Core, now: Moment, jid: &Name, prefixes: &[String]) -> Option<String> {
+    let keys = Keys::new(core.prefix());
+    if let Some(bare) = jid.as_bytes().strip_prefix(keys.job.as_bytes()) {
+        return Some(format!("that is a key; its jid is `{}`", Name::from(bare)));
+    }
+    let flag = |what: &str, flag: &str| format!("`{jid}` is a {what}: `{flag} {}`", quoted(jid));
+    if core.members(now, &Index::Groups).ok()?.contains(jid) {
+        return Some(flag("failure group", "--group"));
+    }
+    let queues = core
+        .queues_or_wrong_keys(now, std::slice::from_ref(jid))
+        .ok()?;
+    if queues.iter().any(Queue::exists) {
+        return Some(flag("queue", "--queue"));
+    }
+    let other = prefixes.iter().find(|prefix| {
+        let key = Keys::new(prefix).job(jid.as_bytes());
+        // The user may have no right to keys of another prefix.
+        matches!(core.read(now, Read::exists(&key)), Ok(ReadReply::Number(1)))
+    })?;
+    Some(format!(
+        "it exists under another prefix: add `--prefix {}`",
+        quoted(other)
+    ))
+}

@@ -1,0 +1,116 @@
+//! Single keys, while a screen is repainted.
+
+use std::io::stdin;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use rustix::io::read;
+use rustix::process::getpgrp;
+use rustix::termios::{
+    LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcgetpgrp, tcsetattr,
+};
+
+const ESCAPE: u8 = b'\x1b';
+
+/// The modes of the terminal before keys were read, as long as they are.
+static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
+
+fn before() -> MutexGuard<'static, Option<Termios>> {
+    BEFORE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Makes each key readable when it is pressed, without an echo. Ctrl-C and Ctrl-Z stay signals. Does
+/// nothing if stdin is not a terminal, or if another job of the shell is using it.
+pub(super) fn open() {
+    let mut before = before();
+    let is_background = tcgetpgrp(stdin()).is_ok_and(|group| group != getpgrp());
+    if before.is_some() || is_background {
+        return;
+    }
+    let Ok(modes) = tcgetattr(stdin()) else {
+        return;
+    };
+    let mut keys = modes.clone();
+    keys.local_modes -= LocalModes::ICANON | LocalModes::ECHO;
+    // A read returns immediately, also if no key was pressed.
+    keys.special_codes[SpecialCodeIndex::VMIN] = 0;
+    keys.special_codes[SpecialCodeIndex::VTIME] = 0;
+    if tcsetattr(stdin(), OptionalActions::Now, &keys).is_ok() {
+        *before = Some(modes);
+    }
+}
+
+/// Restores the terminal; any thread may call this.
+pub(super) fn close() {
+    if let Some(modes) = before().take() {
+        _ = tcsetattr(stdin(), OptionalActions::Flush, &modes);
+    }
+}
+
+/// Recognizes the keys that end the output of `--watch`: q and Esc.
+#[derive(Debug, Default)]
+pub(crate) struct QuitKey(State);
+
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+enum State {
+    #[default]
+    Ready,
+    /// After an Esc, with which an arrow key begins, too.
+    Escape,
+    /// Within the bytes of such a key.
+    Sequence,
+}
+
+impl QuitKey {
+    /// Returns whether such a key was pressed since the last call. To be called a few times per second.
+    pub(crate) fn pressed(&mut self) -> bool {
+        let open = before();
+        let mut bytes = [0; 64];
+        let count = match open.is_some() {
+            true => read(stdin(), &mut bytes).unwrap_or(0),
+            false => return false,
+        };
+        self.is_in(&bytes[..count])
+    }
+
+    /// Returns whether these bytes, the next ones, complete such a key. No bytes after an Esc mean that
+    /// it was a key of its own.
+    fn is_in(&mut self, bytes: &[u8]) -> bool {
+        if bytes.is_empty() {
+            return self.0 == State::Escape;
+        }
+        for byte in bytes {
+            self.0 = match (self.0, byte) {
+                (State::Ready, b'q' | b'Q') | (State::Escape, &ESCAPE) => return true,
+                (State::Ready, &ESCAPE) => State::Escape,
+                (State::Escape, b'[' | b'O') => State::Sequence,
+                (State::Sequence, 0..b'@') => State::Sequence,
+                _ => State::Ready,
+            };
+        }
+        false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn q_and_escape_quit_and_other_keys_do_not() {
+        let quits = |reads: &[&[u8]]| {
+            let mut key = QuitKey::default();
+            reads.iter().any(|bytes| key.is_in(bytes))
+        };
+        assert!(quits(&[b"q"]));
+        assert!(quits(&[b"", b"xQ"]));
+        assert!(quits(&[b"\x1b", b""]));
+        assert!(!quits(&[b"\x1b"]));
+        assert!(!quits(&[b"\x1b[A", b""]));
+        assert!(!quits(&[b"\x1b", b"[A", b""]));
+        assert!(!quits(&[b"", b"x\n", b""]));
+        // Several keys may be read together.
+        assert!(quits(&[b"\x1b[1;5Ax\x1bOBq"]));
+        assert!(quits(&[b"\x1b[A\x1b", b""]));
+        assert!(!quits(&[b"\x1b[A\x1bOB\x1bq", b""]));
+    }
+}

@@ -1,0 +1,43 @@
+//! Manual pages on a terminal, rendered by `man`.
+
+use std::ffi::OsStr;
+use std::io::Write;
+use std::process::{Command, Stdio};
+
+use super::Ui;
+use super::pager::is_installed;
+use crate::error::Error;
+
+impl Ui {
+    /// Writes a page as `man` renders it. Without `man`, or if it fails, the page is written in roff.
+    pub(crate) fn manual_page(&mut self, roff: &[u8]) -> Result<(), Error> {
+        match rendered(roff, self.page.width) {
+            Some(text) => self.write(&text),
+            None => self.write(roff),
+        }
+    }
+}
+
+/// Returns the page as text with bold and underlined words, as a pager shows them.
+fn rendered(roff: &[u8], columns: usize) -> Option<Vec<u8>> {
+    if !is_installed(OsStr::new("man")) {
+        return None;
+    }
+    let mut man = Command::new("man")
+        .args(["-l", "-"])
+        .env("MANWIDTH", columns.to_string())
+        .env("MANPAGER", "cat")
+        .env("MAN_KEEP_FORMATTING", "1")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    let mut stdin = man.stdin.take()?;
+    let roff = roff.to_vec();
+    // A thread writes, so that neither side waits for the other.
+    let writer = std::thread::spawn(move || stdin.write_all(&roff));
+    let output = man.wait_with_output().ok()?;
+    let written = writer.join().is_ok_and(|written| written.is_ok());
+    (written && output.status.success() && !output.stdout.is_empty()).then_some(output.stdout)
+}

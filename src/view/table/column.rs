@@ -1,0 +1,181 @@
+//! The columns and cells of a table.
+
+use std::cmp::Ordering;
+
+use super::NONE;
+use crate::text;
+use crate::view::Page;
+use crate::view::paint::Ink;
+
+/// The minimum width of a free text.
+const LEAST: usize = 10;
+
+/// A column that a table can have.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    pub name: &'static str,
+    pub(super) kind: Kind,
+    /// Whether it is shown if `--columns` is not given.
+    pub(super) default: bool,
+    /// Whether its header is shown.
+    pub(super) headed: bool,
+    /// How soon a narrow terminal drops it: the highest rank first, 0 never.
+    pub(super) rank: u8,
+    /// The minimum width of free text.
+    pub(super) least: usize,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Kind {
+    Text,
+    Number,
+    /// Free text, cut to the width that the other columns leave.
+    Free,
+}
+
+impl Column {
+    pub const fn text(name: &'static str) -> Column {
+        Column::new(name, Kind::Text)
+    }
+
+    pub const fn number(name: &'static str) -> Column {
+        Column::new(name, Kind::Number)
+    }
+
+    pub const fn free(name: &'static str) -> Column {
+        Column::new(name, Kind::Free)
+    }
+
+    const fn new(name: &'static str, kind: Kind) -> Column {
+        Column {
+            name,
+            kind,
+            default: true,
+            headed: true,
+            rank: 0,
+            least: LEAST,
+        }
+    }
+
+    /// A column that a narrow terminal drops: the highest rank first.
+    pub const fn rank(self, rank: u8) -> Column {
+        Column { rank, ..self }
+    }
+
+    /// A free text that is not cut to fewer columns than this.
+    pub const fn least(self, least: usize) -> Column {
+        Column { least, ..self }
+    }
+
+    /// A column that is shown only if `--columns` names it.
+    pub const fn on_request(self) -> Column {
+        Column {
+            default: false,
+            ..self
+        }
+    }
+
+    /// A column of marks, without a header.
+    pub const fn headless(self) -> Column {
+        Column {
+            headed: false,
+            ..self
+        }
+    }
+
+    /// Returns its header.
+    pub(super) const fn header(&self) -> &'static str {
+        if self.headed { self.name } else { "" }
+    }
+
+    /// Returns whether `typed` is its name: case does not matter, `-` and `_` are blanks.
+    pub(super) fn is_named(&self, typed: &str) -> bool {
+        let plain = |c: char| {
+            if matches!(c, '-' | '_') {
+                ' '
+            } else {
+                c.to_ascii_lowercase()
+            }
+        };
+        self.name
+            .chars()
+            .map(plain)
+            .eq(typed.trim().chars().map(plain))
+    }
+}
+
+/// One value in a table: its harmless text and its sort key.
+#[derive(Clone, Debug)]
+pub(crate) struct Cell {
+    pub(super) text: String,
+    pub(super) key: SortKey,
+    pub(super) ink: Option<Ink>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum SortKey {
+    Number(f64),
+    Text(String),
+    Missing,
+}
+
+impl Cell {
+    pub(crate) fn text(text: impl AsRef<[u8]>) -> Cell {
+        let text = text::clean(text.as_ref());
+        Cell {
+            key: SortKey::Text(text.to_lowercase()),
+            text,
+            ink: None,
+        }
+    }
+
+    pub(crate) fn missing() -> Cell {
+        Cell {
+            text: NONE.to_owned(),
+            key: SortKey::Missing,
+            ink: None,
+        }
+    }
+
+    pub(crate) fn maybe(text: Option<impl AsRef<[u8]>>) -> Cell {
+        text.map_or_else(Cell::missing, Cell::text)
+    }
+
+    pub(crate) fn count(count: u64, page: &Page) -> Cell {
+        Cell {
+            text: page.count(count),
+            key: SortKey::Number(count as f64),
+            ink: None,
+        }
+    }
+
+    /// A text with a number as its sort key, such as an age.
+    pub(crate) fn by(number: f64, text: impl AsRef<[u8]>) -> Cell {
+        Cell {
+            key: SortKey::Number(number),
+            ..Cell::text(text)
+        }
+    }
+
+    pub(crate) fn ink(self, ink: Option<Ink>) -> Cell {
+        Cell { ink, ..self }
+    }
+
+    /// Returns whether it says nothing: no text, a missing value or no jobs.
+    pub(super) fn is_empty(&self) -> bool {
+        matches!(self.text.as_str(), "" | NONE | "0")
+    }
+}
+
+/// Compares sort keys: numbers, then texts, then missing values.
+pub(super) fn compare(one: &SortKey, other: &SortKey) -> Ordering {
+    match (one, other) {
+        (SortKey::Number(one), SortKey::Number(other)) => one.total_cmp(other),
+        (SortKey::Text(one), SortKey::Text(other)) => one.cmp(other),
+        (SortKey::Missing, SortKey::Missing) => Ordering::Equal,
+        (SortKey::Missing, _) => Ordering::Greater,
+        (_, SortKey::Missing) => Ordering::Less,
+        (SortKey::Number(_), SortKey::Text(_)) => Ordering::Less,
+        (SortKey::Text(_), SortKey::Number(_)) => Ordering::Greater,
+    }
+}

@@ -1,0 +1,164 @@
+//! Which columns of a table fit on a line of the terminal, and how wide they are.
+
+use super::column::Kind;
+use super::{GAP, INDENT, Table};
+use crate::text;
+use crate::view::Page;
+
+/// The widths that a column can have.
+pub(super) struct Widths {
+    /// With its free text cut.
+    least: usize,
+    /// With nothing cut.
+    whole: usize,
+}
+
+/// Returns the minimum width of a line with these columns.
+fn least_width(shown: &[usize], widths: &[Widths]) -> usize {
+    let columns = shown.iter().map(|&at| widths[at].least);
+    columns.sum::<usize>() + GAP * shown.len().saturating_sub(1)
+}
+
+/// Returns the widths of columns on one line. What the minimum widths leave goes to free texts, from
+/// the left.
+fn on_one_line(shown: &[usize], widths: &[Widths], mut left: usize) -> Vec<usize> {
+    let columns = shown.iter().map(|&at| {
+        let Widths { least, whole } = widths[at];
+        let more = left.min(whole - least);
+        left -= more;
+        least + more
+    });
+    columns.collect()
+}
+
+impl Table {
+    /// Drops columns until a row fits on a line: first those that are empty, then those that are
+    /// alike in all rows, then the least needed. Columns without a rank stay.
+    pub(super) fn narrow(
+        &self,
+        mut shown: Vec<usize>,
+        widths: &[Widths],
+        page: &Page,
+    ) -> Vec<usize> {
+        let sorted = page.choice.sort.as_deref();
+        let use_of = |at: usize| {
+            let column = &self.columns[at];
+            let mut cells = self.rows.iter().map(|row| &row[at].text);
+            let mut alike = || cells.all(|text| *text == self.rows[0][at].text);
+            let uselessness = if sorted.is_some_and(|sorted| column.is_named(sorted)) {
+                0
+            } else if self.is_empty(at) {
+                3
+            } else if self.rows.len() > 1 && alike() {
+                2
+            } else {
+                1
+            };
+            (uselessness, column.rank)
+        };
+        let fits = |shown: &[usize]| least_width(shown, widths) <= page.width;
+        if fits(&shown) {
+            return shown;
+        }
+        let ranked = shown.iter().filter(|&&at| self.columns[at].rank > 0);
+        let mut droppable: Vec<usize> = ranked.copied().collect();
+        droppable.sort_by_cached_key(|&at| use_of(at));
+        let mut dropped = Vec::new();
+        while !fits(&shown)
+            && let Some(least_used) = droppable.pop()
+        {
+            shown.retain(|&at| at != least_used);
+            dropped.push(least_used);
+        }
+        // A narrow column may fit where a wider one, which is needed more, did not.
+        dropped.retain(|&at| !self.is_empty(at));
+        for at in dropped.into_iter().rev() {
+            let place = shown.partition_point(|&other| other < at);
+            shown.insert(place, at);
+            if !fits(&shown) {
+                shown.remove(place);
+            }
+        }
+        shown
+    }
+
+    /// Whether a column says nothing in all rows.
+    fn is_empty(&self, at: usize) -> bool {
+        self.rows.iter().all(|row| row[at].is_empty())
+    }
+
+    /// Returns the widths that each column can have.
+    pub(super) fn measure(&self, page: &Page) -> Vec<Widths> {
+        let columns = self.columns.iter().enumerate().map(|(at, column)| {
+            let header = match page.headers {
+                true => text::width(column.header()),
+                false => 0,
+            };
+            let cells = self.rows.iter().map(|row| text::width(&row[at].text));
+            let whole = cells.max().unwrap_or(0).max(header);
+            let least = match column.kind {
+                Kind::Free => whole.min(column.least.max(header)),
+                Kind::Text | Kind::Number => whole,
+            };
+            Widths { least, whole }
+        });
+        columns.collect()
+    }
+
+    /// Cuts free text to the width that the other columns leave. If they leave too little, rows are
+    /// wrapped. Returns how many columns each line of a row has.
+    pub(super) fn fit(&mut self, shown: &[usize], widths: &[Widths], page: &Page) -> Vec<usize> {
+        let (lines, widths) = match page.width.checked_sub(least_width(shown, widths)) {
+            Some(left) => (vec![shown.len()], on_one_line(shown, widths, left)),
+            None => self.wrap(shown, widths, page),
+        };
+        for row in &mut self.rows {
+            for (&at, &width) in shown.iter().zip(&widths) {
+                // The first column names the row and is copied from there: it is never cut.
+                if at > 0 {
+                    row[at].text = text::cut(&row[at].text, width);
+                }
+            }
+        }
+        lines
+    }
+
+    /// Returns how many columns each line of a row has, and the widths of the columns.
+    fn wrap(&self, shown: &[usize], of: &[Widths], page: &Page) -> (Vec<usize>, Vec<usize>) {
+        let mut widths: Vec<usize> = shown.iter().map(|&at| of[at].whole).collect();
+        let free = shown
+            .last()
+            .is_some_and(|&last| self.columns[last].kind == Kind::Free);
+        let least = match free {
+            true => of[shown[shown.len() - 1]].least,
+            false => usize::MAX,
+        };
+        let mut lines = Vec::new();
+        let mut taken = 0;
+        for (position, width) in widths.iter_mut().enumerate() {
+            let indent = if lines.is_empty() { 0 } else { INDENT };
+            let room = page.width.saturating_sub(indent);
+            let needed = match position + 1 == shown.len() {
+                true => (*width).min(least),
+                false => *width,
+            };
+            match lines.last_mut() {
+                Some(columns) if taken + GAP + needed <= page.width => {
+                    *columns += 1;
+                    taken += GAP;
+                }
+                _ => {
+                    lines.push(1);
+                    taken = if lines.len() == 1 { 0 } else { INDENT };
+                }
+            }
+            if position + 1 == shown.len() && free {
+                *width = page.width.saturating_sub(taken);
+            } else if shown[position] > 0 && *width > room {
+                *width = room;
+            }
+            taken += *width;
+        }
+        (lines, widths)
+    }
+}

@@ -1,0 +1,153 @@
+//! The layouts of tables: `-o table` and `-o tsv`, on a terminal and in a pipe.
+
+use expect_test::expect;
+
+use crate::support::redis::Redis;
+use crate::support::terminal;
+use crate::support::text::words;
+
+fn server() -> Redis {
+    let redis = Redis::start();
+    redis.at(100).run("put mail Mail::Welcome --jid a").ok();
+    for _ in 0..60 {
+        redis.at(140).run("put thumbs Thumb").ok();
+    }
+    redis
+}
+
+#[test]
+fn a_pipe_gets_tsv_unless_table_is_typed() {
+    let redis = server();
+    let qless = redis.at(160);
+    let piped = qless.run("queues").ok();
+    assert_eq!(qless.run("queues -o tsv").ok(), piped);
+    qless.run("queues").shows(expect![[r#"
+        mail	1	0	0	0	0	0	1m	
+        thumbs	60	0	0	0	0	0	20s	
+    "#]]);
+    qless.run("queues -o table").shows(expect![[r#"
+        QUEUE   WAITING  RUNNING  STALLED  SCHEDULED  DEPENDS  RECURRING  NEXT WAITS  STATE
+        mail          1        0        0          0        0          0  1m
+        thumbs       60        0        0          0        0          0  20s
+    "#]]);
+    qless
+        .run("queues -o table --headers never --time-format iso")
+        .shows(expect![[r#"
+        mail     1  0  0  0  0  0  1m
+        thumbs  60  0  0  0  0  0  20s
+    "#]]);
+    // A pipe gets all rows.
+    assert_eq!(qless.run("jobs -o table").ok().lines().count(), 62);
+    let narrow = qless.clone().env("COLUMNS", "40");
+    narrow.run("queues -o table").shows(expect![[r#"
+        QUEUE   WAITING  NEXT WAITS  STATE
+        mail          1  1m
+        thumbs       60  20s
+    "#]]);
+    for invalid in ["0", "", "wide"] {
+        let other = qless.clone().env("COLUMNS", invalid);
+        assert_eq!(
+            other.run("queues -o table").ok(),
+            qless.run("queues -o table").ok()
+        );
+    }
+    qless
+        .run("queues -o tsv --headers always")
+        .shows(expect![[r#"
+        QUEUE	WAITING	RUNNING	STALLED	SCHEDULED	DEPENDS	RECURRING	NEXT WAITS	STATE
+        mail	1	0	0	0	0	0	1m	
+        thumbs	60	0	0	0	0	0	20s	
+    "#]]);
+    qless.run("jobs --queue mail -o tsv").shows(expect![[r#"
+        a	Mail::Welcome	waiting	mail	0	5/5	1970-01-01T00:01:40.000Z	waits since 1970-01-01T00:01:40.000Z
+    "#]]);
+    assert!(!qless.clone().run("queues -o table").ok().contains('\x1b'));
+    let data = qless.run("get a --data -o table");
+    assert_eq!(data.bytes(), b"{}");
+}
+
+#[test]
+fn the_setting_table_leaves_pipes_as_they_are() {
+    let redis = server();
+    let qless = redis.at(160);
+    let piped = qless.run("queues").ok();
+    let set = qless.clone().env("QLESS_OUTPUT", "table");
+    assert_eq!(set.run("queues").ok(), piped);
+    let set = qless.clone().env("QLESS_OUTPUT", "tsv");
+    assert_eq!(set.run("queues").ok(), piped);
+    qless
+        .clone()
+        .env("QLESS_OUTPUT", "csv")
+        .run("queues")
+        .shows(expect![[r#"
+        --- stderr
+        error: `QLESS_OUTPUT` expects table, tsv, json, ndjson, jid or raw, not `csv`
+        --- exit 2
+    "#]]);
+}
+
+#[test]
+fn a_terminal_gets_tsv_if_it_is_typed() {
+    let redis = server();
+    let run = |line: &str| {
+        let mut command = redis.at(160).command();
+        command
+            .args(words(line))
+            .env("TERM", "xterm")
+            .env("PAGER", "false");
+        terminal::run(command, 40)
+    };
+    run("-q queues -o tsv").shows(expect![[r#"
+        mail	1	0	0	0	0	0	1m	
+        thumbs	60	0	0	0	0	0	20s	
+    "#]]);
+    assert_eq!(run("-q jobs -o tsv").ok().lines().count(), 61);
+    run("queues -o tsv --watch").shows(expect![[r#"
+        error: `--watch` cannot be used with `-o tsv`
+        hint: `-o ndjson` writes a document for each tick, also without a terminal
+        --- exit 2
+    "#]]);
+}
+
+/// As the README says.
+#[test]
+fn commands_that_show_or_change_several_jobs_read_ids_from_stdin() {
+    let redis = server();
+    for jid in ["b", "c"] {
+        redis.at(100).run(&format!("put mail K --jid {jid}")).ok();
+    }
+    let listed = redis.at(160).run("jobs --queue mail -o jid").ok();
+    assert_eq!(listed.lines().count(), 3);
+    let qless = redis.at(160).input(&listed);
+    for line in [
+        "get -",
+        "export -",
+        "tag - --add x",
+        "tag -",
+        "track -",
+        "priority - --to 5",
+        "move - --to other",
+        "retry -",
+        "promote -",
+        "timeout -",
+        "fail - --group g --message m",
+        "depends - --off-all",
+        "recur get -",
+        "recur rm -",
+        "cancel -",
+    ] {
+        let yes = match line {
+            "get -" | "export -" | "tag -" | "recur get -" => "",
+            _ => "--yes",
+        };
+        let ran = qless.run(&format!("{line} {yes}"));
+        assert_ne!(ran.code(), 2, "{line}: {}", ran.stderr());
+    }
+    assert_eq!(
+        redis
+            .at(160)
+            .run("jobs --queue mail --queue other -o jid")
+            .ok(),
+        ""
+    );
+}

@@ -1,0 +1,95 @@
+//! Why nothing was found.
+
+use expect_test::expect;
+
+use crate::support::config::ConfigHome;
+use crate::support::redis::Redis;
+use crate::support::terminal;
+use crate::support::text::words;
+
+#[test]
+fn an_empty_list_and_an_unknown_name_hint_at_the_reason() {
+    let redis = Redis::start();
+    let shown = |line: &str| {
+        let mut command = redis.qless().hide(&redis.url(), "URL").at(100).command();
+        command.args(words(line)).env("TERM", "xterm");
+        terminal::run(command, 200)
+            .stdout()
+            .replace(&redis.url(), "URL")
+    };
+    let run = |line: &str| redis.at(100).hide(&redis.url(), "URL").run(line);
+    for line in ["queues", "jobs", "failed", "workers"] {
+        let hint = "hint: nothing is stored under the prefix `ql:` in `URL`\n";
+        assert!(shown(line).ends_with(hint), "{}", shown(line));
+        assert_eq!(run(line).ok(), "");
+    }
+    run("get a").shows(expect![[r#"
+        --- stderr
+        error: job `a` does not exist
+        hint: nothing is stored under the prefix `ql:` in `unix://DIR/s`
+        --- exit 4
+    "#]]);
+    run("pause mail").shows(expect![[r#"
+        --- stderr
+        error: queue `mail` does not exist
+        hint: nothing is stored under the prefix `ql:` in `unix://DIR/s`
+        --- exit 4
+    "#]]);
+    let arg = r#"put mail K '{"user":{"id":42}}' --jid a --priority 5"#;
+    run(arg).ok();
+    run("put mail K --jid b").ok();
+    run("--prefix x: put mail K --jid other").ok();
+    run("pop mail --count 1 --worker w -q").ok();
+    run("fail a --group 'timed out' --message no --worker w").ok();
+    // Paths of `--field` begin outside of the data, those of `--where` inside.
+    assert!(shown("jobs --where data.user.id=42").ends_with(
+        "no jobs\nhint: paths of `--where` begin inside the data: `--where user.id=…`\n"
+    ));
+    let cancel = "cancel --where data.user.id=42 --yes";
+    assert!(shown(cancel).contains("begin inside the data: `--where user.id=…`\n"));
+    assert!(!shown("jobs --where user.id=43").contains("hint"));
+    // Names that are no jid, but mean something else.
+    run("get 'timed out'").shows(expect![[r#"
+        --- stderr
+        error: job `timed out` does not exist
+        hint: `timed out` is a failure group: `--group 'timed out'`
+        --- exit 4
+    "#]]);
+    run("retry 'timed out'").shows(expect![[r#"
+        --- stderr
+        error: job `timed out` does not exist
+        hint: `timed out` is a failure group: `--group 'timed out'`
+        --- exit 4
+    "#]]);
+    run("cancel mail").shows(expect![[r#"
+        --- stderr
+        error: job `mail` does not exist
+        hint: `mail` is a queue: `--queue mail`
+        --- exit 4
+    "#]]);
+    run("get ql:j:a").shows(expect![[r#"
+        --- stderr
+        error: job `ql:j:a` does not exist
+        hint: that is a key; its jid is `a`
+        --- exit 4
+    "#]]);
+    run("--prefix x: get a").shows(expect![[r#"
+        --- stderr
+        error: job `a` does not exist
+        hint: it exists under another prefix: add `--prefix ql:`
+        --- exit 4
+    "#]]);
+    run("get other").shows(expect![[r#"
+        --- stderr
+        error: job `other` does not exist
+        --- exit 4
+    "#]]);
+    let home = ConfigHome::new("[context.x]\nprefix = \"x:\"\n");
+    let configured = home.with(redis.at(100));
+    configured.run("get other").shows(expect![[r#"
+        --- stderr
+        error: job `other` does not exist
+        hint: it exists under another prefix: add `--prefix x:`
+        --- exit 4
+    "#]]);
+}
