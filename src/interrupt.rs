@@ -45,7 +45,7 @@ impl Interrupt {
     }
 
     /// Ends the process if the command has not ended by itself this long after a signal: it may wait
-    /// for a server. For commands that change nothing.
+    /// for a server. For commands that have nothing left to finish.
     pub(crate) fn end_process_after(&self, patience: Duration) {
         let interrupt = self.clone();
         thread::spawn(move || {

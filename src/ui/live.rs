@@ -23,11 +23,8 @@ impl Ui {
 impl LiveLines {
     /// Shows these lines in place of the ones before. They must be harmless.
     pub(crate) fn show(&mut self, texts: &[String]) {
-        while self.lines.len() > texts.len() {
-            if let Some(line) = self.lines.pop() {
-                line.finish_and_clear();
-                self.area.remove(&line);
-            }
+        if self.lines.len() > texts.len() {
+            self.clear();
         }
         while self.lines.len() < texts.len() {
             let style = ProgressStyle::with_template("{msg}");
@@ -36,8 +33,19 @@ impl LiveLines {
             self.lines.push(line);
         }
         for (line, text) in self.lines.iter().zip(texts) {
-            line.set_message(text.clone());
-            line.tick();
+            if line.message() != *text {
+                line.set_message(text.clone());
+                line.tick();
+            }
         }
+    }
+
+    /// Removes the lines from the screen.
+    pub(crate) fn clear(&mut self) {
+        for line in self.lines.drain(..) {
+            self.area.remove(&line);
+        }
+        // A terminal that cannot be written to has nothing to clear.
+        _ = self.area.clear();
     }
 }

@@ -201,7 +201,7 @@ mod tests {
         expect![[r#"
             server       Redis 7.0.15, master, up 3d 4h, memory 1.2 GiB of 4.0 GiB, noeviction, append-only file
             jobs         1,204 waiting, 11 running, 1 stalled, 0 scheduled, 0 depends, 1,237 failed, 18,204 complete
-                         3 queues, 0 recurring jobs, 0 groups of failures
+            queues       3 known, 0 recurring jobs, 0 groups of failures
             today        18,412 popped, 18,204 completed, 37 failures (0.6/s popped, 0.6/s completed)
             now          61.2/s put, 58.9/s completed, over 1m
             workers      4 workers were seen, 2 hold jobs

@@ -35,22 +35,28 @@ impl Display {
         }
     }
 
-    pub(super) fn clear(&mut self) {
-        if let Display::Lines(Some(lines)) = self {
-            lines.show(&[]);
+    /// Prints something about a job whose wait has ended.
+    pub(super) fn print<R>(&mut self, print: impl FnOnce() -> R) -> R {
+        match self {
+            Display::Lines(lines) => {
+                if let Some(lines) = lines {
+                    lines.clear();
+                }
+                print()
+            }
+            Display::Bar(bar) => {
+                let printed = bar.suspend(print);
+                bar.add(1);
+                printed
+            }
         }
     }
 
-    pub(super) fn add(&mut self) {
-        if let Display::Bar(bar) = self {
-            bar.add(1);
-        }
-    }
-
-    pub(super) fn finish(mut self) {
-        self.clear();
-        if let Display::Bar(bar) = self {
-            bar.finish();
+    pub(super) fn finish(self) {
+        match self {
+            Display::Lines(Some(mut lines)) => lines.clear(),
+            Display::Lines(None) => {}
+            Display::Bar(bar) => bar.finish(),
         }
     }
 }

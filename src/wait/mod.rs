@@ -266,7 +266,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> Run<'_, F> {
                 Seen::Pending | Seen::Changed => {}
             }
         }
-        ui.finish()
+        Ok(())
     }
 
     /// Reports the end of the wait for a job.
@@ -282,10 +282,11 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> Run<'_, F> {
         if counts == options.any {
             self.decisive.get_or_insert(at);
         }
-        self.display.clear();
-        (self.ended)(ui, item)?;
-        self.display.add();
-        Ok(())
+        let ended = &mut self.ended;
+        self.display.print(|| {
+            ended(ui, item)?;
+            ui.finish()
+        })
     }
 
     /// Returns the outcome if it is certain.

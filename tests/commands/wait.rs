@@ -300,6 +300,15 @@ fn a_lost_connection_is_opened_again() {
 }
 
 #[test]
+fn a_server_that_does_not_come_back_ends_the_wait() {
+    let mut redis = Redis::start();
+    redis.qless().run("put q K --jid a").ok();
+    let wait = waiting(&redis, "wait a --timeout 1s");
+    redis.kill();
+    wait.end().exits(6);
+}
+
+#[test]
 fn a_user_who_may_not_subscribe_reads_again_and_again() {
     let redis = Redis::start();
     let rules = "ACL SETUSER poor on >p ~ql:* resetchannels +@all";
@@ -339,11 +348,9 @@ fn a_frozen_server_does_not_delay_the_end() {
     until(|| subscribers(&redis) == 2);
     redis.freeze();
     let begun = Instant::now();
-    // A periodic read has no reply when the signal comes.
-    std::thread::sleep(Duration::from_millis(2100));
+    late.end().exits(124);
     stopped.signal(Signal::INT);
     stopped.end().exits(130);
-    late.end().exits(124);
     redis.thaw();
     assert!(begun.elapsed() < Duration::from_secs(6));
 }
@@ -386,4 +393,20 @@ fn a_terminal_shows_each_pending_job() {
     let ran = screen.end();
     assert!(ran.stdout().contains("a  complete  "), "{}", ran.stdout());
     ran.exits(0);
+}
+
+/// What is printed stands on lines of its own, not behind the lines that change.
+#[test]
+fn a_terminal_shows_the_error_alone_on_its_line() {
+    let redis = Redis::start();
+    let mut command = redis.qless().command();
+    command.args(["put", "q", "K", "--jid", "a", "--wait=0.3"]);
+    command.env("TERM", "xterm");
+    let written = Terminal::start(command, 80, 24).end().stdout();
+    let line = written
+        .lines()
+        .find(|line| line.contains("error:"))
+        .unwrap();
+    let shown = line.rsplit("\x1b[2K").next().unwrap();
+    assert!(shown.starts_with("error: the deadline"), "{written:?}");
 }
