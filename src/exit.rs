@@ -66,7 +66,7 @@ impl Exit {
             ),
             Exit::Server => (
                 "server",
-                "cannot connect, wrong password, no permission, out of memory, too old",
+                "cannot connect, TLS error, wrong password, no permission, out of memory, too old",
             ),
             Exit::Inconsistent => (
                 "inconsistent",

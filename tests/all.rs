@@ -11,6 +11,7 @@ mod install;
 mod pager;
 mod readme;
 mod replicas;
+mod tls;
 mod widths;
 
 mod support {
@@ -29,6 +30,7 @@ mod support {
     pub mod scan;
     pub mod terminal;
     pub mod text;
+    pub mod tls;
     pub mod traffic;
 }
 
@@ -134,6 +136,7 @@ mod recovery {
     mod examples;
     mod kill;
     mod repair;
+    mod storm;
     mod verbs;
     mod worker;
 }

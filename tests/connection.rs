@@ -67,11 +67,11 @@ fn an_invalid_address_is_bad_usage() {
     Qless::bare()
         .run("--redis http://h length q")
         .shows(expect![[r#"
-        --- stderr
-        error: address `http://h` has an unknown scheme `http:`
-        hint: known are `redis://`, `valkey://`, `unix://` and `local:`
-        --- exit 2
-    "#]]);
+            --- stderr
+            error: address `http://h` has an unknown scheme `http:`
+            hint: known are `redis://`, `rediss://` (with TLS), `valkey://`, `valkeys://`, `unix://` and `local:`
+            --- exit 2
+        "#]]);
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn a_server_that_closes_the_connection_is_reported() {
     at_port(port).run("length q").shows(expect![[r#"
         --- stderr
         error: `127.0.0.1:PORT` closed the connection immediately
-        hint: is it a Redis server, and the right port?
+        hint: is it a Redis server, and the right port? if it requires TLS, use `rediss://`
         --- exit 6
     "#]]);
 }

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 use crate::private_redis::Redis;
 
 /// The number of runs of a command in a round.
-const TIMES: usize = 100;
+pub const TIMES: usize = 100;
 
 pub fn print(rounds: usize) {
     println!("process CPU in ms, least of {rounds} rounds of {TIMES}");
@@ -60,13 +60,13 @@ pub fn print(rounds: usize) {
 }
 
 /// Milliseconds of CPU of one run.
-fn millis(command: &mut Command) -> f64 {
+pub fn millis(command: &mut Command) -> f64 {
     let before = cpu().unwrap_or_default();
     (0..TIMES).for_each(|_| run(command));
     (cpu().unwrap_or_default() - before) / TIMES as f64
 }
 
-fn run(command: &mut Command) {
+pub fn run(command: &mut Command) {
     let command = command.stdin(Stdio::null()).stdout(Stdio::null());
     let status = command.stderr(Stdio::inherit()).status().unwrap();
     assert!(status.success(), "{command:?}: {status}");

@@ -15,6 +15,7 @@ mod private_redis;
 mod recover;
 mod search;
 mod submit;
+mod tls;
 
 use calls::Calls;
 use measured_server::{Cost, Server};
@@ -24,8 +25,8 @@ const RESIDENT: [(&str, usize); 2] = [("1,000", 1_000), ("200,000", 200_000)];
 /// How often everything is measured; the lowest figure counts.
 const ROUNDS: usize = 5;
 
-/// Measures everything, or only the named parts: `calls`, `recover`, `binary`, `submit`, `search`,
-/// `check`, `live`; a number sets the jobs of `check` and `live`.
+/// Measures everything, or only the named parts: `calls`, `recover`, `binary`, `tls`, `submit`,
+/// `search`, `check`, `live`; a number sets the jobs of `check` and `live`.
 fn main() {
     let named: Vec<String> = std::env::args().skip(1).collect();
     let named: Vec<&str> = named
@@ -43,6 +44,9 @@ fn main() {
     }
     if is_named("binary") {
         binary::print(ROUNDS);
+    }
+    if is_named("tls") {
+        tls::print(ROUNDS);
     }
     if is_named("submit") {
         submit::print(3);

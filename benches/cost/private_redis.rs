@@ -14,6 +14,11 @@ pub struct Redis {
 
 impl Redis {
     pub fn start() -> Redis {
+        Redis::with(&[])
+    }
+
+    /// Starts one with further options.
+    pub fn with(options: &[&str]) -> Redis {
         let program = std::env::var("REDIS_SERVER").unwrap_or_else(|_| "redis-server".into());
         let dir = tempfile::Builder::new()
             .prefix("ql")
@@ -23,6 +28,7 @@ impl Redis {
             .args(["--port", "0", "--save", "", "--appendonly", "no"])
             .arg("--unixsocket")
             .arg(dir.path().join("s"))
+            .args(options)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .current_dir(dir.path())

@@ -1,9 +1,11 @@
 //! Addresses of servers: strict parsing, and the one place that shows them.
 //!
-//! `redis://[USER[:PASSWORD]@]HOST[:PORT][/DB]`, `unix:///PATH[?db=N][&user=U]` and
-//! `local:[/DIR][?fsync=always]`; `valkey://` and `redis+unix://` are other spellings.
+//! `redis://[USER[:PASSWORD]@]HOST[:PORT][/DB]`, `rediss://` for the same with TLS,
+//! `unix:///PATH[?db=N][&user=U]` and `local:[/DIR][?fsync=always]`; `valkey://`, `valkeys://` and
+//! `redis+unix://` are other spellings.
 
 pub(crate) mod secret;
+pub(crate) mod tls;
 
 use std::ffi::OsString;
 use std::fmt;
@@ -13,6 +15,7 @@ use std::path::PathBuf;
 use url::Url;
 
 use self::secret::Secret;
+use self::tls::Tls;
 use crate::error::Error;
 
 /// The address of a server.
@@ -53,6 +56,8 @@ pub struct Target {
     pub user: Option<String>,
     pub password: Option<Secret>,
     pub db: u32,
+    /// `None`: the connection is not encrypted.
+    pub tls: Option<Tls>,
 }
 
 impl Target {
@@ -69,10 +74,12 @@ impl Target {
         if scheme == "local" {
             return local(text).map_err(refused);
         }
-        let known = ["redis", "valkey", "unix", "redis+unix"];
-        if !known.contains(&scheme) {
+        if !SCHEMES.contains(&scheme) {
             let error = refused(format!("has an unknown scheme `{scheme}:`"));
-            return Err(error.hint("known are `redis://`, `valkey://`, `unix://` and `local:`"));
+            return Err(error.hint(
+                "known are `redis://`, `rediss://` (with TLS), `valkey://`, `valkeys://`, \
+                 `unix://` and `local:`",
+            ));
         }
         let target = match Url::parse(text) {
             Ok(url) if url.fragment().is_some() => Err("has a fragment, `#…`".into()),
@@ -111,7 +118,10 @@ impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.address {
             Address::Tcp(..) => {
-                f.write_str("redis://")?;
+                f.write_str(match &self.tls {
+                    Some(_) => "rediss://",
+                    None => "redis://",
+                })?;
                 if let Some(user) = &self.user {
                     f.write_str(user)?;
                 }
@@ -164,10 +174,11 @@ pub(crate) fn holds_password(text: &str) -> bool {
     }
 }
 
+/// The schemes with `//`.
+const SCHEMES: [&str; 6] = ["redis", "rediss", "valkey", "valkeys", "unix", "redis+unix"];
+
 /// Schemes that other builds can use. This build can only store such addresses.
-const OTHERS: [&str; 6] = [
-    "rediss",
-    "valkeys",
+const OTHERS: [&str; 4] = [
     "redis-sentinel",
     "rediss-sentinel",
     "redis-cluster",
@@ -237,6 +248,7 @@ fn tcp(url: &Url) -> Result<Target, String> {
             None => None,
         },
         db,
+        tls: matches!(url.scheme(), "rediss" | "valkeys").then(Tls::default),
     })
 }
 
@@ -250,6 +262,7 @@ fn unix(url: &Url, given: &str) -> Result<Target, String> {
         user: None,
         password: None,
         db: 0,
+        tls: None,
     };
     let (mut db, mut user) = (false, false);
     for (key, value) in pairs(url.query()) {
@@ -300,6 +313,7 @@ fn local(given: &str) -> Result<Target, String> {
         user: None,
         password: None,
         db: 0,
+        tls: None,
     })
 }
 
@@ -376,6 +390,18 @@ mod tests {
     }
 
     #[test]
+    fn tls_is_a_scheme() {
+        for scheme in ["rediss", "valkeys"] {
+            let target = parse(&format!("{scheme}://ops:pw@[::1]/3"));
+            assert_eq!(target.address, Address::Tcp("::1".into(), 6379));
+            assert_eq!(target.tls, Some(Tls::default()));
+            assert_eq!(target.to_string(), "rediss://ops:***@[::1]:6379/3");
+        }
+        assert_eq!(parse("redis://h").tls, None);
+        assert_eq!(parse("unix:///s").tls, None);
+    }
+
+    #[test]
     fn logins_are_decoded_once_and_never_shown() {
         let target = parse("redis://o%70s:p%2540+%2f%ff@h/0");
         assert_eq!(target.user.as_deref(), Some("ops"));
@@ -417,7 +443,9 @@ mod tests {
             "localhost",
             "localhost:6379",
             "http://h",
-            "rediss://h",
+            "rediss-sentinel://h",
+            "rediss://h#insecure",
+            "rediss://h?verify=none",
             "redis://",
             "redis:///0",
             "redis://h/x",
@@ -483,7 +511,7 @@ mod tests {
             assert!(!message.contains("cret"), "{message}");
             assert!(message.contains("percent-encode"), "{message}");
         }
-        assert!(!refused("rediss://u:secret@h").contains("secret"));
+        assert!(!refused("rediss-cluster://u:secret@h").contains("secret"));
         assert!(!refused("redis://u:12345/x").contains("percent"));
     }
 }

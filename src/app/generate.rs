@@ -129,7 +129,7 @@ fn settings() -> Generated {
 }
 
 /// The sections of `qless-config(5)` before its keys.
-const ABOUT_SETTINGS: [(&str, &str); 4] = [
+const ABOUT_SETTINGS: [(&str, &str); 5] = [
     (
         "SYNOPSIS",
         "$XDG_CONFIG_HOME/qless/config.toml, else ~/.config/qless/config.toml",
@@ -156,6 +156,17 @@ const ABOUT_SETTINGS: [(&str, &str); 4] = [
          password-command or password-env of the context, the address. If the address is not that of \
          the context and has a password, this password is used instead of those of the context. If a \
          password-command fails, `qless` exits with 6.",
+    ),
+    (
+        "TLS",
+        "A connection to rediss:// or valkeys:// is encrypted, with TLS 1.2 or 1.3. The certificate \
+         of the server must be valid now, be issued by a trusted CA, and have the host of the \
+         address among its alternative names; no setting turns this off. The trusted CAs are those of the \
+         system (SSL_CERT_FILE and SSL_CERT_DIR name others), or only those of tls-ca, if it is set. \
+         If the server asks for a client certificate, it gets that of tls-cert. All files are PEM; \
+         the key has no passphrase. `qless` warns of a key file that other users can read. For an \
+         address without TLS, these keys and their variables have no effect, and their flags are an \
+         error.",
     ),
 ];
 

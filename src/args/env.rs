@@ -1,10 +1,13 @@
 //! Global flags from environment variables. An empty variable counts as unset.
 
+use std::path::PathBuf;
+
 use clap::ValueEnum;
 
 use super::format::{Output, TimeFormat};
 use super::globals::{Given, Globals, Origin};
 use super::invalid::Invalid;
+use super::tls::TlsFiles;
 use super::value;
 use crate::env;
 use crate::error::Error;
@@ -16,6 +19,7 @@ impl Globals {
             output: self.output.is_some(),
             prefix: self.prefix.is_some(),
             read_only: self.read_only,
+            tls: self.tls.clone(),
         };
         self.origin = Origin::Typed;
         if self.redis.is_none() {
@@ -34,6 +38,12 @@ impl Globals {
         if self.config.is_none() {
             self.config = env::var("QLESS_CONFIG");
         }
+        let file = |name: &str| env::var(name).map(PathBuf::from);
+        self.tls = self.tls.or(&TlsFiles {
+            ca: file("QLESS_TLS_CA"),
+            cert: file("QLESS_TLS_CERT"),
+            key: file("QLESS_TLS_KEY"),
+        });
         if self.prefix.is_none() {
             self.prefix = read("QLESS_PREFIX", value::prefix)?;
         }

@@ -5,13 +5,15 @@ use std::ffi::OsString;
 use clap::Args;
 
 use super::format::{Output, TimeFormat, When};
+use super::tls::TlsFiles;
 use super::value;
 
 /// The flags of every command, before or after its name.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Global flags")]
 pub(crate) struct Globals {
-    /// Address of the server: `redis://`, `unix://` or `local:` [QLESS_REDIS_URL, REDIS_URL]
+    /// Address of the server: `redis://`, `rediss://`, `unix://` or `local:` [QLESS_REDIS_URL,
+    /// REDIS_URL]
     #[arg(long, global = true, value_name = "URL")]
     pub redis: Option<String>,
     /// The source of the address.
@@ -35,6 +37,8 @@ pub(crate) struct Globals {
     /// Prompt for the password on the terminal
     #[arg(long, global = true)]
     pub askpass: bool,
+    #[command(flatten)]
+    pub tls: TlsFiles,
     /// Maximum wait for a connection, and for one call [QLESS_TIMEOUT; default 10s]
     #[arg(long, global = true, value_name = "D", value_parser = value::timeout)]
     pub timeout: Option<std::time::Duration>,
@@ -100,11 +104,12 @@ pub(crate) enum Origin {
 }
 
 /// The flags that were typed, which neither the environment nor the file has set.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Given {
     pub output: bool,
     pub prefix: bool,
     pub read_only: bool,
+    pub tls: TlsFiles,
 }
 
 /// A command line as text.

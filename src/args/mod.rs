@@ -7,4 +7,5 @@ pub(crate) mod globals;
 pub(crate) mod invalid;
 pub(crate) mod moment;
 pub(crate) mod shared;
+pub(crate) mod tls;
 pub(crate) mod value;

@@ -35,6 +35,10 @@ pub enum Kind {
     Timeout,
     /// The other end does not speak the Redis protocol.
     Protocol,
+    /// There is no encrypted connection: a certificate is not accepted, or TLS is not spoken.
+    Tls,
+    /// A file of the settings cannot be used.
+    Config,
     /// A password is missing, wrong, or superfluous.
     Auth,
     /// The server accepts no further connections.
@@ -87,6 +91,8 @@ impl Kind {
             Kind::Unreachable => "unreachable",
             Kind::Timeout => "timeout",
             Kind::Protocol => "protocol",
+            Kind::Tls => "tls",
+            Kind::Config => "config",
             Kind::Auth => "auth",
             Kind::Refused => "refused",
             Kind::NoPerm => "noperm",
@@ -110,7 +116,7 @@ impl Kind {
     pub const fn exit(self) -> Exit {
         match self {
             Kind::Error | Kind::File | Kind::Damaged | Kind::Internal => Exit::Error,
-            Kind::Usage | Kind::ClusterPrefix => Exit::Usage,
+            Kind::Usage | Kind::Config | Kind::ClusterPrefix => Exit::Usage,
             Kind::Partial => Exit::Partial,
             Kind::NotFound => Exit::NotFound,
             Kind::Conflict => Exit::Conflict,

@@ -17,6 +17,15 @@ pub(crate) struct Context {
     pub read_only: bool,
     /// The source of its password.
     pub password: Option<&'static str>,
+    /// The file of the CAs that it trusts, if not those of the system.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tls_ca: Option<String>,
+    /// The file of the certificate that identifies the client.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tls_cert: Option<String>,
+    /// The file of the key of that certificate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tls_key: Option<String>,
     pub default: bool,
     pub used: bool,
     /// The server that replied, if it was asked.
@@ -41,6 +50,9 @@ impl Context {
             "the source of its password: password-command, password-env or redis",
         )
         .null(),
+        Field::text("tls_ca", "the file of the CAs that it trusts").optional(),
+        Field::text("tls_cert", "the file of the client's certificate").optional(),
+        Field::text("tls_key", "the file of the key of that certificate").optional(),
         Field::bool("default", "whether it is the file's default"),
         Field::bool("used", "whether commands use it"),
         Field::text("server", "the server that replied: context validate").optional(),

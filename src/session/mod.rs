@@ -2,12 +2,14 @@
 
 pub(crate) mod actor;
 pub(crate) mod password;
+pub(crate) mod tls;
 
 use std::time::Duration;
 
 use crate::address::{Address, Target};
 use crate::args::format::Format;
 use crate::args::globals::{Globals, Origin, Typed};
+use crate::args::tls::TlsFiles;
 use crate::clock::Clock;
 use crate::clock::moment::Moment;
 use crate::core::call::{Core, Settings};
@@ -207,6 +209,8 @@ impl Session {
         if !matches!(target.address, Address::Local { .. }) {
             password::fill(&mut target, &globals, Some(context), &mut self.ui)?;
         }
+        let files = globals.tls.or(&values.tls);
+        tls::fill(&mut target, &files, &TlsFiles::default(), &mut self.ui)?;
         let prefix = globals.prefix.or(values.prefix);
         let settings = Settings {
             prefix: prefix.unwrap_or_else(|| USUAL.into()),
@@ -226,6 +230,8 @@ impl Session {
             let context = self.file.as_ref().and_then(|file| file.context.as_ref());
             password::fill(&mut target, &self.globals, context, &mut self.ui)?;
         }
+        let Globals { tls, given, .. } = &self.globals;
+        tls::fill(&mut target, tls, &given.tls, &mut self.ui)?;
         Ok(self.settings_for(target))
     }
 

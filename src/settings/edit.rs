@@ -1,6 +1,7 @@
 //! Edits of the configuration file: comments and order are kept; concurrent edits wait for each other.
 
 use std::fs::{DirBuilder, File, TryLockError, metadata};
+use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -105,6 +106,15 @@ pub(crate) fn add(document: &mut DocumentMut, name: &str, values: &Values) -> Re
     }
     if let Some(variable) = &values.password_env {
         added.insert("password-env", value(variable));
+    }
+    for (key, path) in values.tls.named() {
+        let path = path.to_str().ok_or_else(|| {
+            let path = Harmless(path.as_os_str().as_bytes());
+            Error::usage(format!(
+                "the path `{path}` is not UTF-8, so no config file can hold it"
+            ))
+        })?;
+        added.insert(key, value(path));
     }
     if values.protected {
         added.insert("protected", value(true));

@@ -1,12 +1,14 @@
 //! The keys of the configuration file, in one table that the parser and the page `qless-config(5)`
 //! use.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ValueEnum;
 
 use crate::args::format::{Output, TimeFormat, When};
 use crate::args::invalid::Invalid;
+use crate::args::tls::TlsFiles;
 use crate::args::value;
 use crate::name;
 use crate::name::Name;
@@ -18,6 +20,7 @@ pub(crate) struct Values {
     pub prefix: Option<String>,
     pub password_command: Option<Vec<String>>,
     pub password_env: Option<String>,
+    pub tls: TlsFiles,
     pub protected: bool,
     pub label: Option<String>,
     pub read_only: Option<bool>,
@@ -36,6 +39,7 @@ impl Values {
         Values {
             redis: self.redis.clone().or_else(|| defaults.redis.clone()),
             prefix: self.prefix.clone().or_else(|| defaults.prefix.clone()),
+            tls: self.tls.or(&defaults.tls),
             read_only: self.read_only.or(defaults.read_only),
             timeout: self.timeout.or(defaults.timeout),
             output: self.output.or(defaults.output),
@@ -206,7 +210,8 @@ output = \"table\"
 redis = \"redis://127.0.0.1:6379/0\"
 
 [context.prod]
-redis            = \"redis://ops@redis.prod.example:6380/0\"
+redis            = \"rediss://ops@redis.prod.example:6380/0\"
+tls-ca           = \"prod-ca.pem\"    # beside this file
 password-command = [\"pass\", \"show\", \"redis/prod\"]
 protected        = true      # bulk writes ask for the label
 label            = \"PROD\"    # shown in prompts and dry runs
@@ -217,7 +222,7 @@ read-only = true
 ";
 
 /// All keys, in the order of the manual.
-pub(crate) const KEYS: [ConfigKey; 14] = [
+pub(crate) const KEYS: [ConfigKey; 17] = [
     text(
         "redis",
         "redis://127.0.0.1:6379/0",
@@ -262,6 +267,38 @@ pub(crate) const KEYS: [ConfigKey; 14] = [
             }
         },
     ),
+    text(
+        "tls-ca",
+        "the CAs of the system",
+        "file of the CA certificates to trust, as `--tls-ca`; a relative path starts at the \
+         directory of this file",
+        |values, given| {
+            values.tls.ca = Some(file(given)?);
+            Ok(())
+        },
+    )
+    .in_defaults(),
+    text(
+        "tls-cert",
+        "none",
+        "file of the certificate that identifies `qless` to the server, as `--tls-cert`; its path \
+         as that of tls-ca",
+        |values, given| {
+            values.tls.cert = Some(file(given)?);
+            Ok(())
+        },
+    )
+    .in_defaults(),
+    text(
+        "tls-key",
+        "none",
+        "file of the private key of that certificate, as `--tls-key`; its path as that of tls-ca",
+        |values, given| {
+            values.tls.key = Some(file(given)?);
+            Ok(())
+        },
+    )
+    .in_defaults(),
     switch(
         "protected",
         "writes to many jobs ask for the label to be typed; a script gives `--yes` and `--confirm \
@@ -351,6 +388,13 @@ pub(crate) const KEYS: [ConfigKey; 14] = [
     )
     .in_defaults(),
 ];
+
+fn file(given: &str) -> Result<PathBuf, Invalid> {
+    match given.is_empty() || given.contains('\0') {
+        true => Err("is not the path of a file".into()),
+        false => Ok(given.into()),
+    }
+}
 
 fn when(given: &str) -> Result<When, Invalid> {
     When::from_str(given, false).map_err(|_| Invalid::expects("auto, always or never"))

@@ -6,11 +6,12 @@ use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::address;
 use crate::address::Target;
 use crate::args::globals::{Globals, Origin};
+use crate::args::tls::TlsFiles;
 use crate::env;
 use crate::error::{Error, io_words};
 use crate::model;
@@ -68,6 +69,7 @@ impl ContextSettings {
             _ => None,
         };
         let address = values.redis.as_deref();
+        let file = |path: &Option<PathBuf>| Some(path.as_ref()?.to_str()?.to_owned());
         model::context::Context {
             name: self.name.clone(),
             redis: address.map(|address| address::shown(address, password.is_some())),
@@ -76,6 +78,9 @@ impl ContextSettings {
             protected: own.protected,
             read_only: values.read_only == Some(true),
             password,
+            tls_ca: file(&values.tls.ca),
+            tls_cert: file(&values.tls.cert),
+            tls_key: file(&values.tls.key),
             default,
             used,
             server: None,
@@ -152,6 +157,9 @@ impl ConfigSource {
         };
         settings.there = true;
         settings.contents = settings.source.understood(&bytes)?;
+        if let Some(dir) = settings.source.path().and_then(|path| path.parent()) {
+            settings.contents.take_relative_paths_from(dir);
+        }
         let open = found.is_file() && found.mode() & 0o044 != 0;
         if open && settings.contents.holds_password() {
             settings.warning = Some(format!(
@@ -216,6 +224,13 @@ impl ConfigSource {
 }
 
 impl ConfigContents {
+    /// Relative paths in the file start at its own directory.
+    fn take_relative_paths_from(&mut self, dir: &Path) {
+        for values in self.contexts.values_mut().chain([&mut self.defaults]) {
+            values.tls = std::mem::take(&mut values.tls).within(dir);
+        }
+    }
+
     fn holds_password(&self) -> bool {
         let all = self.contexts.values().chain([&self.defaults]);
         let mut addresses = all.filter_map(|values| values.redis.as_deref());
@@ -348,6 +363,7 @@ pub(crate) fn fill(globals: &mut Globals, choose: bool) -> Result<ConfigFile, Er
                 prefix: None,
                 timeout: None,
                 read_only: None,
+                tls: TlsFiles::default(),
                 ..defaults.clone()
             },
         ),
@@ -365,6 +381,7 @@ fn take(globals: &mut Globals, values: &Values) {
         globals.prefix = values.prefix.clone();
     }
     globals.timeout = globals.timeout.or(values.timeout);
+    globals.tls = globals.tls.or(&values.tls);
     globals.output = globals.output.or(values.output);
     globals.headers = globals.headers.or(values.headers);
     globals.time_format = globals.time_format.or(values.time_format);

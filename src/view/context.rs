@@ -46,6 +46,16 @@ impl View for ContextsInFull {
             detail.maybe("redis", context.redis.as_ref());
             detail.maybe("prefix", context.prefix.as_ref());
             detail.maybe("password", context.password);
+            let files = [
+                ("tls-ca", &context.tls_ca),
+                ("tls-cert", &context.tls_cert),
+                ("tls-key", &context.tls_key),
+            ];
+            for (name, file) in files {
+                if let Some(file) = file {
+                    detail.line(name, file);
+                }
+            }
             detail.line("label", &context.label);
             detail.maybe(
                 "flags",

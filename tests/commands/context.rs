@@ -249,7 +249,9 @@ fn a_context_is_added_from_flags() {
     assert_eq!(mode(home.path().parent().unwrap()), 0o700);
     home.run("context add viewer --redis redis://replica:6379 --read-only --password-env PW")
         .shows(expect![""]);
-    let tls = "context add later --redis rediss://redis.prod.example:6380/0";
+    let later = "context add later --redis redis-sentinel://a,b/0?master=m";
+    home.run(later).shows(expect![""]);
+    let tls = "context add tls --redis rediss://h --tls-ca /etc/ca.pem --tls-cert /c --tls-key /k";
     home.run(tls).shows(expect![""]);
     expect![[r#"
         [context.prod]
@@ -265,7 +267,13 @@ fn a_context_is_added_from_flags() {
         read-only = true
 
         [context.later]
-        redis = "rediss://redis.prod.example:6380/0"
+        redis = "redis-sentinel://a,b/0?master=m"
+
+        [context.tls]
+        redis = "rediss://h"
+        tls-ca = "/etc/ca.pem"
+        tls-cert = "/c"
+        tls-key = "/k"
     "#]]
     .assert_eq(&home.text());
     home.run(add).shows(expect![[r#"

@@ -46,7 +46,7 @@ fn unknown_keys_are_reported_with_position_and_the_nearest_known_one() {
         expect![[r#"
             --- stderr
             error: config file `HOME/qless/config.toml`, line 2, column 1: unknown key `yes` in `[defaults]`
-            hint: known are redis, prefix, read-only, timeout, output, headers, time-format, color, no-pager, no-input
+            hint: known are redis, prefix, tls-ca, tls-cert, tls-key, read-only, timeout, output, headers, time-format, color, no-pager, no-input
             --- exit 2
         "#]],
     );

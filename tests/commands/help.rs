@@ -81,7 +81,7 @@ fn help_topics_exist() {
           3  partial        some items of a bulk action failed
           4  not found      no such job, queue, group, worker, context or key; pop had no job
           5  conflict       the job's state, lock or dependents forbid it; it exists already
-          6  server         cannot connect, wrong password, no permission, out of memory, too old
+          6  server         cannot connect, TLS error, wrong password, no permission, out of memory, too old
           7  inconsistent   `check` found problems that are still there
           8  job failed     a job that was waited for failed or was cancelled
           9  not confirmed  a confirmation was refused or could not be asked

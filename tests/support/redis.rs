@@ -26,20 +26,24 @@ impl Redis {
 
     /// Starts one with further options: `&["--requirepass", "secret"]`.
     pub fn with(options: &[&str]) -> Redis {
+        Redis::try_with(options).expect("redis-server ended")
+    }
+
+    /// Starts one. Returns `None` if it ends immediately, as when its port is taken.
+    pub fn try_with(options: &[&str]) -> Option<Redis> {
         let dir = tempfile::Builder::new()
             .prefix("ql")
             .tempdir_in("/tmp")
             .unwrap();
         let child = spawn(dir.path(), options);
-        let redis = Redis { child, dir };
-        redis.await_answer();
-        redis
+        let mut redis = Redis { child, dir };
+        redis.await_answer().then_some(redis)
     }
 
     /// Starts another server in place of one that was killed, without its data.
     pub fn restart(&mut self) {
         self.child = spawn(self.dir.path(), &[]);
-        self.await_answer();
+        assert!(self.await_answer(), "redis-server ended");
     }
 
     /// Returns the socket.
@@ -156,12 +160,17 @@ impl Redis {
         );
     }
 
-    fn await_answer(&self) {
+    /// Returns whether the server replies; `false` if it ended.
+    fn await_answer(&mut self) -> bool {
         let deadline = Instant::now() + Duration::from_secs(10);
         while !self.answers() {
             assert!(Instant::now() < deadline, "redis-server does not answer");
+            if self.child.try_wait().unwrap().is_some() {
+                return false;
+            }
             std::thread::sleep(Duration::from_millis(1));
         }
+        true
     }
 
     /// Any reply counts: a server that requires a password replies NOAUTH.
@@ -174,8 +183,13 @@ impl Redis {
     }
 }
 
+/// Returns the program of the server.
+pub fn program() -> String {
+    std::env::var("REDIS_SERVER").unwrap_or_else(|_| "redis-server".into())
+}
+
 fn spawn(dir: &Path, options: &[&str]) -> Child {
-    let program = std::env::var("REDIS_SERVER").unwrap_or_else(|_| "redis-server".into());
+    let program = program();
     Command::new(&program)
         .args(["--port", "0", "--save", "", "--appendonly", "no"])
         .arg("--dir")

@@ -23,7 +23,7 @@ use crate::env;
 use crate::error::Error;
 use crate::model::job::Job;
 use crate::name::Name;
-use crate::session::password;
+use crate::session::{password, tls};
 use crate::settings;
 use crate::settings::ConfigFile as File;
 use crate::text::is_harmful;
@@ -84,6 +84,7 @@ pub(super) fn of(
             }
             let mut ui = Ui::new(&globals);
             password::fill(&mut target, &globals, context, &mut ui).ok()?;
+            tls::fill(&mut target, &globals.tls, &globals.given.tls, &mut ui).ok()?;
         }
     }
     let settings = Settings {

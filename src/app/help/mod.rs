@@ -135,6 +135,9 @@ QLESS_CONTEXT         context of that file, as --context
 QLESS_REDIS_URL       address of the server, as --redis; then REDIS_URL. It overrides the default
                       context of the file, but not a context that was chosen
 QLESS_REDIS_PASSWORD  password of the server; then REDISCLI_AUTH
+QLESS_TLS_CA          CA certificates to trust instead of the system's, as --tls-ca
+QLESS_TLS_CERT        certificate that identifies qless to the server, as --tls-cert
+QLESS_TLS_KEY         its private key, as --tls-key
 QLESS_PREFIX          prefix of all keys and channels, as --prefix
 QLESS_TIMEOUT         maximum wait, as --timeout
 QLESS_OUTPUT          format of stdout, as --output
@@ -148,6 +151,7 @@ QLESS_WORKER          name of the worker that pops and completes jobs, as --work
 QLESS_REDIS_SERVER    program that local: starts
 QLESS_COMPLETE_LIVE   0: completion asks no server; 500ms: maximum wait of completion (else 150ms)
 QLESS_NOW             pins the time of all calls, in seconds since the epoch; for tests
+SSL_CERT_FILE, SSL_CERT_DIR  the CA certificates of the system, for rediss:// without --tls-ca
 XDG_CONFIG_HOME       directory of the config file, qless/config.toml; then HOME
 XDG_CACHE_HOME        directory in which completion keeps names for 10 s, qless; then HOME
 XDG_STATE_HOME        directory of the server of local:, qless/local; then HOME

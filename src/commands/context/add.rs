@@ -1,26 +1,30 @@
 //! `qless context add`
 
+use std::env;
 use std::io::{self, IsTerminal};
+use std::path::PathBuf;
 
 use crate::address;
+use crate::address::Target;
 use crate::args::globals::Origin;
 use crate::args::shared::DryRun;
-use crate::error::Error;
+use crate::args::tls::TlsFiles;
+use crate::error::{Error, Kind, io_words};
 use crate::exit::Exit;
 use crate::model::done::Done;
 use crate::name;
-use crate::session::Session;
+use crate::session::{Session, tls};
 use crate::settings::edit;
 use crate::settings::key::Values;
 use crate::text::Harmless;
 
 /// Add a context to the config file
 ///
-/// The global flags `--redis`, `--prefix` and `--read-only` set the values of the context. A new
-/// file is readable by its owner only. Keep the password out of the address: `--password-command`
+/// The global flags `--redis`, `--prefix`, `--read-only` and those of TLS set the values of the
+/// context. A new file is readable by its owner only. Keep the password out of the address: `--password-command`
 /// or `--password-env` names its source, which is read when `qless` connects.
 ///
-/// Examples: `qless context add prod --redis redis://ops@redis.prod.example:6380/0 --protected
+/// Examples: `qless context add prod --redis rediss://ops@redis.prod.example:6380/0 --protected
 /// --label PROD --password-command pass show redis/prod`,
 /// `qless context add viewer --redis redis://replica.prod.example:6379/0 --read-only`
 ///
@@ -73,14 +77,23 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .ui
             .warn("other users can see the password of `--redis` in the process list");
     }
-    let given = session.globals.given;
+    let given = session.globals.given.clone();
+    if let Ok(target) = Target::parse(&address) {
+        tls::refuse_without_tls(&target, &given.tls)?;
+    }
     let prefix = session.globals.prefix.clone().filter(|_| given.prefix);
     let words = Some(args.password_command).filter(|words| !words.is_empty());
+    let has_files = given.tls != TlsFiles::default();
+    let tls = match has_files {
+        true => given.tls.within(&current_dir()?),
+        false => given.tls,
+    };
     let values = Values {
         redis: Some(address),
         prefix,
         password_command: words,
         password_env: args.password_env,
+        tls,
         protected: args.protected,
         label: args.label,
         read_only: given.read_only.then_some(true),
@@ -109,6 +122,17 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         .ui
         .show(&Done::new("context add", targets, args.dry.dry_run))?;
     Ok(Exit::Ok)
+}
+
+/// Returns the directory at which the paths of the command line start.
+fn current_dir() -> Result<PathBuf, Error> {
+    env::current_dir().map_err(|error| {
+        let why = io_words(&error);
+        Error::new(
+            Kind::File,
+            format!("cannot find the current directory: {why}"),
+        )
+    })
 }
 
 fn missing() -> Error {

@@ -8,7 +8,7 @@ use crate::model::context::{Context, ContextsInFull};
 use crate::model::list::List;
 use crate::session::Session;
 
-/// Show a context: address, prefix, source of the password, protection
+/// Show a context: address, prefix, source of the password, files of TLS, protection
 ///
 /// Without a name, it shows the context in use.
 ///

@@ -1,21 +1,20 @@
 //! The connection to a server: resolving, connecting, sending and reading, each with a deadline.
 //!
-//! The crate's connection lives in its own thread, which is abandoned when the deadline passes:
-//! name lookup and Unix sockets have no timeout of their own, and a server that sends byte by byte
-//! never runs into a read timeout. After any fault the connection is dropped.
+//! The stream lives in its own thread, which is abandoned when the deadline passes: name lookup,
+//! Unix sockets and the handshake of TLS have no timeout of their own, and a server that sends byte
+//! by byte never runs into a read timeout. After any fault the connection is dropped.
 
 use std::io;
-use std::net::ToSocketAddrs;
-use std::sync::Arc;
+use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use redis::io::tcp::{TcpSettings, socket2::TcpKeepalive};
-use redis::{Client, ConnectionAddr, ErrorKind, IntoConnectionInfo};
-use redis::{RedisConnectionInfo, RedisError, RedisResult, Value};
+use redis::Value;
 use zeroize::Zeroize;
 
+use super::stream::Stream;
+use super::tls::{TlsClient, TlsFault};
 use crate::address::Address;
 use crate::error::io_words;
 
@@ -41,6 +40,21 @@ pub(crate) enum Fault {
     Strange,
     /// The server's error message is not UTF-8, so the crate cannot read it.
     Illegible,
+    /// The server speaks TLS, and this end does not.
+    RequiresTls,
+    /// There is no encrypted connection.
+    Tls(TlsFault),
+}
+
+impl Fault {
+    /// Returns the fault of an error of the system.
+    pub(super) fn of(error: &io::Error) -> Fault {
+        match error.kind() {
+            io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Fault::TimedOut,
+            io::ErrorKind::UnexpectedEof => Fault::Closed,
+            kind => Fault::Unreachable(kind, io_words(error)),
+        }
+    }
 }
 
 /// The replies that were read, and the fault that ended the connection, if there was one.
@@ -159,29 +173,33 @@ const BACKLOG: usize = 64;
 const GRACE: Duration = Duration::from_millis(100);
 
 impl Connection {
-    /// Connects, and sends nothing.
-    pub(crate) fn open(address: &Address, deadline: Instant) -> Result<Connection, Fault> {
+    /// Connects, with TLS if the client has it. Sends nothing to the server itself.
+    pub(crate) fn open(
+        address: &Address,
+        tls: Option<&TlsClient>,
+        deadline: Instant,
+    ) -> Result<Connection, Fault> {
         let (requests, inbox) = mpsc::channel::<Request>();
         let (outbox, responses) = mpsc::sync_channel(BACKLOG);
-        let address = address.clone();
+        let (address, tls) = (address.clone(), tls.cloned());
         thread::spawn(move || {
-            let opened = connect(&address, deadline);
-            let (connection, fault) = match opened {
-                Ok(connection) => (Some(connection), None),
+            let opened = connect(&address, tls.as_ref(), deadline);
+            let (stream, fault) = match opened {
+                Ok(stream) => (Some(stream), None),
                 Err(fault) => (None, Some(fault)),
             };
             let replies = Vec::new();
             if outbox.send(Response { replies, fault }).is_err() {
                 return;
             }
-            let Some(mut connection) = connection else {
+            let Some(mut stream) = stream else {
                 return;
             };
             for request in inbox {
                 if request.listens {
-                    return listen(&mut connection, &request, &outbox);
+                    return listen(&mut stream, &request, &outbox);
                 }
-                let response = exchange(&mut connection, &request);
+                let response = exchange(&mut stream, &request);
                 let broken = response.fault.is_some();
                 if outbox.send(response).is_err() || broken {
                     return;
@@ -254,13 +272,12 @@ impl Response {
     }
 }
 
-fn connect(address: &Address, deadline: Instant) -> Result<redis::Connection, Fault> {
+fn connect(address: &Address, tls: Option<&TlsClient>, deadline: Instant) -> Result<Stream, Fault> {
     let (host, port) = match address {
         Address::Tcp(host, port) => (host, *port),
-        Address::Unix(path) => return open(ConnectionAddr::Unix(path.clone()), deadline),
+        Address::Unix(path) => return Stream::unix(path),
         Address::Local { .. } => return Err(Fault::Unresolved),
     };
-    // The crate would allow each address of a name the whole time.
     let mut addresses = match (host.as_str(), port).to_socket_addrs() {
         Ok(addresses) => addresses.collect::<Vec<_>>(),
         Err(_) => return Err(Fault::Unresolved),
@@ -268,46 +285,28 @@ fn connect(address: &Address, deadline: Instant) -> Result<redis::Connection, Fa
     addresses.dedup();
     let mut fault = Fault::Unresolved;
     for (at, address) in addresses.iter().enumerate() {
+        // Each address gets its share of the time.
         let remaining = deadline.saturating_duration_since(Instant::now());
         let share = Instant::now() + remaining / (addresses.len() - at) as u32;
-        let ip = match address.ip() {
-            ip if ip.is_unspecified() => "127.0.0.1".to_string(),
-            ip => ip.to_string(),
+        let address = match address.ip() {
+            ip if ip.is_unspecified() => SocketAddr::from((Ipv4Addr::LOCALHOST, address.port())),
+            _ => *address,
         };
-        match open(ConnectionAddr::Tcp(ip, address.port()), share) {
-            Ok(connection) => return Ok(connection),
+        match Stream::tcp(&address, tls, share) {
+            Ok(stream) => return Ok(stream),
             Err(failed) => fault = failed,
         }
     }
     Err(fault)
 }
 
-/// Opens a bare connection. Without password, database and name the crate sends nothing.
-fn open(address: ConnectionAddr, deadline: Instant) -> Result<redis::Connection, Fault> {
-    let timeout = deadline.saturating_duration_since(Instant::now());
-    if timeout.is_zero() {
-        return Err(Fault::TimedOut);
-    }
-    let keepalive = TcpKeepalive::new()
-        .with_time(Duration::from_secs(15))
-        .with_interval(Duration::from_secs(5))
-        .with_retries(3);
-    let tcp = TcpSettings::default()
-        .set_nodelay(true)
-        .set_keepalive(keepalive);
-    let bare = RedisConnectionInfo::default().set_skip_set_lib_name();
-    address
-        .into_connection_info()
-        .map(|info| info.set_redis_settings(bare).set_tcp_settings(tcp))
-        .and_then(Client::open)
-        .and_then(|client| client.get_connection_with_timeout(timeout))
-        .map_err(|error| fault_of(&error))
-}
-
-fn exchange(connection: &mut redis::Connection, request: &Request) -> Response {
+/// Sends the commands and reads their replies. The socket has no timeout: the caller waits no longer
+/// than the deadline anyhow, and with a timeout a read would end in `EINTR` when the process is
+/// stopped and continued (Ctrl-Z, `fg`).
+fn exchange(stream: &mut Stream, request: &Request) -> Response {
     let mut replies = Vec::with_capacity(request.bytes.commands);
-    let fault = send_and_receive(connection, request, &mut replies).err();
-    let fault = fault.map(|error| match self::fault_of(&error) {
+    let fault = send_and_receive(stream, request, &mut replies).err();
+    let fault = fault.map(|fault| match fault {
         Fault::Unreachable(..) => Fault::Closed,
         fault => fault,
     });
@@ -315,9 +314,9 @@ fn exchange(connection: &mut redis::Connection, request: &Request) -> Response {
 }
 
 /// Sends the commands and passes on each message, until the connection breaks or nobody takes them.
-fn listen(connection: &mut redis::Connection, request: &Request, outbox: &SyncSender<Response>) {
-    let sent = connection.send_packed_command(&request.bytes.bytes);
-    let mut message = sent.and_then(|()| connection.recv_response());
+fn listen(stream: &mut Stream, request: &Request, outbox: &SyncSender<Response>) {
+    let sent = stream.send(&request.bytes.bytes);
+    let mut message = sent.and_then(|()| stream.receive());
     while let Ok(value) = message {
         let response = Response {
             replies: vec![value],
@@ -326,49 +325,25 @@ fn listen(connection: &mut redis::Connection, request: &Request, outbox: &SyncSe
         if outbox.send(response).is_err() {
             return;
         }
-        message = connection.recv_response();
+        message = stream.receive();
     }
-    if let Err(error) = message {
-        _ = outbox.send(Response::broken(fault_of(&error)));
+    if let Err(fault) = message {
+        // The caller may have dropped the connection.
+        _ = outbox.send(Response::broken(fault));
     }
 }
 
-/// Sends the commands and reads their replies. The socket has no timeout: the caller waits no longer
-/// than the deadline anyhow, and with a timeout a read would end in `EINTR` when the process is
-/// stopped and continued (Ctrl-Z, `fg`).
 fn send_and_receive(
-    connection: &mut redis::Connection,
+    stream: &mut Stream,
     request: &Request,
     replies: &mut Vec<Value>,
-) -> RedisResult<()> {
+) -> Result<(), Fault> {
     if request.deadline <= Instant::now() {
-        return Err(io::Error::from(io::ErrorKind::TimedOut).into());
+        return Err(Fault::TimedOut);
     }
-    connection.send_packed_command(&request.bytes.bytes)?;
+    stream.send(&request.bytes.bytes)?;
     while replies.len() < request.bytes.commands {
-        replies.push(connection.recv_response()?);
+        replies.push(stream.receive()?);
     }
     Ok(())
-}
-
-fn fault_of(error: &RedisError) -> Fault {
-    if error.is_timeout() {
-        return Fault::TimedOut;
-    }
-    match error.kind() {
-        ErrorKind::Parse if error.to_string().contains("utf-8") => Fault::Illegible,
-        ErrorKind::Parse => Fault::Strange,
-        _ => match system(error) {
-            Some(io) if io.kind() == io::ErrorKind::UnexpectedEof => Fault::Closed,
-            Some(io) => Fault::Unreachable(io.kind(), io_words(io)),
-            None => Fault::Closed,
-        },
-    }
-}
-
-/// Returns the system's error behind an error of the crate, which keeps it in an `Arc`.
-fn system(error: &RedisError) -> Option<&io::Error> {
-    type Shared = Arc<dyn std::error::Error + Send + Sync>;
-    let shared: &Shared = std::error::Error::source(error)?.downcast_ref()?;
-    shared.downcast_ref()
 }

@@ -63,7 +63,9 @@ impl Core {
                 Address::Local { dir, fsync } => {
                     Local::new(dir.as_deref())?.open(*fsync, deadline, failure)?
                 }
-                address => Connection::open(address, deadline).map_err(failure)?,
+                address => {
+                    Connection::open(address, self.tls.as_ref(), deadline).map_err(failure)?
+                }
             };
             let local = matches!(self.target.address, Address::Local { .. });
             match handshake::login(&connection, &self.target, &self.name, rights, deadline) {

@@ -72,6 +72,7 @@ impl Local {
             user: None,
             password: None,
             db: 0,
+            tls: None,
         }
     }
 
@@ -92,14 +93,14 @@ impl Local {
     ) -> Result<Connection, Error> {
         let address = Address::Unix(self.socket());
         if self.dir_exists()? {
-            match Connection::open(&address, deadline) {
+            match Connection::open(&address, None, deadline) {
                 Ok(connection) => return Ok(connection),
                 Err(Fault::Unreachable(..)) => {}
                 Err(fault) => return Err(failure(fault)),
             }
         }
         self.ensure(fsync, deadline)?;
-        Connection::open(&address, deadline).map_err(failure)
+        Connection::open(&address, None, deadline).map_err(failure)
     }
 
     /// Makes sure that a server listens. Returns whether this call started it.

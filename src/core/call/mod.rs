@@ -19,7 +19,9 @@ mod request;
 mod retry_policy;
 pub(crate) mod rights;
 mod round;
+mod stream;
 mod subscription;
+mod tls;
 mod verbose;
 
 use std::time::{Duration, Instant};
@@ -34,8 +36,9 @@ use self::retry_policy::Backoff;
 pub(crate) use self::round::Reply;
 use self::round::Round;
 pub(crate) use self::subscription::{Notice, Subscription};
+use self::tls::TlsClient;
 use super::script::Script;
-use crate::address::Target;
+use crate::address::{Address, Target};
 use crate::clock::Clock;
 use crate::clock::moment::Moment;
 use crate::error::Error;
@@ -67,6 +70,8 @@ const RUN_READ_ONLY: [&str; 2] = ["EVALSHA_RO", "EVAL_RO"];
 #[derive(Debug)]
 pub struct Core {
     target: Target,
+    /// What a connection with TLS needs. `None`: the connection is not encrypted.
+    tls: Option<TlsClient>,
     timeout: Duration,
     /// The name of the connection: `qless-<command>`.
     name: String,
@@ -94,14 +99,19 @@ pub struct Core {
 impl Core {
     /// Connects and logs in.
     pub fn open(settings: Settings) -> Result<Core, Error> {
-        let mut core = Core::unconnected(settings);
+        let tls = match (&settings.target.tls, &settings.target.address) {
+            (Some(tls), Address::Tcp(host, _)) => Some(TlsClient::new(tls, host)?),
+            _ => None,
+        };
+        let mut core = Core::unconnected(settings, tls);
         core.dial(Instant::now() + core.timeout, &mut Backoff::default())?;
         Ok(core)
     }
 
-    fn unconnected(settings: Settings) -> Core {
+    fn unconnected(settings: Settings, tls: Option<TlsClient>) -> Core {
         Core {
             target: settings.target,
+            tls,
             timeout: settings.timeout,
             name: settings.name,
             script: Script::new(&settings.prefix),

@@ -42,7 +42,7 @@ impl Core {
     /// Subscribes to channels. The server publishes to this client when this returns, so that a read
     /// afterwards misses no change.
     pub(crate) fn subscribe(&self, channels: Vec<String>) -> Result<Subscription, Error> {
-        let core = Core::unconnected(Settings {
+        let settings = Settings {
             target: self.target.clone(),
             prefix: self.prefix().to_owned(),
             name: self.name.clone(),
@@ -51,7 +51,8 @@ impl Core {
             trace: self.trace,
             read_only: self.read_only,
             writes: false,
-        });
+        };
+        let core = Core::unconnected(settings, self.tls.clone());
         let (outbox, notices) = sync_channel(BACKLOG);
         let open = Arc::new(());
         let subscriber = Subscriber {

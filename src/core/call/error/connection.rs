@@ -3,6 +3,7 @@
 use std::io;
 use std::time::Duration;
 
+use super::tls::not_encrypted;
 use crate::address::{Address, Target};
 use crate::core::call::connect::Fault;
 use crate::error::{Cause, Error, Kind};
@@ -41,12 +42,24 @@ pub(crate) fn not_connected(fault: Fault, target: &Target, timeout: Duration) ->
             Kind::Protocol,
             format!("`{place}` closed the connection immediately"),
         )
-        .hint("is it a Redis server, and the right port?"),
+        .hint(match (&target.address, &target.tls) {
+            (Address::Tcp(..), None) => {
+                "is it a Redis server, and the right port? if it requires TLS, use `rediss://`"
+            }
+            (Address::Tcp(..), Some(_)) => {
+                "is it a Redis server, and the right port? if it has no TLS, use `redis://`"
+            }
+            _ => "is it a Redis server?",
+        }),
+        Fault::RequiresTls => {
+            Error::new(Kind::Protocol, format!("`{place}` requires TLS")).hint("use `rediss://`")
+        }
         Fault::Strange | Fault::Illegible => Error::new(
             Kind::Protocol,
             format!("`{place}` does not speak the Redis protocol"),
         )
         .hint("is it a Redis server, and the right port?"),
+        Fault::Tls(fault) => not_encrypted(&fault, target),
     }
 }
 

@@ -9,6 +9,7 @@ mod lost;
 mod raised;
 mod refused;
 mod server_error;
+mod tls;
 
 pub(crate) use self::connection::{cluster_prefix, is_temporary, not_connected};
 pub(crate) use self::login::login_refused;

@@ -1,0 +1,19 @@
+//! The files of a connection with TLS.
+
+use std::path::PathBuf;
+
+/// What a connection with TLS needs beside the address.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Tls {
+    /// The CAs to trust instead of those of the system.
+    pub ca: Option<PathBuf>,
+    pub identity: Option<Identity>,
+}
+
+/// The files that identify this client to the server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// The certificate, followed by those of its issuers.
+    pub certificate: PathBuf,
+    pub key: PathBuf,
+}

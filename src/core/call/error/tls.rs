@@ -1,0 +1,149 @@
+//! Errors about a connection that could not be encrypted.
+
+use std::os::unix::ffi::OsStrExt;
+
+use crate::address::{Address, Target};
+use crate::clock::moment::Moment;
+use crate::core::call::tls::{ClientRefusal, Distrust, TlsFault};
+use crate::error::{Error, Kind};
+use crate::text::Harmless;
+
+/// The hint about a certificate that is valid at another time.
+const CLOCK: &str = "renew the certificate of the server, or correct the clock of this machine";
+
+/// Maximum number of names that are listed.
+const NAMES: usize = 5;
+
+/// Returns the error for a connection that could not be encrypted.
+pub(super) fn not_encrypted(fault: &TlsFault, target: &Target) -> Error {
+    let place = target.place();
+    let place = Harmless(&place);
+    let tls = |message: String| Error::new(Kind::Tls, message);
+    match fault {
+        TlsFault::Untrusted(reason) => untrusted(reason, target),
+        TlsFault::NotTls => tls(format!("`{place}` does not reply in TLS"))
+            .hint("is it the right port? if nothing has to be encrypted, use `redis://`"),
+        TlsFault::Incompatible => tls(format!(
+            "`{place}` has no TLS version or cipher in common with `qless`"
+        ))
+        .hint("`qless` speaks TLS 1.2 and 1.3"),
+        TlsFault::NoClientCertificate => tls(format!("`{place}` requires a client certificate"))
+            .hint("pass `--tls-cert FILE` and `--tls-key FILE`"),
+        TlsFault::ClientRefused(refusal) => client_refused(*refusal, target),
+        TlsFault::UnknownName => {
+            let host = host(target);
+            tls(format!("`{place}` has no certificate for `{host}`"))
+                .hint("use a name of the server in the address")
+        }
+        TlsFault::Other(reason) => {
+            let reason = Harmless(reason);
+            tls(format!(
+                "cannot encrypt the connection to `{place}`: {reason}"
+            ))
+        }
+    }
+}
+
+fn untrusted(reason: &Distrust, target: &Target) -> Error {
+    let place = target.place();
+    let place = Harmless(&place);
+    let ca = target.tls.as_ref().and_then(|tls| tls.ca.as_ref());
+    let (reason, hint) = match reason {
+        Distrust::Issuer => (
+            match ca.map(|file| Harmless(file.as_os_str().as_bytes())) {
+                None => "this system does not know the issuer of its certificate".into(),
+                Some(file) => format!("its certificate is not issued by a CA in `{file}`"),
+            },
+            "pass its CA with `--tls-ca FILE`".into(),
+        ),
+        Distrust::Expired(end) => (
+            dated(
+                "its certificate has expired",
+                "its certificate expired on ",
+                *end,
+            ),
+            CLOCK.into(),
+        ),
+        Distrust::NotYetValid(begin) => (
+            dated(
+                "its certificate is not valid yet",
+                "its certificate is not valid before ",
+                *begin,
+            ),
+            CLOCK.into(),
+        ),
+        Distrust::Names(names) if names.is_empty() => (
+            "its certificate names no host".into(),
+            format!(
+                "the name must be a subject alternative name of the certificate: `{}`",
+                alternative_name(target)
+            ),
+        ),
+        Distrust::Names(names) => (
+            format!("its certificate is for {}", listed(names)),
+            "use a name of the certificate in the address".into(),
+        ),
+        Distrust::IsCa => (
+            "its certificate is that of a CA".into(),
+            "a server needs a certificate of its own, issued by that CA (`CA:FALSE`)".into(),
+        ),
+        Distrust::Other(reason) => (
+            format!("its certificate is not valid: {}", Harmless(reason)),
+            "the server needs another certificate".into(),
+        ),
+    };
+    Error::new(Kind::Tls, format!("cannot trust `{place}`: {reason}")).hint(hint)
+}
+
+fn listed(names: &[String]) -> String {
+    let shown = names.iter().take(NAMES);
+    let mut text = shown
+        .map(|name| format!("`{}`", Harmless(name)))
+        .collect::<Vec<_>>()
+        .join(", ");
+    if names.len() > NAMES {
+        text.push_str(&format!(" and {} more", names.len() - NAMES));
+    }
+    text
+}
+
+/// Returns a sentence that ends with a moment, or another one if that is not known.
+fn dated(undated: &str, sentence: &str, moment: Option<Moment>) -> String {
+    match moment.and_then(Moment::rfc3339) {
+        Some(moment) => format!("{sentence}{moment}"),
+        None => undated.into(),
+    }
+}
+
+fn client_refused(refusal: ClientRefusal, target: &Target) -> Error {
+    const ISSUER: &str = "it must be issued by a CA that the server trusts";
+    let place = target.place();
+    let place = Harmless(&place);
+    let (reason, hint) = match refusal {
+        ClientRefusal::Issuer => (": the server does not know its issuer", ISSUER),
+        ClientRefusal::Expired => (": it has expired", "renew the certificate"),
+        ClientRefusal::Revoked => (": it is revoked", "renew the certificate"),
+        ClientRefusal::Unnamed => ("", ISSUER),
+    };
+    let identity = target.tls.as_ref().and_then(|tls| tls.identity.as_ref());
+    let file = identity.map_or(Harmless(&b""[..]), |identity| {
+        Harmless(identity.certificate.as_os_str().as_bytes())
+    });
+    let message = format!("`{place}` refuses the client certificate in `{file}`{reason}");
+    Error::new(Kind::Tls, message).hint(hint)
+}
+
+fn host(target: &Target) -> String {
+    match &target.address {
+        Address::Tcp(host, _) => Harmless(host).to_string(),
+        _ => target.place(),
+    }
+}
+
+fn alternative_name(target: &Target) -> String {
+    let host = host(target);
+    match host.parse::<std::net::IpAddr>() {
+        Ok(_) => format!("IP:{host}"),
+        Err(_) => format!("DNS:{host}"),
+    }
+}

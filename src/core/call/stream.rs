@@ -1,0 +1,154 @@
+//! The bytes of a connection: a socket, or TLS on top of it; and the replies that they make up.
+
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use redis::io::tcp::socket2::{SockRef, TcpKeepalive};
+use redis::{ErrorKind, Parser, RedisError, Value};
+
+use super::connect::Fault;
+use super::tls::{TlsClient, TlsStream};
+
+/// The first byte of an alert of TLS. No reply of the Redis protocol starts with it.
+const ALERT: u8 = 0x15;
+
+/// An open connection.
+pub(super) struct Stream {
+    wire: Wire,
+    parser: Parser,
+}
+
+struct Wire {
+    socket: Socket,
+    /// The first byte that was received.
+    first: Option<u8>,
+}
+
+enum Socket {
+    Unix(UnixStream),
+    Tcp(TcpStream),
+    Tls(Box<TlsStream>),
+}
+
+impl Stream {
+    /// Connects to a Unix socket. That has no timeout.
+    pub(super) fn unix(path: &Path) -> Result<Stream, Fault> {
+        let socket = UnixStream::connect(path).map_err(|error| Fault::of(&error))?;
+        Ok(Stream::of(Socket::Unix(socket)))
+    }
+
+    /// Connects to a port, with TLS if the client has it.
+    pub(super) fn tcp(
+        address: &SocketAddr,
+        tls: Option<&TlsClient>,
+        deadline: Instant,
+    ) -> Result<Stream, Fault> {
+        let timeout = deadline.saturating_duration_since(Instant::now());
+        if timeout.is_zero() {
+            return Err(Fault::TimedOut);
+        }
+        let socket = connected(address, timeout).map_err(|error| Fault::of(&error))?;
+        Ok(Stream::of(match tls {
+            None => Socket::Tcp(socket),
+            Some(tls) => Socket::Tls(Box::new(tls.connect(socket, address, deadline)?)),
+        }))
+    }
+
+    fn of(socket: Socket) -> Stream {
+        Stream {
+            wire: Wire {
+                socket,
+                first: None,
+            },
+            parser: Parser::new(),
+        }
+    }
+
+    /// Sends bytes.
+    pub(super) fn send(&mut self, bytes: &[u8]) -> Result<(), Fault> {
+        let wire = &mut self.wire;
+        // TLS reports some failures of a write only at the next one or at the flush.
+        match wire.write_all(bytes).and_then(|()| wire.flush()) {
+            Ok(()) => Ok(()),
+            Err(error) => Err(wire.fault_of(&error)),
+        }
+    }
+
+    /// Reads one reply.
+    pub(super) fn receive(&mut self) -> Result<Value, Fault> {
+        let error = match self.parser.parse_value(&mut self.wire) {
+            Ok(value) => return Ok(value),
+            Err(error) => error,
+        };
+        Err(match (system(&error), error.kind()) {
+            (Some(error), _) => self.wire.fault_of(error),
+            (None, ErrorKind::Parse) if error.to_string().contains("utf-8") => Fault::Illegible,
+            (None, ErrorKind::Parse) if self.wire.first == Some(ALERT) => Fault::RequiresTls,
+            (None, ErrorKind::Parse) => Fault::Strange,
+            (None, _) => Fault::Closed,
+        })
+    }
+}
+
+/// Returns the system's error behind an error of the crate, which keeps it in an `Arc`.
+fn system(error: &RedisError) -> Option<&io::Error> {
+    type Shared = Arc<dyn std::error::Error + Send + Sync>;
+    let shared: &Shared = std::error::Error::source(error)?.downcast_ref()?;
+    shared.downcast_ref()
+}
+
+/// Connects. The system notices a lost peer after 15 s of silence and three probes.
+fn connected(address: &SocketAddr, timeout: Duration) -> io::Result<TcpStream> {
+    let socket = TcpStream::connect_timeout(address, timeout)?;
+    socket.set_nodelay(true)?;
+    let keepalive = TcpKeepalive::new()
+        .with_time(Duration::from_secs(15))
+        .with_interval(Duration::from_secs(5))
+        .with_retries(3);
+    SockRef::from(&socket).set_tcp_keepalive(&keepalive)?;
+    Ok(socket)
+}
+
+impl Wire {
+    fn fault_of(&mut self, error: &io::Error) -> Fault {
+        match &mut self.socket {
+            Socket::Tls(stream) => stream.fault_of(error),
+            Socket::Unix(_) | Socket::Tcp(_) => Fault::of(error),
+        }
+    }
+}
+
+impl Read for Wire {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = match &mut self.socket {
+            Socket::Unix(socket) => socket.read(buffer),
+            Socket::Tcp(socket) => socket.read(buffer),
+            Socket::Tls(stream) => stream.read(buffer),
+        }?;
+        if self.first.is_none() {
+            self.first = buffer[..count].first().copied();
+        }
+        Ok(count)
+    }
+}
+
+impl Write for Wire {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.socket {
+            Socket::Unix(socket) => socket.write(bytes),
+            Socket::Tcp(socket) => socket.write(bytes),
+            Socket::Tls(stream) => stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.socket {
+            Socket::Unix(_) | Socket::Tcp(_) => Ok(()),
+            Socket::Tls(stream) => stream.flush(),
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! What the errors of the TLS library mean.
+
+use std::net::IpAddr;
+
+use rustls::{AlertDescription, CertificateError, Error, OtherError};
+
+use crate::clock::moment::Moment;
+
+/// Why there is no TLS connection.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum TlsFault {
+    /// The server's certificate was not accepted.
+    Untrusted(Distrust),
+    /// The other end does not speak TLS.
+    NotTls,
+    /// The two ends have no version or cipher in common.
+    Incompatible,
+    /// The server requires a certificate of this client, and there is none.
+    NoClientCertificate,
+    /// The server did not accept the certificate of this client.
+    ClientRefused(ClientRefusal),
+    /// The server has no certificate for the name in the address.
+    UnknownName,
+    /// Any other fault, in the words of the library.
+    Other(String),
+}
+
+/// Why the server's certificate was not accepted.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Distrust {
+    /// No trusted CA has issued it. One may have the name of its issuer, but not the key.
+    Issuer,
+    Expired(Option<Moment>),
+    NotYetValid(Option<Moment>),
+    /// It is for these names.
+    Names(Vec<String>),
+    /// It is the certificate of a CA, which must not be a server's.
+    IsCa,
+    /// Any other reason, in the words of the library.
+    Other(String),
+}
+
+/// Why the server did not accept the client's certificate.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum ClientRefusal {
+    /// Its issuer is not among the server's CAs.
+    Issuer,
+    Expired,
+    Revoked,
+    /// The server's alert names no reason.
+    Unnamed,
+}
+
+impl TlsFault {
+    /// Returns the meaning of an error. `has_identity`: this client has a certificate;
+    /// `was_requested`: the server requested it.
+    pub(super) fn of(error: &Error, has_identity: bool, was_requested: bool) -> TlsFault {
+        match error {
+            Error::InvalidCertificate(error) => TlsFault::Untrusted(Distrust::of(error)),
+            Error::InvalidMessage(_) => TlsFault::NotTls,
+            Error::PeerIncompatible(_) => TlsFault::Incompatible,
+            Error::AlertReceived(alert) => match (was_requested, has_identity) {
+                (true, false) => TlsFault::NoClientCertificate,
+                (true, true) => TlsFault::of_alert_to_client(*alert),
+                (false, _) => TlsFault::of_alert(*alert),
+            },
+            error => TlsFault::Other(error.to_string()),
+        }
+    }
+
+    /// Returns the meaning of an alert from a server that has seen the client's certificate.
+    fn of_alert_to_client(alert: AlertDescription) -> TlsFault {
+        let refusal = match alert {
+            AlertDescription::UnknownCA | AlertDescription::DecryptError => ClientRefusal::Issuer,
+            AlertDescription::CertificateExpired => ClientRefusal::Expired,
+            AlertDescription::CertificateRevoked => ClientRefusal::Revoked,
+            AlertDescription::BadCertificate
+            | AlertDescription::UnsupportedCertificate
+            | AlertDescription::CertificateUnknown
+            | AlertDescription::CertificateRequired
+            | AlertDescription::AccessDenied => ClientRefusal::Unnamed,
+            alert => return TlsFault::of_alert(alert),
+        };
+        TlsFault::ClientRefused(refusal)
+    }
+
+    fn of_alert(alert: AlertDescription) -> TlsFault {
+        match alert {
+            AlertDescription::ProtocolVersion
+            | AlertDescription::HandshakeFailure
+            | AlertDescription::InsufficientSecurity => TlsFault::Incompatible,
+            AlertDescription::UnrecognisedName => TlsFault::UnknownName,
+            alert => TlsFault::Other(Error::AlertReceived(alert).to_string()),
+        }
+    }
+}
+
+impl Distrust {
+    fn of(error: &CertificateError) -> Distrust {
+        use rustls::pki_types::UnixTime;
+        let moment = |time: &UnixTime| {
+            let micros = i64::try_from(time.as_secs()).ok()?.checked_mul(1_000_000)?;
+            Some(Moment::from_micros(micros))
+        };
+        match error {
+            CertificateError::UnknownIssuer | CertificateError::BadSignature => Distrust::Issuer,
+            CertificateError::Expired => Distrust::Expired(None),
+            CertificateError::ExpiredContext { not_after, .. } => {
+                Distrust::Expired(moment(not_after))
+            }
+            CertificateError::NotValidYet => Distrust::NotYetValid(None),
+            CertificateError::NotValidYetContext { not_before, .. } => {
+                Distrust::NotYetValid(moment(not_before))
+            }
+            CertificateError::NotValidForName => Distrust::Names(Vec::new()),
+            CertificateError::NotValidForNameContext { presented, .. } => {
+                Distrust::Names(presented.iter().map(|name| plain(name)).collect())
+            }
+            CertificateError::Other(OtherError(cause)) => match cause.downcast_ref() {
+                Some(webpki::Error::CaUsedAsEndEntity) => Distrust::IsCa,
+                // Certificates before version 3 have no place for names.
+                Some(webpki::Error::UnsupportedCertVersion) => Distrust::Names(Vec::new()),
+                _ => Distrust::Other(error.to_string()),
+            },
+            error => Distrust::Other(error.to_string()),
+        }
+    }
+}
+
+/// Returns a name of a certificate. The library writes names as Rust writes values:
+/// `DnsName("a.example")`, `IpAddress(10.0.0.1)`.
+fn plain(name: &str) -> String {
+    let inner = name
+        .strip_suffix(')')
+        .and_then(|name| name.split_once('('))
+        .map(|(_, inner)| inner.trim_matches('"'));
+    let inner = inner.unwrap_or(name);
+    match inner.parse::<IpAddr>() {
+        Ok(address) => address.to_string(),
+        Err(_) => inner.to_owned(),
+    }
+}

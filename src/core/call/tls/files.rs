@@ -1,0 +1,155 @@
+//! The files of TLS: certificates and keys in PEM.
+
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use rustls::crypto::CryptoProvider;
+use rustls::pki_types::pem::{self, PemObject};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::sign::CertifiedKey;
+use rustls::{InconsistentKeys, RootCertStore};
+use rustls_native_certs::ErrorKind;
+use zeroize::Zeroizing;
+
+use crate::address::tls::Identity;
+use crate::env;
+use crate::error::{Error, Kind, io_words};
+use crate::text::Harmless;
+
+/// Maximum size of a file in bytes. The CAs of a system take about 250 KiB.
+const LARGEST: u64 = 16 << 20;
+
+/// Returns the CAs to trust: those of a file, or those of the system.
+pub(super) fn roots(file: Option<&Path>) -> Result<RootCertStore, Error> {
+    let mut roots = RootCertStore::empty();
+    let Some(path) = file else {
+        let found = rustls_native_certs::load_native_certs();
+        if let Some(error) = found.errors.iter().find(|error| is_named_file(error)) {
+            return Err(no_system_roots(Some(error)));
+        }
+        // Some of a system's certificates may be unreadable or outdated. The others count.
+        let (added, _) = roots.add_parsable_certificates(found.certs);
+        return match added {
+            0 => Err(no_system_roots(found.errors.first())),
+            _ => Ok(roots),
+        };
+    };
+    for certificate in certificates(path)? {
+        roots.add(certificate).map_err(|_| {
+            let path = shown(path);
+            config(format!("`{path}` holds a certificate that cannot be read"))
+        })?;
+    }
+    Ok(roots)
+}
+
+/// Returns whether the error is about the file that SSL_CERT_FILE names.
+fn is_named_file(error: &rustls_native_certs::Error) -> bool {
+    match &error.kind {
+        ErrorKind::Io { path, .. } => env::var("SSL_CERT_FILE").is_some_and(|named| path == &named),
+        _ => false,
+    }
+}
+
+fn no_system_roots(error: Option<&rustls_native_certs::Error>) -> Error {
+    let reason = match error.map(|error| (&error.kind, error)) {
+        None => "this system has no CA certificates".into(),
+        Some((ErrorKind::Io { inner, path }, _)) => {
+            let (path, why) = (shown(path), io_words(inner));
+            format!("cannot read the CA certificates of this system, `{path}`: {why}")
+        }
+        Some((_, error)) => {
+            let why = error.to_string();
+            let why = Harmless(&why);
+            format!("cannot read the CA certificates of this system: {why}")
+        }
+    };
+    Error::new(Kind::Tls, reason)
+        .hint("pass the CA with `--tls-ca FILE`, or name a file of CAs in SSL_CERT_FILE")
+}
+
+/// Reads the client's certificate and key.
+pub(super) fn identity(files: &Identity, provider: &CryptoProvider) -> Result<CertifiedKey, Error> {
+    use rustls::Error::{InconsistentKeys as Inconsistent, InvalidCertificate};
+    let chain = certificates(&files.certificate)?;
+    let key = key(&files.key)?;
+    let (cert_file, key_file) = (shown(&files.certificate), shown(&files.key));
+    CertifiedKey::from_der(chain, key, provider).map_err(|error| {
+        config(match error {
+            Inconsistent(InconsistentKeys::KeyMismatch) => {
+                format!(
+                    "the key in `{key_file}` does not belong to the certificate in `{cert_file}`"
+                )
+            }
+            InvalidCertificate(_) => {
+                format!("`{cert_file}` holds a certificate that cannot be read")
+            }
+            error => format!("the key in `{key_file}` cannot be used: {error}"),
+        })
+    })
+}
+
+fn key(path: &Path) -> Result<PrivateKeyDer<'static>, Error> {
+    let bytes = read(path)?;
+    PrivateKeyDer::from_pem_slice(&bytes).map_err(|error| {
+        let file = shown(path);
+        let label = b"-----BEGIN ENCRYPTED PRIVATE KEY-----";
+        match error {
+            pem::Error::NoItemsFound if contains(&bytes, label) => config(format!(
+                "the key in `{file}` is encrypted with a passphrase"
+            ))
+            .hint(
+                "`openssl pkey` writes it without one; keep that file readable by its owner only",
+            ),
+            pem::Error::NoItemsFound => config(format!("`{file}` holds no private key in PEM")),
+            _ => config(format!("`{file}` is not valid PEM")),
+        }
+    })
+}
+
+fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
+    let bytes = read(path)?;
+    let found: Result<Vec<_>, _> = CertificateDer::pem_slice_iter(&bytes).collect();
+    match found {
+        Ok(found) if found.is_empty() => {
+            let error = config(format!("`{}` holds no certificate", shown(path)));
+            Err(error.hint("PEM is expected: `-----BEGIN CERTIFICATE-----`"))
+        }
+        Ok(found) => Ok(found),
+        Err(_) => Err(config(format!("`{}` is not valid PEM", shown(path)))),
+    }
+}
+
+/// Reads a file. It may hold a key, so the bytes are wiped when they are dropped.
+fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
+    let failed = |error: std::io::Error| {
+        config(format!(
+            "cannot read `{}`: {}",
+            shown(path),
+            io_words(&error)
+        ))
+    };
+    let mut bytes = Zeroizing::new(Vec::new());
+    let file = File::open(path).map_err(failed)?;
+    file.take(LARGEST + 1)
+        .read_to_end(&mut bytes)
+        .map_err(failed)?;
+    match bytes.len() as u64 > LARGEST {
+        true => Err(config(format!("`{}` is longer than 16 MiB", shown(path)))),
+        false => Ok(bytes),
+    }
+}
+
+fn contains(bytes: &[u8], part: &[u8]) -> bool {
+    bytes.windows(part.len()).any(|window| window == part)
+}
+
+fn shown(path: &Path) -> String {
+    Harmless(path.as_os_str().as_bytes()).to_string()
+}
+
+fn config(message: String) -> Error {
+    Error::new(Kind::Config, message)
+}

@@ -1,0 +1,194 @@
+//! TLS: what this process trusts and shows, and the handshake over an open socket.
+//!
+//! Versions 1.2 and 1.3, with `ring` as the only cryptography. The server's certificate is always
+//! verified: there is no setting against it.
+
+mod fault;
+mod files;
+mod silence;
+
+use std::io::{self, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use rustls::client::{ResolvesClientCert, Resumption};
+use rustls::crypto::ring;
+use rustls::pki_types::ServerName;
+use rustls::sign::CertifiedKey;
+use rustls::{ClientConfig, ClientConnection, SignatureScheme, StreamOwned};
+
+pub(crate) use self::fault::{ClientRefusal, Distrust, TlsFault};
+use crate::address::tls::Tls;
+use crate::core::call::connect::Fault;
+use crate::error::Error;
+use crate::text::Harmless;
+
+/// What all connections of this process to one server have in common.
+#[derive(Clone, Debug)]
+pub(crate) struct TlsClient {
+    config: ClientConfig,
+    /// The name that the server's certificate must have.
+    name: ServerName<'static>,
+    identity: Option<Arc<CertifiedKey>>,
+}
+
+impl TlsClient {
+    /// Reads the files: the CAs, and the client's certificate and key. Without `Tls::ca`, the CAs
+    /// are those of the system.
+    pub(crate) fn new(tls: &Tls, host: &str) -> Result<TlsClient, Error> {
+        let name = ServerName::try_from(host.to_owned()).map_err(|_| {
+            let host = Harmless(host);
+            Error::usage(format!("`{host}` cannot be the name of a server with TLS"))
+        })?;
+        let provider = Arc::new(ring::default_provider());
+        let identity = match &tls.identity {
+            Some(identity) => Some(Arc::new(files::identity(identity, &provider)?)),
+            None => None,
+        };
+        let roots = files::roots(tls.ca.as_deref())?;
+        let mut config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .map_err(Error::internal)?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        // One process connects once, as a rule. So no session is kept for a second connection.
+        config.resumption = Resumption::disabled();
+        Ok(TlsClient {
+            config,
+            name,
+            identity,
+        })
+    }
+
+    /// Makes the handshake. Its reads have no timeout: the caller abandons the thread.
+    pub(super) fn connect(
+        &self,
+        socket: TcpStream,
+        address: &SocketAddr,
+        deadline: Instant,
+    ) -> Result<TlsStream, Fault> {
+        let was_requested = Arc::new(AtomicBool::new(false));
+        let mut config = self.config.clone();
+        config.client_auth_cert_resolver = Arc::new(ClientCertificate {
+            identity: self.identity.clone(),
+            was_requested: was_requested.clone(),
+        });
+        let session = ClientConnection::new(Arc::new(config), self.name.clone())
+            .map_err(|error| Fault::Tls(TlsFault::Other(error.to_string())))?;
+        let mut stream = TlsStream {
+            stream: StreamOwned::new(session, socket),
+            has_identity: self.identity.is_some(),
+            was_requested,
+        };
+        stream.send_hello()?;
+        silence::await_first_byte(&stream.stream.sock, address, deadline)?;
+        stream.finish_handshake()?;
+        Ok(stream)
+    }
+}
+
+/// An encrypted connection.
+pub(super) struct TlsStream {
+    stream: StreamOwned<ClientConnection, TcpStream>,
+    has_identity: bool,
+    /// Whether the server requested a certificate of this client.
+    was_requested: Arc<AtomicBool>,
+}
+
+impl TlsStream {
+    fn send_hello(&mut self) -> Result<(), Fault> {
+        let StreamOwned { conn, sock } = &mut self.stream;
+        while conn.wants_write() {
+            conn.write_tls(sock)
+                .map_err(|error| closed(Fault::of(&error)))?;
+        }
+        Ok(())
+    }
+
+    fn finish_handshake(&mut self) -> Result<(), Fault> {
+        while self.stream.conn.is_handshaking() {
+            let StreamOwned { conn, sock } = &mut self.stream;
+            if let Err(error) = conn.complete_io(sock) {
+                return Err(closed(self.fault_of(&error)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns what an error of reading or writing means. In TLS 1.3, a server refuses the client's
+    /// certificate after the handshake, perhaps while this end writes: then its alert waits to be
+    /// read.
+    pub(super) fn fault_of(&mut self, error: &io::Error) -> Fault {
+        use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset};
+        let cause = error.get_ref().and_then(|cause| cause.downcast_ref());
+        let alert = match error.kind() {
+            BrokenPipe | ConnectionReset | ConnectionAborted => self.alert(),
+            _ => None,
+        };
+        match alert.as_ref().or(cause) {
+            Some(cause) => {
+                let was_requested = self.was_requested.load(Ordering::Relaxed);
+                Fault::Tls(TlsFault::of(cause, self.has_identity, was_requested))
+            }
+            None => Fault::of(error),
+        }
+    }
+
+    /// Reads what the server sent before it closed the connection. Returns its alert.
+    fn alert(&mut self) -> Option<rustls::Error> {
+        let StreamOwned { conn, sock } = &mut self.stream;
+        while let Ok(1..) = conn.read_tls(sock) {
+            if let Err(error) = conn.process_new_packets() {
+                return Some(error);
+            }
+        }
+        None
+    }
+}
+
+/// Returns the fault of a connection that was open already.
+fn closed(fault: Fault) -> Fault {
+    match fault {
+        Fault::Unreachable(..) => Fault::Closed,
+        fault => fault,
+    }
+}
+
+impl Read for TlsStream {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.stream.read(buffer)
+    }
+}
+
+impl Write for TlsStream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.stream.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.stream.flush()
+    }
+}
+
+/// The client's certificate, if there is one. It records that the server requested it.
+#[derive(Debug)]
+struct ClientCertificate {
+    identity: Option<Arc<CertifiedKey>>,
+    was_requested: Arc<AtomicBool>,
+}
+
+impl ResolvesClientCert for ClientCertificate {
+    fn resolve(&self, _: &[&[u8]], _: &[SignatureScheme]) -> Option<Arc<CertifiedKey>> {
+        self.was_requested.store(true, Ordering::Relaxed);
+        self.identity.clone()
+    }
+
+    fn has_certs(&self) -> bool {
+        self.identity.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,64 @@
+//! The files of TLS: `--tls-ca`, `--tls-cert` and `--tls-key`, for an address with TLS.
+
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+
+use crate::address::Target;
+use crate::address::tls::{Identity, Tls};
+use crate::args::tls::TlsFiles;
+use crate::error::Error;
+use crate::text::Harmless;
+use crate::ui::Ui;
+
+/// Refuses flags for TLS beside an address without TLS: the connection would not be what they ask
+/// for. The environment and the config file may have such settings for other addresses.
+pub(crate) fn refuse_without_tls(target: &Target, typed: &TlsFiles) -> Result<(), Error> {
+    match (&target.tls, typed.named().next()) {
+        (None, Some((flag, _))) => Err(Error::usage(format!(
+            "`--{flag}` requires an address with TLS, not `{target}`"
+        ))
+        .hint("use `rediss://`")),
+        _ => Ok(()),
+    }
+}
+
+/// Puts the files into a target with TLS. `typed`: the flags that were typed.
+pub(crate) fn fill(
+    target: &mut Target,
+    files: &TlsFiles,
+    typed: &TlsFiles,
+    ui: &mut Ui,
+) -> Result<(), Error> {
+    refuse_without_tls(target, typed)?;
+    if target.tls.is_none() {
+        return Ok(());
+    }
+    let identity = match (files.cert.clone(), files.key.clone()) {
+        (None, None) => None,
+        (Some(certificate), Some(key)) => Some(Identity { certificate, key }),
+        (given, _) => {
+            let (given, missing) = match given {
+                Some(_) => ("certificate", "key"),
+                None => ("key", "certificate"),
+            };
+            let message = format!("there is a client {given} for TLS, but no {missing}");
+            return Err(
+                Error::usage(message).hint("`--tls-cert FILE` and `--tls-key FILE` go together")
+            );
+        }
+    };
+    if let Some(identity) = &identity {
+        // The core reads the file and reports what is wrong with it.
+        let is_open = identity
+            .key
+            .metadata()
+            .is_ok_and(|found| found.is_file() && found.mode() & 0o077 != 0);
+        if is_open {
+            let path = Harmless(identity.key.as_os_str().as_bytes());
+            ui.warn(&format!("other users may read the key file `{path}`"));
+        }
+    }
+    let ca = files.ca.clone();
+    target.tls = Some(Tls { ca, identity });
+    Ok(())
+}
