@@ -623,7 +623,7 @@ mod refusals {
             .env("QLESS_REDIS_PASSWORD", "x");
         qless.run("length mail").shows(expect![[r#"
             --- stderr
-            error: user `ops` may not run this command or subcommand
+            error: user `ops` may not run ZCARD on `ql:*`
             hint: `qless help acl` prints the line an administrator needs
             --- exit 6
         "#]]);

@@ -700,8 +700,8 @@ fn findings_that_need_no_missing_right_are_repaired() {
         --- stderr
         scanned 22 keys, 5 jobs, 2 queues in 0.0s
         4 repaired, 1 gone by itself, 1 refused
-        error: user `ops` may not run this command or subcommand after 4 of 6 findings were repaired
-        hint: `qless check` shows what it left behind
+        error: user `ops` may not run RENAME on `ql:*` after 4 of 6 findings were repaired
+        hint: `qless help acl` prints the line an administrator needs
         --- exit 6
     "#]]);
     ops().run("check --repair --yes").exits(6);

@@ -41,7 +41,7 @@ use super::script::Script;
 use crate::address::{Address, Target};
 use crate::clock::Clock;
 use crate::clock::moment::Moment;
-use crate::error::Error;
+use crate::error::{Error, Kind};
 use crate::trace::Trace;
 
 /// What it takes to open the core.
@@ -256,12 +256,39 @@ impl Core {
             ..
         } = round;
         let outcomes = replies.into_iter().zip(repeated).zip(lost).zip(calls);
-        outcomes
+        let mut outcomes: Vec<Reply> = outcomes
             .map(|(((reply, repeated), lost), call)| Reply {
                 result: self.result(reply, lost, unsent.as_ref(), call),
                 repeated,
             })
-            .collect()
+            .collect();
+        self.name_missing_rights(calls, &mut outcomes, deadline);
+        outcomes
+    }
+
+    /// Names the commands that a script may not run: the server does not.
+    fn name_missing_rights(&mut self, calls: &[Call], replies: &mut [Reply], deadline: Instant) {
+        let lacks_right = |call: &Call, reply: &Reply| {
+            let error = reply.result.as_ref().err();
+            !call.is_plain && error.map(Error::kind) == Some(Kind::NoPerm)
+        };
+        let mut both = calls.iter().zip(&*replies);
+        let Some((call, _)) = both.find(|(call, reply)| lacks_right(call, reply)) else {
+            return;
+        };
+        let mut packed = Packed::default();
+        rights::ask_again(!call.may_write(), self.prefix(), &mut packed);
+        let missing = self.send_once(packed, deadline).map(rights::missing);
+        let Some(missing) = missing.filter(|missing| !missing.is_empty()) else {
+            return;
+        };
+        let user = self.target.user.as_deref();
+        let error = rights::lacking(&missing, user, self.prefix());
+        for (call, reply) in calls.iter().zip(replies) {
+            if lacks_right(call, reply) {
+                reply.result = Err(error.clone());
+            }
+        }
     }
 
     /// Sends the pending calls and takes their replies. A call that the server has no script for was

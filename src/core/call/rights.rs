@@ -167,9 +167,22 @@ if redis.acl_check_cmd then
 end
 return lacks";
 
-/// Adds the test to a handshake.
+/// Adds the test of all commands to a handshake.
 pub(crate) fn ask(prefix: &str, packed: &mut Packed) {
-    packed.add(&["EVAL", ASK, "0", &format!("{prefix}x"), &CALLS.join(" ")]);
+    ask_for(CALLS.iter().copied(), prefix, packed);
+}
+
+/// Adds the test of the commands that a refused script may have run. `reads`: it only reads.
+pub(crate) fn ask_again(reads: bool, prefix: &str, packed: &mut Packed) {
+    let names = CALLS.iter().chain(SCANS).copied();
+    // The test does not know names of subcommands, and no script runs one.
+    let may_run = |name: &&str| !name.contains('|') && (!reads || READS.contains(name));
+    ask_for(names.filter(may_run), prefix, packed);
+}
+
+fn ask_for<'a>(names: impl Iterator<Item = &'a str>, prefix: &str, packed: &mut Packed) {
+    let names: Vec<&str> = names.collect();
+    packed.add(&["EVAL", ASK, "0", &format!("{prefix}x"), &names.join(" ")]);
 }
 
 /// Reads the commands that the user may not run. If the server has no test, none count as missing:
@@ -185,8 +198,13 @@ pub(crate) fn missing(reply: Value) -> Vec<String> {
         .collect()
 }
 
-/// Returns the error about commands that the user may not run.
+/// Returns the error about commands that the user may not run. None of them was run.
 pub(crate) fn refused(missing: &[String], user: Option<&str>, prefix: &str) -> Error {
+    lacking(missing, user, prefix).effect(Effect::Unchanged)
+}
+
+/// Returns the error about commands that the user may not run.
+pub(crate) fn lacking(missing: &[String], user: Option<&str>, prefix: &str) -> Error {
     let user = Harmless(user.unwrap_or("default"));
     let shown = 5.min(missing.len());
     let mut commands = missing[..shown].join(", ");
@@ -197,7 +215,6 @@ pub(crate) fn refused(missing: &[String], user: Option<&str>, prefix: &str) -> E
         Kind::NoPerm,
         format!("user `{user}` may not run {commands} on `{prefix}*`"),
     )
-    .effect(Effect::Unchanged)
     .hint(HINT)
 }
 

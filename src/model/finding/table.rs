@@ -451,7 +451,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
     },
     Finding {
         id: TagCount, name: "tag-count", severity: Warn, invariants: &[21],
-        problem: "tag counter differs from the tagged jobs",
+        problem: "count of a tag in `tags` differs from the jobs in its index",
         form: NameIs, by_detail: false, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "set", past: "set", what: "it to the number of entries in the index" }),
         stage: Counts, requires: &[TagIndex], covers: &[], repair_at: AnyLocation, evidence: ReferenceClient("tag"),
