@@ -19,8 +19,12 @@ pub enum Exit {
     Server,
     /// `check` found problems and did not repair them all.
     Inconsistent,
+    /// A job that was waited for failed, was cancelled, or does not exist any more.
+    JobFailed,
     /// The operator declined, or could not be asked.
     NotConfirmed,
+    /// `--deadline` passed first.
+    Deadline,
     /// SIGINT, after the current slice.
     Interrupted,
     /// SIGTERM or SIGHUP, after the current slice.
@@ -29,7 +33,7 @@ pub enum Exit {
 
 impl Exit {
     /// Every code, in order.
-    pub const ALL: [Exit; 11] = [
+    pub const ALL: [Exit; 13] = [
         Exit::Ok,
         Exit::Error,
         Exit::Usage,
@@ -38,7 +42,9 @@ impl Exit {
         Exit::Conflict,
         Exit::Server,
         Exit::Inconsistent,
+        Exit::JobFailed,
         Exit::NotConfirmed,
+        Exit::Deadline,
         Exit::Interrupted,
         Exit::Terminated,
     ];
@@ -66,10 +72,15 @@ impl Exit {
                 "inconsistent",
                 "`check` found problems that are still there",
             ),
+            Exit::JobFailed => (
+                "job failed",
+                "a job that was waited for failed or was cancelled",
+            ),
             Exit::NotConfirmed => (
                 "not confirmed",
                 "a confirmation was refused or could not be asked",
             ),
+            Exit::Deadline => ("deadline", "`--deadline` passed first, as in timeout(1)"),
             Exit::Interrupted => ("interrupted", "SIGINT, after finishing the current slice"),
             Exit::Terminated => (
                 "terminated",
@@ -89,7 +100,9 @@ impl Exit {
             Exit::Conflict => 5,
             Exit::Server => 6,
             Exit::Inconsistent => 7,
+            Exit::JobFailed => 8,
             Exit::NotConfirmed => 9,
+            Exit::Deadline => 124,
             Exit::Interrupted => 130,
             Exit::Terminated => 143,
         }

@@ -3,12 +3,17 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
-use signal_hook::flag;
+use signal_hook::{flag, low_level};
 
 use crate::error::Kind;
 use crate::exit::Exit;
+
+/// Time between two checks of the signals.
+const CHECK: Duration = Duration::from_millis(20);
 
 /// Whether a signal asked the command to end.
 #[derive(Clone, Debug)]
@@ -37,6 +42,22 @@ impl Interrupt {
             _ = flag::register(signal, flagged.clone());
         }
         interrupt
+    }
+
+    /// Ends the process if the command has not ended by itself this long after a signal: it may wait
+    /// for a server. For commands that have nothing left to finish.
+    pub(crate) fn end_process_after(&self, patience: Duration) {
+        let interrupt = self.clone();
+        thread::spawn(move || {
+            let kind = loop {
+                thread::sleep(CHECK);
+                if let Some(kind) = interrupt.asked() {
+                    break kind;
+                }
+            };
+            thread::sleep(patience);
+            low_level::exit(kind.exit().code().into());
+        });
     }
 
     /// Returns the kind of the signal that came, if one did.

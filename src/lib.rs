@@ -15,6 +15,7 @@ mod core;
 mod env;
 mod error;
 mod exit;
+mod explain;
 mod fs;
 mod input;
 mod interrupt;
@@ -29,6 +30,7 @@ mod text;
 mod trace;
 mod ui;
 mod view;
+mod wait;
 mod watch;
 
 pub use app::run;

@@ -87,6 +87,7 @@ mod commands {
     mod context_password;
     mod context_protection;
     mod depends;
+    mod explain;
     mod export;
     mod fail;
     mod failed;
@@ -120,12 +121,14 @@ mod commands {
     mod script;
     mod selectors;
     mod stats;
+    mod status;
     mod tag;
     mod timeout;
     mod track;
     mod unfail;
     mod unpause;
     mod version;
+    mod wait;
     mod watch;
     mod workers;
 }

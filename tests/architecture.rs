@@ -34,7 +34,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("args", &["settings"]),
     ("ui", &["ui", "input"]),
     ("ui", &["session"]),
-    ("operations", &["select", "watch"]),
+    ("operations", &["explain", "select", "wait", "watch"]),
     ("operations", &["bulk"]),
     ("operations", &["submit", "check::scan"]),
     ("operations", &["check::verify"]),

@@ -452,6 +452,7 @@ fn the_binary_offers_what_can_be_typed() {
         --data	Data: JSON, `@FILE`, or `-` for stdin
         --delay	Run it after this time, such as `10m`
         --depends	Jid of a job that must be complete first
+        --deadline	The same as the D of `--wait=D`; also a time, such as `06:00`
         --dry-run	Show what would be done; change nothing
 
         qless jobs --state failed,wa

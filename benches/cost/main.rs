@@ -10,6 +10,7 @@ mod binary;
 mod calls;
 mod check;
 mod damage;
+mod live;
 mod measured_server;
 mod private_redis;
 mod recover;
@@ -26,7 +27,7 @@ const RESIDENT: [(&str, usize); 2] = [("1,000", 1_000), ("200,000", 200_000)];
 const ROUNDS: usize = 5;
 
 /// Measures everything, or only the named parts: `calls`, `recover`, `binary`, `tls`, `submit`,
-/// `search`, `check`; a number sets the jobs of the check.
+/// `search`, `check`, `live`; a number sets the jobs of `check` and `live`.
 fn main() {
     let named: Vec<String> = std::env::args().skip(1).collect();
     let named: Vec<&str> = named
@@ -57,6 +58,9 @@ fn main() {
     if is_named("check") {
         check::print(2, &sizes);
         damage::print();
+    }
+    if is_named("live") {
+        live::print(10, &sizes);
     }
 }
 

@@ -13,7 +13,7 @@ use crate::session::Session;
 /// Declares the tree from the modules of the subcommands.
 macro_rules! subcommands {
     ($($name:ident => $module:ident,)*) => {
-        /// The subcommand that was typed.
+        // The subcommand that was typed. A doc comment here would be the first line of the help.
         #[derive(Debug, Subcommand)]
         pub(crate) enum Command {
             $($name($module::Args),)*
@@ -66,6 +66,7 @@ macro_rules! subcommands {
 }
 
 subcommands! {
+    Status => status,
     Queues => queues,
     Jobs => jobs,
     Get => get,
@@ -73,6 +74,8 @@ subcommands! {
     Workers => workers,
     Stats => stats,
     Length => length,
+    Explain => explain,
+    Wait => wait,
     Put => put,
     Recur => recur,
     Priority => priority,

@@ -61,6 +61,16 @@ pub(crate) fn when(text: &str) -> Result<When, Invalid> {
     )))
 }
 
+/// Reads a duration such as `30s`, or a time as [`when`] does.
+pub(crate) fn deadline(text: &str) -> Result<When, Invalid> {
+    match value::duration(text) {
+        Ok(duration) => Ok(When::In(duration)),
+        Err(_) => when(text).map_err(|_| {
+            Invalid::expects("a duration such as `90s` or `10m`, or a time such as `06:00`")
+        }),
+    }
+}
+
 /// Reads `06:00` or `06:00:30`.
 fn clock(text: &str) -> Option<civil::Time> {
     let is_clock = matches!(text.len(), 5 | 8)
@@ -80,6 +90,13 @@ impl When {
             When::Clock(time) => next(*time, now, TimeZone::system()).unwrap_or(now),
             When::Minute(minute) => next_minute(*minute, now, TimeZone::system()).unwrap_or(now),
         }
+    }
+}
+
+impl When {
+    /// Returns how long it takes from `now` to the moment.
+    pub(crate) fn left(&self, now: Moment) -> Duration {
+        Duration::try_from_secs_f64(self.from(now).since(now)).unwrap_or_default()
     }
 }
 

@@ -8,12 +8,14 @@ use crate::core::api::job;
 use crate::core::api::not_found;
 use crate::core::call::Call;
 use crate::core::call::Core;
-use crate::error::Error;
+use crate::error::{Error, Kind};
 use crate::exit::Exit;
+use crate::explain;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
 use crate::input::source::InputSource;
-use crate::model::job::Job;
+use crate::model::explain::{Reason, ReasonCode};
+use crate::model::job::{Job, State};
 use crate::model::list::{JobDetail, JobDetails, List};
 use crate::name::Name;
 use crate::select;
@@ -148,11 +150,20 @@ fn show(
         for detail in &mut details.list.items {
             if let JobDetail::Job(job) = detail {
                 job.neighbors = neighbors(job, now, session)?;
+                if one {
+                    job.blocked_by = blocked_by(job, now, session)?;
+                }
             }
         }
     }
     match details.list.items.first() {
-        Some(JobDetail::Job(job)) if one => session.ui.show(job.as_ref()),
+        Some(JobDetail::Job(job)) if one => {
+            session.ui.show(job.as_ref())?;
+            if let Some(reason) = &job.blocked_by {
+                session.ui.hint(&reason.command());
+            }
+            Ok(())
+        }
         Some(JobDetail::Recurring(recurring)) if one => session.ui.show(recurring.as_ref()),
         None if one => Ok(()),
         _ => session.ui.show(details),
@@ -168,6 +179,26 @@ fn neighbors(
         true => Ok(Vec::new()),
         false => session.core()?.neighbors(now, job),
     }
+}
+
+/// Returns the first reason why a job cannot run, unless its state says it already.
+fn blocked_by(job: &Job, now: Moment, session: &mut Session) -> Result<Option<Box<Reason>>, Error> {
+    let is_open = matches!(
+        job.state,
+        Some(State::Waiting | State::Stalled | State::Scheduled | State::Depends)
+    );
+    if !is_open {
+        return Ok(None);
+    }
+    let explanation = match explain::of_job(session.core()?, now, job) {
+        Ok(explanation) => explanation,
+        // The job can be shown although a key of its queue is damaged.
+        Err(error) if error.kind() == Kind::Damaged => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let mut reasons = explanation.reasons.into_iter();
+    let is_news = |reason: &Reason| reason.blocking && reason.code != ReasonCode::Scheduled;
+    Ok(reasons.find(is_news).map(Box::new))
 }
 
 /// Prints the data: exactly the bytes of one job, or one line for each of several jobs.

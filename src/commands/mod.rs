@@ -16,6 +16,7 @@ pub(crate) mod complete;
 pub(crate) mod config;
 pub(crate) mod context;
 pub(crate) mod depends;
+pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod fail;
 pub(crate) mod failed;
@@ -39,12 +40,14 @@ pub(crate) mod recur;
 pub(crate) mod retry;
 pub(crate) mod script;
 pub(crate) mod stats;
+pub(crate) mod status;
 pub(crate) mod tag;
 pub(crate) mod timeout;
 pub(crate) mod track;
 pub(crate) mod unfail;
 pub(crate) mod unpause;
 pub(crate) mod version;
+pub(crate) mod wait;
 pub(crate) mod workers;
 
 /// How the program treats a subcommand. Each subcommand has one such value, in its own module.

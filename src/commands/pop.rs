@@ -9,6 +9,7 @@ use crate::core::api::index::Index;
 use crate::core::api::job::Detail;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::explain;
 use crate::json::Json;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::list::{Jobs, List};
@@ -58,7 +59,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         false => pop(&args, &worker, now, session)?,
     };
     if jids.is_empty() {
-        session.ui.note_on_terminal("nothing to pop");
+        say_why(&args.queues, now, session);
         return Ok(Exit::NotFound);
     }
     if session.ui.format() == Format::Raw {
@@ -113,6 +114,33 @@ fn pop(args: &Args, worker: &Name, now: Moment, session: &mut Session) -> Result
         }
     }
     Ok(jids)
+}
+
+/// Says on a terminal that there was nothing to pop, and for queues in which jobs wait, why.
+fn say_why(queues: &[Name], now: Moment, session: &mut Session) {
+    let mut is_told = false;
+    if session.ui.hints() {
+        for queue in queues {
+            // The reasons are an extra: without them, the result is the same.
+            let Ok(found) = session
+                .core()
+                .and_then(|core| explain::queue(core, now, queue))
+            else {
+                continue;
+            };
+            if let Some(reason) = found.reasons.first() {
+                let why = reason.line(session.ui.page());
+                session
+                    .ui
+                    .note(&format!("nothing to pop from {queue}: {why}"));
+                session.ui.hint(&reason.command());
+                is_told = true;
+            }
+        }
+    }
+    if !is_told {
+        session.ui.note_on_terminal("nothing to pop");
+    }
 }
 
 /// Reads the jids of the core's reply.

@@ -15,6 +15,10 @@ pub enum Kind {
     NotFound,
     /// The job's state, lock or dependents forbid the change.
     Conflict,
+    /// A job that was waited for failed or was cancelled.
+    JobFailed,
+    /// A deadline passed before the work was done.
+    Deadline,
     /// The operator declined, or could not be asked.
     NotConfirmed,
     /// SIGINT.
@@ -78,6 +82,8 @@ impl Kind {
             Kind::Partial => "partial",
             Kind::NotFound => "not_found",
             Kind::Conflict => "conflict",
+            Kind::JobFailed => "job_failed",
+            Kind::Deadline => "deadline",
             Kind::NotConfirmed => "not_confirmed",
             Kind::Interrupted | Kind::Terminated => "interrupted",
             Kind::File => "file",
@@ -114,6 +120,8 @@ impl Kind {
             Kind::Partial => Exit::Partial,
             Kind::NotFound => Exit::NotFound,
             Kind::Conflict => Exit::Conflict,
+            Kind::JobFailed => Exit::JobFailed,
+            Kind::Deadline => Exit::Deadline,
             Kind::NotConfirmed => Exit::NotConfirmed,
             Kind::Interrupted => Exit::Interrupted,
             Kind::Terminated => Exit::Terminated,

@@ -28,6 +28,13 @@ impl JidArgs {
             JidArgs::Many(jids) => jids,
         }
     }
+
+    pub(crate) fn into_jids(self) -> Vec<Name> {
+        match self {
+            JidArgs::One(jid) => vec![jid],
+            JidArgs::Many(jids) => jids,
+        }
+    }
 }
 
 /// Reads `JID…`, `-` and `@FILE`.

@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
+use super::explain::Reason;
 use super::export::Cancellation;
 use super::field::Field;
 use crate::clock::moment::Moment;
@@ -131,12 +132,18 @@ pub struct Job {
     /// The mark of the job as it was read, which a guarded call compares.
     #[serde(skip)]
     pub mark: Vec<u8>,
+    /// Whether its lock expired and was extended once, for its holder.
+    #[serde(skip)]
+    pub in_grace: bool,
     /// How many of its dependencies have failed; 0 if they were not read.
     #[serde(skip)]
     pub failed_dependencies: u64,
     /// Its dependencies and dependents, if they were read.
     #[serde(skip)]
     pub neighbors: Vec<Neighbor>,
+    /// Why it cannot run, if that was asked.
+    #[serde(skip)]
+    pub blocked_by: Option<Box<Reason>>,
 }
 
 impl Job {
@@ -167,6 +174,14 @@ impl Job {
     Field::number("due", "in an export, `scheduled_for` in seconds since the epoch, if milliseconds are not exact").optional(),
     Field::object("cancelled", Cancellation::FIELDS, "in the file of `cancel --save`: who deleted it, when and why").optional(),
     ];
+}
+
+impl Job {
+    /// Returns the number of entries of its history, by its mark: `<state>:<when>:<length>:<queue>`.
+    pub(crate) fn entries(&self) -> Option<usize> {
+        let length = self.mark.split(|byte| *byte == b':').nth(2)?;
+        std::str::from_utf8(length).ok()?.parse().ok()
+    }
 }
 
 /// Why and when a job failed last.

@@ -15,6 +15,7 @@ use crate::clock::moment::Moment;
 use crate::core::call::{Core, Settings};
 use crate::core::script::USUAL;
 use crate::error::{Error, Kind};
+use crate::model::overview::Sample;
 use crate::settings::{ConfigFile as File, ContextSettings};
 use crate::text::Harmless;
 use crate::ui::Ui;
@@ -30,6 +31,8 @@ pub(crate) struct Session {
     pub file: Option<File>,
     /// Whether this command may change data.
     pub changes: bool,
+    /// What `status --watch` counted in the last minute.
+    pub samples: Vec<Sample>,
     typed: Typed,
     clock: Clock,
     core: Option<Core>,
@@ -48,6 +51,7 @@ impl Session {
             ui,
             file,
             changes: false,
+            samples: Vec::new(),
             typed,
             clock,
             core: None,

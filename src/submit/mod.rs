@@ -62,6 +62,16 @@ pub(crate) struct SubmitOptions {
     pub dry_run: bool,
     /// How many replicas must confirm each round before the next one.
     pub replicas: Option<u64>,
+    /// Whether the jids of the jobs are returned.
+    pub keep_jids: bool,
+}
+
+/// The result of `put --from`.
+#[derive(Debug)]
+pub(crate) struct Submitted {
+    pub exit: Exit,
+    /// The jobs that were put, or that existed already, if they were asked for.
+    pub jids: Vec<Name>,
 }
 
 /// Number of jobs in a call by default.
@@ -83,7 +93,7 @@ const AHEAD: usize = 2;
 const BESIDES: usize = 1 << 20;
 
 /// Submits the lines of a file.
-pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Exit, Error> {
+pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Submitted, Error> {
     let defaults = &options.defaults;
     let mut file = TwoPassFile::open(&options.from, defaults.max_data.saturating_add(BESIDES))?;
     let queues = new_queues::are_wanted(options.existing, options.dry_run, session);
@@ -130,7 +140,8 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Exit
         calls: if options.fail_fast { 1 } else { CALLS },
         now: begun,
     };
-    let tally = Tally::new(&session.ui, jobs, options.dry_run, sorted.is_some(), begun);
+    let mut tally = Tally::new(&session.ui, jobs, options.dry_run, sorted.is_some(), begun);
+    tally.keep_jids(options.keep_jids);
     let (to, rounds) = sync_channel(AHEAD);
     thread::scope(|scope| {
         let (file, sorted, state) = (&file, sorted.as_deref(), state.as_ref());

@@ -5,13 +5,14 @@ use crate::bulk::exit;
 use crate::bulk::exit::Codes;
 use crate::clock::moment::Moment;
 use crate::error::Error;
-use crate::exit::Exit;
 use crate::model::bulk::{BulkItem, BulkReport, Code, ItemResult, RowContent, Totals};
 use crate::model::queue::Seconds;
 use crate::name::Name;
 use crate::ui::Ui;
 use crate::view::bulk::{Reasons, submitted};
 use crate::view::json;
+
+use super::Submitted;
 
 /// Counts the outcomes of the lines and writes them.
 pub(super) struct Tally {
@@ -27,6 +28,8 @@ pub(super) struct Tally {
     all: bool,
     /// Jids with their lines, if they are sent in another order than they are written in.
     jids: Option<Vec<(u64, Name)>>,
+    /// The jids for the caller, if it asked for them.
+    kept: Option<Vec<Name>>,
 }
 
 /// The outcome of a line.
@@ -70,7 +73,13 @@ impl Tally {
             begun,
             all: dry_run || ui.verbose(),
             jids: sorted.then(Vec::new),
+            kept: None,
         }
+    }
+
+    /// Keeps the jids of the jobs that were put, or that existed already.
+    pub(super) fn keep_jids(&mut self, keep: bool) {
+        self.kept = keep.then(Vec::new);
     }
 
     /// Counts one line; writes it if the format lists each line.
@@ -86,6 +95,9 @@ impl Tally {
             ItemResult::Planned => {}
         }
         let failed = outcome.result == ItemResult::Failed;
+        if let (false, Some(kept)) = (failed, &mut self.kept) {
+            kept.push(outcome.jid.into());
+        }
         if !failed {
             match ui.format() {
                 Format::Table => return Ok(()),
@@ -147,13 +159,13 @@ impl Tally {
         sum.matched - (sum.done + sum.skipped + sum.failed).min(sum.matched)
     }
 
-    /// Writes the totals. Returns the exit code, or the error that stopped the sending.
+    /// Writes the totals. Returns the result, or the error that stopped the sending.
     pub(super) fn end(
         mut self,
         ui: &mut Ui,
         now: Moment,
         stopped_by: Option<Error>,
-    ) -> Result<Exit, Error> {
+    ) -> Result<Submitted, Error> {
         let remaining = self.remaining();
         let sum = &mut self.doc.sum;
         sum.remaining = if sum.dry_run { 0 } else { remaining };
@@ -194,7 +206,10 @@ impl Tally {
         }
         match stopped_by {
             Some(error) => Err(error),
-            None => Ok(exit::exit(&self.codes, sum.remaining)),
+            None => Ok(Submitted {
+                exit: exit::exit(&self.codes, sum.remaining),
+                jids: self.kept.unwrap_or_default(),
+            }),
         }
     }
 }

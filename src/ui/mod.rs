@@ -18,6 +18,7 @@ use crate::view::{Lines, Page, Times, View, json};
 
 mod ask;
 pub(crate) mod keyboard;
+mod live;
 mod manual;
 mod pager;
 mod progress;
@@ -28,6 +29,7 @@ use pager::Pager;
 use sink::Sink;
 
 pub(crate) use crate::trace::Trace;
+pub(crate) use live::LiveLines;
 pub(crate) use progress::Progress;
 
 /// The context in use, as questions and plans show it.

@@ -49,6 +49,14 @@ impl Progress {
         }
     }
 
+    /// Prints something while the bar is hidden.
+    pub(crate) fn suspend<R>(&self, print: impl FnOnce() -> R) -> R {
+        match &self.bar {
+            Some(bar) => bar.suspend(print),
+            None => print(),
+        }
+    }
+
     /// Raises the total.
     pub(crate) fn longer(&mut self, by: u64) {
         self.total += by;

@@ -11,22 +11,25 @@ use crate::model::complete::{Complete, Lock};
 use crate::model::config::ConfigOption;
 use crate::model::context::Context;
 use crate::model::done::Done;
+use crate::model::explain::{Explanation, Explanations};
 use crate::model::failure::FailureGroup;
 use crate::model::field::{Field, Type};
 use crate::model::job::{Counts, Dependencies, Job};
 use crate::model::length::Length;
 use crate::model::list::{Jobs, List};
 use crate::model::local::Status;
+use crate::model::overview::Overview;
 use crate::model::put::Put;
 use crate::model::queue::Queue;
 use crate::model::recur::Recurring;
 use crate::model::stats::DayStats;
 use crate::model::tag::Tag;
 use crate::model::version::Version;
+use crate::model::wait::Wait;
 use crate::model::worker::{Worker, WorkerJobs};
 
 /// All documents, by kind.
-pub(crate) const DOCUMENTS: [Document; 26] = [
+pub(crate) const DOCUMENTS: [Document; 30] = [
     BulkReport::DOCUMENT,
     Check::DOCUMENT,
     Complete::DOCUMENT,
@@ -36,6 +39,8 @@ pub(crate) const DOCUMENTS: [Document; 26] = [
     Dependencies::DOCUMENT,
     Done::DOCUMENT,
     error::DOCUMENT,
+    Explanation::DOCUMENT,
+    Explanations::DOCUMENT,
     export::HEAD,
     FailureGroup::LIST,
     Job::DOCUMENT,
@@ -49,8 +54,10 @@ pub(crate) const DOCUMENTS: [Document; 26] = [
     Recurring::DOCUMENT,
     Recurring::LIST,
     DayStats::DOCUMENT,
+    Overview::DOCUMENT,
     Tag::LIST,
     Version::DOCUMENT,
+    Wait::DOCUMENT,
     WorkerJobs::DOCUMENT,
     Worker::LIST,
 ];
@@ -253,11 +260,14 @@ mod tests {
     use crate::model::bulk::{BulkItem, Code, RowContent, Totals};
     use crate::model::check::{Example, Found};
     use crate::model::context::{ContextsInFull, ValidatedContexts};
+    use crate::model::explain::{Evidence, Reason, ReasonCode};
     use crate::model::export::{Cancellation, ExportHead, PausedQueue, SavedJob, SavedRecurring};
     use crate::model::finding::FINDINGS;
-    use crate::model::job::{Entry, Failure, Neighbor};
+    use crate::model::job::{Entry, Failure, Neighbor, State};
+    use crate::model::queue::Seconds;
     use crate::model::repair::{Planned, RepairCounts, RepairPlan, Repaired};
     use crate::model::stats::{Histogram, Spread, Stats, StatsByDay};
+    use crate::model::wait::{WaitItem, WaitOutcome, WaitResult, WaitTotals};
     use crate::model::{list::List, repair};
     use crate::name::Name;
     use crate::view::json;
@@ -418,6 +428,51 @@ mod tests {
                 jid: name.clone(),
                 state: name.clone(),
                 queue: None,
+            },
+        );
+        let evidence = Evidence {
+            since: Some(now),
+            until: Some(now),
+            by: Some(Name::from(&b"\xff"[..])),
+            reason: Some(name.clone()),
+            worker: Some(name.clone()),
+            group: Some(name.clone()),
+            message: Some(name.clone()),
+            entry: Some(name.clone()),
+            jobs: Some(1),
+            limit: Some(1),
+            per_minute: Some(1.5),
+            eta_s: Some(1.0),
+            roots: neighbor(),
+            cycle: vec![name.clone()],
+        };
+        let explanation = Explanation {
+            reasons: vec![Reason::new(ReasonCode::Paused, evidence, ["unpause"])],
+            counts: Some(Queue::default()),
+            ..Explanation::default()
+        };
+        compare(&mut kinds, &explanation);
+        let list = List::whole(vec![explanation]);
+        compare(&mut kinds, &Explanations { list });
+        compare(&mut kinds, &Overview::example());
+        compare(
+            &mut kinds,
+            &Wait {
+                totals: WaitTotals {
+                    outcome: WaitOutcome::Deadline,
+                    awaited: State::Complete,
+                    jobs: 1,
+                    reached: 0,
+                    pending: 1,
+                    elapsed_s: Seconds(1.0),
+                },
+                items: vec![WaitItem {
+                    jid: name.clone(),
+                    state: None,
+                    result: WaitResult::Pending,
+                    elapsed_s: None,
+                }],
+                decisive: None,
             },
         );
         compare(

@@ -173,6 +173,10 @@ impl View for Job {
         detail.maybe("queue", self.queue.as_ref());
         let ink = self.state.and_then(Ink::of);
         detail.line_with_remark("state", self.state_text(), ink, self.state_remark(page));
+        if let Some(reason) = &self.blocked_by {
+            let (line, ink) = (reason.line(page), Some(Ink::Yellow));
+            detail.line_with_remark("blocked", line, ink, String::new());
+        }
         match self.priority {
             Some(priority) => {
                 let remark = "higher runs first".to_owned();

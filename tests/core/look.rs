@@ -509,3 +509,96 @@ fn a_key_of_another_type_does_not_stop_a_look() {
     let reply = core.ok("look.jobs 9 full waiting running");
     assert_eq!(of(&reply.list()[1], "state").as_deref(), Some("running"));
 }
+
+// pop
+
+#[test]
+fn look_pop_tells_what_a_pop_meets() {
+    let mut core = Core::new();
+    core.ok("config.set 0 q-max-concurrency 2");
+    for (at, jid) in ["a", "b", "c"].iter().enumerate() {
+        core.ok(&format!("put {at} w q {jid} K {{}} 0"));
+    }
+    core.ok("put 3 w q urgent K {} 0 priority 5");
+    let reply = core.ok("look.pop 50 q b");
+    assert_eq!(of(&reply, "limit").as_deref(), Some("2"));
+    assert_eq!(of(&reply, "held").as_deref(), Some("0"));
+    assert_eq!(of(&reply, "ahead").as_deref(), Some("2"));
+    assert_eq!(of(&reply, "oldest").as_deref(), Some("0"));
+    assert_eq!(of(&reply, "oldest_jid").as_deref(), Some("a"));
+    for absent in ["popped", "seen", "pops", "ghost"] {
+        assert_eq!(of(&reply, absent), None, "{absent}");
+    }
+    core.ok("pop 60 q w1 2");
+    core.redis("ZADD ql:q:q-work 9 nobody");
+    let reply = core.ok("look.pop 70 q b");
+    assert_eq!(of(&reply, "held").as_deref(), Some("2"));
+    assert_eq!(of(&reply, "holder").as_deref(), Some("w1"));
+    assert_eq!(of(&reply, "seen").as_deref(), Some("60"));
+    assert_eq!(of(&reply, "pops").as_deref(), Some("2"));
+    assert_eq!(of(&reply, "ghost").as_deref(), Some("nobody"));
+    assert_eq!(of(&reply, "ahead").as_deref(), Some("1"));
+    assert_eq!(of(&core.ok("look.pop 70 q zzz"), "listed"), None);
+    assert!(
+        core.refused("look.pop 70")
+            .contains("Look(): queue missing")
+    );
+}
+
+#[test]
+fn jobs_of_one_call_are_ahead_of_each_other_in_the_order_of_pops() {
+    let mut core = Core::new();
+    for jid in ["a", "b", "c"] {
+        core.ok(&format!("put 5 w q {jid} K {{}} 0"));
+    }
+    let ahead = |core: &mut Core, jid: &str| of(&core.ok(&format!("look.pop 9 q {jid}")), "ahead");
+    assert_eq!(ahead(&mut core, "c").as_deref(), Some("0"));
+    assert_eq!(ahead(&mut core, "a").as_deref(), Some("2"));
+}
+
+#[test]
+fn the_oldest_wait_may_be_behind_jobs_of_higher_priority() {
+    let mut core = Core::new();
+    core.ok("put 10 w q old K {} 0 priority -3");
+    core.ok("put 20 w q mid K {} 0");
+    core.ok("put 30 w q new K {} 0 priority 7");
+    core.ok("put 40 w q moved K {} 0");
+    core.ok("priority 41 moved 0");
+    let reply = core.ok("look.pop 50 q");
+    assert_eq!(of(&reply, "oldest_jid").as_deref(), Some("old"));
+    core.ok("cancel 51 old");
+    let reply = core.ok("look.pop 52 q");
+    assert_eq!(of(&reply, "oldest_jid").as_deref(), Some("mid"));
+}
+
+// status
+
+#[test]
+fn look_status_counts_failures_since_a_time() {
+    let mut core = Core::new();
+    for at in 0..20 {
+        core.ok(&format!("put {at} w q j{at} K {{}} 0"));
+        core.ok(&format!("pop {at} q w 1"));
+        core.ok(&format!("fail {at} j{at} w g m"));
+    }
+    for since in [0, 1, 7, 19, 20] {
+        let reply = core.ok(&format!("look.status 99 {since}"));
+        let groups = reply.list()[2].list();
+        assert_eq!(groups[0].texts(), ["g", "20", &(20 - since).to_string()]);
+    }
+    // More are counted to a sixteenth.
+    for at in 100..1000 {
+        core.ok(&format!("put {at} w q k{at} K {{}} 0"));
+        core.ok(&format!("pop {at} q w 1"));
+        core.ok(&format!("fail {at} k{at} w g m"));
+    }
+    let reply = core.ok("look.status 1000 500");
+    let recent: f64 = reply.list()[2].list()[0].texts()[2].parse().unwrap();
+    assert!((470.0..=500.0).contains(&recent), "{recent}");
+    let reply = core.ok("look.status 99 0");
+    let queue = &reply.list()[3].list()[0];
+    assert_eq!(queue.list()[1].text(), "920");
+    assert_eq!(queue.list()[3].text(), "920");
+    assert!(reply.list()[1].text().contains("redis_version:"));
+    assert!(core.refused("look.status 99 x").contains("Look(): since"));
+}

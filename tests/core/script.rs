@@ -45,7 +45,7 @@ pub(crate) const COMMANDS: [&str; 37] = [
 ];
 
 /// Our own.
-pub(crate) const OURS: [&str; 14] = [
+pub(crate) const OURS: [&str; 17] = [
     "check.revert",
     "check.slice",
     "guard.cancel",
@@ -56,9 +56,12 @@ pub(crate) const OURS: [&str; 14] = [
     "guard.requeue",
     "look.index",
     "look.jobs",
+    "look.pop",
     "look.queues",
     "look.recurs",
     "look.scan",
+    "look.status",
+    "look.traces",
     "look.workers",
 ];
 
@@ -124,6 +127,9 @@ look.index 15 waiting q 0 5
 look.scan 15 keys 0 10
 look.queues 15
 look.workers 15
+look.pop 15 q j
+look.status 15 0
+look.traces 15 j
 guard.put 15 {} 5 q m K {} 0
 guard.put 15 {} 7 q n K {} 0 depends [\"m\"]
 guard.depends 15 n '' '' j
@@ -234,6 +240,9 @@ fn own_read_commands_run_on_a_server_that_refuses_writes() {
         "look.scan 99 keys 0 100",
         "look.queues 99",
         "look.queues 9999 q",
+        "look.pop 99 q j",
+        "look.status 99 0",
+        "look.traces 99 j",
         "look.workers 99",
         "look.workers 999999 w1",
     ] {

@@ -21,6 +21,13 @@ const ROOT_TEMPLATE: &str = "\
 {before-help}Global flags:
 {options}{after-help}";
 
+/// The first lines of the short help.
+const START: &str = "\
+Start with:
+  qless status        Show the whole system on one screen
+  qless help recipes  What to type when
+";
+
 /// The parts of a doc comment.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Parts {
@@ -118,7 +125,7 @@ pub(crate) fn of_all(root: Command) -> Command {
                 selectors, findings, formats, environment, exit-codes, acl, json.";
     root.long_about(parts.first)
         .help_template(ROOT_TEMPLATE)
-        .before_help(list.trim_end().to_owned())
+        .before_help(format!("{START}\n{}", list.trim_end()))
         .before_long_help(format!("Examples:\n{examples}\n{}", list.trim_end()))
         .after_help(more)
         .after_long_help(format!("{more}\n\n{text}"))

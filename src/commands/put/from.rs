@@ -15,6 +15,7 @@ use crate::session::Session;
 use crate::submit;
 use crate::submit::SubmitOptions;
 use crate::submit::job_spec::JobDefaults;
+use crate::wait::Waiter;
 
 pub(super) fn run(args: &Args, from: &OsStr, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
@@ -53,6 +54,14 @@ pub(super) fn run(args: &Args, from: &OsStr, session: &mut Session) -> Result<Ex
         journal: args.journal.clone(),
         dry_run: args.dry_run,
         replicas: args.replicas.wait_replicas,
+        keep_jids: args.wait.is_some() && !args.dry_run,
     };
-    submit::run(&order, session)
+    let submitted = submit::run(&order, session)?;
+    if !submitted.jids.is_empty()
+        && let Some(options) = args.wait_options(session.now())
+    {
+        let waiter = Waiter::open(options, session)?;
+        super::wait_for(waiter, submitted.jids, session)?;
+    }
+    Ok(submitted.exit)
 }

@@ -4,16 +4,23 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::{Group, Spec};
+use crate::args::moment;
+use crate::args::moment::When;
 use crate::args::shared::{BULK, ExistingQueue, Later, MaxData, Replicas};
 use crate::args::value;
+use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
 use crate::input::source::InputSource;
 use crate::model::jid_source::JidSource;
+use crate::model::job::State;
 use crate::model::rate::Rate;
 use crate::name::Name;
 use crate::session::Session;
+use crate::text::{duration, plural};
+use crate::wait;
+use crate::wait::{WaitOptions, Waiter};
 
 mod from;
 mod one;
@@ -48,15 +55,20 @@ mod one;
 /// jid. If a line depends on a later line, more is kept per line. On a terminal, in a dry run and with
 /// `--existing-queue`, the name of each queue is kept, too: queues that do not exist yet are named.
 ///
+/// `--wait` ends when the jobs that this command put are complete, or when one of them has failed or
+/// was cancelled. stdout is the same as without it.
+///
 /// Example: `jid=$(qless put mail Mail::Welcome --arg user:=42 --delay 10m --tag onboarding)`
 ///
 /// Example: `qless put reports Nightly --jid "nightly-$(date +%F)" --if-absent`
 ///
 /// Example: `jq -c '{queue:"img",klass:"Thumb",data:.}' photos.json | qless put --from - --jid-from sha --rate 500/s`
 ///
-/// Exit codes: 0, 2 usage, 3 some lines failed, 4 a dependency or, with
-/// `--existing-queue`, a queue does not exist, 5 the jid exists
-/// already or the dependencies form a cycle, 6 server, 130 interrupted.
+/// Example: `qless put ci Test --jid build-78 --wait=1s || [ $? = 124 ]`
+///
+/// Exit codes: 0, 2 usage, 3 some lines failed, 4 a dependency or, with `--existing-queue`, a queue
+/// does not exist, 5 the jid exists already or the dependencies form a cycle, 6 server, 8 the job
+/// that `--wait` waited for failed or was cancelled, 124 deadline, 130 interrupted.
 #[derive(Clone, Debug, clap::Args)]
 #[command(override_usage = "qless put [OPTIONS] QUEUE KLASS [DATA] | [QUEUE [KLASS]] --from FILE")]
 pub(crate) struct Args {
@@ -131,6 +143,13 @@ pub(crate) struct Args {
     /// Stop at the first line that fails
     #[arg(help_heading = BULK, long, requires = "from")]
     fail_fast: bool,
+    /// Wait until the job is complete, at most for D, such as `10m`; with `--from`, all jobs
+    #[arg(long, value_name = "D", num_args = 0..=1, require_equals = true,
+          value_parser = moment::deadline)]
+    wait: Option<Option<When>>,
+    /// The same as the D of `--wait=D`; also a time, such as `06:00`
+    #[arg(long, value_name = "D|T", value_parser = moment::deadline, requires = "wait")]
+    deadline: Option<When>,
     #[command(flatten)]
     replicas: Replicas,
     /// Show what would be done; change nothing
@@ -147,6 +166,32 @@ impl Args {
             None => data::limited(data::build(&self.arg)?, most),
         }
     }
+
+    /// Returns what `--wait` asks for.
+    fn wait_options(&self, now: Moment) -> Option<WaitOptions> {
+        let deadline = self.wait.as_ref()?.as_ref().or(self.deadline.as_ref());
+        Some(WaitOptions {
+            awaited: State::Complete,
+            any: false,
+            deadline: deadline.map(|deadline| deadline.left(now)),
+            allow_gone: false,
+            must_exist: false,
+        })
+    }
+}
+
+/// Waits until jobs are complete. stdout stays that of `put`.
+fn wait_for(waiter: Waiter, jids: Vec<Name>, session: &mut Session) -> Result<(), Error> {
+    let options = waiter.options;
+    session.ui.finish()?;
+    let wait = waiter.run(jids, session, |_, _| Ok(()))?;
+    wait::failure(&wait, &options, session)?;
+    let elapsed = duration(wait.totals.elapsed_s.0);
+    let jobs = plural(wait.totals.jobs as u64, "job", "jobs");
+    session
+        .ui
+        .note_on_terminal(&format!("{jobs} complete in {elapsed}"));
+    Ok(())
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run);

@@ -12,6 +12,7 @@ use crate::model::put::Put as Shown;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::short;
+use crate::wait::Waiter;
 
 use super::Args;
 
@@ -48,9 +49,17 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     match args.dry_run {
         true => rehearse(args, &job, now, session),
         false => {
+            // The subscription comes first, so that the wait misses nothing of the job.
+            let waiter = match args.wait_options(now) {
+                Some(options) => Some(Waiter::open(options, session)?),
+                None => None,
+            };
             let exit = put(args, &job, now, session)?;
             if let Some(replicas) = args.replicas.wait_replicas {
                 session.core()?.wait_for_replicas(replicas)?;
+            }
+            if let Some(waiter) = waiter {
+                super::wait_for(waiter, vec![job.jid.clone()], session)?;
             }
             Ok(exit)
         }

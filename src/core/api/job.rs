@@ -206,6 +206,7 @@ pub(crate) fn read(jid: &Name, fields: Value) -> Result<Job, Error> {
             b"spawned_from_jid" => job.spawned_from = Some(Name::from(text)),
             b"since" => job.since = Moment::read(&text),
             b"mark" => job.mark = text,
+            b"grace" => job.in_grace = text == b"1",
             _ => {}
         }
     }

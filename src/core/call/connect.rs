@@ -6,7 +6,7 @@
 
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -68,6 +68,8 @@ struct Request {
     /// Wiped after sending if they hold a password.
     bytes: Packed,
     deadline: Instant,
+    /// Whether everything that arrives is passed on from now on, until the connection breaks.
+    listens: bool,
 }
 
 /// Commands as they go over the wire.
@@ -164,6 +166,9 @@ fn head(bytes: &mut Vec<u8>, sign: u8, mut number: usize) {
     bytes.extend_from_slice(b"\r\n");
 }
 
+/// The number of responses that are kept for a caller that is busy. Then the thread stops reading.
+const BACKLOG: usize = 64;
+
 /// How long after the deadline the thread may still report the timeout itself.
 const GRACE: Duration = Duration::from_millis(100);
 
@@ -175,7 +180,7 @@ impl Connection {
         deadline: Instant,
     ) -> Result<Connection, Fault> {
         let (requests, inbox) = mpsc::channel::<Request>();
-        let (outbox, responses) = mpsc::channel();
+        let (outbox, responses) = mpsc::sync_channel(BACKLOG);
         let (address, tls) = (address.clone(), tls.cloned());
         thread::spawn(move || {
             let opened = connect(&address, tls.as_ref(), deadline);
@@ -191,6 +196,9 @@ impl Connection {
                 return;
             };
             for request in inbox {
+                if request.listens {
+                    return listen(&mut stream, &request, &outbox);
+                }
                 let response = exchange(&mut stream, &request);
                 let broken = response.fault.is_some();
                 if outbox.send(response).is_err() || broken {
@@ -219,7 +227,36 @@ impl Connection {
     /// Sends packed commands. [`Connection::receive`] returns their replies. Returns false if the
     /// connection has ended.
     pub(crate) fn send(&self, bytes: Packed, deadline: Instant) -> bool {
-        self.requests.send(Request { bytes, deadline }).is_ok()
+        let request = Request {
+            bytes,
+            deadline,
+            listens: false,
+        };
+        self.requests.send(request).is_ok()
+    }
+
+    /// Sends packed commands. [`Connection::next`] returns what arrives from now on.
+    pub(crate) fn listen(&self, bytes: Packed, deadline: Instant) {
+        // A connection that has ended is reported by `next`.
+        _ = self.requests.send(Request {
+            bytes,
+            deadline,
+            listens: true,
+        });
+    }
+
+    /// Returns the next message, or the fault that ended the connection; `None` if nothing arrives
+    /// in time.
+    pub(crate) fn next(&self, timeout: Duration) -> Option<Result<Value, Fault>> {
+        let Response { mut replies, fault } = match self.responses.recv_timeout(timeout) {
+            Ok(response) => response,
+            Err(RecvTimeoutError::Timeout) => return None,
+            Err(RecvTimeoutError::Disconnected) => Response::broken(Fault::Closed),
+        };
+        match (replies.pop(), fault) {
+            (Some(message), _) => Some(Ok(message)),
+            (None, fault) => Some(Err(fault.unwrap_or(Fault::Closed))),
+        }
     }
 
     /// Waits for the replies to the oldest commands without replies.
@@ -281,6 +318,26 @@ fn exchange(stream: &mut Stream, request: &Request) -> Response {
         fault => fault,
     });
     Response { replies, fault }
+}
+
+/// Sends the commands and passes on each message, until the connection breaks or nobody takes them.
+fn listen(stream: &mut Stream, request: &Request, outbox: &SyncSender<Response>) {
+    let sent = stream.send(&request.bytes.bytes);
+    let mut message = sent.and_then(|()| stream.receive());
+    while let Ok(value) = message {
+        let response = Response {
+            replies: vec![value],
+            fault: None,
+        };
+        if outbox.send(response).is_err() {
+            return;
+        }
+        message = stream.receive();
+    }
+    if let Err(fault) = message {
+        // The caller may have dropped the connection.
+        _ = outbox.send(Response::broken(fault));
+    }
 }
 
 fn send_and_receive(

@@ -21,6 +21,7 @@ mod retry_policy;
 pub(crate) mod rights;
 mod round;
 mod stream;
+mod subscription;
 mod tls;
 mod verbose;
 
@@ -35,6 +36,7 @@ pub(crate) use self::request::Call;
 use self::retry_policy::Backoff;
 pub(crate) use self::round::Reply;
 use self::round::Round;
+pub(crate) use self::subscription::{Notice, Subscription};
 use self::tls::TlsClient;
 use super::script::Script;
 use crate::address::{Address, Target};
@@ -95,6 +97,8 @@ pub struct Core {
     waits_for_lost_server: bool,
     /// Whether there was a connection.
     was_connected: bool,
+    /// When calls end at the latest, whatever the timeout.
+    caller_deadline: Option<Instant>,
 }
 
 impl Core {
@@ -104,7 +108,13 @@ impl Core {
             (Some(tls), Address::Tcp(host, _)) => Some(TlsClient::new(tls, host)?),
             _ => None,
         };
-        let mut core = Core {
+        let mut core = Core::unconnected(settings, tls);
+        core.dial(Instant::now() + core.timeout, &mut Backoff::default())?;
+        Ok(core)
+    }
+
+    fn unconnected(settings: Settings, tls: Option<TlsClient>) -> Core {
+        Core {
             target: settings.target,
             tls,
             timeout: settings.timeout,
@@ -122,9 +132,8 @@ impl Core {
             ahead: ahead::Requests::default(),
             waits_for_lost_server: true,
             was_connected: false,
-        };
-        core.dial(Instant::now() + core.timeout, &mut Backoff::default())?;
-        Ok(core)
+            caller_deadline: None,
+        }
     }
 
     /// Returns the server's time.
@@ -135,6 +144,11 @@ impl Core {
     /// Returns how long a call may take, with its repetitions.
     pub fn call_timeout(&self) -> Duration {
         self.timeout
+    }
+
+    /// Makes the next calls end at this time at the latest, for a caller with a deadline of its own.
+    pub(crate) fn end_calls_at(&mut self, deadline: Option<Instant>) {
+        self.caller_deadline = deadline;
     }
 
     /// Reports a lost server immediately from now on, for a caller that tries again by itself.
@@ -226,6 +240,9 @@ impl Core {
         let text = now.to_string();
         let begun = Instant::now();
         let deadline = begun + self.timeout;
+        let deadline = self
+            .caller_deadline
+            .map_or(deadline, |end| end.min(deadline));
         let mut round = Round::of(calls);
         let mut backoff = Backoff::default();
         while !round.pending.is_empty() {

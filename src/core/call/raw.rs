@@ -63,7 +63,9 @@ fn by_name(name: &str) -> Option<CallSpec> {
         },
         "multiget" | "jobs" | "failed" | "config.get" => read,
         "look.index" | "look.jobs" | "look.queues" | "look.recurs" | "look.scan"
-        | "look.workers" => read,
+        | "look.status" | "look.workers" => read,
+        "look.pop" => read.about(Queue(0)),
+        "look.traces" => read.about(Jid(0)),
         "stats" | "length" => read.about(Queue(0)),
         "queues" | "workers" => CallSpec {
             may_write: true,

@@ -104,6 +104,8 @@ pub struct Keys {
     stats: String,
     pub config: String,
     lost: String,
+    /// The channel with the events of all jobs.
+    pub log: String,
 }
 
 impl Keys {
@@ -143,6 +145,7 @@ impl Keys {
             stats: named("stats"),
             config: named("config"),
             lost: named("lost"),
+            log: named("on_log"),
         }
     }
 

@@ -106,6 +106,7 @@ pub(crate) const SHARED: &[(&str, Source)] = sources! { "lib/" {
     "job/put_args",
     "dependency/waiting_dependents",
     "dependency/keep_blocked",
+    "queue/oldest",
 } };
 
 /// The functions that only `check.slice`, `check.revert` or a refusal uses. The script holds them as
@@ -221,6 +222,9 @@ pub(crate) const COMMANDS: &[(&str, Source)] = sources! { "command/" {
     "look.workers",
     "look.recurs",
     "look.scan",
+    "look.pop",
+    "look.status",
+    "look.traces",
     "guard.put",
     "guard.requeue",
     "guard.cancel",

@@ -1,0 +1,72 @@
+-- Returns what `status` shows besides queues and workers. The cost hardly depends on the number of jobs: a
+-- failure list is probed for its first failure before `since`. Writes nothing.
+-- Takes: since
+-- Returns: number of complete jobs; text of INFO, nil if the user may not read it; per group: name, jobs, failures
+--   since then; per queue: name, pops of today, completions of today, failures of today, late recurring jobs,
+--   due time of the latest, oldest wait, its jid
+-- Refuses: a time that is not a number
+local call, pcall = redis.call, redis.pcall
+
+-- Returns when the job at an index of a failure list failed; 0 if that is unknown.
+local function failed_at(key, index)
+  local jid = call('lrange', key, index, index)[1]
+  local failure = pcall('hget', Keys.job .. jid, 'failure')
+  if type(failure) ~= 'string' then return 0 end
+  local when = need('failure/decode')(failure).when
+  return type(when) == 'number' and when or 0
+end
+
+-- Returns the number of failures since a time. The newest stands first. Up to 16 it is exact, beyond that to a
+-- sixteenth: each probe reads another job.
+local function recent(key, size, since)
+  if size == 0 or failed_at(key, 0) < since then return 0 end
+  if failed_at(key, size - 1) >= since then return size end
+  local low, high = 1, 8
+  while high < size and failed_at(key, high - 1) >= since do low, high = high, high * 8 end
+  high = math.min(high, size)
+  while high - low > math.max(1, low / 16) do
+    local middle = math.floor((low + high) / 2)
+    if failed_at(key, middle - 1) >= since then low = middle else high = middle end
+  end
+  return low
+end
+
+return function(argv, now, t)
+  local since = need('value/number')(argv[3])
+  if not since then error('Look(): since is not a number') end
+  local groups, queues = {}, {}
+  local names = need('value/sort')(call('smembers', Keys.failures))
+  for i = 1, #names do
+    local key = Keys.group .. names[i]
+    local size = pcall('llen', key)
+    if type(size) ~= 'number' then size = 0 end
+    groups[i] = {names[i], '' .. size, '' .. recent(key, size, since)}
+  end
+  local day = now - now % 86400 .. ':'
+  local function counter(key, field)
+    local value = pcall('hget', key, field)
+    return type(value) == 'string' and value or '0'
+  end
+  names = call('zrange', Keys.queues, 0, -1)
+  local oldest = need('queue/oldest')
+  for i = 1, #names do
+    local queue = names[i]
+    local due = call('zrangebyscore', Keys.queue .. queue .. Keys.recur, 0, t, 'WITHSCORES', 'LIMIT', 0, 1)
+    local waits, jid = oldest(now, t, queue)
+    queues[i] = {
+      queue,
+      counter(Keys.wait .. day .. queue, 'total'),
+      counter(Keys.run .. day .. queue, 'total'),
+      counter(Keys.stats .. day .. queue, 'failures'),
+      '' .. call('zcount', Keys.queue .. queue .. Keys.recur, 0, t),
+      due[2] or false,
+      waits or false,
+      jid or false,
+    }
+  end
+  -- A denied command would leave an entry in the server's log of denials.
+  local may = not redis.acl_check_cmd or redis.acl_check_cmd('info')
+  local info = may and pcall('info')
+  if type(info) ~= 'string' then info = false end
+  return {'' .. call('zcard', Keys.completed), info, groups, queues}
+end

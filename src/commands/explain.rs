@@ -1,0 +1,88 @@
+//! `qless explain`
+
+use super::{Group, Spec};
+use crate::args::format::Format;
+use crate::args::value;
+use crate::clock::moment::Moment;
+use crate::core::api::not_found;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::explain;
+use crate::input::jids;
+use crate::input::jids::JidArgs;
+use crate::input::source::InputSource;
+use crate::model::explain::Explanations;
+use crate::model::list::List;
+use crate::name::Name;
+use crate::session::Session;
+use crate::view::explain::traces;
+
+/// Explain why jobs do not run
+///
+/// Prints the reasons, the most decisive first, each with the facts behind it and the command that
+/// helps. ✗ marks a reason that blocks the job, · one that delays it. For a job that depends on
+/// others, the jobs at the end of the chain are named. `--queue` explains why pops of a queue get no
+/// job. Nothing is popped or promoted.
+///
+/// No key says who pops a queue. `no_consumer` is concluded: the next job waits, nothing holds it
+/// back, no job of the queue is running, and no worker was seen since, or the wait is longer than a
+/// minute.
+///
+/// Examples: `qless explain 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a`
+/// · `qless explain --queue mail`
+/// · `qless jobs --state waiting --older-than 10m -o jid | qless explain - -o ndjson`
+///
+/// Exit codes: 0, 4 unknown jid or queue, 6 server.
+///
+/// See also: `qless get`, `qless depends`, `qless queues`, `qless check`
+#[derive(Clone, Debug, clap::Args)]
+#[command(add = value::Jobs::Open)]
+pub(crate) struct Args {
+    /// Jids of the jobs; `-` reads jids from stdin, `@FILE` from a file
+    #[arg(value_name = "JID", value_parser = value::jids(), required_unless_present = "queue",
+          add = value::Candidates::Targets)]
+    jids: Vec<Name>,
+    /// Explain this queue
+    #[arg(long, value_name = "QUEUE", value_parser = value::name(), conflicts_with = "jids",
+          add = value::Candidates::Queues)]
+    queue: Option<Name>,
+}
+
+pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.require_format(&[Format::Jid])?;
+    if let Some(queue) = &args.queue {
+        let now = session.begin()?;
+        let explanation = explain::queue(session.core()?, now, queue)?;
+        return session.ui.show(&explanation).map(|()| Exit::Ok);
+    }
+    let given = jids::read(&mut InputSource::default(), &args.jids)?;
+    let now = session.begin()?;
+    let found = explain::jobs(session.core()?, now, given.jids())?;
+    let missing = given.jids().iter().zip(&found);
+    let missing = missing.filter(|(_, found)| found.is_none());
+    let missing: Vec<Name> = missing.map(|(jid, _)| jid.clone()).collect();
+    let mut found: Vec<_> = found.into_iter().flatten().collect();
+    match (given, found.len()) {
+        (JidArgs::One(_), 1) => session.ui.show(&found.remove(0))?,
+        (JidArgs::One(_), _) => {}
+        (JidArgs::Many(_), _) => session.ui.show(&Explanations {
+            list: List::whole(found),
+        })?,
+    }
+    match missing.as_slice() {
+        [jid] => Err(unknown(jid, now, session)?),
+        missing => not_found::jobs(missing).map(|()| Exit::Ok),
+    }
+}
+
+/// Returns the error about a job that does not exist, with the traces that are left of it.
+fn unknown(jid: &Name, now: Moment, session: &mut Session) -> Result<Error, Error> {
+    let found = session.core()?.traces(now, jid)?;
+    let error = not_found::job(jid);
+    Ok(match traces(&found) {
+        Some(left) => error.hint(format!("traces are left: {left}")),
+        None => error,
+    })
+}

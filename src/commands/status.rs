@@ -1,0 +1,176 @@
+//! `qless status`
+
+use std::time::{Duration, Instant};
+
+use super::{Group, Spec};
+use crate::args::shared::Watch;
+use crate::args::value;
+use crate::clock::moment::Moment;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::model::overview::{
+    LastMinute, Overview, OverviewTotals, PausedPart, Problem, ProblemCode, Sample, StatusFacts,
+};
+use crate::model::queue::{Queue, Seconds};
+use crate::model::worker::Worker;
+use crate::session::Session;
+
+/// Show the whole system on one screen
+///
+/// The server, the number of jobs in each state, what was popped and completed today (UTC), the oldest
+/// waits, paused queues, recent failures, workers, recurring jobs that are late, and what needs
+/// attention. `--watch` also shows how many jobs are put and completed per second. The number of calls
+/// does not depend on the number of jobs. More than 16 recent failures of a group are counted to a
+/// sixteenth.
+///
+/// Examples: `qless status` · `qless status --since 10m` · `qless status -o json | jq .totals`
+///
+/// Exit codes: 0, 6 server.
+///
+/// See also: `qless queues`, `qless failed`, `qless workers`, `qless explain`
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Count the failures of this time
+    #[arg(long, value_name = "D", value_parser = value::duration, default_value = "1h")]
+    since: Duration,
+    #[command(flatten)]
+    pub watch: Watch,
+}
+
+pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).watch(|args| args.watch.every);
+
+/// The time over which rates are counted.
+const WINDOW: Duration = Duration::from_secs(60);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.require_format(&[])?;
+    session.ui.check_columns::<Overview>()?;
+    let now = session.begin()?;
+    let since = args.since.as_secs_f64();
+    let from = Moment::from_seconds(now.seconds() - since).unwrap_or(now);
+    let core = session.core()?;
+    let queues = core.queues(now, &[])?;
+    let workers = core.workers(now, &[])?;
+    let facts = core.status_facts(now, from)?;
+    let mut overview = overview(&queues, workers, facts, now);
+    overview.since_s = Seconds(since);
+    overview.last_minute = last_minute(&overview, session);
+    session.ui.show(&overview)?;
+    Ok(Exit::Ok)
+}
+
+fn overview(queues: &[Queue], workers: Vec<Worker>, facts: StatusFacts, now: Moment) -> Overview {
+    let sum = |count: fn(&Queue) -> u64| queues.iter().map(count).sum::<u64>();
+    let busy = workers
+        .iter()
+        .filter(|worker| worker.running + worker.stalled > 0);
+    let totals = OverviewTotals {
+        queues: queues.len() as u64,
+        waiting: sum(|queue| queue.waiting),
+        running: sum(|queue| queue.running),
+        stalled: sum(|queue| queue.stalled),
+        scheduled: sum(|queue| queue.scheduled),
+        depends: sum(|queue| queue.depends),
+        failed: facts.groups.iter().map(|group| group.jobs).sum(),
+        complete: facts.complete,
+        recurring: sum(|queue| queue.recurring),
+        groups: facts.groups.len() as u64,
+        workers: workers.len() as u64,
+        busy_workers: busy.count() as u64,
+    };
+    let paused = queues.iter().filter(|queue| queue.paused);
+    let paused = paused.map(|queue| PausedPart {
+        queue: queue.name.clone(),
+        since: queue.paused_since,
+        until: queue.paused_until,
+        by: queue.paused_by.clone(),
+        reason: queue.paused_reason.clone(),
+    });
+    let mut today = facts.today;
+    let seconds = now.seconds().rem_euclid(86_400.0);
+    if seconds >= 1.0 {
+        today.popped_per_s = Some(Seconds(today.popped as f64 / seconds));
+        today.completed_per_s = Some(Seconds(today.completed as f64 / seconds));
+    }
+    let mut waits = facts.waits;
+    waits.sort_by(|one, other| other.wait_s.0.total_cmp(&one.wait_s.0));
+    let mut failures = facts.groups;
+    failures.retain(|group| group.recent > 0);
+    failures.sort_by_key(|group| std::cmp::Reverse(group.recent));
+    let mut overview = Overview {
+        server: facts.server,
+        totals,
+        today,
+        waits,
+        paused: paused.collect(),
+        failures,
+        late_recurring: facts.late_recurring,
+        ..Overview::default()
+    };
+    let mut stalled = workers;
+    stalled.retain(|worker| worker.stalled > 0);
+    overview.stalled_workers = stalled;
+    overview.problems = problems(&overview, now);
+    overview
+}
+
+/// How long a recurring job may be due before it counts as late.
+const LATE: f64 = 60.0;
+
+/// Returns what needs attention.
+fn problems(overview: &Overview, now: Moment) -> Vec<Problem> {
+    let totals = &overview.totals;
+    let server = overview.server.clone().unwrap_or_default();
+    let has_limit = server.max_memory_bytes > 0;
+    let is_late = |due: Option<Moment>| due.is_some_and(|due| now.since(due) > LATE);
+    let late = &overview.late_recurring;
+    let found = [
+        (
+            ProblemCode::Eviction,
+            has_limit && server.eviction != "noeviction",
+        ),
+        (
+            ProblemCode::Memory,
+            has_limit && server.memory_bytes > server.max_memory_bytes / 10 * 9,
+        ),
+        (ProblemCode::Persistence, server.save_failed),
+        (ProblemCode::Replica, server.link_down),
+        (ProblemCode::Stalled, totals.stalled > 0),
+        (
+            ProblemCode::NoWorkers,
+            totals.waiting > 0 && totals.workers == 0,
+        ),
+        (
+            ProblemCode::LateRecurring,
+            late.iter().any(|queue| is_late(queue.due)),
+        ),
+    ];
+    let found = found.into_iter().filter(|(_, is)| *is);
+    found.map(|(code, _)| Problem(code)).collect()
+}
+
+/// Returns the rates since the oldest count of the last minute, and notes the present one.
+fn last_minute(overview: &Overview, session: &mut Session) -> Option<LastMinute> {
+    let totals = &overview.totals;
+    let queued = totals.waiting + totals.running + totals.stalled + totals.scheduled;
+    let at = Instant::now();
+    let sample = Sample {
+        at,
+        open: queued + totals.depends + totals.failed,
+        completed: overview.today.completed,
+    };
+    let samples = &mut session.samples;
+    samples.retain(|sample| at.duration_since(sample.at) <= WINDOW);
+    let first = samples.first().copied();
+    samples.push(sample);
+    let first = first?;
+    let seconds = at.duration_since(first.at).as_secs_f64();
+    // At midnight the counter of completions begins again.
+    let completed = sample.completed.checked_sub(first.completed)? as f64;
+    let put = (sample.open as f64 - first.open as f64 + completed).max(0.0);
+    (seconds > 0.0).then(|| LastMinute {
+        seconds: Seconds(seconds),
+        put_per_s: Seconds(put / seconds),
+        completed_per_s: Seconds(completed / seconds),
+    })
+}

@@ -1,0 +1,137 @@
+//! `qless wait`
+
+use super::{Group, Spec};
+use crate::args::format::Format;
+use crate::args::moment;
+use crate::args::moment::When;
+use crate::args::shared::Targets;
+use crate::args::value;
+use crate::core::api::job::Detail;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::input::jids;
+use crate::input::source::InputSource;
+use crate::model::job::State;
+use crate::model::wait::{WaitItem, WaitResult, WaitTotals};
+use crate::name::Name;
+use crate::select;
+use crate::session::Session;
+use crate::ui::Ui;
+use crate::view::json;
+use crate::wait;
+use crate::wait::{WaitOptions, Waiter};
+
+/// Wait until jobs are complete
+///
+/// Prints a line for each job when its wait ends. The command ends as soon as the result is certain:
+/// when all jobs are complete, or when one has failed or was cancelled. With `--any` it ends when one
+/// is complete, or when none can be. A job that is complete already counts immediately. A selector
+/// means the jobs that match at the start.
+///
+/// A job that is complete is kept for a time, by default 7 days (`jobs-history`). A job that was
+/// complete and has expired before the wait cannot be told from one that was cancelled: `--allow-gone`
+/// accepts both.
+///
+/// Examples: `qless wait build-78 --deadline 30s`
+/// · `qless wait --tag night --deadline 10m && echo all done`
+/// · `qless jobs --queue ci -o jid | qless wait - --any --deadline 30s`
+/// · `qless wait build-78 --for running --deadline 30s`
+///
+/// Exit codes: 0, 4 unknown jid, 6 server, 8 a job failed or was cancelled, 124 deadline,
+/// 130 interrupted.
+///
+/// See also: `qless put --wait`, `qless explain`, `qless help selectors`
+#[derive(Clone, Debug, clap::Args)]
+#[command(add = value::Jobs::Open)]
+pub(crate) struct Args {
+    #[command(flatten)]
+    targets: Targets,
+    /// Wait for one of the jobs, not for all
+    #[arg(long)]
+    any: bool,
+    /// Wait for this state instead of complete
+    #[arg(long = "for", value_name = "STATE", value_parser = value::state(),
+          default_value = "complete")]
+    awaited: State,
+    /// End after this time, such as `10m`, or at this time, such as `06:00`
+    #[arg(long, value_name = "D|T", value_parser = moment::deadline)]
+    deadline: Option<When>,
+    /// Accept jobs that do not exist: complete and expired, or cancelled
+    #[arg(long)]
+    allow_gone: bool,
+}
+
+pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).unpaged();
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.require_format(&[Format::Jid])?;
+    args.targets.check()?;
+    let by_jid = !args.targets.jids.is_empty();
+    let given = match by_jid {
+        true => Some(jids::read(&mut InputSource::default(), &args.targets.jids)?),
+        false => None,
+    };
+    let now = session.begin()?;
+    let options = WaitOptions {
+        awaited: args.awaited,
+        any: args.any,
+        deadline: args.deadline.map(|deadline| deadline.left(now)),
+        allow_gone: args.allow_gone,
+        must_exist: by_jid,
+    };
+    let waiter = Waiter::open(options, session)?;
+    let jids: Vec<Name> = match given {
+        Some(given) => given.into_jids(),
+        None => {
+            let jobs = select::all(session, now, &args.targets.selector, Detail::Match)?;
+            jobs.into_iter().map(|job| job.jid).collect()
+        }
+    };
+    if jids.is_empty() {
+        session.ui.note("no job matches: nothing to wait for");
+    }
+    let wait = waiter.run(jids, session, show)?;
+    match session.ui.format() {
+        Format::Json => session.ui.show(&wait)?,
+        Format::Ndjson => {
+            let pending = wait.items.iter();
+            for item in pending.filter(|item| item.result == WaitResult::Pending) {
+                show_line(item, &mut session.ui)?;
+            }
+            let summary = &wait.totals;
+            let line = json::line(&SummaryLine { summary }).map_err(Error::internal)?;
+            session.ui.write(&line)?;
+        }
+        _ => {}
+    }
+    match wait::failure(&wait, &options, session) {
+        // The document has the outcome.
+        Err(error) if session.ui.format().is_json() => Ok(error.exit()),
+        Err(error) => Err(error),
+        Ok(()) => Ok(Exit::Ok),
+    }
+}
+
+#[derive(serde::Serialize)]
+struct SummaryLine<'a> {
+    summary: &'a WaitTotals,
+}
+
+/// Writes a job whose wait has ended.
+fn show(ui: &mut Ui, item: &WaitItem) -> Result<(), Error> {
+    match ui.format() {
+        Format::Table => {
+            let line = item.line(ui.page());
+            ui.text(&line)
+        }
+        Format::Ndjson => show_line(item, ui),
+        Format::Jid if matches!(item.result, WaitResult::Reached(_)) => {
+            ui.verbatim(&[item.jid.as_bytes(), b"\n"].concat())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn show_line(item: &WaitItem, ui: &mut Ui) -> Result<(), Error> {
+    ui.write(&json::line(item).map_err(Error::internal)?)
+}

@@ -1,0 +1,192 @@
+//! Subscriptions: what the core publishes on its channels, over a connection of their own.
+//!
+//! Redis delivers a message at most once, and none while the connection is broken. So a caller reads
+//! the state after each [`Notice::Subscribed`], and takes a message as the reason to read again.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Weak};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::connect::{Fault, Packed};
+use super::retry_policy::Backoff;
+use super::{Call, Core, Settings, Value, error, server_error};
+use crate::error::{Error, Kind};
+
+/// A subscription to channels. A thread subscribes again when the connection breaks, until the
+/// subscription is dropped.
+#[derive(Debug)]
+pub(crate) struct Subscription {
+    notices: Receiver<Result<Notice, Error>>,
+    /// The thread ends when this is dropped.
+    _open: Arc<()>,
+}
+
+/// What a subscription reports.
+#[derive(Debug)]
+pub(crate) enum Notice {
+    /// The server publishes to this client from now on. Earlier messages may have been missed.
+    Subscribed,
+    /// A message.
+    Message(Vec<u8>),
+}
+
+/// The number of notices that are kept for a caller that is busy. Then the thread stops reading, and
+/// the server keeps the messages, or drops the connection.
+const BACKLOG: usize = 1000;
+
+/// Time between two checks whether the subscription is still in use.
+const CHECK: Duration = Duration::from_secs(1);
+
+impl Core {
+    /// Subscribes to channels. The server publishes to this client when this returns, so that a read
+    /// afterwards misses no change.
+    pub(crate) fn subscribe(&self, channels: Vec<String>) -> Result<Subscription, Error> {
+        let settings = Settings {
+            target: self.target.clone(),
+            prefix: self.prefix().to_owned(),
+            name: self.name.clone(),
+            timeout: self.timeout,
+            clock: self.clock.clone(),
+            trace: self.trace,
+            read_only: self.read_only,
+            writes: false,
+        };
+        let core = Core::unconnected(settings, self.tls.clone());
+        let (outbox, notices) = sync_channel(BACKLOG);
+        let open = Arc::new(());
+        let subscriber = Subscriber {
+            core,
+            channels,
+            outbox,
+            open: Arc::downgrade(&open),
+        };
+        thread::spawn(move || subscriber.run());
+        match notices.recv_timeout(self.timeout) {
+            Ok(Ok(_)) => Ok(Subscription {
+                notices,
+                _open: open,
+            }),
+            Ok(Err(error)) => Err(error),
+            Err(_) => Err(error::not_connected(
+                Fault::TimedOut,
+                &self.target,
+                self.timeout,
+            )),
+        }
+    }
+}
+
+impl Subscription {
+    /// Returns the next notice; `None` if there is none until that time.
+    pub(crate) fn next(&self, until: Instant) -> Option<Notice> {
+        let timeout = until.saturating_duration_since(Instant::now());
+        match self.notices.recv_timeout(timeout) {
+            Ok(notice) => notice.ok(),
+            Err(RecvTimeoutError::Timeout) => None,
+            // The server took the right to subscribe away.
+            Err(RecvTimeoutError::Disconnected) => {
+                thread::sleep(until.saturating_duration_since(Instant::now()));
+                None
+            }
+        }
+    }
+}
+
+/// The thread of a subscription.
+struct Subscriber {
+    core: Core,
+    channels: Vec<String>,
+    outbox: SyncSender<Result<Notice, Error>>,
+    open: Weak<()>,
+}
+
+/// Why a connection no longer delivers.
+enum Ended {
+    Broken,
+    /// The server refused, such as a user without the right.
+    Refused(Error),
+    /// The subscription was dropped.
+    Unused,
+}
+
+impl Subscriber {
+    /// Subscribes again and again. Only the first attempt reports that it cannot connect.
+    fn run(mut self) {
+        let mut backoff = Backoff::default();
+        while self.open.strong_count() > 0 {
+            let is_first = !self.core.was_connected;
+            let deadline = Instant::now() + self.core.timeout;
+            match self.core.dial(deadline, &mut Backoff::default()) {
+                Ok(()) => match self.listen(deadline) {
+                    Ended::Broken => {}
+                    Ended::Refused(error) => return self.report(error),
+                    Ended::Unused => return,
+                },
+                Err(error) if is_first => return self.report(error),
+                Err(_) => {}
+            }
+            backoff.wait(Instant::now() + CHECK);
+        }
+    }
+
+    /// Reports why there is no subscription.
+    fn report(&self, error: Error) {
+        // The caller may have stopped waiting for the first notice.
+        _ = self.outbox.send(Err(error));
+    }
+
+    /// Subscribes on the open connection and passes on its messages.
+    fn listen(&mut self, deadline: Instant) -> Ended {
+        let Some(connection) = self.core.connection.take() else {
+            return Ended::Broken;
+        };
+        let mut packed = Packed::default();
+        for channel in &self.channels {
+            packed.add(&["SUBSCRIBE", channel]);
+        }
+        connection.listen(packed, deadline);
+        let mut confirmed = 0;
+        while self.open.strong_count() > 0 {
+            let notice = match connection.next(CHECK) {
+                None => continue,
+                Some(Err(_)) => return Ended::Broken,
+                Some(Ok(value)) => match self.read(value) {
+                    Ok(Some(notice)) => notice,
+                    Ok(None) => {
+                        confirmed += 1;
+                        if confirmed < self.channels.len() {
+                            continue;
+                        }
+                        Notice::Subscribed
+                    }
+                    Err(error) => return Ended::Refused(error),
+                },
+            };
+            if self.outbox.send(Ok(notice)).is_err() {
+                return Ended::Unused;
+            }
+        }
+        Ended::Unused
+    }
+
+    /// Reads a message; `None` stands for the confirmation of a channel.
+    fn read(&self, value: Value) -> Result<Option<Notice>, Error> {
+        if let Some(refused) = server_error(&value) {
+            let call = Call::plain("SUBSCRIBE").args(&self.channels);
+            let (target, script) = (&self.core.target, &self.core.script);
+            return Err(error::call_refused(&refused, &call, target, script));
+        }
+        let Value::Array(parts) = value else {
+            return Err(Error::new(Kind::Protocol, "a message is not a list"));
+        };
+        let mut parts = parts.into_iter().map(|part| match part {
+            Value::BulkString(bytes) => bytes,
+            _ => Vec::new(),
+        });
+        match (parts.next().as_deref(), parts.next(), parts.next()) {
+            (Some(b"message"), Some(_), Some(text)) => Ok(Some(Notice::Message(text))),
+            _ => Ok(None),
+        }
+    }
+}

@@ -1,0 +1,365 @@
+//! From facts to reasons, the most decisive one first. Reads nothing.
+
+use super::walk::Walk;
+use crate::clock::moment::Moment;
+use crate::json::Json;
+use crate::model::explain::{Evidence, PopFacts, Reason, ReasonCode};
+use crate::model::job::{Job, Neighbor, State};
+use crate::model::queue::Queue;
+use crate::model::recur::Recurring;
+use crate::name::Name;
+
+/// How long the next job may wait while pops are possible, before that means that no worker pops.
+const PATIENCE: f64 = 10.0;
+
+/// The same if workers are seen, in whatever queue. They may poll seldom.
+const LONG_PATIENCE: f64 = 60.0;
+
+/// The most jobs that evidence names.
+const ROOTS: usize = 10;
+
+/// Returns why a job does not run.
+pub(super) fn of_job(
+    job: &Job,
+    queue: Option<(&Queue, &PopFacts)>,
+    walk: Option<&Walk>,
+    now: Moment,
+) -> Vec<Reason> {
+    let jid = &job.jid;
+    let mut reasons = Vec::new();
+    let worker = job.worker.clone();
+    match job.state {
+        Some(State::Complete) => reasons.push(Reason::new(
+            ReasonCode::Complete,
+            Evidence {
+                since: job.since,
+                ..Evidence::default()
+            },
+            [Name::from("retry"), "--completed".into(), jid.clone()],
+        )),
+        Some(State::Failed) => {
+            let failure = job.failure.clone().unwrap_or_default();
+            let evidence = Evidence {
+                since: failure.when.or(job.since),
+                group: Some(failure.group),
+                message: Some(failure.message),
+                worker: failure.worker,
+                ..Evidence::default()
+            };
+            let fix = [Name::from("retry"), jid.clone()];
+            reasons.push(Reason::new(ReasonCode::Failed, evidence, fix));
+        }
+        Some(State::Running) => {
+            let code = match job.in_grace {
+                true => ReasonCode::Grace,
+                false => ReasonCode::Running,
+            };
+            let evidence = Evidence {
+                since: job.since,
+                until: job.expires,
+                worker,
+                ..Evidence::default()
+            };
+            let fix = [Name::from("timeout"), jid.clone()];
+            reasons.push(Reason::new(code, evidence, fix));
+        }
+        Some(State::Stalled) => {
+            let evidence = Evidence {
+                since: job.expires.or(job.since),
+                worker: worker.clone(),
+                ..Evidence::default()
+            };
+            let fix = match worker {
+                Some(worker) => vec![Name::from("workers"), worker],
+                None => vec![Name::from("workers")],
+            };
+            reasons.push(Reason::new(ReasonCode::Stalled, evidence, fix).delaying());
+        }
+        Some(State::Depends) => {
+            if let Some(walk) = walk {
+                add_dependencies(job, walk, &mut reasons);
+            }
+        }
+        Some(State::Scheduled) if job.scheduled_for.is_some_and(|due| due > now) => {
+            let evidence = Evidence {
+                until: job.scheduled_for,
+                ..Evidence::default()
+            };
+            let fix = [Name::from("promote"), jid.clone()];
+            reasons.push(Reason::new(ReasonCode::Scheduled, evidence, fix));
+        }
+        _ => {}
+    }
+    let is_queued = !matches!(
+        job.state,
+        Some(State::Complete | State::Failed | State::Running)
+    );
+    if let (true, Some((queue, facts))) = (is_queued, queue) {
+        let can_wait = matches!(job.state, Some(State::Waiting | State::Stalled))
+            || job.state == Some(State::Scheduled) && reasons.is_empty();
+        let is_unlisted = match job.state {
+            Some(State::Waiting) => !facts.listed,
+            Some(State::Scheduled) => job.scheduled_for.is_none(),
+            state => state.is_none(),
+        };
+        if is_unlisted {
+            reasons.push(broken(&queue.name, None));
+        }
+        add_queue(queue, facts, can_wait, now, &mut reasons);
+        if Json::read(job.data.as_bytes()).is_none() {
+            let fix = [Name::from("get"), jid.clone(), "--data".into()];
+            let invalid = Reason::new(ReasonCode::DataInvalid, Evidence::default(), fix);
+            reasons.push(invalid.delaying());
+        }
+        if facts.ahead > 0 {
+            reasons.push(ahead(job, facts, now));
+        }
+    }
+    if is_queued && queue.is_none() {
+        // The server has nothing of its queue.
+        reasons.push(broken(&job.queue.clone().unwrap_or_default(), None));
+    }
+    // A reason that blocks is more decisive than one that delays.
+    reasons.sort_by_key(|reason| !reason.blocking);
+    reasons
+}
+
+/// Returns why pops of a queue get no job.
+pub(super) fn of_queue(queue: &Queue, facts: &PopFacts, now: Moment) -> Vec<Reason> {
+    let mut reasons = Vec::new();
+    add_queue(queue, facts, queue.waiting > 0, now, &mut reasons);
+    let name = || queue.name.clone();
+    if facts.late_recurring > 0 && !queue.paused {
+        let evidence = Evidence {
+            jobs: Some(facts.late_recurring),
+            ..Evidence::default()
+        };
+        let fix = [Name::from("recur"), "list".into(), name()];
+        let late = Reason::new(ReasonCode::RecurringNotPolled, evidence, fix);
+        reasons.push(late.delaying());
+    }
+    let count = |code, jobs: u64, state: State, until| {
+        let evidence = Evidence {
+            jobs: Some(jobs),
+            until,
+            ..Evidence::default()
+        };
+        let words = ["jobs", "--queue"].map(Name::from).into_iter();
+        let state = ["--state", state.word()].map(Name::from);
+        Reason::new(code, evidence, words.chain([name()]).chain(state))
+    };
+    if queue.stalled > 0 {
+        let stalled = count(ReasonCode::Stalled, queue.stalled, State::Stalled, None);
+        reasons.push(stalled.delaying());
+    }
+    if queue.waiting == 0 && queue.scheduled > 0 {
+        let code = ReasonCode::Scheduled;
+        reasons.push(count(code, queue.scheduled, State::Scheduled, facts.due));
+    }
+    if queue.waiting == 0 && queue.depends > 0 {
+        reasons.push(count(
+            ReasonCode::Depends,
+            queue.depends,
+            State::Depends,
+            None,
+        ));
+    }
+    reasons.sort_by_key(|reason| !reason.blocking);
+    reasons
+}
+
+/// Returns why a recurring job puts no jobs.
+pub(super) fn of_recurring(
+    recurring: &Recurring,
+    queue: Option<(&Queue, &PopFacts)>,
+    now: Moment,
+) -> Vec<Reason> {
+    let mut reasons = Vec::new();
+    let is_late = recurring.next.is_some_and(|next| next <= now);
+    if let Some((queue, facts)) = queue {
+        add_queue(queue, facts, false, now, &mut reasons);
+    }
+    let run = [Name::from("recur"), "run".into(), recurring.jid.clone()];
+    let (code, evidence) = match is_late {
+        true => {
+            let evidence = Evidence {
+                since: recurring.next,
+                ..Evidence::default()
+            };
+            (ReasonCode::RecurringNotPolled, evidence)
+        }
+        false => {
+            let evidence = Evidence {
+                until: recurring.next,
+                ..Evidence::default()
+            };
+            (ReasonCode::Scheduled, evidence)
+        }
+    };
+    reasons.push(Reason::new(code, evidence, run));
+    reasons
+}
+
+/// Adds the reasons of a queue that hold for each of its jobs. `can_wait`: a pop would return a job
+/// otherwise.
+fn add_queue(
+    queue: &Queue,
+    facts: &PopFacts,
+    can_wait: bool,
+    now: Moment,
+    reasons: &mut Vec<Reason>,
+) {
+    let name = || queue.name.clone();
+    if queue.paused {
+        let evidence = Evidence {
+            since: queue.paused_since,
+            until: queue.paused_until,
+            by: queue.paused_by.clone(),
+            reason: queue.paused_reason.clone(),
+            ..Evidence::default()
+        };
+        let fix = [Name::from("unpause"), name()];
+        reasons.push(Reason::new(ReasonCode::Paused, evidence, fix));
+    }
+    let is_full = facts.limit.is_some_and(|limit| facts.held >= limit);
+    if is_full {
+        let evidence = Evidence {
+            jobs: Some(facts.held),
+            limit: facts.limit,
+            ..Evidence::default()
+        };
+        let key = [name().as_bytes(), b"-max-concurrency"].concat();
+        let fix = ["config", "set"].map(Name::from).into_iter();
+        let fix = fix.chain([Name::from(key), "N".into()]);
+        reasons.push(Reason::new(ReasonCode::Concurrency, evidence, fix));
+    }
+    if let Some(ghost) = &facts.ghost {
+        reasons.push(broken(&queue.name, Some(ghost)).delaying());
+    }
+    if can_wait && !queue.paused && !is_full {
+        reasons.extend(no_consumer(queue, facts, now));
+    }
+}
+
+fn broken(queue: &Name, entry: Option<&Name>) -> Reason {
+    let evidence = Evidence {
+        entry: entry.cloned(),
+        ..Evidence::default()
+    };
+    let fix = ["check", "--repair", "--queue"].map(Name::from).into_iter();
+    Reason::new(
+        ReasonCode::QueueBroken,
+        evidence,
+        fix.chain([queue.clone()]),
+    )
+}
+
+/// Returns the reason that no worker pops, if the facts allow that conclusion: a worker that pops
+/// would have taken the next job.
+fn no_consumer(queue: &Queue, facts: &PopFacts, now: Moment) -> Option<Reason> {
+    let waited = match (facts.queued, queue.head_wait_s) {
+        (Some(queued), _) => now.since(queued),
+        (None, wait) => wait?.0,
+    };
+    let unseen = facts.seen.is_none_or(|seen| now.since(seen) >= waited);
+    let long = if unseen { PATIENCE } else { LONG_PATIENCE };
+    if facts.held > 0 || waited < long {
+        return None;
+    }
+    let evidence = Evidence {
+        since: facts.seen,
+        worker: facts.worker.clone(),
+        ..Evidence::default()
+    };
+    Some(Reason::new(ReasonCode::NoConsumer, evidence, ["workers"]))
+}
+
+fn ahead(job: &Job, facts: &PopFacts, now: Moment) -> Reason {
+    // The pace of today, if a minute of it has passed.
+    let pace = facts.day.map(|day| now.since(day) / 60.0);
+    let pace = pace.filter(|minutes| (1.0..=1440.0).contains(minutes));
+    let pace = pace.map(|minutes| facts.pops as f64 / minutes);
+    let pace = pace.filter(|pace| *pace > 0.0);
+    let evidence = Evidence {
+        jobs: Some(facts.ahead),
+        per_minute: pace,
+        eta_s: pace.map(|pace| facts.ahead as f64 / pace * 60.0),
+        ..Evidence::default()
+    };
+    let fix = [
+        Name::from("priority"),
+        job.jid.clone(),
+        "--to".into(),
+        "N".into(),
+    ];
+    Reason::new(ReasonCode::Ahead, evidence, fix).delaying()
+}
+
+/// Adds why a blocked job is blocked.
+fn add_dependencies(job: &Job, walk: &Walk, reasons: &mut Vec<Reason>) {
+    if let [owner, next, ..] = walk.cycle.as_slice() {
+        let evidence = Evidence {
+            cycle: walk.cycle.clone(),
+            ..Evidence::default()
+        };
+        let fix = [
+            Name::from("depends"),
+            owner.clone(),
+            "--off".into(),
+            next.clone(),
+        ];
+        reasons.push(Reason::new(ReasonCode::DependsCycle, evidence, fix));
+    }
+    let evidence = |roots: Vec<Neighbor>| Evidence {
+        jobs: Some(roots.len() as u64),
+        roots: roots.into_iter().take(ROOTS).collect(),
+        ..Evidence::default()
+    };
+    if let Some((owner, missing)) = walk.missing.first() {
+        let jids = walk.missing.iter().map(|(_, jid)| jid.clone());
+        let roots = jids.map(|jid| Neighbor::new(jid, None)).collect();
+        let fix = [
+            Name::from("depends"),
+            owner.clone(),
+            "--off".into(),
+            missing.clone(),
+        ];
+        reasons.push(Reason::new(
+            ReasonCode::DependsMissing,
+            evidence(roots),
+            fix,
+        ));
+    }
+    let of = |wanted: &dyn Fn(Option<State>) -> bool| {
+        let roots = walk.roots.values().filter(|root| wanted(root.state));
+        roots.cloned().collect::<Vec<Neighbor>>()
+    };
+    let failed = of(&|state| state == Some(State::Failed));
+    if let Some(first) = failed.first() {
+        let fix = [Name::from("retry"), first.jid.clone()];
+        let failure = first.job.as_ref().and_then(|job| job.failure.clone());
+        let (group, message) = failure
+            .map(|failure| (failure.group, failure.message))
+            .unzip();
+        let evidence = Evidence {
+            group,
+            message,
+            ..evidence(failed.clone())
+        };
+        reasons.push(Reason::new(ReasonCode::DependsFailed, evidence, fix));
+    }
+    let open = of(&|state| !matches!(state, Some(State::Failed | State::Complete)));
+    if let Some(first) = open.first() {
+        let fix = [Name::from("explain"), first.jid.clone()];
+        reasons.push(Reason::new(
+            ReasonCode::Depends,
+            evidence(open.clone()),
+            fix,
+        ));
+    }
+    if reasons.is_empty() && !walk.is_cut {
+        // It depends on nothing, or on complete jobs: its release was lost.
+        let queue = job.queue.clone().unwrap_or_default();
+        reasons.push(broken(&queue, None));
+    }
+}

@@ -1,0 +1,319 @@
+//! Why a job does not run, or why a queue hands out none: reasons, each with its evidence and the
+//! command that helps.
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use super::field::Field;
+use super::job::{Neighbor, State};
+use super::list::List;
+use super::queue::{Queue, Seconds};
+use crate::clock::moment::Moment;
+use crate::name;
+use crate::name::Name;
+
+/// A reason, as documents name it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReasonCode {
+    Complete,
+    Failed,
+    Running,
+    Grace,
+    Stalled,
+    DependsCycle,
+    DependsMissing,
+    DependsFailed,
+    Depends,
+    Scheduled,
+    QueueBroken,
+    Paused,
+    Concurrency,
+    NoConsumer,
+    RecurringNotPolled,
+    DataInvalid,
+    Ahead,
+}
+
+impl ReasonCode {
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            ReasonCode::Complete => "complete",
+            ReasonCode::Failed => "failed",
+            ReasonCode::Running => "running",
+            ReasonCode::Grace => "grace",
+            ReasonCode::Stalled => "stalled",
+            ReasonCode::DependsCycle => "depends_cycle",
+            ReasonCode::DependsMissing => "depends_missing",
+            ReasonCode::DependsFailed => "depends_failed",
+            ReasonCode::Depends => "depends",
+            ReasonCode::Scheduled => "scheduled",
+            ReasonCode::QueueBroken => "queue_broken",
+            ReasonCode::Paused => "paused",
+            ReasonCode::Concurrency => "concurrency",
+            ReasonCode::NoConsumer => "no_consumer",
+            ReasonCode::RecurringNotPolled => "recurring_not_polled",
+            ReasonCode::DataInvalid => "data_invalid",
+            ReasonCode::Ahead => "ahead",
+        }
+    }
+}
+
+impl Serialize for ReasonCode {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.word())
+    }
+}
+
+/// The facts behind a reason. Each reason has its own.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Evidence {
+    /// When the reason began.
+    pub since: Option<Moment>,
+    /// When it ends by itself.
+    pub until: Option<Moment>,
+    pub by: Option<Name>,
+    pub reason: Option<Name>,
+    pub worker: Option<Name>,
+    pub group: Option<Name>,
+    pub message: Option<Name>,
+    /// The entry that breaks a queue.
+    pub entry: Option<Name>,
+    /// How many jobs the reason is about.
+    pub jobs: Option<u64>,
+    pub limit: Option<u64>,
+    pub per_minute: Option<f64>,
+    /// How long it probably takes.
+    pub eta_s: Option<f64>,
+    /// The jobs that block, up to 10.
+    pub roots: Vec<Neighbor>,
+    /// The jobs of a cycle, the first one also at the end.
+    pub cycle: Vec<Name>,
+}
+
+impl Evidence {
+    const FIELDS: &'static [Field] = &[
+        Field::moment(
+            "since",
+            "when the reason began; for no_consumer the last sign of a worker",
+        )
+        .optional(),
+        Field::moment(
+            "until",
+            "when it ends by itself: end of a pause, due time, end of a lock",
+        )
+        .optional(),
+        Field::name("by", "who paused the queue").optional(),
+        Field::name("reason", "why the queue was paused").optional(),
+        Field::name(
+            "worker",
+            "the worker that holds or lost the job, or was seen last",
+        )
+        .optional(),
+        Field::name("group", "the group of the failure").optional(),
+        Field::name("message", "the message of the failure").optional(),
+        Field::name("entry", "the entry of the queue that has no job").optional(),
+        Field::count("jobs", "how many jobs: ahead, running, blocking").optional(),
+        Field::count("limit", "most jobs running at the same time").optional(),
+        Field::number("per_minute", "jobs popped per minute today").optional(),
+        Field::number("eta_s", "how long it probably takes").optional(),
+        Field::object("roots", Neighbor::FIELDS, "jobs that block it, up to 10")
+            .list()
+            .optional(),
+        Field::name(
+            "cycle",
+            "jobs that depend on each other, the first one again at the end",
+        )
+        .list()
+        .optional(),
+    ];
+}
+
+impl Serialize for Evidence {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        for (key, moment) in [("since", self.since), ("until", self.until)] {
+            if let Some(moment) = moment {
+                map.serialize_entry(key, &moment)?;
+            }
+        }
+        let names = [
+            ("by", &self.by),
+            ("reason", &self.reason),
+            ("worker", &self.worker),
+            ("group", &self.group),
+            ("message", &self.message),
+            ("entry", &self.entry),
+        ];
+        for (key, name) in names {
+            let Some(name) = name else { continue };
+            map.serialize_entry(key, name)?;
+            if let Some(bytes) = name.base64() {
+                map.serialize_entry(&format!("{key}_bytes"), &bytes)?;
+            }
+        }
+        for (key, count) in [("jobs", self.jobs), ("limit", self.limit)] {
+            if let Some(count) = count {
+                map.serialize_entry(key, &count)?;
+            }
+        }
+        for (key, number) in [("per_minute", self.per_minute), ("eta_s", self.eta_s)] {
+            if let Some(number) = number {
+                map.serialize_entry(key, &Seconds(number))?;
+            }
+        }
+        if !self.roots.is_empty() {
+            map.serialize_entry("roots", &self.roots)?;
+        }
+        if !self.cycle.is_empty() {
+            map.serialize_entry("cycle", &self.cycle)?;
+        }
+        map.end()
+    }
+}
+
+/// One reason.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Reason {
+    pub code: ReasonCode,
+    /// Whether nothing runs as long as it lasts.
+    pub blocking: bool,
+    pub evidence: Evidence,
+    /// The words of the command that helps.
+    pub fix: Vec<Name>,
+}
+
+impl Reason {
+    const FIELDS: &'static [Field] = &[
+        Field::text(
+            "code",
+            "paused, depends, depends_failed, depends_missing, depends_cycle, scheduled, ahead, concurrency, no_consumer, queue_broken, stalled, grace, running, failed, complete, recurring_not_polled, data_invalid",
+        ),
+        Field::bool("blocking", "whether the job cannot run as long as it lasts"),
+        Field::object(
+            "evidence",
+            Evidence::FIELDS,
+            "the facts behind it; each reason has its own",
+        ),
+        Field::text("fix", "the words of the command that helps").list(),
+    ];
+
+    pub(crate) fn new<W: Into<Name>>(
+        code: ReasonCode,
+        evidence: Evidence,
+        fix: impl IntoIterator<Item = W>,
+    ) -> Reason {
+        let words = fix.into_iter().map(Into::into);
+        Reason {
+            code,
+            blocking: true,
+            evidence,
+            fix: [Name::from("qless")].into_iter().chain(words).collect(),
+        }
+    }
+
+    /// The reason delays the job but does not block it.
+    pub(crate) fn delaying(self) -> Reason {
+        Reason {
+            blocking: false,
+            ..self
+        }
+    }
+}
+
+/// Why a job does not run, or why pops of a queue get no job.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Explanation {
+    #[serde(flatten, serialize_with = "name::jid")]
+    pub jid: Option<Name>,
+    #[serde(flatten, serialize_with = "name::klass")]
+    pub klass: Option<Name>,
+    #[serde(flatten, serialize_with = "name::queue")]
+    pub queue: Option<Name>,
+    pub state: Option<State>,
+    /// Whether it is a recurring job.
+    pub recurring: bool,
+    /// Whether the next pops can return the job; of a queue: any job.
+    pub runnable: bool,
+    /// When a worker is known to have popped from the queue last.
+    pub last_pop: Option<Moment>,
+    /// How long the job has waited that has waited longest in the queue.
+    pub oldest_wait_s: Option<Seconds>,
+    /// The most decisive one first.
+    pub reasons: Vec<Reason>,
+    /// The counts, if a queue was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub counts: Option<Queue>,
+}
+
+impl Explanation {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::name("jid", "the job's id; null for a queue").null(),
+        Field::name("klass", "the kind of work").null(),
+        Field::name("queue", "the queue").null(),
+        Field::text(
+            "state",
+            "the job's state; null for queues and recurring jobs",
+        )
+        .null(),
+        Field::bool("recurring", "whether it is a recurring job"),
+        Field::bool(
+            "runnable",
+            "whether the next pops can return the job; of a queue: any job",
+        ),
+        Field::moment("last_pop", "the last known pop from the queue").null(),
+        Field::number("oldest_wait_s", "the oldest wait in the queue").null(),
+        Field::object("reasons", Reason::FIELDS, "the most decisive one first").list(),
+        Field::object("counts", Queue::FIELDS, "the queue, with `--queue`").optional(),
+    ];
+}
+
+/// Explanations of several jobs.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct Explanations {
+    #[serde(flatten)]
+    pub list: List<Explanation>,
+}
+
+/// What a pop of a queue meets, by one call of the core.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct PopFacts {
+    /// The most jobs running at the same time; `None` without a limit.
+    pub limit: Option<u64>,
+    /// The locks that count for the limit.
+    pub held: u64,
+    /// Recurring jobs that are due and have not been put.
+    pub late_recurring: u64,
+    /// When the job with the newest lock was popped, and by whom.
+    pub popped: Option<Moment>,
+    pub holder: Option<Name>,
+    /// The worker that was seen last, in any queue.
+    pub worker: Option<Name>,
+    pub seen: Option<Moment>,
+    /// The last day with pops of this queue, of the last 8, and how many.
+    pub day: Option<Moment>,
+    pub pops: u64,
+    /// When the next job to pop was queued.
+    pub queued: Option<Moment>,
+    /// When the next scheduled job is due.
+    pub due: Option<Moment>,
+    /// An entry without a job, near the head.
+    pub ghost: Option<Name>,
+    pub oldest: Option<Moment>,
+    /// Whether the job is in the set of waiting jobs.
+    pub listed: bool,
+    /// How many jobs are ahead of it.
+    pub ahead: u64,
+}
+
+/// Where the id of a job that does not exist is still mentioned.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Traces {
+    pub history: u64,
+    pub tracked: bool,
+    pub complete: bool,
+    pub dependents: Vec<Name>,
+    pub dependencies: Vec<Name>,
+    pub tags: Vec<Name>,
+    pub queues: Vec<Name>,
+}

@@ -1,0 +1,51 @@
+//! Lines on a terminal's stderr that change in place, below what has been printed.
+
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::{Ui, is_interactive};
+
+/// Lines that change in place.
+pub(crate) struct LiveLines {
+    area: MultiProgress,
+    lines: Vec<ProgressBar>,
+}
+
+impl Ui {
+    /// Starts lines that change in place, on an interactive terminal.
+    pub(crate) fn live_lines(&self) -> Option<LiveLines> {
+        (is_interactive() && !self.quiet).then(|| LiveLines {
+            area: MultiProgress::with_draw_target(ProgressDrawTarget::stderr()),
+            lines: Vec::new(),
+        })
+    }
+}
+
+impl LiveLines {
+    /// Shows these lines in place of the ones before. They must be harmless.
+    pub(crate) fn show(&mut self, texts: &[String]) {
+        if self.lines.len() > texts.len() {
+            self.clear();
+        }
+        while self.lines.len() < texts.len() {
+            let style = ProgressStyle::with_template("{msg}");
+            let style = style.unwrap_or_else(|_| ProgressStyle::default_spinner());
+            let line = self.area.add(ProgressBar::new_spinner().with_style(style));
+            self.lines.push(line);
+        }
+        for (line, text) in self.lines.iter().zip(texts) {
+            if line.message() != *text {
+                line.set_message(text.clone());
+                line.tick();
+            }
+        }
+    }
+
+    /// Removes the lines from the screen.
+    pub(crate) fn clear(&mut self) {
+        for line in self.lines.drain(..) {
+            self.area.remove(&line);
+        }
+        // A terminal that cannot be written to has nothing to clear.
+        _ = self.area.clear();
+    }
+}

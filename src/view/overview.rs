@@ -1,0 +1,216 @@
+//! The whole system on one screen.
+
+use super::detail::Detail;
+use super::document::Document;
+use super::paint::Ink;
+use super::{Page, View};
+use crate::model::overview::{Overview, OverviewTotals, PausedPart, ServerFacts};
+use crate::name::Name;
+use crate::text::{duration, plural};
+
+/// The most items of a list that are shown.
+const MOST: usize = 5;
+
+impl View for Overview {
+    const DOCUMENT: Document =
+        Document::one("status", "The whole system: status", Overview::FIELDS);
+
+    fn text(&self, page: &Page) -> String {
+        let mut detail = Detail::new(page);
+        if let Some(server) = &self.server {
+            detail.line("server", server_line(server, page));
+        }
+        let OverviewTotals {
+            queues,
+            waiting,
+            running,
+            stalled,
+            scheduled,
+            depends,
+            failed,
+            complete,
+            recurring,
+            groups,
+            workers,
+            busy_workers,
+        } = self.totals;
+        let counts = [
+            (waiting, "waiting"),
+            (running, "running"),
+            (stalled, "stalled"),
+            (scheduled, "scheduled"),
+            (depends, "depends"),
+            (failed, "failed"),
+            (complete, "complete"),
+        ];
+        let counts = counts.map(|(count, state)| format!("{} {state}", page.count(count)));
+        detail.line("jobs", counts.join(", "));
+        let recurring = plural(recurring, "recurring job", "recurring jobs");
+        let groups = plural(groups, "group of failures", "groups of failures");
+        let queues = page.count(queues);
+        detail.line("queues", format!("{queues} known, {recurring}, {groups}"));
+        let rate = |rate: f64| format!("{rate:.1}/s");
+        let today = &self.today;
+        let mut line = format!(
+            "{} popped, {} completed, {}",
+            page.count(today.popped),
+            page.count(today.completed),
+            plural(today.failures, "failure", "failures"),
+        );
+        if let (Some(popped), Some(completed)) = (today.popped_per_s, today.completed_per_s) {
+            let (popped, completed) = (rate(popped.0), rate(completed.0));
+            line.push_str(&format!(" ({popped} popped, {completed} completed)"));
+        }
+        detail.line("today", line);
+        if let Some(last) = &self.last_minute {
+            let (put, completed) = (rate(last.put_per_s.0), rate(last.completed_per_s.0));
+            let time = duration(last.seconds.0);
+            detail.line(
+                "now",
+                format!("{put} put, {completed} completed, over {time}"),
+            );
+        }
+        let seen = plural(workers, "worker was seen", "workers were seen");
+        let hold = plural(busy_workers, "holds jobs", "hold jobs");
+        detail.line("workers", format!("{seen}, {hold}"));
+        let stalled = self.stalled_workers.iter();
+        let stalled = stalled.map(|worker| format!("{} lost {}", worker.name, worker.stalled));
+        section(&mut detail, page, "stalled", stalled, Some(Ink::Yellow));
+        let waits = self.waits.iter().map(|wait| {
+            let time = duration(wait.wait_s.0);
+            format!("{} {time} ({})", wait.queue, wait.jid)
+        });
+        section(&mut detail, page, "oldest wait", waits, None);
+        let paused = self.paused.iter().map(|queue| paused_line(queue, page));
+        section(&mut detail, page, "paused", paused, Some(Ink::Yellow));
+        let since = duration(self.since_s.0);
+        let failures = self.failures.iter().map(|group| {
+            let (recent, jobs) = (page.count(group.recent), page.count(group.jobs));
+            format!(
+                "{}: {recent} in the last {since}, {jobs} in all",
+                group.group
+            )
+        });
+        section(&mut detail, page, "failures", failures, Some(Ink::Red));
+        let late = self.late_recurring.iter().map(|late| {
+            let jobs = plural(late.jobs, "recurring job", "recurring jobs");
+            let due = late.due.map(|due| format!(", due {}", page.when(due)));
+            format!("{}: {jobs}{}", late.queue, due.unwrap_or_default())
+        });
+        section(&mut detail, page, "late", late, Some(Ink::Yellow));
+        let problems = self
+            .problems
+            .iter()
+            .map(|problem| problem.0.sentence().to_owned());
+        section(&mut detail, page, "problems", problems, Some(Ink::Red));
+        detail.draw()
+    }
+}
+
+/// Adds a line for each of the first items, and one that counts the rest.
+fn section(
+    detail: &mut Detail,
+    page: &Page,
+    name: &'static str,
+    items: impl ExactSizeIterator<Item = String>,
+    ink: Option<Ink>,
+) {
+    let more = items.len().saturating_sub(MOST);
+    for (at, item) in items.take(MOST).enumerate() {
+        // A script finds each line by its name.
+        let name = if at == 0 || !page.terminal { name } else { "" };
+        detail.line_with_remark(name, item, ink, String::new());
+    }
+    if more > 0 {
+        let name = if page.terminal { "" } else { name };
+        detail.line(name, format!("… {more} more"));
+    }
+}
+
+fn server_line(server: &ServerFacts, page: &Page) -> String {
+    let ServerFacts {
+        version,
+        role,
+        uptime_s,
+        memory_bytes,
+        max_memory_bytes,
+        eviction,
+        append_only,
+        last_save,
+        ..
+    } = server;
+    let memory = match max_memory_bytes {
+        0 => bytes(*memory_bytes),
+        limit => format!("{} of {}", bytes(*memory_bytes), bytes(*limit)),
+    };
+    let saves = match (append_only, last_save) {
+        (true, _) => "append-only file".to_owned(),
+        (false, Some(saved)) => format!("last snapshot {}", page.when(*saved)),
+        (false, None) => "no append-only file".to_owned(),
+    };
+    let uptime = duration(*uptime_s as f64);
+    format!("Redis {version}, {role}, up {uptime}, memory {memory}, {eviction}, {saves}")
+}
+
+/// Returns `images for 2h 4m, by ann@host (disk swap)`.
+fn paused_line(queue: &PausedPart, page: &Page) -> String {
+    let mut line = queue.queue.to_string();
+    match queue.since {
+        Some(since) if page.relative() => line.push_str(&format!(" for {}", page.age(since))),
+        Some(since) => line.push_str(&format!(" since {}", page.stamp(since))),
+        None => {}
+    }
+    if let Some(by) = &queue.by {
+        line.push_str(&format!(", by {by}"));
+    }
+    if let Some(until) = queue.until {
+        line.push_str(&format!(", ends {}", page.when(until)));
+    }
+    let reason = queue.reason.as_ref().map(Name::to_string);
+    reason.map_or(line.clone(), |reason| format!("{line} ({reason})"))
+}
+
+/// Returns a size in the largest unit: `1.2 GiB`.
+fn bytes(count: u64) -> String {
+    let mut size = count as f64;
+    for unit in ["B", "KiB", "MiB"] {
+        if size < 1024.0 {
+            return match unit {
+                "B" => format!("{count} B"),
+                unit => format!("{size:.1} {unit}"),
+            };
+        }
+        size /= 1024.0;
+    }
+    format!("{size:.1} GiB")
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::clock::moment::Moment;
+
+    #[test]
+    fn everything_fits_one_screen() {
+        let page = Page {
+            now: Moment::from_seconds(100_000.0).unwrap(),
+            ..Page::terminal(100)
+        };
+        expect![[r#"
+            server       Redis 7.0.15, master, up 3d 4h, memory 1.2 GiB of 4.0 GiB, noeviction, append-only file
+            jobs         1,204 waiting, 11 running, 1 stalled, 0 scheduled, 0 depends, 1,237 failed, 18,204 complete
+            queues       3 known, 0 recurring jobs, 0 groups of failures
+            today        18,412 popped, 18,204 completed, 37 failures (0.6/s popped, 0.6/s completed)
+            now          61.2/s put, 58.9/s completed, over 1m
+            workers      4 workers were seen, 2 hold jobs
+            stalled      mx-2-18841 lost 1
+            oldest wait  mail 4m 12s (welcome-42)
+            paused       images for 2h 4m, by ann@host (disk\x1b swap)
+            failures     upload error: 12 in the last 1h, 1,204 in all
+            late         web: 1 recurring job, due 40s ago
+            problems     jobs have lost their workers: `qless jobs --state stalled`
+        "#]].assert_eq(&Overview::example().text(&page));
+    }
+}

@@ -1,0 +1,99 @@
+//! The error of a wait that did not reach its end.
+
+use super::WaitOptions;
+use crate::error::{Error, Kind};
+use crate::model::job::State;
+use crate::model::wait::{Wait, WaitItem, WaitOutcome, WaitResult, WaitTotals};
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::{Harmless, duration, first_line, measure, plural, quoted};
+
+/// Returns the error of a wait that did not reach its end.
+pub(crate) fn failure(
+    wait: &Wait,
+    options: &WaitOptions,
+    session: &mut Session,
+) -> Result<(), Error> {
+    let totals = &wait.totals;
+    let job = wait.decisive.map(|at| &wait.items[at]);
+    let result = match (totals.outcome, job) {
+        (WaitOutcome::Reached(_), _) => return Ok(()),
+        (WaitOutcome::Ended(_), Some(job)) if !options.any => {
+            return Err(ended(job, options, session));
+        }
+        (WaitOutcome::Ended(_), _) => {
+            let jobs = plural(totals.jobs as u64, "job", "jobs");
+            let message = format!("none of {jobs} can reach state `{}`", totals.awaited);
+            return Err(Error::new(Kind::JobFailed, message));
+        }
+        (WaitOutcome::Deadline, _) => {
+            let deadline = options.deadline.unwrap_or_default().as_secs_f64();
+            let deadline = match deadline < 1.0 {
+                true => measure(deadline),
+                false => duration(deadline),
+            };
+            let error = format!("the deadline of {deadline} passed: {}", rest(wait));
+            Error::new(Kind::Deadline, error)
+        }
+        (WaitOutcome::Interrupted(kind), _) => {
+            Error::new(kind, format!("interrupted: {}", rest(wait)))
+        }
+    };
+    Err(match job {
+        Some(job) => result.hint(format!("`qless explain {}` shows why", quoted(&job.jid))),
+        None => result,
+    })
+}
+
+/// Returns how many jobs have not reached the state.
+fn rest(wait: &Wait) -> String {
+    let WaitTotals {
+        jobs,
+        reached,
+        awaited,
+        ..
+    } = wait.totals;
+    match (jobs, &wait.items[..]) {
+        (1, [job]) => format!("`{}` is not {awaited}", job.jid),
+        _ => format!("{reached} of {jobs} jobs are {awaited}"),
+    }
+}
+
+/// Returns the error about a job that can no longer reach the state.
+fn ended(job: &WaitItem, options: &WaitOptions, session: &mut Session) -> Error {
+    let jid = &job.jid;
+    let (sentence, hint) = match job.result {
+        WaitResult::Ended(State::Failed) => {
+            let hint = format!("`qless get {}` shows the failure", quoted(jid));
+            (format!("`{jid}` failed{}", cause(jid, session)), Some(hint))
+        }
+        WaitResult::Ended(state) => {
+            let why = format!("`{jid}` is {state}, so it will not be {}", options.awaited);
+            (why, None)
+        }
+        WaitResult::Gone => (
+            format!("`{jid}` does not exist any more: cancelled, or complete and expired"),
+            Some("`--allow-gone` accepts that".to_owned()),
+        ),
+        _ => (format!("`{jid}` was cancelled"), None),
+    };
+    let error = Error::new(Kind::JobFailed, sentence).jid(jid);
+    match hint {
+        Some(hint) => error.hint(hint),
+        None => error,
+    }
+}
+
+/// Returns `: group: message` of a failed job, if it can be read.
+fn cause(jid: &Name, session: &mut Session) -> String {
+    let read = |session: &mut Session| {
+        let core = session.core().ok()?;
+        let jobs = core.jobs_with(core.now(), "jid,failure", std::slice::from_ref(jid));
+        jobs.ok()?.pop()??.failure
+    };
+    let Some(failure) = read(session) else {
+        return String::new();
+    };
+    let message = Harmless(first_line(failure.message.as_bytes())).to_string();
+    format!(": {}: {message}", failure.group)
+}

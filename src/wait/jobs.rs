@@ -1,0 +1,338 @@
+//! The jobs that a wait is about: what was read of them, and how the wait for each ended.
+//!
+//! The state of a job decides. An event is the reason to read it again, and tells apart what the
+//! absence of the job does not: completed and expired, or cancelled.
+
+use std::collections::{BTreeSet, HashMap};
+use std::time::Instant;
+
+use crate::model::event::{Event, EventKind};
+use crate::model::job::{Entry, Job, State};
+use crate::model::queue::Seconds;
+use crate::model::wait::{WaitItem, WaitResult};
+use crate::name::Name;
+
+/// A job that is waited for.
+#[derive(Debug)]
+struct AwaitedJob {
+    item: WaitItem,
+    /// The number of its history entries when it was last read.
+    entries: Option<usize>,
+    /// An event that is about its end.
+    heard: Option<EventKind>,
+    /// When it was first found to be missing.
+    missing_since: Option<Instant>,
+}
+
+/// What a read of a job showed.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Seen {
+    Pending,
+    /// The wait for it ended.
+    Ended,
+    /// It does not exist. An event on its way may tell why.
+    Missing,
+    /// Its history has entries that were not there at the last read.
+    Changed,
+}
+
+/// All jobs of a wait.
+#[derive(Debug)]
+pub(super) struct AwaitedJobs {
+    awaited: State,
+    begun: Instant,
+    jobs: Vec<AwaitedJob>,
+    at: HashMap<Name, usize>,
+    /// The jobs whose wait has not ended.
+    pub pending: usize,
+    pub reached: usize,
+    /// Jobs with an event since they were last read.
+    dirty: BTreeSet<usize>,
+    /// Where the next periodic read begins.
+    next: usize,
+}
+
+impl AwaitedJobs {
+    pub(super) fn new(awaited: State, begun: Instant, jids: Vec<Name>) -> AwaitedJobs {
+        let at = jids.iter().enumerate().map(|(at, jid)| (jid.clone(), at));
+        let at: HashMap<Name, usize> = at.collect();
+        let jobs: Vec<AwaitedJob> = jids
+            .into_iter()
+            .map(|jid| AwaitedJob {
+                item: WaitItem {
+                    jid,
+                    state: None,
+                    result: WaitResult::Pending,
+                    elapsed_s: None,
+                },
+                entries: None,
+                heard: None,
+                missing_since: None,
+            })
+            .collect();
+        AwaitedJobs {
+            awaited,
+            begun,
+            pending: jobs.len(),
+            reached: 0,
+            jobs,
+            at,
+            dirty: BTreeSet::new(),
+            next: 0,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.jobs.len()
+    }
+
+    pub(super) fn item(&self, at: usize) -> &WaitItem {
+        &self.jobs[at].item
+    }
+
+    pub(super) fn into_items(self) -> Vec<WaitItem> {
+        self.jobs.into_iter().map(|job| job.item).collect()
+    }
+
+    fn is_pending(&self, at: usize) -> bool {
+        self.jobs[at].item.result == WaitResult::Pending
+    }
+
+    /// Returns the jobs whose wait has not ended.
+    pub(super) fn unfinished(&self) -> impl Iterator<Item = usize> {
+        (0..self.jobs.len()).filter(|at| self.is_pending(*at))
+    }
+
+    /// Returns whether an event is about one of the jobs. The job is read again then.
+    pub(super) fn hear(&mut self, event: &Event) -> bool {
+        let Some(&at) = self.at.get(&event.jid) else {
+            return false;
+        };
+        if !self.is_pending(at) {
+            return false;
+        }
+        if event.kind != EventKind::Other {
+            self.jobs[at].heard = Some(event.kind);
+        }
+        self.dirty.insert(at);
+        true
+    }
+
+    /// Reads a job again at the next occasion.
+    pub(super) fn again(&mut self, at: usize) {
+        self.dirty.insert(at);
+    }
+
+    /// Returns the jobs to read again because of events.
+    pub(super) fn take_dirty(&mut self) -> Vec<usize> {
+        std::mem::take(&mut self.dirty).into_iter().collect()
+    }
+
+    /// Returns the next jobs of the periodic read, up to `most`, in turn.
+    pub(super) fn take_turn(&mut self, most: usize) -> Vec<usize> {
+        let all = self.jobs.len();
+        let mut turn = Vec::new();
+        for step in 0..all {
+            let at = (self.next + step) % all;
+            if turn.len() == most {
+                self.next = at;
+                break;
+            }
+            if self.is_pending(at) {
+                turn.push(at);
+            }
+        }
+        turn
+    }
+
+    /// Takes the result of a read. `certain`: a missing job is gone, and no event will tell why.
+    pub(super) fn read(&mut self, at: usize, job: Option<&Job>, certain: bool) -> Seen {
+        if !self.is_pending(at) {
+            return Seen::Ended;
+        }
+        let awaited = self.awaited;
+        let known = &mut self.jobs[at];
+        known.item.state = job.and_then(|job| job.state);
+        let Some(job) = job else {
+            let result = match known.heard {
+                Some(EventKind::Completed) => ending(awaited, State::Complete),
+                Some(EventKind::Cancelled) => WaitResult::Cancelled,
+                _ if certain => WaitResult::Gone,
+                _ => {
+                    known.missing_since.get_or_insert_with(Instant::now);
+                    return Seen::Missing;
+                }
+            };
+            return self.end(at, result);
+        };
+        known.missing_since = None;
+        let entries = job.entries();
+        let changed = known.entries.is_some_and(|before| Some(before) != entries);
+        if let Some(state) = job.state
+            && (state == awaited || matches!(state, State::Complete | State::Failed) && !changed)
+        {
+            let result = ending(self.awaited, state);
+            return self.end(at, result);
+        }
+        if changed {
+            // `read_history` sets the number of entries.
+            return Seen::Changed;
+        }
+        known.entries = entries;
+        Seen::Pending
+    }
+
+    /// Takes the history of a job that has changed. A job may have passed through the awaited state
+    /// between two reads.
+    pub(super) fn read_history(&mut self, at: usize, job: &Job) -> Seen {
+        if !self.is_pending(at) {
+            return Seen::Ended;
+        }
+        let entries = job.history.as_deref().unwrap_or_default();
+        let known = &mut self.jobs[at];
+        let before = known.entries.unwrap_or(0);
+        known.entries = job.entries();
+        // A shorter history is that of another job with this jid.
+        let fresh = entries.get(before..).unwrap_or(entries);
+        let completed = known.heard.take() == Some(EventKind::Completed);
+        let passed = |entry: &Entry| match (self.awaited, entry.what.as_bytes()) {
+            (State::Running, b"popped") => true,
+            (State::Stalled, b"timed-out") => true,
+            (State::Failed, b"failed") => true,
+            // A job that advances to a next queue has this entry too.
+            (State::Complete, b"done") => completed,
+            _ => false,
+        };
+        if fresh.iter().any(passed) {
+            return self.end(at, WaitResult::Reached(self.awaited));
+        }
+        match job.state {
+            Some(state @ (State::Complete | State::Failed)) => {
+                let result = ending(self.awaited, state);
+                self.end(at, result)
+            }
+            _ => Seen::Pending,
+        }
+    }
+
+    /// Returns how long a job has been missing, in seconds.
+    pub(super) fn missing_for(&self, at: usize) -> Option<f64> {
+        let since = self.jobs[at].missing_since?;
+        Some(since.elapsed().as_secs_f64())
+    }
+
+    fn end(&mut self, at: usize, result: WaitResult) -> Seen {
+        let item = &mut self.jobs[at].item;
+        item.result = result;
+        item.elapsed_s = Some(Seconds(self.begun.elapsed().as_secs_f64()));
+        self.pending -= 1;
+        if matches!(result, WaitResult::Reached(_)) {
+            self.reached += 1;
+        }
+        Seen::Ended
+    }
+}
+
+/// Returns what it means for the wait that a job is in this state.
+fn ending(awaited: State, state: State) -> WaitResult {
+    match state == awaited {
+        true => WaitResult::Reached(state),
+        false => WaitResult::Ended(state),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn awaiting(state: State) -> AwaitedJobs {
+        AwaitedJobs::new(state, Instant::now(), vec!["a".into(), "b".into()])
+    }
+
+    /// A job with a mark that tells the length of its history.
+    fn job(state: State, history: &[&str]) -> Job {
+        let entry = |what: &&str| Entry {
+            what: (*what).into(),
+            when: None,
+            note: Vec::new(),
+        };
+        Job {
+            jid: "a".into(),
+            state: Some(state),
+            mark: format!("{state}:1:{}:q:x", history.len()).into_bytes(),
+            history: Some(history.iter().map(entry).collect()),
+            ..Job::default()
+        }
+    }
+
+    fn hear(jobs: &mut AwaitedJobs, kind: EventKind) {
+        let jid = Name::from("a");
+        assert!(jobs.hear(&Event { jid, kind }));
+    }
+
+    #[test]
+    fn an_event_tells_why_a_job_is_missing() {
+        for (kind, result) in [
+            (EventKind::Completed, WaitResult::Reached(State::Complete)),
+            (EventKind::Cancelled, WaitResult::Cancelled),
+        ] {
+            let mut jobs = awaiting(State::Complete);
+            assert_eq!(jobs.read(0, None, false), Seen::Missing);
+            hear(&mut jobs, kind);
+            assert_eq!(jobs.take_dirty(), [0]);
+            assert_eq!(jobs.read(0, None, false), Seen::Ended);
+            assert_eq!(jobs.item(0).result, result);
+        }
+        let mut jobs = awaiting(State::Complete);
+        hear(&mut jobs, EventKind::Other);
+        assert_eq!(jobs.read(0, None, false), Seen::Missing);
+        assert_eq!(jobs.read(0, None, true), Seen::Ended);
+        assert_eq!(jobs.item(0).result, WaitResult::Gone);
+    }
+
+    #[test]
+    fn new_entries_of_the_history_tell_a_state_that_was_passed_through() {
+        let mut jobs = awaiting(State::Running);
+        let before = job(State::Waiting, &["put", "popped", "put"]);
+        assert_eq!(jobs.read(0, Some(&before), false), Seen::Pending);
+        let after = job(State::Waiting, &["put", "popped", "put", "popped", "put"]);
+        assert_eq!(jobs.read(0, Some(&after), false), Seen::Changed);
+        assert_eq!(jobs.read_history(0, &after), Seen::Ended);
+        assert_eq!(jobs.item(0).result, WaitResult::Reached(State::Running));
+        let moved = job(State::Waiting, &["put"]);
+        assert_eq!(jobs.read(1, Some(&moved), false), Seen::Pending);
+        let moved = job(State::Waiting, &["put", "put"]);
+        assert_eq!(jobs.read(1, Some(&moved), false), Seen::Changed);
+        assert_eq!(jobs.read_history(1, &moved), Seen::Pending);
+        assert_eq!(jobs.read(1, Some(&moved), false), Seen::Pending);
+    }
+
+    /// A job that advances to a next queue has the entry `done`, but no event of its completion.
+    #[test]
+    fn a_job_that_was_put_again_after_its_completion_was_complete() {
+        let before = job(State::Running, &["put", "popped"]);
+        let after = job(State::Waiting, &["put", "popped", "done", "put"]);
+        for (kind, seen) in [
+            (EventKind::Completed, Seen::Ended),
+            (EventKind::Other, Seen::Pending),
+        ] {
+            let mut jobs = awaiting(State::Complete);
+            assert_eq!(jobs.read(0, Some(&before), false), Seen::Pending);
+            hear(&mut jobs, kind);
+            assert_eq!(jobs.read(0, Some(&after), false), Seen::Changed);
+            assert_eq!(jobs.read_history(0, &after), seen);
+        }
+    }
+
+    #[test]
+    fn periodic_reads_take_turns() {
+        let jids = (0..5).map(|at| Name::from(format!("j{at}"))).collect();
+        let mut jobs = AwaitedJobs::new(State::Complete, Instant::now(), jids);
+        assert_eq!(jobs.take_turn(2), [0, 1]);
+        assert_eq!(jobs.take_turn(2), [2, 3]);
+        assert_eq!(jobs.take_turn(2), [4, 0]);
+        jobs.read(2, Some(&job(State::Failed, &["put"])), false);
+        assert_eq!(jobs.take_turn(9), [1, 3, 4, 0]);
+        assert_eq!((jobs.pending, jobs.reached), (4, 0));
+    }
+}

@@ -1,0 +1,322 @@
+//! Waiting for jobs: `wait`, and `put --wait`.
+//!
+//! The order makes sure that no change is missed: subscribe to the events of all jobs, then read the
+//! jobs, then listen. An event is the reason to read its job again. Every 2 s some jobs are read
+//! without an event, because an event is delivered at most once and some changes have none; after a
+//! lost connection all are read. A user who may not subscribe has the periodic reads only.
+
+mod display;
+mod failure;
+mod jobs;
+
+use std::time::{Duration, Instant};
+
+use crate::core::api::event::{EventLog, LogNotice};
+use crate::core::api::not_found;
+use crate::core::call::Core;
+use crate::error::{Error, Kind};
+use crate::interrupt::Interrupt;
+use crate::model::job::State;
+use crate::model::queue::Seconds;
+use crate::model::wait::{Wait, WaitItem, WaitOutcome, WaitResult, WaitTotals};
+use crate::name::Name;
+use crate::session::Session;
+use crate::ui::Ui;
+
+use display::Display;
+pub(crate) use failure::failure;
+use jobs::{AwaitedJobs, Seen};
+
+/// What to wait for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct WaitOptions {
+    pub awaited: State,
+    /// Whether one job is enough.
+    pub any: bool,
+    pub deadline: Option<Duration>,
+    /// Whether a job counts that was cancelled, or completed and has expired.
+    pub allow_gone: bool,
+    /// Whether a job that does not exist at the start is an error.
+    pub must_exist: bool,
+}
+
+/// The number of jobs that one call reads.
+const PAGE: usize = 500;
+
+/// Time between two periodic reads.
+const EVERY: Duration = Duration::from_secs(2);
+
+/// The number of jobs that a periodic read reads: less than 100 ms of the server. More jobs take turns.
+const TURN: usize = 10_000;
+
+/// Time between two checks of the signals.
+const CHECK: Duration = Duration::from_millis(50);
+
+/// How long an event may be on its way after the change that it is about.
+const DELAY: f64 = 0.2;
+
+/// How long the command may continue after a signal.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// A wait that has subscribed, so that it misses nothing that happens from now on.
+pub(crate) struct Waiter {
+    pub options: WaitOptions,
+    begun: Instant,
+    deadline: Option<Instant>,
+    /// `None` if the user may not subscribe.
+    log: Option<EventLog>,
+    interrupt: Interrupt,
+}
+
+/// Why reading stopped early.
+enum Stopped {
+    Early(WaitOutcome),
+    Failed(Error),
+}
+
+impl Waiter {
+    /// Subscribes, and handles signals. The deadline counts from now.
+    pub(crate) fn open(options: WaitOptions, session: &mut Session) -> Result<Waiter, Error> {
+        let begun = Instant::now();
+        let interrupt = Interrupt::listen();
+        interrupt.end_process_after(PATIENCE);
+        let (core, ui) = session.core_and_ui()?;
+        let log = match core.event_log() {
+            Ok(log) => Some(log),
+            Err(error) if error.kind() == Kind::NoPerm => {
+                ui.note_on_terminal("note: the user may not subscribe; reading every 2s");
+                None
+            }
+            Err(error) => return Err(error),
+        };
+        Ok(Waiter {
+            options,
+            begun,
+            deadline: options.deadline.and_then(|left| begun.checked_add(left)),
+            log,
+            interrupt,
+        })
+    }
+
+    /// Waits for jobs. Passes each to `ended` when its wait ends.
+    pub(crate) fn run(
+        self,
+        jids: Vec<Name>,
+        session: &mut Session,
+        ended: impl FnMut(&mut Ui, &WaitItem) -> Result<(), Error>,
+    ) -> Result<Wait, Error> {
+        let display = Display::new(&session.ui, jids.len());
+        let mut run = Run {
+            jobs: AwaitedJobs::new(self.options.awaited, self.begun, jids),
+            decisive: None,
+            certain: self.log.is_none(),
+            waiter: &self,
+            ended,
+            display,
+        };
+        let outcome = run.wait(session);
+        let (core, _) = session.core_and_ui()?;
+        core.end_calls_at(None);
+        let decisive = run.decisive.or_else(|| run.jobs.unfinished().next());
+        let (reached, left) = (run.jobs.reached, run.jobs.pending);
+        run.display.finish();
+        let items = run.jobs.into_items();
+        Ok(Wait {
+            totals: WaitTotals {
+                outcome: outcome?,
+                awaited: self.options.awaited,
+                jobs: items.len(),
+                reached,
+                pending: left,
+                elapsed_s: Seconds(self.begun.elapsed().as_secs_f64()),
+            },
+            items,
+            decisive,
+        })
+    }
+}
+
+/// The loop of a wait.
+struct Run<'w, F> {
+    waiter: &'w Waiter,
+    jobs: AwaitedJobs,
+    /// The job that decided the outcome.
+    decisive: Option<usize>,
+    /// Whether no event can tell why a job is missing.
+    certain: bool,
+    ended: F,
+    display: Display,
+}
+
+impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> Run<'_, F> {
+    /// Returns why the wait ended.
+    fn wait(&mut self, session: &mut Session) -> Result<WaitOutcome, Error> {
+        match self.watch(session) {
+            Ok(outcome) | Err(Stopped::Early(outcome)) => Ok(outcome),
+            Err(Stopped::Failed(_)) if self.is_over() => Ok(WaitOutcome::Deadline),
+            Err(Stopped::Failed(error)) => Err(error),
+        }
+    }
+
+    fn watch(&mut self, session: &mut Session) -> Result<WaitOutcome, Stopped> {
+        self.read_all(session, self.waiter.options.must_exist)?;
+        let mut next_turn = Instant::now() + EVERY;
+        loop {
+            if let Some(outcome) = self.outcome() {
+                return Ok(outcome);
+            }
+            self.stop_early()?;
+            self.display.update(&self.jobs, self.waiter.begun);
+            if self.listen() {
+                self.read_all(session, false)?;
+                continue;
+            }
+            let dirty = self.jobs.take_dirty();
+            self.read(&dirty, session)?;
+            if Instant::now() >= next_turn {
+                let turn = self.jobs.take_turn(TURN);
+                self.read(&turn, session)?;
+                next_turn = Instant::now() + EVERY;
+            }
+        }
+    }
+
+    /// Takes the events that arrive until the next check. Returns whether some may have been missed.
+    fn listen(&mut self) -> bool {
+        let mut until = Instant::now() + CHECK;
+        if let Some(deadline) = self.waiter.deadline {
+            until = until.min(deadline);
+        }
+        let Some(log) = &self.waiter.log else {
+            std::thread::sleep(until.saturating_duration_since(Instant::now()));
+            return false;
+        };
+        for _ in 0..TURN {
+            match log.next(until) {
+                None => break,
+                Some(LogNotice::Gap) => return true,
+                // The events behind it have probably arrived: take them, and read.
+                Some(LogNotice::Event(event)) if self.jobs.hear(&event) => until = Instant::now(),
+                Some(LogNotice::Event(_)) => {}
+            }
+        }
+        false
+    }
+
+    fn read_all(&mut self, session: &mut Session, must_exist: bool) -> Result<(), Stopped> {
+        let all: Vec<usize> = self.jobs.unfinished().collect();
+        self.read(&all, session)?;
+        if !must_exist || self.waiter.options.allow_gone {
+            return Ok(());
+        }
+        let is_missing = |at: &usize| {
+            let gone = self.jobs.item(*at).result == WaitResult::Gone;
+            gone || self.jobs.missing_for(*at).is_some()
+        };
+        let missing = all.iter().filter(|at| is_missing(at));
+        let missing: Vec<Name> = missing.map(|at| self.jobs.item(*at).jid.clone()).collect();
+        not_found::jobs(&missing).map_err(Stopped::Failed)
+    }
+
+    /// Reads these jobs, page by page, until the outcome is certain.
+    fn read(&mut self, which: &[usize], session: &mut Session) -> Result<(), Stopped> {
+        for page in which.chunks(PAGE) {
+            self.stop_early()?;
+            let (core, ui) = session.core_and_ui().map_err(Stopped::Failed)?;
+            core.end_calls_at(self.waiter.deadline);
+            self.read_page(page, core, ui).map_err(Stopped::Failed)?;
+            if self.decisive.is_some() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn read_page(&mut self, page: &[usize], core: &mut Core, ui: &mut Ui) -> Result<(), Error> {
+        let jid = |at: &usize| self.jobs.item(*at).jid.clone();
+        let jids: Vec<Name> = page.iter().map(jid).collect();
+        let now = core.now();
+        let mut changed = Vec::new();
+        for (&at, job) in page
+            .iter()
+            .zip(core.jobs_with(now, "jid,shown,mark", &jids)?)
+        {
+            let late = self
+                .jobs
+                .missing_for(at)
+                .is_some_and(|missing| missing > DELAY);
+            match self.jobs.read(at, job.as_ref(), self.certain || late) {
+                Seen::Pending => {}
+                Seen::Missing => self.jobs.again(at),
+                Seen::Changed => changed.push(at),
+                Seen::Ended => self.end(at, ui)?,
+            }
+        }
+        let jid = |at: &usize| self.jobs.item(*at).jid.clone();
+        let jids: Vec<Name> = changed.iter().map(jid).collect();
+        let histories = core.jobs_with(now, "jid,shown,mark,history", &jids)?;
+        for (&at, job) in changed.iter().zip(histories) {
+            let seen = match job {
+                Some(job) => self.jobs.read_history(at, &job),
+                None => Seen::Missing,
+            };
+            match seen {
+                Seen::Missing => self.jobs.again(at),
+                Seen::Ended => self.end(at, ui)?,
+                Seen::Pending | Seen::Changed => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Reports the end of the wait for a job.
+    fn end(&mut self, at: usize, ui: &mut Ui) -> Result<(), Error> {
+        let options = &self.waiter.options;
+        let item = self.jobs.item(at);
+        let counts = match item.result {
+            WaitResult::Reached(_) => true,
+            WaitResult::Gone => options.allow_gone,
+            _ => false,
+        };
+        // One job decides: the first that reaches the state, or the first that cannot.
+        if counts == options.any {
+            self.decisive.get_or_insert(at);
+        }
+        let ended = &mut self.ended;
+        self.display.print(|| {
+            ended(ui, item)?;
+            ui.finish()
+        })
+    }
+
+    /// Returns the outcome if it is certain.
+    fn outcome(&self) -> Option<WaitOutcome> {
+        let options = &self.waiter.options;
+        let reached = WaitOutcome::Reached(options.awaited);
+        match self.decisive {
+            Some(_) if options.any => Some(reached),
+            Some(at) => Some(WaitOutcome::Ended(self.jobs.item(at).result)),
+            None if self.jobs.pending > 0 => None,
+            None if options.any && self.jobs.len() > 0 => {
+                Some(WaitOutcome::Ended(self.jobs.item(0).result))
+            }
+            None => Some(reached),
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        let deadline = self.waiter.deadline;
+        deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    /// Stops at a signal and at the deadline.
+    fn stop_early(&self) -> Result<(), Stopped> {
+        if let Some(kind) = self.waiter.interrupt.asked() {
+            return Err(Stopped::Early(WaitOutcome::Interrupted(kind)));
+        }
+        match self.is_over() {
+            true => Err(Stopped::Early(WaitOutcome::Deadline)),
+            false => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,388 @@
+//! `qless explain`, and the reasons that `get` and `pop` show.
+
+use expect_test::{Expect, expect};
+use serde_json::Value;
+
+use crate::support::redis::Redis;
+use crate::support::terminal;
+use crate::support::text::words;
+
+/// Runs a command on a terminal of 100 columns, and compares all that it writes.
+#[track_caller]
+fn on_terminal(redis: &Redis, now: f64, line: &str, expected: Expect) {
+    let mut command = redis.at(now).env("USER", "ann").command();
+    command
+        .args(words(line))
+        .env("TERM", "xterm")
+        .env("QLESS_PAGER", "cat");
+    let ran = terminal::run(command, 100);
+    let host = qless::internals::host();
+    let text = ran.stdout().replace(&format!("ann@{host}"), "ann@HOST");
+    expected.assert_eq(&text);
+}
+
+/// Returns the reasons, as `code blocking` or `code delaying`.
+#[track_caller]
+fn codes(redis: &Redis, now: f64, line: &str) -> Vec<String> {
+    let doc = redis.at(now).run(&format!("explain {line} -o json")).json();
+    let reasons = doc["reasons"].as_array().unwrap().iter();
+    let code = |reason: &Value| {
+        let how = if reason["blocking"] == true {
+            "blocking"
+        } else {
+            "delaying"
+        };
+        format!("{} {how}", reason["code"].as_str().unwrap())
+    };
+    reasons.map(code).collect()
+}
+
+#[test]
+fn a_pause_is_named_with_who_and_since_when() {
+    let redis = Redis::start();
+    redis
+        .at(1000)
+        .run("put mail Mail::Welcome --jid welcome-42")
+        .ok();
+    redis
+        .at(1010)
+        .env("USER", "ann")
+        .run("pause mail --reason 'disk swap'")
+        .ok();
+    let shown = |line: &str, expected| on_terminal(&redis, 1070.0, line, expected);
+    shown(
+        "explain welcome-42",
+        expect![[r#"
+        Mail::Welcome in mail is waiting and cannot run now
+
+          [31m✗[0m the queue is paused  for 1m, "disk swap", by ann@HOST  qless unpause mail
+    "#]],
+    );
+    shown(
+        "pop mail",
+        expect![[r#"
+            nothing to pop from mail: the queue is paused for 1m, "disk swap", by ann@HOST
+            hint: qless unpause mail
+        "#]],
+    );
+    shown(
+        "explain --queue mail",
+        expect![[r#"
+        a pop of mail gets no job now
+        1 waiting, the oldest wait is 1m 10s
+
+          [31m✗[0m the queue is paused  for 1m, "disk swap", by ann@HOST  qless unpause mail
+    "#]],
+    );
+    shown(
+        "get welcome-42",
+        expect![[r#"
+            jid         welcome-42
+            klass       Mail::Welcome
+            queue       mail
+            state       waiting    waits 1m 10s
+            blocked     [33mthe queue is paused for 1m, "disk swap", by ann@HOST[0m
+            priority    0          higher runs first
+            retries     5 of 5 remaining
+            tags        –
+            tracked     no
+            depends on  –
+            needed by   –
+            data        {}
+
+            history (1)
+              1970-01-01 00:16:40  put  in mail
+            hint: qless unpause mail
+        "#]],
+    );
+    let ran = redis.at(1070).run("explain welcome-42 -o json");
+    let reason = &ran.json()["reasons"][0];
+    assert_eq!(
+        reason["fix"],
+        serde_json::json!(["qless", "unpause", "mail"])
+    );
+    assert_eq!(reason["evidence"]["reason"], "disk swap");
+}
+
+#[test]
+fn each_state_has_its_reason() {
+    let redis = Redis::start();
+    for jid in ["failed", "complete", "running", "stalled", "waiting"] {
+        redis.at(1000).run(&format!("put q K --jid {jid}")).ok();
+        if jid == "waiting" {
+            break;
+        }
+        redis.at(1001).run(&format!("pop q --worker {jid}")).ok();
+    }
+    redis
+        .at(1002)
+        .run("fail failed --group g --message m --worker failed")
+        .ok();
+    redis
+        .at(1003)
+        .run("complete complete --worker complete")
+        .ok();
+    redis
+        .at(1050)
+        .run("heartbeat running --worker running")
+        .ok();
+    redis.at(1000).run("put q K --jid later --delay 5m").ok();
+    assert_eq!(codes(&redis, 1004.0, "failed"), ["failed blocking"]);
+    assert_eq!(codes(&redis, 1004.0, "complete"), ["complete blocking"]);
+    assert_eq!(codes(&redis, 1004.0, "running"), ["running blocking"]);
+    assert_eq!(codes(&redis, 1100.0, "stalled"), ["stalled delaying"]);
+    assert_eq!(codes(&redis, 1004.0, "later"), ["scheduled blocking"]);
+    assert_eq!(codes(&redis, 1004.0, "waiting"), [""; 0]);
+    // The lock is extended once, for the holder.
+    redis.at(1100).run("pop q --worker other --count 5").ok();
+    assert_eq!(codes(&redis, 1101.0, "stalled"), ["grace blocking"]);
+    redis
+        .at(1101)
+        .run("explain failed complete running stalled later")
+        .shows(expect![[r#"
+            failed	failed	blocking	g: m, 1970-01-01T00:16:42.000Z	qless retry failed
+            complete	complete	blocking	1970-01-01T00:16:43.000Z	qless retry --completed complete
+            running	running	blocking	running, popped 1970-01-01T00:16:41.000Z, lock expires 1970-01-01T00:18:30.000Z	qless timeout running
+            stalled	grace	blocking	stalled, popped 1970-01-01T00:18:20.000Z, lock expires 1970-01-01T00:18:30.000Z	qless timeout stalled
+            later	scheduled	blocking	due 1970-01-01T00:21:40.000Z	qless promote later
+        "#]]);
+}
+
+#[test]
+fn jobs_ahead_and_concurrency_are_counted() {
+    let redis = Redis::start();
+    redis.at(86_400).run("config set q-max-concurrency 2").ok();
+    for jid in ["a", "b", "c", "d"] {
+        redis.at(86_500).run(&format!("put q K --jid {jid}")).ok();
+    }
+    redis.at(86_520).run("pop q --count 2").ok();
+    assert_eq!(
+        codes(&redis, 86_530.0, "b"),
+        ["concurrency blocking"],
+        "the last put is popped first: all have the same score"
+    );
+    on_terminal(
+        &redis,
+        86_530.0,
+        "explain a",
+        expect![[r#"
+        K in q is waiting and cannot run now
+
+          [31m✗[0m concurrency is used up  2 of 2 running
+              qless config set q-max-concurrency N
+          · 1 job is ahead of it  about 1m 5s at today's pace (0.9/min)
+              qless priority a --to N
+          [32m✓[0m a worker popped here  10s ago
+    "#]],
+    );
+    assert_eq!(
+        codes(&redis, 86_530.0, "--queue q"),
+        ["concurrency blocking"]
+    );
+}
+
+#[test]
+fn a_queue_without_a_worker_is_concluded_from_the_wait() {
+    let redis = Redis::start();
+    redis.at(1000).run("put q K --jid a").ok();
+    assert_eq!(codes(&redis, 1005.0, "a"), [""; 0]);
+    assert_eq!(codes(&redis, 1011.0, "a"), ["no_consumer blocking"]);
+    // A worker was seen since, elsewhere. It may poll this queue seldom.
+    redis.at(1020).run("pop other").exits(4);
+    assert_eq!(codes(&redis, 1030.0, "a"), [""; 0]);
+    assert_eq!(codes(&redis, 1061.0, "a"), ["no_consumer blocking"]);
+    // A job that was scheduled has waited since it was due, not since it was put.
+    redis.at(1000).run("put r K --jid b --delay 1h").ok();
+    redis.at(4601).run("queues r -o raw").ok();
+    assert_eq!(codes(&redis, 4605.0, "b"), [""; 0]);
+}
+
+#[test]
+fn the_chain_of_dependencies_is_followed_to_its_end() {
+    let redis = Redis::start();
+    let put = |line: &str| redis.at(1000).run(&format!("put q {line}")).ok();
+    put("Build --jid build");
+    put("Docs --jid docs");
+    put("Test --jid test --depends build");
+    put("Deploy --jid deploy --depends test --depends docs");
+    assert_eq!(codes(&redis, 1001.0, "deploy"), ["depends blocking"]);
+    on_terminal(
+        &redis,
+        1001.0,
+        "explain deploy",
+        expect![[r#"
+            Deploy in q depends on other jobs and cannot run now
+
+              [31m✗[0m 2 jobs must be complete first  build (q, waiting), docs (q, waiting)  qless explain build
+        "#]],
+    );
+    redis.at(1002).run("pop q --count 2").ok();
+    redis
+        .at(1003)
+        .run("fail build --group oops --message boom")
+        .ok();
+    assert_eq!(
+        codes(&redis, 1004.0, "deploy"),
+        ["depends_failed blocking", "depends blocking"]
+    );
+    let doc = redis.at(1004).run("explain deploy -o json").json();
+    let reason = &doc["reasons"][0];
+    assert_eq!(
+        reason["fix"],
+        serde_json::json!(["qless", "retry", "build"])
+    );
+    assert_eq!(reason["evidence"]["roots"][0]["jid"], "build");
+    redis.send(&["DEL", "ql:j:build"]);
+    assert_eq!(
+        codes(&redis, 1005.0, "deploy"),
+        ["depends_missing blocking", "depends blocking"]
+    );
+    redis.send(&["SADD", "ql:j:test-dependencies", "deploy"]);
+    assert_eq!(
+        codes(&redis, 1005.0, "deploy"),
+        [
+            "depends_cycle blocking",
+            "depends_missing blocking",
+            "depends blocking"
+        ]
+    );
+    redis.send(&["DEL", "ql:j:test-dependencies"]);
+    assert_eq!(codes(&redis, 1005.0, "test"), ["queue_broken blocking"]);
+}
+
+#[test]
+fn a_chain_of_thousands_is_followed_in_few_calls() {
+    let redis = Redis::start();
+    let put = |at: usize| {
+        let on = match at {
+            0 => "[]".to_owned(),
+            _ => format!("[\"j{}\"]", at - 1),
+        };
+        let jid = format!("j{at}");
+        let words = ["put", "me", "q", &jid, "K", "{}", "0", "depends", &on];
+        (1.0, words.map(str::to_owned).to_vec())
+    };
+    redis.calls((0..300).map(put));
+    let doc = redis.at(2).run("explain j299 -o json").json();
+    assert_eq!(doc["reasons"][0]["evidence"]["roots"][0]["jid"], "j0");
+}
+
+#[test]
+fn a_broken_queue_is_found() {
+    let redis = Redis::start();
+    redis.at(1000).run("put q K --jid a").ok();
+    redis.send(&["ZADD", "ql:q:q-work", "5", "nobody"]);
+    assert_eq!(
+        codes(&redis, 1001.0, "a"),
+        ["queue_broken delaying", "ahead delaying"]
+    );
+    redis.send(&["DEL", "ql:q:q-work"]);
+    assert_eq!(codes(&redis, 1001.0, "a"), ["queue_broken blocking"]);
+    redis.send(&["ZREM", "ql:queues", "q"]);
+    assert_eq!(codes(&redis, 1001.0, "a"), ["queue_broken blocking"]);
+    redis.send(&["ZADD", "ql:queues", "1", "q"]);
+    redis.at(1000).run("put q K --jid later --delay 1h").ok();
+    redis.send(&["ZREM", "ql:q:q-scheduled", "later"]);
+    assert_eq!(codes(&redis, 1001.0, "later"), ["queue_broken blocking"]);
+    redis.send(&["HSET", "ql:j:a", "data", "{nonsense"]);
+    assert_eq!(
+        codes(&redis, 1001.0, "a"),
+        ["queue_broken blocking", "data_invalid delaying"]
+    );
+}
+
+#[test]
+fn a_recurring_job_that_nobody_polls_is_explained() {
+    let redis = Redis::start();
+    redis.at(1000).run("recur put q K --jid r --every 60").ok();
+    assert_eq!(
+        codes(&redis, 1100.0, "r"),
+        ["recurring_not_polled blocking"]
+    );
+    assert_eq!(
+        codes(&redis, 1100.0, "--queue q"),
+        ["recurring_not_polled delaying"]
+    );
+    redis.at(1100).run("pop q --count 5").ok();
+    assert_eq!(codes(&redis, 1101.0, "r"), ["scheduled blocking"]);
+}
+
+#[test]
+fn a_queue_tells_why_it_hands_out_nothing() {
+    let redis = Redis::start();
+    redis.at(1000).run("put q K --jid a --delay 1h").ok();
+    redis.at(1000).run("put q K --jid b --depends a").ok();
+    assert_eq!(
+        codes(&redis, 1001.0, "--queue q"),
+        ["scheduled blocking", "depends blocking"]
+    );
+    on_terminal(
+        &redis,
+        1001.0,
+        "pop q",
+        expect![[r#"
+        nothing to pop from q: 1 job is scheduled: the next is due in 59m 59s
+        hint: qless jobs --queue q --state scheduled
+    "#]],
+    );
+    on_terminal(
+        &redis,
+        1001.0,
+        "explain --queue q",
+        expect![[r#"
+        a pop of q gets no job now
+        1 scheduled, 1 depends
+
+          [31m✗[0m 1 job is scheduled          the next is due in 59m 59s  qless jobs --queue q --state scheduled
+          [31m✗[0m 1 job waits for other jobs                              qless jobs --queue q --state depends
+    "#]],
+    );
+    redis.at(1000).run("put q K --jid old --priority -5").ok();
+    redis.at(1005).run("put q K --jid new").ok();
+    let doc = redis.at(1008).run("explain --queue q -o json").json();
+    assert_eq!(doc["oldest_wait_s"], 8);
+    assert_eq!(doc["runnable"], true);
+    assert_eq!(doc["counts"]["waiting"], 2);
+    // Nothing was promoted or popped.
+    assert_eq!(
+        redis.at(9999).run("--read-only explain a -o json").code(),
+        0
+    );
+    assert_eq!(redis.at(1008).run("get a --field state").ok(), "scheduled");
+}
+
+#[test]
+fn an_unknown_job_is_an_error_with_the_traces_that_are_left() {
+    let redis = Redis::start();
+    let run = |line: &str| redis.at(1000).run(line);
+    run("explain nope").shows(expect![[r#"
+        --- stderr
+        error: job `nope` does not exist
+        hint: nothing is stored under the prefix `ql:` in `unix://DIR/s`
+        --- exit 4
+    "#]]);
+    run("put q K --jid a --tag t").ok();
+    run("put q K --jid b --depends a").ok();
+    run("track a").ok();
+    redis.send(&["DEL", "ql:j:a"]);
+    run("explain a").shows(expect![[r#"
+        --- stderr
+        error: job `a` does not exist
+        hint: traces are left: a history of 2 entries; it is tracked; it is in queue `q`; it has tag `t`; these depend on it: `b`
+        --- exit 4
+    "#]]);
+    run("explain a b -o jid").shows(expect![[r#"
+        b
+        --- stderr
+        error: job `a` does not exist
+        hint: traces are left: a history of 2 entries; it is tracked; it is in queue `q`; it has tag `t`; these depend on it: `b`
+        --- exit 4
+    "#]]);
+    run("explain --queue nope").shows(expect![[r#"
+        --- stderr
+        error: queue `nope` does not exist
+        --- exit 4
+    "#]]);
+    run("explain").exits(2);
+    run("explain a --queue q").exits(2);
+}

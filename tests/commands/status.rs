@@ -1,0 +1,162 @@
+//! `qless status`.
+
+use expect_test::expect;
+
+use crate::support::redis::Redis;
+use crate::support::terminal::Terminal;
+use crate::support::text::words;
+
+/// Fills a database with something of everything. The time is 90,000: an hour after midnight.
+fn filled() -> Redis {
+    let redis = Redis::start();
+    let at = |now: u32, line: &str| redis.at(now).env("USER", "ann").run(line).ok();
+    for (second, jid) in ["a", "b", "c", "d"].iter().enumerate() {
+        at(
+            89_000 + second as u32,
+            &format!("put mail Mail::Welcome --jid {jid}"),
+        );
+    }
+    at(89_010, "pop mail --count 3 --worker w1");
+    at(89_020, "complete a --worker w1");
+    at(89_030, "fail b --worker w1 --group old --message m");
+    at(89_900, "put mail K --jid e --priority 3");
+    at(89_950, "pop mail --worker w2");
+    at(89_960, "fail e --worker w2 --group new --message m");
+    at(89_990, "put images Thumb --jid f");
+    at(89_990, "put images Thumb --jid g --depends f");
+    at(89_990, "put images Thumb --jid h --delay 1h");
+    at(89_900, "recur put web Warm --jid r --every 600");
+    at(89_991, "pause images --reason 'disk swap'");
+    redis
+}
+
+#[test]
+fn everything_is_on_one_screen() {
+    let redis = filled();
+    let ran = redis.at(90_000).run("status --since 5m");
+    let host = qless::internals::host();
+    let text = ran.ok().replace(&format!("ann@{host}"), "ann@HOST");
+    let (server, rest) = text.split_once('\n').unwrap();
+    assert!(server.starts_with("server\tRedis "), "{server}");
+    assert!(server.contains(", master, up "), "{server}");
+    expect![[r#"
+        jobs	2 waiting, 0 running, 1 stalled, 1 scheduled, 1 depends, 2 failed, 1 complete
+        queues	3 known, 1 recurring job, 2 groups of failures
+        today	4 popped, 1 completed, 2 failures (0.0/s popped, 0.0/s completed)
+        workers	2 workers were seen, 0 hold jobs
+        oldest wait	mail 16m 37s (d)
+        oldest wait	images 10s (f)
+        paused	images since 1970-01-02T00:59:51.000Z, by ann@HOST (disk swap)
+        failures	new: 1 in the last 5m, 1 in all
+        late	web: 1 recurring job, due 1970-01-02T00:58:20.000Z
+        problems	jobs have lost their workers: `qless jobs --state stalled`
+        problems	recurring jobs are late, because nobody polls their queues: `qless recur list`
+    "#]]
+    .assert_eq(&format!("{rest}\n"));
+}
+
+#[test]
+fn the_document_has_the_totals() {
+    let redis = filled();
+    let doc = redis.at(90_000).run("status -o json").json();
+    expect![[r#"
+        {"busy_workers":0,"complete":1,"depends":1,"failed":2,"groups":2,"queues":3,"recurring":1,"running":0,"scheduled":1,"stalled":1,"waiting":2,"workers":2}
+    "#]].assert_eq(&format!("{}\n", doc["totals"]));
+    expect![[r#"
+        {"completed":1,"completed_per_s":0,"failures":2,"popped":4,"popped_per_s":0.001}
+    "#]]
+    .assert_eq(&format!("{}\n", doc["today"]));
+    expect![[r#"
+        [{"group":"new","jobs":1,"recent":1},{"group":"old","jobs":1,"recent":1}]
+    "#]]
+    .assert_eq(&format!("{}\n", doc["failures"]));
+    expect![[r#"
+        [{"code":"stalled","message":"jobs have lost their workers: `qless jobs --state stalled`"},{"code":"late_recurring","message":"recurring jobs are late, because nobody polls their queues: `qless recur list`"}]
+    "#]].assert_eq(&format!("{}\n", doc["problems"]));
+    assert_eq!(doc["server"]["role"], "master");
+    assert_eq!(doc["waits"][0]["queue"], "mail");
+    assert_eq!(doc["paused"][0]["reason"], "disk swap");
+    assert_eq!(doc["last_minute"], serde_json::Value::Null);
+    redis.at(90_000).run("--read-only status").exits(0);
+    let empty = Redis::start();
+    let doc = empty.at(90_000).run("status -o json").json();
+    assert_eq!(doc["totals"]["waiting"], 0);
+    assert_eq!(doc["problems"], serde_json::json!([]));
+}
+
+/// The number of calls is the same however many jobs there are.
+#[test]
+fn the_calls_do_not_grow_with_the_jobs() {
+    let redis = Redis::start();
+    let calls = |line: &str| {
+        let before = redis.scripts_run();
+        assert_ne!(redis.at(90_000).run(line).code(), 2);
+        redis.scripts_run() - before
+    };
+    let put = |queue: &str, jids: std::ops::Range<usize>| {
+        redis.calls(jids.map(|at| {
+            let jid = format!("j{at}");
+            let words = ["put", "me", queue, &jid, "K", "{}", "0"];
+            (89_000.0, words.map(str::to_owned).to_vec())
+        }));
+    };
+    put("q", 0..1);
+    put("p", 1..2);
+    let lines = ["status", "explain j0", "explain --queue q"];
+    let few = lines.map(calls);
+    put("q", 2..2000);
+    put("p", 2000..3000);
+    redis.calls((0..20).map(|_| {
+        let words = ["pop", "p", "w", "60"];
+        (89_001.0, words.map(str::to_owned).to_vec())
+    }));
+    redis.calls((2000..3000).map(|at| {
+        let jid = format!("j{at}");
+        let words = ["fail", &jid, "w", "g", "m"];
+        (89_002.0, words.map(str::to_owned).to_vec())
+    }));
+    assert_eq!(lines.map(calls), few);
+}
+
+/// A user who may not run INFO gets the rest, and the server logs no denial.
+#[test]
+fn a_user_without_info_sees_the_rest() {
+    let redis = filled();
+    let rules = "ACL SETUSER poor on nopass ~ql:* &ql:* +@all -info";
+    redis.send(&words(rules).iter().map(String::as_str).collect::<Vec<_>>());
+    let url = format!("{}?user=poor", redis.url());
+    let poor = redis.at(90_000).env("QLESS_REDIS_URL", url);
+    let poor = poor.env("QLESS_REDIS_PASSWORD", "any");
+    let doc = poor.run("status -o json").json();
+    assert_eq!(doc["server"], serde_json::Value::Null);
+    assert_eq!(doc["totals"]["complete"], 1);
+    assert_eq!(redis.send(&["ACL", "LOG"]), redis::Value::Array(Vec::new()));
+}
+
+#[test]
+fn a_watch_shows_rates() {
+    let redis = Redis::start();
+    let mut command = redis.qless().command();
+    command.args(["status", "--watch=0.5"]).env("TERM", "xterm");
+    let screen = Terminal::start(command, 100, 24);
+    screen.until(|written| written.contains("now  "));
+    redis.qless().run("put q K").ok();
+    screen.until(|written| {
+        let rates = written.split("now  ").skip(1);
+        rates
+            .into_iter()
+            .any(|rest| !rest.trim_start().starts_with("0.0/s put"))
+    });
+    screen.signal("-INT");
+    screen.end().exits(0);
+}
+
+#[test]
+fn the_short_help_begins_with_status_and_recipes() {
+    let ran = crate::support::qless::Qless::bare().run("");
+    let help = ran.stderr();
+    let start = help.find("qless status").unwrap();
+    assert!(start < help.find("qless help recipes").unwrap(), "{help}");
+    assert!(help.find("qless help recipes").unwrap() < help.find("Inspect:").unwrap());
+    ran.exits(2);
+}
