@@ -149,7 +149,7 @@ fn findings_are_sorted_by_severity() {
         critical	key-type	1	key of a wrong type, or id with a reserved suffix	f:odd: is a string, not a list
         error	job-unreadable	1	field or history entry that does not parse	a1: tags
         error	running-without-lock	1	job runs without a lock, so it cannot time out	images: r1
-        warn	tag-count	1	count of a tag in `tags` differs from the jobs in its index	eu: 9, is 3
+        warn	tag-count	1	count of a tag in `tags` differs from its index	eu: 9, is 3
         info	queue-empty	1	queue is listed or paused, but empty	images: nothing in it
         --- stderr
         scanned 21 keys, 5 jobs, 2 queues in 0.0s

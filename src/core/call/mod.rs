@@ -284,7 +284,9 @@ impl Core {
                 repeated,
             })
             .collect();
-        self.name_missing_rights(calls, &mut outcomes, deadline);
+        if unsent.is_none() {
+            self.name_missing_rights(calls, &mut outcomes, deadline);
+        }
         outcomes
     }
 
