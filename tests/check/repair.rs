@@ -957,3 +957,32 @@ fn a_job_that_is_locked_in_an_unlisted_queue_is_not_released() {
     redis.at(100_000).run("check --repair --yes").exits(0);
     assert_eq!(state(), "waiting");
 }
+
+#[test]
+fn a_job_that_lost_its_dependency_and_its_set_is_released_by_the_repair_that_was_asked_for() {
+    let redis = Redis::start();
+    for line in [
+        "put q K {} --jid x",
+        "put q K {} --jid y --depends x",
+        "put q K {} --jid other",
+        "put q K {} --jid stuck --depends other",
+    ] {
+        at(&redis).run(line).exits(0);
+    }
+    redis.send(&["DEL", "ql:j:x", "ql:j:x-history", "ql:j:y-dependencies"]);
+    redis.send(&["ZREM", "ql:q:q-work", "x"]);
+    redis.send(&["DEL", "ql:j:stuck-dependencies", "ql:j:other-dependents"]);
+    at(&redis)
+        .run("check --repair --only dependency-missing --yes")
+        .shows(expect![[r#"
+            error	dependency-missing	1	0	0	0	dropped the dependency; a job with no other dependency is released
+            error	depends-on-nothing	1	0	0	0	released it
+            --- stderr
+            scanned 10 keys, 3 jobs, 1 queue in 0.0s
+            2 repaired; nothing left of what was asked
+        "#]]);
+    let state = |jid: &str| at(&redis).run(&format!("get {jid} --field state")).ok();
+    assert_eq!(state("y"), "waiting");
+    // Nobody has asked for this one.
+    assert_eq!(state("stuck"), "depends");
+}

@@ -1,6 +1,6 @@
 //! Repairs the queue of a scan, batch by batch. The call that repairs an item verifies it again.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::time::Instant;
 
 use super::undo::Undo;
@@ -34,6 +34,8 @@ pub(crate) struct Repairer {
     batch_sizes: BatchSizes,
     /// The number of entries removed from the list of the current batch.
     removed: u64,
+    /// The jobs whose missing dependency was removed.
+    freed: HashSet<Name>,
     /// The number of keys set aside.
     pub set_aside: u64,
     /// The error of the first call without a right that it requires.
@@ -62,6 +64,7 @@ impl Repairer {
             interrupt,
             batch_sizes,
             removed: 0,
+            freed: HashSet::new(),
             set_aside: 0,
             missing_right: None,
             counts: BTreeMap::new(),
@@ -97,6 +100,13 @@ impl Repairer {
             }
         }
         Ok(repaired)
+    }
+
+    /// Returns what the next scan selects: the repair of a missing dependency approves the release of
+    /// the job, even if its own set was lost and only a complete scan can release it.
+    pub(crate) fn next_filter(&mut self) -> FindingFilter {
+        self.filter = self.filter.and_release(self.freed.clone());
+        self.filter.clone()
     }
 
     /// Waits for the pace after `count` items. An interrupt is an error.
@@ -219,6 +229,9 @@ impl Repairer {
                     let removes =
                         |change: &&Change| change.item.is_some() && change.after.is_none();
                     self.removed += verdict.changes.iter().filter(removes).count() as u64;
+                }
+                if verdict.id == FindingId::DependencyMissing {
+                    self.freed.insert(verdict.item.clone());
                 }
                 self.counts_of(verdict).repaired += 1;
                 repaired += 1;

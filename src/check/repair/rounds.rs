@@ -96,7 +96,11 @@ impl Repair<'_> {
                 Ok(repaired) => repaired,
                 Err(error) => return Ok((last, Some(error))),
             };
-            let mut next = match run::run(self.options, true, &self.interrupt, session) {
+            let options = CheckOptions {
+                filter: self.repairer.next_filter(),
+                ..self.options.clone()
+            };
+            let mut next = match run::run(&options, true, &self.interrupt, session) {
                 Ok(next) => next,
                 Err(error) => return Ok((last, Some(error))),
             };

@@ -1,7 +1,11 @@
 //! The findings that `--only` and `--skip` select, and the list of them that the core receives.
 
+use std::collections::HashSet;
+use std::rc::Rc;
+
 use crate::model::finding::{Approval, FINDINGS, Finding, FindingId, Stage};
 use crate::model::verdict::ItemKind;
+use crate::name::Name;
 
 /// A value of `--only`.
 #[derive(Clone, Copy, Debug)]
@@ -33,6 +37,9 @@ pub(crate) fn for_kind(mut findings: String, kind: ItemKind) -> String {
 pub(crate) struct FindingFilter {
     only: Vec<Selection>,
     skip: Vec<FindingId>,
+    /// The jobs whose missing dependency this repair has removed: what releases them is approved,
+    /// too.
+    freed: Rc<HashSet<Name>>,
 }
 
 /// When the core is asked.
@@ -46,13 +53,34 @@ pub(crate) enum Phase {
 
 impl FindingFilter {
     pub(crate) fn new(only: Vec<Selection>, skip: Vec<FindingId>) -> FindingFilter {
-        FindingFilter { only, skip }
+        FindingFilter {
+            only,
+            skip,
+            freed: Rc::default(),
+        }
+    }
+
+    /// Also selects the release of these jobs, if it is not selected anyway.
+    pub(crate) fn and_release(&self, freed: HashSet<Name>) -> FindingFilter {
+        FindingFilter {
+            freed: Rc::new(freed),
+            ..self.clone()
+        }
     }
 
     /// Whether a finding is reported.
     pub(crate) fn selects(&self, id: FindingId) -> bool {
-        let named = self.only.is_empty() || self.names(id);
-        named && !self.skip.contains(&id)
+        let frees = id == FindingId::DependsOnNothing && !self.freed.is_empty();
+        (self.selects_all_of(id) || frees) && !self.skip.contains(&id)
+    }
+
+    /// Whether this finding is reported about this item.
+    pub(crate) fn selects_item(&self, id: FindingId, item: &Name) -> bool {
+        self.selects(id) && (self.selects_all_of(id) || self.freed.contains(item))
+    }
+
+    fn selects_all_of(&self, id: FindingId) -> bool {
+        self.only.is_empty() || self.names(id)
     }
 
     /// Whether any finding is not reported.

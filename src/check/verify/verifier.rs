@@ -327,7 +327,7 @@ impl Verifier {
             self.note_blocking(&verdict);
             let new = self.collector.note(&verdict);
             let larger = self.options.repair && self.queue.note_overlap(location, &verdict);
-            if !self.options.filter.selects(finding.id) {
+            if !self.options.filter.selects_item(finding.id, &verdict.item) {
                 continue;
             }
             if !new {
