@@ -131,14 +131,11 @@ pub fn command() -> clap::Command {
     Command::augment_subcommands(root())
 }
 
-/// Returns the tree with only the commands that a command line names, if it names any. Clap copies
-/// every global flag into every command, which took longer than everything else in `qless version`.
+/// Returns the tree with only the commands that a command line names, if it names any.
 fn tree(args: &[OsString]) -> clap::Command {
-    let whole = command();
-    let named = |command: &&clap::Command| args.iter().any(|arg| arg == command.get_name());
-    let named: Vec<_> = whole.get_subcommands().filter(named).cloned().collect();
+    let named = tree::only(|name| args.iter().any(|arg| arg == name));
     match named.is_empty() {
-        true => help::layout::of_all(whole),
+        true => help::layout::of_all(command()),
         false => root().subcommands(named.into_iter().map(help::layout::laid_out)),
     }
 }

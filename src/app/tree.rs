@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use clap::Subcommand;
+use clap::{Args as _, Subcommand};
 
 use super::{completions, help, man};
 use crate::commands::*;
@@ -54,6 +54,19 @@ macro_rules! subcommands {
                     $(Command::$name(args) => ($module::SPEC.run)(args.clone(), session),)*
                 }
             }
+        }
+
+        /// Returns the subcommands with the names that `is_named` accepts. The others are not built,
+        /// which takes longer than everything else in `qless version`.
+        pub(super) fn only(is_named: impl Fn(&str) -> bool) -> Vec<clap::Command> {
+            let mut named = Vec::new();
+            $(
+                let name = stringify!($module).trim_start_matches("r#");
+                if is_named(name) {
+                    named.push($module::Args::augment_args(clap::Command::new(name)));
+                }
+            )*
+            named
         }
 
         /// Returns the name of each subcommand in the order of the list, with its group, and whether it
