@@ -262,7 +262,14 @@ fn a_killed_repair_of_a_long_list_and_its_killed_revert_can_be_repeated() {
             );
             redis.at(10_000).run(&revert).exits(0);
         }
-        assert!(with_list(&redis) == before, "{at}: not put back");
+        let back = with_list(&redis);
+        let undone = std::fs::read_to_string(&undo).unwrap_or_default();
+        assert!(
+            back == before,
+            "{at}: not put back from\n{undone}\n{:?}\nbefore: {:?}",
+            back.0,
+            before.0
+        );
         redis.at(10_000).run("check --repair --yes").exits(0);
         let mended = with_list(&redis);
         assert!(mended == whole, "{at}: mended otherwise");
