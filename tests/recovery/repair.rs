@@ -280,3 +280,50 @@ fn a_killed_repair_of_a_long_list_and_its_killed_revert_can_be_repeated() {
         }
     }
 }
+
+#[test]
+fn a_killed_revert_of_a_few_entries_of_a_list_can_be_repeated() {
+    // The repair lists `f0` to `f9` again, and removes `gone0` to `gone19`.
+    let damaged = || {
+        let redis = Redis::start();
+        let jobs = 0..30;
+        let lines = [
+            jobs.clone()
+                .map(|n| format!("put me mail f{n} K {{}} 0"))
+                .collect::<Vec<_>>(),
+            vec!["pop mail w 30".to_owned()],
+            jobs.map(|n| format!("fail f{n} w boom no")).collect(),
+        ];
+        let call = |line: &String| (9_000.0, line.split(' ').map(str::to_owned).collect());
+        redis.calls(lines.concat().iter().map(call));
+        for n in 0..20 {
+            redis.send(&["LINSERT", "ql:f:boom", "AFTER", "f15", &format!("gone{n}")]);
+        }
+        for n in 0..10 {
+            redis.send(&["LREM", "ql:f:boom", "0", &format!("f{n}")]);
+        }
+        redis
+    };
+    for request in 1.. {
+        let redis = damaged();
+        let before = with_list(&redis);
+        let undo = redis.socket().with_file_name("undo.ndjson");
+        // The rate makes several slices.
+        let line = format!("check --repair --undo {} --yes --rate 400/s", undo.display());
+        redis.at(10_000).run(&line).exits(0);
+        let revert = format!("check --revert {} --yes --rate 400/s", undo.display());
+        let ended = run_and_kill(
+            &redis.at(10_000),
+            redis.socket(),
+            &revert,
+            Cut::After(request),
+        );
+        redis.at(10_000).run(&revert).exits(0);
+        let back = with_list(&redis);
+        assert!(back == before, "killed at request {request}: {:?}", back.0);
+        if ended {
+            assert!(request > 5, "{request}");
+            break;
+        }
+    }
+}

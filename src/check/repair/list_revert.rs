@@ -92,15 +92,42 @@ impl ListRevert {
         self.entries.len() >= MIN_ENTRIES
     }
 
-    /// Returns the changes to revert one by one.
-    pub(super) fn into_changes(self) -> impl Iterator<Item = Change> {
-        let key = self.key;
-        self.entries.into_iter().map(move |(index, entry)| Change {
-            key: key.clone(),
+    /// Returns the changes to revert one by one. An entry that is anywhere in the list has returned: an
+    /// earlier revert may have removed other entries since, so that it has another index.
+    pub(super) fn changes(
+        &self,
+        core: &mut Core,
+        mut pace: impl FnMut(usize) -> Result<(), Error>,
+    ) -> Result<Vec<Change>, Error> {
+        let removed = self.removed(core, &mut pace)?;
+        let entries = self.entries.iter();
+        let rest = entries.filter(|(_, entry)| removed.contains(entry.as_bytes()));
+        let changes = rest.map(|(index, entry)| Change {
+            key: self.key.clone(),
             item: Some(Name::from(index.to_string())),
-            before: Some(entry),
+            before: Some(entry.clone()),
             after: None,
-        })
+        });
+        Ok(changes.collect())
+    }
+
+    /// Returns the entries that are not in the list.
+    fn removed(
+        &self,
+        core: &mut Core,
+        pace: &mut impl FnMut(usize) -> Result<(), Error>,
+    ) -> Result<HashSet<&[u8]>, Error> {
+        let removed = self.entries.iter();
+        let mut removed: HashSet<&[u8]> = removed.map(|(_, entry)| entry.as_bytes()).collect();
+        let mut read = 0;
+        while let Some(page) = self.page(core, read)? {
+            pace(page.len())?;
+            read += page.len() as u64;
+            for entry in page {
+                removed.remove(entry.as_slice());
+            }
+        }
+        Ok(removed)
     }
 
     /// Writes the list with the entries. Returns how many have returned; the others are in the list
@@ -142,16 +169,7 @@ impl ListRevert {
         rewrite: &ListRewrite,
         pace: &mut impl FnMut(usize) -> Result<(), Error>,
     ) -> Result<Option<u64>, Error> {
-        let removed = self.entries.iter();
-        let mut removed: HashSet<&[u8]> = removed.map(|(_, entry)| entry.as_bytes()).collect();
-        let mut read = 0;
-        while let Some(page) = self.page(core, read)? {
-            pace(page.len())?;
-            read += page.len() as u64;
-            for entry in page {
-                removed.remove(entry.as_slice());
-            }
-        }
+        let removed = self.removed(core, pace)?;
         let mut merge = Merge {
             rewrite,
             removed,

@@ -208,9 +208,9 @@ impl Reverter<'_> {
     /// Returns the entries of a list.
     fn revert_list(&mut self, list: ListRevert) -> Result<(), Error> {
         let (pace, interrupt) = (&mut self.pace, &self.interrupt);
-        let wait = |count| wait(pace, interrupt, count);
+        let mut wait = |count| wait(pace, interrupt, count);
         if list.is_long()
-            && let Some(returned) = list.write(self.core, wait)?
+            && let Some(returned) = list.write(self.core, &mut wait)?
         {
             let count = list.len();
             let returned = usize::try_from(returned).unwrap_or(count);
@@ -219,7 +219,10 @@ impl Reverter<'_> {
             self.progress.add(count as u64);
             return Ok(());
         }
-        let changes: Vec<Change> = list.into_changes().collect();
+        let changes = list.changes(self.core, wait)?;
+        let returned = list.len() - changes.len();
+        self.sum.skipped += returned;
+        self.progress.add(returned as u64);
         let mut rest = changes.as_slice();
         while !rest.is_empty() {
             let (some, others) = rest.split_at(self.batch_size().min(rest.len()));
