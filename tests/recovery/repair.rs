@@ -309,7 +309,10 @@ fn a_killed_revert_of_a_few_entries_of_a_list_can_be_repeated() {
         let before = with_list(&redis);
         let undo = redis.socket().with_file_name("undo.ndjson");
         // The rate makes several slices.
-        let line = format!("check --repair --undo {} --yes --rate 400/s", undo.display());
+        let line = format!(
+            "check --repair --undo {} --yes --rate 400/s",
+            undo.display()
+        );
         redis.at(10_000).run(&line).exits(0);
         let revert = format!("check --revert {} --yes --rate 400/s", undo.display());
         let ended = run_and_kill(
