@@ -18,7 +18,7 @@ return function(argv, now, t)
   add('held', call('zcount', locks, t, '+inf'))
   add('late', call('zcount', base .. Keys.recur, 0, t))
 
-  -- The newest lock tells when a job was popped last, and by whom.
+  -- The newest lock says when a job was popped last, and by whom.
   local newest = call('zrevrange', locks, 0, 0)[1]
   local job = newest and pcall('hmget', Keys.job .. newest, 'time', 'worker') or {}
   add('popped', job[1])

@@ -40,10 +40,10 @@ pub(super) fn walk(core: &mut Core, now: Moment, job: &Job) -> Result<Walk, Erro
     let mut next: Vec<Name> = job.dependencies.clone();
     let mut read = 0;
     while !next.is_empty() {
-        let room = MOST - read;
-        if next.len() > room {
+        let left = MOST - read;
+        if next.len() > left {
             walk.is_cut = true;
-            next.truncate(room);
+            next.truncate(left);
         }
         if next.is_empty() {
             break;

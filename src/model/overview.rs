@@ -357,7 +357,7 @@ impl Default for Seconds {
     }
 }
 
-/// What one call of the core tells besides queues and workers.
+/// The part of the overview that one call returns: all but queues and workers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StatusFacts {
     pub complete: u64,

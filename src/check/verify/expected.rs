@@ -1,5 +1,5 @@
 //! The findings that a repair expects to meet. A repair whose reply was lost is sent again, and does
-//! not find what the first call has repaired: these are told from this set.
+//! not find what the first call has repaired: this set has those findings.
 
 use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};

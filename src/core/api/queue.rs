@@ -163,7 +163,7 @@ impl Core {
     }
 }
 
-/// Refuses queues of which some cannot be read.
+/// Returns the error that some queues cannot be read.
 pub(crate) fn require_readable(queues: &[Queue]) -> Result<(), Error> {
     match unreadable(queues) {
         Some(message) => Err(Error::new(Kind::Damaged, message).hint(CHECK)),
