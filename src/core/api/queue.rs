@@ -163,7 +163,7 @@ impl Core {
     }
 }
 
-/// Returns the error that some queues cannot be read.
+/// Refuses a list with a queue that cannot be read.
 pub(crate) fn require_readable(queues: &[Queue]) -> Result<(), Error> {
     match unreadable(queues) {
         Some(message) => Err(Error::new(Kind::Damaged, message).hint(CHECK)),
