@@ -116,11 +116,10 @@ impl Explanation {
             } else {
                 "delaying"
             };
-            let (evidence, command) = (reason.evidence(page), reason.command());
-            format!(
-                "{subject}\t{}\t{blocking}\t{evidence}\t{command}\n",
-                reason.code.word()
-            )
+            let (code, command) = (reason.code.word(), reason.command());
+            // Some counts stand in the sentence only.
+            let line = reason.line(page);
+            format!("{subject}\t{code}\t{blocking}\t{line}\t{command}\n")
         });
         rows.collect()
     }
@@ -193,10 +192,9 @@ impl Reason {
         let mut line = self.sentence();
         let evidence = self.evidence(page);
         if !evidence.is_empty() {
-            let gap = if self.code == ReasonCode::Paused {
-                ""
-            } else {
-                ":"
+            let gap = match self.code {
+                ReasonCode::Paused => "",
+                _ => ":",
             };
             line.push_str(&format!("{gap} {evidence}"));
         }

@@ -140,11 +140,11 @@ fn each_state_has_its_reason() {
         .at(1101)
         .run("explain failed complete running stalled later")
         .shows(expect![[r#"
-            failed	failed	blocking	g: m, 1970-01-01T00:16:42.000Z	qless retry failed
-            complete	complete	blocking	1970-01-01T00:16:43.000Z	qless retry --completed complete
-            running	running	blocking	running, popped 1970-01-01T00:16:41.000Z, lock expires 1970-01-01T00:18:30.000Z	qless timeout running
-            stalled	grace	blocking	stalled, popped 1970-01-01T00:18:20.000Z, lock expires 1970-01-01T00:18:30.000Z	qless timeout stalled
-            later	scheduled	blocking	due 1970-01-01T00:21:40.000Z	qless promote later
+            failed	failed	blocking	it failed: g: m, 1970-01-01T00:16:42.000Z	qless retry failed
+            complete	complete	blocking	it is complete: 1970-01-01T00:16:43.000Z	qless retry --completed complete
+            running	running	blocking	a worker runs it: running, popped 1970-01-01T00:16:41.000Z, lock expires 1970-01-01T00:18:30.000Z	qless timeout running
+            stalled	grace	blocking	its lock expired and was extended once: stalled, popped 1970-01-01T00:18:20.000Z, lock expires 1970-01-01T00:18:30.000Z	qless timeout stalled
+            later	scheduled	blocking	it is scheduled: due 1970-01-01T00:21:40.000Z	qless promote later
         "#]]);
 }
 
@@ -385,4 +385,14 @@ fn an_unknown_job_is_an_error_with_the_traces_that_are_left() {
     "#]]);
     run("explain").exits(2);
     run("explain a --queue q").exits(2);
+}
+
+#[test]
+fn a_pipe_gets_the_number_of_jobs_ahead() {
+    let redis = Redis::start();
+    for jid in ["a", "b", "c"] {
+        let put = format!("put mail K {{}} --jid {jid}");
+        redis.at(1000).run(&put).exits(0);
+    }
+    redis.at(1001).run("explain c").shows(expect![[r#""#]]);
 }
