@@ -390,9 +390,11 @@ fn an_unknown_job_is_an_error_with_the_traces_that_are_left() {
 #[test]
 fn a_pipe_gets_the_number_of_jobs_ahead() {
     let redis = Redis::start();
-    for jid in ["a", "b", "c"] {
-        let put = format!("put mail K {{}} --jid {jid}");
-        redis.at(1000).run(&put).exits(0);
+    for (jid, put) in [("a", 1000), ("b", 1001), ("c", 1002)] {
+        let line = format!("put mail K {{}} --jid {jid}");
+        redis.at(put).run(&line).exits(0);
     }
-    redis.at(1001).run("explain c").shows(expect![[r#""#]]);
+    redis.at(1003).run("explain c").shows(expect![[r#"
+        c	ahead	delaying	2 jobs are ahead of it	qless priority c --to N
+    "#]]);
 }

@@ -1,14 +1,13 @@
 //! Entries that return to a failure list. A revert collects them and writes the list once: a search
 //! for each entry and its index would read the whole list each time.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use super::run_name;
-use super::undo::UndoneRepair;
 use crate::core::api::list_rewrite::{ListRewrite, MAX_ADDED};
 use crate::core::api::read::{Read, ReadReply};
 use crate::core::call::Core;
-use crate::core::script::keys::{Family, Keys};
+use crate::core::script::keys::Keys;
 use crate::error::Error;
 use crate::model::finding::FindingId;
 use crate::model::verdict::Change;
@@ -35,27 +34,23 @@ pub(super) struct ListRevert {
 }
 
 impl ListRevert {
-    /// Begins with a repaired finding, if all its changes removed misplaced entries from a failure
-    /// list.
-    pub(super) fn of(keys: &Keys, repair: &UndoneRepair) -> Option<ListRevert> {
-        let key = repair.changes.first()?.key.clone();
-        if !matches!(keys.family(key.as_bytes()), Family::Group(_)) {
-            return None;
-        }
+    /// Begins with the changes of a repaired finding, if all of them removed misplaced entries from one
+    /// failure list.
+    pub(super) fn of(id: FindingId, changes: &[Change]) -> Option<ListRevert> {
         let mut list = ListRevert {
-            key,
+            key: changes.first()?.key.clone(),
             entries: Vec::new(),
         };
-        list.add(repair).then_some(list)
+        list.add(id, changes).then_some(list)
     }
 
-    /// Adds the next repaired finding, if its changes removed further entries of this list.
-    pub(super) fn add(&mut self, repair: &UndoneRepair) -> bool {
+    /// Adds the changes of the next repaired finding, if all of them removed further entries of this
+    /// list.
+    pub(super) fn add(&mut self, id: FindingId, changes: &[Change]) -> bool {
         // A repair of another finding may have left an entry of the same job.
-        if repair.id != Some(FindingId::FailedStray) {
+        if id != FindingId::FailedStray {
             return false;
         }
-        let changes = &repair.changes;
         let mut next = self.entries.last().map_or(0, |(index, _)| index + 1);
         let mut added = Vec::with_capacity(changes.len());
         for change in changes {
@@ -92,16 +87,16 @@ impl ListRevert {
         self.entries.len() >= MIN_ENTRIES
     }
 
-    /// Returns the changes to revert one by one. An entry that is anywhere in the list has returned: an
-    /// earlier revert may have removed other entries since, so that it has another index.
+    /// Returns the changes to revert one by one. What is anywhere in the list has returned: an earlier
+    /// revert may have removed other entries since, so that it has another index.
     pub(super) fn changes(
         &self,
         core: &mut Core,
         mut pace: impl FnMut(usize) -> Result<(), Error>,
     ) -> Result<Vec<Change>, Error> {
-        let removed = self.removed(core, &mut pace)?;
+        let mut returned = self.returned(core, &mut pace)?;
         let entries = self.entries.iter();
-        let rest = entries.filter(|(_, entry)| removed.contains(entry.as_bytes()));
+        let rest = entries.filter(|(_, entry)| !take(&mut returned, entry));
         let changes = rest.map(|(index, entry)| Change {
             key: self.key.clone(),
             item: Some(Name::from(index.to_string())),
@@ -111,23 +106,25 @@ impl ListRevert {
         Ok(changes.collect())
     }
 
-    /// Returns the entries that are not in the list.
-    fn removed(
+    /// Returns which entries are in the list, and how often.
+    fn returned(
         &self,
         core: &mut Core,
         pace: &mut impl FnMut(usize) -> Result<(), Error>,
-    ) -> Result<HashSet<&[u8]>, Error> {
-        let removed = self.entries.iter();
-        let mut removed: HashSet<&[u8]> = removed.map(|(_, entry)| entry.as_bytes()).collect();
+    ) -> Result<Returned<'_>, Error> {
+        let entries = self.entries.iter();
+        let mut returned: Returned = entries.map(|(_, entry)| (entry.as_bytes(), 0)).collect();
         let mut read = 0;
         while let Some(page) = self.page(core, read)? {
             pace(page.len())?;
             read += page.len() as u64;
             for entry in page {
-                removed.remove(entry.as_slice());
+                if let Some(count) = returned.get_mut(entry.as_slice()) {
+                    *count += 1;
+                }
             }
         }
-        Ok(removed)
+        Ok(returned)
     }
 
     /// Writes the list with the entries. Returns how many have returned; the others are in the list
@@ -169,10 +166,9 @@ impl ListRevert {
         rewrite: &ListRewrite,
         pace: &mut impl FnMut(usize) -> Result<(), Error>,
     ) -> Result<Option<u64>, Error> {
-        let removed = self.removed(core, pace)?;
         let mut merge = Merge {
             rewrite,
-            removed,
+            here: self.returned(core, pace)?,
             rest: &self.entries,
             count: 0,
             returned: 0,
@@ -204,11 +200,25 @@ impl ListRevert {
     }
 }
 
+/// How often each entry is in the list. Entries return in the order of their indexes, so the first
+/// ones of the same job are there.
+type Returned<'a> = HashMap<&'a [u8], usize>;
+
+/// Whether the entry has returned. Each entry in the list stands for one that was removed.
+fn take(returned: &mut Returned, entry: &Name) -> bool {
+    let count = returned.get_mut(entry.as_bytes());
+    count.is_some_and(|count| {
+        let here = *count > 0;
+        *count = count.saturating_sub(1);
+        here
+    })
+}
+
 /// The list and its removed entries, as they become one.
 struct Merge<'a> {
     rewrite: &'a ListRewrite,
-    /// The entries that are not in the list.
-    removed: HashSet<&'a [u8]>,
+    /// The entries that have returned already.
+    here: Returned<'a>,
     /// The entries that are still to return.
     rest: &'a [(u64, Name)],
     /// The number of entries of the replacement.
@@ -226,7 +236,7 @@ impl Merge<'_> {
                 break;
             }
             self.rest = rest;
-            if !self.removed.contains(entry.as_bytes()) {
+            if take(&mut self.here, entry) {
                 continue;
             }
             self.returned += 1;

@@ -9,7 +9,7 @@ use super::undo::{UndoFile, UndoneRepair};
 use crate::bulk::pace::Pace;
 use crate::check::verify::batch_size::{BatchSizes, MAX_BATCH};
 use crate::core::call::Core;
-use crate::core::script::keys::Keys;
+use crate::core::script::keys::{Family, Keys};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
@@ -155,7 +155,7 @@ fn revert(
     }
     let lists = std::mem::take(&mut reverter.lists);
     lists
-        .into_values()
+        .values()
         .try_for_each(|list| reverter.revert_list(list))
 }
 
@@ -178,35 +178,39 @@ impl Reverter<'_> {
         self.batch_sizes.size(ANY_KIND).min(max_batch)
     }
 
-    /// Adds the changes of a finding to the entries of its list, or to the other changes.
+    /// Adds the changes of a finding to the entries of its failure list and to the other changes.
     fn collect(&mut self, repair: UndoneRepair, changes: &mut Vec<Change>) -> Result<(), Error> {
-        let first = repair.changes.first();
-        if let Some(list) = first.and_then(|change| self.lists.get_mut(&change.key))
-            && list.add(&repair)
+        let is_failure_list =
+            |change: &Change| matches!(self.keys.family(change.key.as_bytes()), Family::Group(_));
+        let (entries, others): (Vec<_>, Vec<_>) =
+            repair.changes.into_iter().partition(is_failure_list);
+        let Some(first) = entries.first() else {
+            changes.extend(others);
+            return Ok(());
+        };
+        if let (Some(list), Some(id)) = (self.lists.get_mut(&first.key), repair.id)
+            && list.add(id, &entries)
         {
+            changes.extend(others);
             return Ok(());
         }
-        // Other changes of a list come after its newer ones.
-        for change in &repair.changes {
+        // Changes of a list come after its newer ones.
+        self.revert(&std::mem::take(changes))?;
+        for change in &entries {
             if let Some(list) = self.lists.remove(&change.key) {
-                self.revert_list(list)?;
+                self.revert_list(&list)?;
             }
         }
-        match ListRevert::of(&self.keys, &repair) {
-            Some(list) => {
-                let key = list.key();
-                if changes.iter().any(|change| change.key == key) {
-                    self.revert(&std::mem::take(changes))?;
-                }
-                self.lists.insert(key, list);
-            }
-            None => changes.extend(repair.changes),
+        changes.extend(others);
+        match repair.id.and_then(|id| ListRevert::of(id, &entries)) {
+            Some(list) => _ = self.lists.insert(list.key(), list),
+            None => changes.extend(entries),
         }
         Ok(())
     }
 
     /// Returns the entries of a list.
-    fn revert_list(&mut self, list: ListRevert) -> Result<(), Error> {
+    fn revert_list(&mut self, list: &ListRevert) -> Result<(), Error> {
         let (pace, interrupt) = (&mut self.pace, &self.interrupt);
         let mut wait = |count| wait(pace, interrupt, count);
         if list.is_long()
@@ -223,7 +227,12 @@ impl Reverter<'_> {
         let returned = list.len() - changes.len();
         self.sum.skipped += returned;
         self.progress.add(returned as u64);
-        let mut rest = changes.as_slice();
+        self.revert_all(&changes)
+    }
+
+    /// Reverts changes in batches.
+    fn revert_all(&mut self, changes: &[Change]) -> Result<(), Error> {
+        let mut rest = changes;
         while !rest.is_empty() {
             let (some, others) = rest.split_at(self.batch_size().min(rest.len()));
             self.revert(some)?;
