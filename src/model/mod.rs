@@ -7,6 +7,8 @@ pub(crate) mod config;
 pub(crate) mod context;
 pub(crate) mod data_filter;
 pub(crate) mod done;
+#[allow(dead_code)] // Until `work` uses it.
+pub mod ending;
 pub(crate) mod event;
 pub(crate) mod explain;
 pub(crate) mod export;
@@ -24,6 +26,8 @@ pub(crate) mod local;
 pub(crate) mod message_regex;
 pub(crate) mod overview;
 pub(crate) mod pattern;
+#[allow(dead_code)] // Until `work` uses it.
+pub mod popped_job;
 pub(crate) mod put;
 pub(crate) mod queue;
 pub(crate) mod rate;

@@ -12,23 +12,9 @@ use crate::core::call::reply;
 use crate::core::call::{Call, Core};
 use crate::error::Error;
 use crate::json::quote::array;
+use crate::model::ending::{FailureReason, NextQueue};
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
-
-/// Where a job goes when it is completed.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct NextQueue {
-    pub queue: Name,
-    pub delay: Duration,
-    pub depends: Vec<Name>,
-}
-
-/// The group and the message of a failure.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct FailureReason {
-    pub group: Name,
-    pub message: Name,
-}
 
 impl Core {
     /// Pops up to `count` jobs. The reply is the core's own.

@@ -1,0 +1,76 @@
+//! How a worker ends a job that it holds.
+
+use std::time::Duration;
+
+use crate::name::Name;
+
+/// Where a job goes when it is completed.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NextQueue {
+    pub queue: Name,
+    pub delay: Duration,
+    pub depends: Vec<Name>,
+}
+
+/// The group and the message of a failure.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FailureReason {
+    pub group: Name,
+    pub message: Name,
+}
+
+/// The end of a job, as its worker wants it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct JobEnding {
+    pub jid: Name,
+    /// The queue in which it runs.
+    pub queue: Name,
+    pub way: EndingWay,
+}
+
+/// What a worker does with a job at its end.
+#[derive(Clone, Debug, PartialEq)]
+pub enum EndingWay {
+    Complete {
+        /// JSON; the job keeps its data if absent.
+        data: Option<Vec<u8>>,
+        next: Option<NextQueue>,
+    },
+    /// Uses one retry.
+    Retry {
+        delay: Duration,
+        /// What the failure says if no retry is left; the core has a default.
+        why: Option<FailureReason>,
+    },
+    Fail {
+        why: FailureReason,
+        /// JSON; the job keeps its data if absent.
+        data: Option<Vec<u8>>,
+    },
+}
+
+/// What became of a job that its worker ended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum EndingOutcome {
+    /// The state now; for a retry, how many are left (-1 if the job failed for want of one).
+    Done { state: Name, remaining: Option<i64> },
+    /// The job does not exist any more.
+    Gone,
+    /// Its lock belongs to another worker, or it no longer runs.
+    NotHolder { state: Name, worker: Name },
+    /// The core refuses these words, with this text.
+    Invalid(String),
+    /// The reply was lost, and the job does not show what happened.
+    Unknown,
+}
+
+/// What became of a lock that its worker extended.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LockOutcome {
+    /// When the lock expires now, in seconds since the epoch.
+    Extended(f64),
+    /// The job does not exist any more.
+    Gone,
+    /// Its lock belongs to another worker, or it no longer runs.
+    Lost,
+}

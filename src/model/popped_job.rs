@@ -1,0 +1,30 @@
+//! A job as a worker receives it.
+
+use crate::name::Name;
+
+/// A job that was popped: what a program needs to run it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct PoppedJob {
+    pub jid: Name,
+    pub klass: Name,
+    pub queue: Name,
+    /// JSON as stored, byte for byte.
+    pub data: Vec<u8>,
+    pub tags: Vec<Name>,
+    pub priority: i64,
+    pub retries: i64,
+    /// The retries that are left.
+    pub remaining: i64,
+    /// When its lock expires, in seconds since the epoch.
+    pub expires: f64,
+    /// The recurring job that made it.
+    pub spawned_from: Option<Name>,
+    pub dependencies: Vec<Name>,
+}
+
+impl PoppedJob {
+    /// Counts from 1: each retry adds one.
+    pub fn attempt(&self) -> i64 {
+        self.retries.saturating_sub(self.remaining).max(0) + 1
+    }
+}
