@@ -32,6 +32,7 @@ mod ui;
 mod view;
 mod wait;
 mod watch;
+mod work;
 
 pub use app::run;
 

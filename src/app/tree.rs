@@ -105,6 +105,7 @@ subcommands! {
     Fail => fail,
     Unfail => unfail,
     Check => check,
+    Work => work,
     Pop => pop,
     Complete => complete,
     Heartbeat => heartbeat,

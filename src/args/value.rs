@@ -21,6 +21,7 @@ use crate::model::job::State;
 use crate::model::message_regex::MessageRegex;
 use crate::model::pattern::Pattern;
 use crate::model::rate::Rate;
+use crate::model::work_queue::WorkQueue;
 use crate::name;
 use crate::name::Name;
 use crate::text;
@@ -30,6 +31,9 @@ pub(crate) use super::candidates::{Candidates, Jobs};
 
 /// Doubles are exact up to here, and the core's numbers are doubles.
 pub(crate) const LARGEST: u64 = 1 << 53;
+
+/// The most processes of one worker. Each takes a few descriptors.
+const MAX_PROCESSES: usize = 1000;
 
 /// A queue, tag, group, worker or jid that may exist: any bytes, but not empty.
 pub(crate) fn name() -> impl TypedValueParser<Value = Name> {
@@ -42,6 +46,11 @@ pub(crate) fn name() -> impl TypedValueParser<Value = Name> {
 /// A name, or a glob that matches names.
 pub(crate) fn pattern() -> impl TypedValueParser<Value = Pattern> {
     name().try_map(|typed| Pattern::new(typed).map_err(Invalid::Expects))
+}
+
+/// A queue of a worker: `NAME`, `NAME=WEIGHT`, a glob, or `!NAME`.
+pub(crate) fn work_queue() -> impl TypedValueParser<Value = WorkQueue> {
+    name().try_map(|typed| WorkQueue::new(&typed).map_err(Invalid::Expects))
 }
 
 /// `PATH=VALUE`: any bytes.
@@ -127,6 +136,16 @@ pub(crate) fn at_least_one(text: &str) -> Result<u64, Invalid> {
         Ok(number @ 1..) => Ok(number),
         _ => Err(Invalid::expects(format!(
             "a whole number between 1 and {LARGEST}"
+        ))),
+    }
+}
+
+/// A number of processes.
+pub(crate) fn processes(text: &str) -> Result<usize, Invalid> {
+    match text.parse() {
+        Ok(number @ 1..=MAX_PROCESSES) => Ok(number),
+        _ => Err(Invalid::expects(format!(
+            "a whole number between 1 and {MAX_PROCESSES}"
         ))),
     }
 }

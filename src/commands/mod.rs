@@ -48,6 +48,7 @@ pub(crate) mod unfail;
 pub(crate) mod unpause;
 pub(crate) mod version;
 pub(crate) mod wait;
+pub(crate) mod work;
 pub(crate) mod workers;
 
 /// How the program treats a subcommand. Each subcommand has one such value, in its own module.

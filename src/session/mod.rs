@@ -108,6 +108,16 @@ impl Session {
         self.core.as_mut()
     }
 
+    /// Returns the core, connected, for a thread of its own. The session opens another one if it needs
+    /// one.
+    pub(crate) fn take_core(&mut self) -> Result<Core, Error> {
+        self.core()?;
+        match self.core.take() {
+            Some(core) => Ok(core),
+            None => unreachable!("the core was opened above"),
+        }
+    }
+
     /// Returns the core, connected.
     pub(crate) fn core(&mut self) -> Result<&mut Core, Error> {
         Ok(self.core_and_ui()?.0)

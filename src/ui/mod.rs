@@ -186,6 +186,11 @@ impl Ui {
         self.page.now = now;
     }
 
+    /// Whether `--quiet` was given.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet
+    }
+
     /// Whether `-v` was given.
     pub(crate) fn verbose(&self) -> bool {
         self.verbose > 0

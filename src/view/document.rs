@@ -26,10 +26,11 @@ use crate::model::stats::DayStats;
 use crate::model::tag::Tag;
 use crate::model::version::Version;
 use crate::model::wait::Wait;
+use crate::model::work_event::WorkEvent;
 use crate::model::worker::{Worker, WorkerJobs};
 
 /// All documents, by kind.
-pub(crate) const DOCUMENTS: [Document; 30] = [
+pub(crate) const DOCUMENTS: [Document; 31] = [
     BulkReport::DOCUMENT,
     Check::DOCUMENT,
     Complete::DOCUMENT,
@@ -58,6 +59,7 @@ pub(crate) const DOCUMENTS: [Document; 30] = [
     Tag::LIST,
     Version::DOCUMENT,
     Wait::DOCUMENT,
+    WorkEvent::DOCUMENT,
     WorkerJobs::DOCUMENT,
     Worker::LIST,
 ];

@@ -38,6 +38,7 @@ mod stats;
 mod tag;
 mod version;
 pub(crate) mod wait;
+pub(crate) mod work_event;
 mod worker;
 
 pub(crate) mod json;

@@ -7,6 +7,7 @@ use crate::core::script::keys::Keys;
 use crate::error::Error;
 use crate::json::Json;
 use crate::model::event::{Event, EventKind};
+use crate::name::Name;
 
 /// A subscription to the events of all jobs.
 #[derive(Debug)]
@@ -42,6 +43,94 @@ impl EventLog {
             }
         }
     }
+}
+
+/// A subscription to what concerns the jobs of one worker.
+#[derive(Debug)]
+pub(crate) struct WorkerNotices(Subscription);
+
+/// What a worker is notified of.
+#[derive(Debug, PartialEq)]
+pub(crate) enum WorkerNotice {
+    /// The subscription begins, or begins again. Notices may have been missed.
+    Gap,
+    LockLost(Name),
+    Cancelled(Name),
+}
+
+/// A subscription to jobs that are put.
+#[derive(Debug)]
+pub(crate) struct PutNotices(Subscription);
+
+/// A job that was put.
+#[derive(Debug, PartialEq)]
+pub(crate) enum PutNotice {
+    /// The subscription begins, or begins again. Notices may have been missed.
+    Gap,
+    /// Into this queue.
+    Put(Name),
+}
+
+impl Core {
+    /// Subscribes to what concerns the jobs of a worker.
+    pub(crate) fn worker_notices(&self, worker: &str) -> Result<WorkerNotices, Error> {
+        let channel = Keys::new(self.prefix()).worker_channel(worker);
+        self.subscribe(vec![channel]).map(WorkerNotices)
+    }
+
+    /// Subscribes to jobs that are put into any queue.
+    pub(crate) fn put_notices(&self) -> Result<PutNotices, Error> {
+        let channel = Keys::new(self.prefix()).log;
+        self.subscribe(vec![channel]).map(PutNotices)
+    }
+}
+
+impl WorkerNotices {
+    /// Returns the next notice; `None` if there is none until that time.
+    pub(crate) fn next(&self, until: Instant) -> Option<WorkerNotice> {
+        loop {
+            let text = match self.0.next(until)? {
+                Notice::Subscribed => return Some(WorkerNotice::Gap),
+                Notice::Message(text) => text,
+            };
+            let notice = match (field(&text, "event"), field(&text, "jid")) {
+                (Some(event), Some(jid)) => match event.as_bytes() {
+                    b"lock_lost" => WorkerNotice::LockLost(jid),
+                    b"canceled" => WorkerNotice::Cancelled(jid),
+                    _ => continue,
+                },
+                _ => continue,
+            };
+            return Some(notice);
+        }
+    }
+}
+
+impl PutNotices {
+    /// Returns the next notice; `None` if there is none until that time.
+    pub(crate) fn next(&self, until: Instant) -> Option<PutNotice> {
+        loop {
+            match self.0.next(until)? {
+                Notice::Subscribed => return Some(PutNotice::Gap),
+                Notice::Message(text) => {
+                    // Most events are of other kinds. They are not worth being decoded.
+                    let event = br#""event":"put""#;
+                    if text.windows(event.len()).any(|part| part == event)
+                        && let Some(queue) = field(&text, "queue")
+                    {
+                        return Some(PutNotice::Put(queue));
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Returns a text of an event.
+fn field(text: &[u8], name: &str) -> Option<Name> {
+    let fields = Json::read(text)?.object()?;
+    let found = fields.into_iter().find(|(key, _)| key.as_bytes() == name.as_bytes());
+    found.and_then(|(_, value)| value.text())
 }
 
 /// Reads an event; `None` if it is not about a job.

@@ -109,6 +109,11 @@ pub struct Keys {
 }
 
 impl Keys {
+    /// Returns the channel with what concerns the jobs of a worker.
+    pub(crate) fn worker_channel(&self, worker: &str) -> String {
+        format!("{}{worker}", self.worker)
+    }
+
     pub fn new(prefix: &str) -> Keys {
         let named = |name: &str| {
             let key = join::keys().find(|(known, _)| *known == name);

@@ -1,0 +1,207 @@
+//! `qless work`
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::ValueEnum;
+
+use super::{Group, Spec};
+use crate::args::format::Format;
+use crate::args::value;
+use crate::env;
+use crate::error::{Error, Kind};
+use crate::exit::Exit;
+use crate::model::work_queue::WorkQueue;
+use crate::name::{Name, refuse_new};
+use crate::session::Session;
+use crate::session::actor;
+use crate::work;
+use crate::work::machine::event::{Limit, Mode, WorkResult};
+use crate::work::machine::rotation::Order as QueueOrder;
+use crate::work::process::Directory;
+use crate::work::{Hooks, WorkOptions};
+
+/// Run jobs with any program
+///
+/// Pops jobs and runs COMMAND for each: the job's data is its stdin, and QLESS_JID, QLESS_QUEUE,
+/// QLESS_KLASS, QLESS_TAGS, QLESS_PRIORITY, QLESS_RETRIES_LEFT, QLESS_ATTEMPT and QLESS_WORKER are in
+/// its environment. `{jid}`, `{queue}`, `{klass}` and `{data.PATH}` in its arguments are replaced. Exit
+/// code 0 completes the job, a code of `--retry-on` retries it, any other one fails it in group
+/// `exit-N`, with the end of stderr as the message. With `--batch` one process gets several jobs, with
+/// `--persistent` processes stay, and both answer by lines of JSON: see qless-work(5).
+///
+/// Locks are extended while the command runs. When a job is cancelled or its lock is lost, its command
+/// gets SIGTERM, and SIGKILL after `--kill-after`; nothing is written for that job.
+///
+/// The first SIGINT or SIGTERM pops nothing more and lets the commands finish. The second one stops
+/// them and gives their jobs back, without using a retry. SIGTTIN prints what runs.
+///
+/// Examples: `qless work mail --concurrency 4 -- ./send-mail`
+/// · `qless work ci --drain --retry-on 75,111 -- make -C {data.repo} test`
+/// · `qless work high=3 low --order round-robin -- ./run`
+/// · `qless work thumbs --persistent --concurrency 8 -- python3 thumbs.py`
+///
+/// Exit codes: 0, 1 the command cannot be started, 6 server, 8 the job of `--count 1` failed, 130 or 143
+/// jobs were given back.
+///
+/// See also: `qless workers`, `qless pop`, `qless help recipes`
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Queues, globs such as `mail-*`, or `!NAME` to leave one out; `=WEIGHT` for `round-robin`
+    #[arg(required = true, value_name = "QUEUE[=WEIGHT]", value_parser = value::work_queue(),
+          add = value::Candidates::Queues)]
+    queues: Vec<WorkQueue>,
+    /// The program and its arguments
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+    /// `ordered`: from the first queue that has a job; `round-robin`: from each queue in turn
+    #[arg(long, value_name = "ORDER", default_value = "ordered")]
+    order: Order,
+    /// Number of processes at a time
+    #[arg(long, short = 'c', value_name = "N", value_parser = value::processes, default_value = "1")]
+    concurrency: usize,
+    /// Time between two looks into empty queues
+    #[arg(long, value_name = "D", value_parser = value::timeout, default_value = "5s")]
+    poll: Duration,
+    /// End when no job is left
+    #[arg(long, conflicts_with = "count")]
+    drain: bool,
+    /// End after this number of jobs
+    #[arg(long, value_name = "N", value_parser = value::at_least_one)]
+    count: Option<u64>,
+    /// One process for up to this number of jobs, as lines on its stdin
+    #[arg(long, value_name = "N", value_parser = value::batch, conflicts_with = "persistent")]
+    batch: Option<usize>,
+    /// Keep the processes, and hand each job to one as a line on its stdin
+    #[arg(long)]
+    persistent: bool,
+    /// Number of unanswered jobs of a process
+    #[arg(long, value_name = "N", value_parser = value::batch, default_value = "1", requires = "persistent")]
+    in_flight: usize,
+    /// Read answers from stdout, too, not only from descriptor 3
+    #[arg(long, value_name = "WHERE", value_parser = ["stdout"], requires = "persistent")]
+    answers: Option<String>,
+    /// Exit codes after which a job is retried
+    #[arg(long, value_name = "CODES", value_delimiter = ',', default_value = "75",
+          value_parser = clap::value_parser!(i32).range(1..=255))]
+    retry_on: Vec<i32>,
+    /// Time until such a job runs again
+    #[arg(long, value_name = "D", value_parser = value::duration, default_value = "0s")]
+    retry_delay: Duration,
+    /// Put completed jobs into this queue
+    #[arg(long, value_name = "QUEUE", value_parser = value::new_name(), add = value::Candidates::Queues)]
+    next: Option<Name>,
+    /// Time from SIGTERM to SIGKILL
+    #[arg(long, value_name = "D", value_parser = value::duration, default_value = "10s")]
+    kill_after: Duration,
+    /// The output of the command becomes the data of the job, if it is JSON
+    #[arg(long, conflicts_with_all = ["batch", "persistent"])]
+    capture: bool,
+    /// Time between two extensions of a lock, by default a third of the lock
+    #[arg(long, value_name = "D", value_parser = value::timeout)]
+    heartbeat: Option<Duration>,
+    /// Directory in which commands run
+    #[arg(long, value_name = "DIR", value_parser = value::file(), conflicts_with = "sandbox")]
+    chdir: Option<PathBuf>,
+    /// Each slot gets a directory below this one, emptied before each process
+    #[arg(long, value_name = "DIR", value_parser = value::file())]
+    sandbox: Option<PathBuf>,
+    /// Shell command to run before the first job
+    #[arg(long, value_name = "CMD")]
+    on_start: Option<String>,
+    /// Shell command to run after a job has failed
+    #[arg(long, value_name = "CMD")]
+    on_exhausted: Option<String>,
+    /// Shell command to run after a signal ended a process
+    #[arg(long, value_name = "CMD")]
+    on_crash: Option<String>,
+    /// How much of the end of stderr becomes the message of a failure
+    #[arg(long, value_name = "N", value_parser = value::bytes, default_value = "8192")]
+    error_bytes: usize,
+    /// Accept values that make an argument begin with a dash
+    #[arg(long)]
+    allow_dash: bool,
+    /// First part of the worker's name [QLESS_WORKER; default the host]
+    #[arg(long, value_name = "NAME", value_parser = value::new_name())]
+    worker: Option<Name>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Order {
+    Ordered,
+    RoundRobin,
+}
+
+pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Work, run).unpaged();
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    if session.ui.format() == Format::Json {
+        let error = Error::usage("`work` writes events line by line");
+        return Err(error.hint("use `-o ndjson`"));
+    }
+    session.ui.require_format(&[])?;
+    let options = WorkOptions {
+        worker: worker(args.worker)?,
+        queues: args.queues,
+        order: match args.order {
+            Order::Ordered => QueueOrder::Ordered,
+            Order::RoundRobin => QueueOrder::RoundRobin,
+        },
+        mode: match (args.batch, args.persistent) {
+            (Some(jobs), _) => Mode::Batch(jobs),
+            (None, true) => Mode::Persistent(args.in_flight),
+            (None, false) => Mode::Single,
+        },
+        concurrency: args.concurrency,
+        limit: match (args.drain, args.count) {
+            (true, _) => Limit::Drain,
+            (false, Some(count)) => Limit::Count(count),
+            (false, None) => Limit::Never,
+        },
+        poll: args.poll,
+        retry_on: args.retry_on,
+        retry_delay: args.retry_delay,
+        next: args.next,
+        kill_after: args.kill_after,
+        capture: args.capture,
+        answers_on_stdout: args.answers.is_some(),
+        heartbeat: args.heartbeat,
+        directory: match (args.chdir, args.sandbox) {
+            (Some(directory), _) => Directory::Shared(directory),
+            (None, Some(directory)) => Directory::Sandbox(directory),
+            (None, None) => Directory::Inherited,
+        },
+        hooks: Hooks {
+            on_start: args.on_start,
+            on_exhausted: args.on_exhausted,
+            on_crash: args.on_crash,
+        },
+        error_bytes: args.error_bytes,
+        allow_dash: args.allow_dash,
+        command: args.command,
+    };
+    match work::run(options, session)? {
+        WorkResult::Done => Ok(Exit::Ok),
+        WorkResult::JobFailed => Ok(Exit::JobFailed),
+        WorkResult::NoProgram(message) => {
+            let why = format!("three jobs in a row could not be started: {message}");
+            Err(Error::new(Kind::Error, why).hint("`qless failed --group exec` lists them"))
+        }
+        WorkResult::Stopped => Ok(Exit::Terminated),
+    }
+}
+
+/// Returns the first part of the worker's name. It becomes part of a channel's name, so it is text.
+fn worker(given: Option<Name>) -> Result<Name, Error> {
+    let name = match given.or_else(|| env::var("QLESS_WORKER").map(|name| Name::from(name.as_os_str()))) {
+        None => return Ok(Name::from(actor::host())),
+        Some(name) => name,
+    };
+    let refused = |why: &str| Error::usage(format!("the name of the worker {why}"));
+    refuse_new(name.as_bytes()).map_err(|why| refused(&why))?;
+    match name.as_str() {
+        Some(_) => Ok(name),
+        None => Err(refused("is not UTF-8")),
+    }
+}

@@ -1,0 +1,49 @@
+//! What happens to the jobs of `qless work`: a line each.
+
+use super::document::Document;
+use super::{Page, View};
+use crate::model::work_event::{WorkEvent, WorkEventKind};
+use crate::text::{Harmless, duration, first_line, measure};
+
+impl View for WorkEvent {
+    const DOCUMENT: Document = Document::one(
+        "work-event",
+        "What happened to a job, as lines of ndjson: work",
+        WorkEvent::FIELDS,
+    );
+
+    fn text(&self, _: &Page) -> String {
+        self.line()
+    }
+}
+
+impl WorkEvent {
+    /// Returns the line for people.
+    pub(crate) fn line(&self) -> String {
+        let mut line = format!("{:<9} {}", self.event.word(), self.jid);
+        if let Some(queue) = &self.queue {
+            line.push_str(&format!(" of {queue}"));
+        }
+        match (self.event, self.elapsed_s) {
+            (WorkEventKind::Started, _) => {
+                line.push_str(&format!(": {}", self.klass));
+                if self.attempt > 1 {
+                    line.push_str(&format!(", attempt {}", self.attempt));
+                }
+            }
+            (_, Some(elapsed)) => {
+                let elapsed = match elapsed.0 < 1.0 {
+                    true => measure(elapsed.0),
+                    false => duration(elapsed.0),
+                };
+                line.push_str(&format!(" after {elapsed}"));
+            }
+            _ => {}
+        }
+        if let Some(message) = &self.message {
+            line.push_str(&format!(": {}", Harmless(first_line(message.as_bytes()))));
+        }
+        line.push('\n');
+        line
+    }
+}

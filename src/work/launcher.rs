@@ -1,0 +1,204 @@
+//! How the command is started for jobs, and what its end means.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use super::machine::event::{End, Exit, Mode, StartFailure};
+use super::options::WorkOptions;
+use super::process::substitute::Template;
+use super::process::{
+    self, Captured, Directory, Launch, ProcessEnd, Processes, StartFault, StartFaultKind,
+    StdoutMode, environment, job_line as line_of_job,
+};
+use super::reporter::Reporter;
+use crate::error::{Error, Kind};
+use crate::json::quote::quote;
+use crate::json::syntax;
+use crate::model::popped_job::PoppedJob;
+use crate::name::Name;
+use crate::text::{Harmless, clean_lines};
+
+/// The most output that becomes data (`reliability.md` 10.7).
+const MAX_DATA: usize = 16 * 1024 * 1024;
+
+/// Starts the command.
+pub(super) struct Launcher {
+    mode: Mode,
+    program: OsString,
+    arguments: Template,
+    directory: Directory,
+    stdout: StdoutMode,
+    worker: Name,
+    /// The variables of a process that stays or runs several jobs.
+    variables: Vec<(&'static str, OsString)>,
+}
+
+impl Launcher {
+    /// Reads the command. Refuses one that cannot be started, before any job is popped.
+    pub(super) fn new(options: &WorkOptions) -> Result<Launcher, Error> {
+        let (program, arguments) = options
+            .command
+            .split_first()
+            .ok_or_else(|| Error::usage("no command is given"))?;
+        let arguments = Template::parse(arguments, options.allow_dash)?;
+        if options.mode != Mode::Single && arguments.has_placeholders() {
+            return Err(Error::usage(
+                "placeholders such as `{jid}` need a process for each job, without `--batch` and `--persistent`",
+            ));
+        }
+        if let Err(why) = find(program, &options.directory) {
+            return Err(no_program(why));
+        }
+        Ok(Launcher {
+            mode: options.mode,
+            program: program.clone(),
+            arguments,
+            directory: options.directory.clone(),
+            stdout: match (options.capture, options.answers_on_stdout) {
+                (true, _) => StdoutMode::Capture(MAX_DATA),
+                (_, true) => StdoutMode::Answers,
+                _ => StdoutMode::PassOn,
+            },
+            worker: Name::default(),
+            variables: Vec::new(),
+        })
+    }
+
+    /// Sets the name of the worker.
+    pub(super) fn named(mut self, worker: &Name) -> Result<Launcher, Error> {
+        let refused = |fault: StartFault| Error::usage(fault.message);
+        self.variables = environment::of_worker(worker).map_err(refused)?;
+        self.worker = worker.clone();
+        Ok(self)
+    }
+
+    /// Starts the command in a slot: for one job, for several, or without any. Returns the process id.
+    pub(super) fn start(
+        &self,
+        slot: usize,
+        jobs: &[PoppedJob],
+        processes: &mut Processes,
+    ) -> Result<u32, StartFailure> {
+        let launch = self.launch(jobs);
+        launch.and_then(|launch| processes.start(slot, launch)).map_err(failure)
+    }
+
+    fn launch(&self, jobs: &[PoppedJob]) -> Result<Launch<'_>, StartFault> {
+        let (args, variables, stdin) = match (self.mode, jobs) {
+            (Mode::Single, [job]) => (
+                self.arguments.fill(job)?,
+                environment::of_job(job, &self.worker)?,
+                job.data.clone(),
+            ),
+            _ => {
+                let mut lines = Vec::new();
+                for job in jobs {
+                    let refused = |error: Error| StartFault::job(error.message());
+                    line_of_job::append(job, &mut lines).map_err(refused)?;
+                }
+                let args = self.arguments.fill(&PoppedJob::default())?;
+                (args, self.variables.clone(), lines)
+            }
+        };
+        Ok(Launch {
+            program: &self.program,
+            args,
+            variables,
+            directory: &self.directory,
+            stdin,
+            keeps_stdin: matches!(self.mode, Mode::Persistent(_)),
+            stdout: self.stdout,
+        })
+    }
+
+    /// Returns what the end of a process means.
+    pub(super) fn end(&self, slot: usize, end: ProcessEnd, reporter: &mut Reporter) -> End {
+        let mut warn = |why: &str| {
+            reporter.line(&format!("warning: slot {}: the output {why}; the job keeps its data", slot + 1));
+        };
+        let data = match end.stdout {
+            Captured::Nothing => None,
+            Captured::Whole(bytes) if bytes.trim_ascii().is_empty() => None,
+            Captured::Whole(bytes) => {
+                let data = bytes.trim_ascii();
+                match syntax::check(data) {
+                    Ok(_) => Some(data.to_vec()),
+                    Err(_) => {
+                        warn("is not JSON");
+                        None
+                    }
+                }
+            }
+            Captured::TooLong => {
+                warn("is longer than 16 MiB");
+                None
+            }
+        };
+        End {
+            exit: match end.exit {
+                process::Exit::Code(code) => Exit::Code(code),
+                process::Exit::Signal(_, name) => Exit::Signal(name.to_owned()),
+            },
+            message: clean_lines(&end.stderr_tail).trim().to_owned(),
+            data,
+        }
+    }
+}
+
+/// Returns the line that hands a job to a process that stays.
+pub(super) fn job_line(job: &PoppedJob) -> Result<Vec<u8>, Error> {
+    let mut line = Vec::with_capacity(256 + job.data.len());
+    line_of_job::append(job, &mut line)?;
+    Ok(line)
+}
+
+/// Returns the line that tells a process that a job is no longer its own.
+pub(super) fn cancel_line(jid: &Name) -> Vec<u8> {
+    let mut line = b"{\"jid\":".to_vec();
+    line.extend(quote(jid.as_bytes()));
+    line.extend(b",\"cancel\":true}\n");
+    line
+}
+
+/// Returns the error of a command that cannot be started.
+pub(super) fn no_program(why: String) -> Error {
+    Error::new(Kind::Error, why).hint("no job was popped; is the path right, and is the file executable?")
+}
+
+fn failure(fault: StartFault) -> StartFailure {
+    match fault.kind {
+        StartFaultKind::Exec => StartFailure::Program(fault.message),
+        StartFaultKind::Job => StartFailure::Job(fault.message),
+        StartFaultKind::Sandbox | StartFaultKind::Exhausted => StartFailure::Busy(fault.message),
+    }
+}
+
+/// Looks for the program as a start would. A relative path is one from the directory of this program.
+fn find(program: &OsStr, directory: &Directory) -> Result<(), String> {
+    if let Directory::Shared(directory) = directory
+        && !directory.is_dir()
+    {
+        return Err(format!("`{}` is not a directory", Harmless(directory.as_os_str().as_bytes())));
+    }
+    let is_executable = |path: &Path| match path.metadata() {
+        Ok(file) => file.is_file() && file.permissions().mode() & 0o111 != 0,
+        Err(_) => false,
+    };
+    let shown = Harmless(program.as_bytes());
+    if program.as_bytes().contains(&b'/') {
+        let path = Path::new(program);
+        return match (path.exists(), is_executable(path)) {
+            (_, true) => Ok(()),
+            (true, false) => Err(format!("`{shown}` is not executable")),
+            (false, _) => Err(format!("`{shown}` does not exist")),
+        };
+    }
+    let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
+    let mut paths = std::env::split_paths(&path).map(|place: PathBuf| place.join(program));
+    match paths.any(|path| is_executable(&path)) {
+        true => Ok(()),
+        false => Err(format!("`{shown}` is not found in PATH")),
+    }
+}

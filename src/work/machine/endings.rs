@@ -1,0 +1,295 @@
+//! How jobs end: by a line of their process, by its end, or because their lock is lost.
+
+use super::event::{
+    Action, End, Exit, JobResult, LineContent, Mode, Report, Request,
+};
+use super::held::Phase;
+use super::slots::Slot;
+use super::{Machine, PROGRESS, Stage};
+use crate::model::ending::{EndingOutcome, EndingWay, FailureReason, JobEnding, NextQueue};
+use crate::name::Name;
+
+impl Machine {
+    /// Notes a line that a process wrote about a job.
+    pub(super) fn line(&mut self, now: f64, slot: usize, jid: Option<Name>, content: LineContent) {
+        let Some(jid) = jid else {
+            if let LineContent::Invalid(reason) = content {
+                self.report(Report::BadLine { slot, jid, reason });
+            }
+            return;
+        };
+        let Slot::Busy(process) = &mut self.slots[slot] else {
+            return;
+        };
+        if let Some(at) = process.lost.iter().position(|lost| *lost == jid) {
+            // An answer about a lost job changes nothing, but makes room for another.
+            if !matches!(content, LineContent::Progress(_)) {
+                process.lost.swap_remove(at);
+            }
+            if process.lost.is_empty() && !process.was_signalled() && self.stage < Stage::Stopping {
+                process.stop = None;
+            }
+            return;
+        }
+        if !process.jobs.contains(&jid) {
+            let reason = "the process does not have this job".to_owned();
+            return self.report(Report::BadLine { slot, jid: Some(jid), reason });
+        }
+        match content {
+            LineContent::Progress(text) => self.progress(now, &jid, text),
+            LineContent::Ending(mut way) => {
+                process.has_answered = true;
+                if let EndingWay::Complete { next, .. } = &mut way
+                    && next.is_none()
+                {
+                    *next = self.next_queue();
+                }
+                self.end(now, &jid, way, None);
+            }
+            LineContent::Invalid(reason) => {
+                let message = format!("the answer is not valid: {reason}");
+                self.fail(now, &jid, "bad-answer", message, None);
+                self.report(Report::BadLine { slot, jid: Some(jid), reason });
+            }
+        }
+    }
+
+    /// Writes progress to the history of a job, but not too often.
+    fn progress(&mut self, now: f64, jid: &Name, text: Name) {
+        let Some(job) = self.held.get_mut(jid) else {
+            return;
+        };
+        if now < job.progress_at + PROGRESS {
+            return;
+        }
+        job.progress_at = now;
+        let jid = jid.clone();
+        self.actions.push(Action::Request(Request::Log { jid, text }));
+    }
+
+    /// Notes the end of a process.
+    pub(super) fn process_ended(&mut self, now: f64, slot: usize, end: End) {
+        let Slot::Busy(process) = std::mem::replace(&mut self.slots[slot], Slot::Free) else {
+            return;
+        };
+        if matches!(self.config.mode, Mode::Persistent(_)) && !process.is_closed {
+            let lived = now - process.begun;
+            let wait = self.quick_deaths[slot].wait(lived, process.has_answered);
+            self.slots[slot] = Slot::Down(now + wait);
+            self.slots_due = self.slots_due.min(now + wait);
+            if !process.was_signalled() {
+                let exit = end.exit.clone();
+                self.report(Report::Restart { slot, exit, wait });
+            }
+        }
+        // A process that this worker stopped may have done its jobs in part.
+        if self.stage == Stage::Stopping || process.was_signalled() {
+            return self.released.extend(process.jobs);
+        }
+        for jid in process.jobs {
+            let way = self.way(&end);
+            self.end(now, &jid, way, Some(end.exit.clone()));
+        }
+    }
+
+    /// Returns where completed jobs go.
+    fn next_queue(&self) -> Option<NextQueue> {
+        let queue = self.config.next.clone()?;
+        Some(NextQueue {
+            queue,
+            ..NextQueue::default()
+        })
+    }
+
+    /// Returns what the end of a process means for a job that it had.
+    fn way(&self, end: &End) -> EndingWay {
+        let is_persistent = matches!(self.config.mode, Mode::Persistent(_));
+        match &end.exit {
+            Exit::Code(0) if !is_persistent => EndingWay::Complete {
+                data: end.data.clone(),
+                next: self.next_queue(),
+            },
+            Exit::Code(code) if !is_persistent && self.config.retry_on.contains(code) => {
+                EndingWay::Retry {
+                    delay: self.config.retry_delay,
+                    why: None,
+                }
+            }
+            exit => EndingWay::Fail {
+                why: FailureReason {
+                    group: Name::from(match exit {
+                        Exit::Code(code) => format!("exit-{code}"),
+                        Exit::Signal(name) => format!("signal-{name}"),
+                    }),
+                    message: Name::from(match end.message.is_empty() {
+                        true => format!("the command ended with {exit} and wrote nothing to stderr"),
+                        false => end.message.clone(),
+                    }),
+                },
+                data: None,
+            },
+        }
+    }
+
+    pub(super) fn fail(
+        &mut self,
+        now: f64,
+        jid: &Name,
+        group: &str,
+        message: String,
+        exit: Option<Exit>,
+    ) {
+        let why = FailureReason {
+            group: Name::from(group.to_owned()),
+            message: Name::from(message),
+        };
+        self.end(now, jid, EndingWay::Fail { why, data: None }, exit);
+    }
+
+    /// Ends a job, in the next turn.
+    fn end(&mut self, now: f64, jid: &Name, way: EndingWay, exit: Option<Exit>) {
+        let Some(job) = self.held.get_mut(jid) else {
+            return;
+        };
+        let detail = match &way {
+            EndingWay::Fail { why, .. } => format!("{}: {}", why.group, why.message),
+            EndingWay::Complete { next: Some(next), .. } => format!("to queue {}", next.queue),
+            _ => String::new(),
+        };
+        let queue = job.label.queue.clone();
+        let phase = Phase::Ending { exit, at: now, detail };
+        if let Phase::Running(slot) = std::mem::replace(&mut job.phase, phase)
+            && let Slot::Busy(process) = &mut self.slots[slot]
+        {
+            process.jobs.retain(|one| one != jid);
+        }
+        let jid = jid.clone();
+        self.endings.push(JobEnding { jid, queue, way });
+    }
+
+    /// Notes what became of the end of a job.
+    pub(super) fn job_ended(&mut self, now: f64, ending: &JobEnding, outcome: EndingOutcome) {
+        let (result, detail) = match (outcome, &ending.way) {
+            (EndingOutcome::Done { state, .. }, _) if state.as_bytes() == b"complete" => {
+                (JobResult::Completed, None)
+            }
+            (EndingOutcome::Done { .. }, EndingWay::Complete { .. }) => (JobResult::Advanced, None),
+            (EndingOutcome::Done { .. }, EndingWay::Fail { .. }) => (JobResult::Failed, None),
+            (EndingOutcome::Done { remaining, .. }, EndingWay::Retry { .. }) => match remaining {
+                Some(left) if left < 0 => (JobResult::Failed, Some("no retry is left".to_owned())),
+                Some(left) => (JobResult::Retried, Some(format!("{left} left"))),
+                None => (JobResult::Retried, None),
+            },
+            (EndingOutcome::Gone, _) => (JobResult::Lost, Some("cancelled".to_owned())),
+            (EndingOutcome::NotHolder { state, worker }, _) => {
+                let why = match worker.as_bytes() {
+                    b"" => format!("its state is {state} now"),
+                    _ => format!("worker {worker} has it now"),
+                };
+                (JobResult::Lost, Some(why))
+            }
+            (EndingOutcome::Invalid(text), EndingWay::Fail { .. }) => (JobResult::Unknown, Some(text)),
+            (EndingOutcome::Invalid(text), _) => {
+                // The program's answer is at fault, such as data that the core cannot read.
+                return self.fail(now, &ending.jid, "bad-answer", text, None);
+            }
+            (EndingOutcome::Unknown, _) => {
+                let text = "the reply was lost; the job does not show what happened";
+                (JobResult::Unknown, Some(text.to_owned()))
+            }
+        };
+        let Some(job) = self.held.get(&ending.jid) else {
+            return;
+        };
+        let at = match &job.phase {
+            Phase::Ending { at, .. } => *at,
+            _ => job.begun,
+        };
+        let detail = match (&job.phase, detail) {
+            (_, Some(detail)) => detail,
+            (Phase::Ending { detail, .. }, None) => detail.clone(),
+            _ => String::new(),
+        };
+        self.forget(&ending.jid, at, result, detail);
+    }
+
+    /// Forgets a job whose end is known.
+    pub(super) fn forget(&mut self, jid: &Name, now: f64, result: JobResult, detail: String) {
+        let Some(job) = self.held.remove(jid) else {
+            return;
+        };
+        let exit = match job.phase {
+            Phase::Ending { exit, .. } => exit,
+            _ => None,
+        };
+        self.has_failed |= matches!(result, JobResult::Failed | JobResult::Lost | JobResult::Unknown);
+        self.report(Report::Ended {
+            job: job.label,
+            result,
+            exit,
+            elapsed: (now - job.begun).max(0.0),
+            detail,
+        });
+    }
+
+    /// Notes that a job is no longer ours: nothing is written, and its process is stopped, at `latest`
+    /// by SIGKILL.
+    pub(super) fn lose(&mut self, now: f64, jid: &Name, latest: f64, why: &str) {
+        let Some(job) = self.held.get(jid) else {
+            return;
+        };
+        match job.phase {
+            Phase::Ready => {
+                self.ready.retain(|job| job.jid != *jid);
+                self.released.retain(|one| one != jid);
+            }
+            Phase::Ending { .. } => {
+                // An ending that was sent has a reply of its own.
+                let before = self.endings.len();
+                self.endings.retain(|ending| ending.jid != *jid);
+                if self.endings.len() == before {
+                    return;
+                }
+            }
+            Phase::Running(slot) => self.stop_job(now, jid, slot, latest),
+        }
+        self.forget(jid, now, JobResult::Lost, why.to_owned());
+    }
+
+    fn stop_job(&mut self, now: f64, jid: &Name, slot: usize, latest: f64) {
+        let Slot::Busy(process) = &mut self.slots[slot] else {
+            return self.released.retain(|one| one != jid);
+        };
+        let Some(at) = process.jobs.iter().position(|one| one == jid) else {
+            return;
+        };
+        process.jobs.remove(at);
+        process.lost.push(jid.clone());
+        let kill_at = (now + self.config.kill_after).min(latest).max(now);
+        let term_at = match self.config.mode {
+            // It may leave this job and go on with the others.
+            Mode::Persistent(_) => {
+                let jid = jid.clone();
+                self.actions.push(Action::Cancel { slot, jid });
+                (now + kill_at) / 2.0
+            }
+            _ => now,
+        };
+        process.stop(term_at, kill_at);
+        self.slots_due = now;
+        // SIGTERM goes out with this event, not with the next.
+        if term_at <= now {
+            let due = process.signal(slot, now, &mut self.actions);
+            self.slots_due = self.slots_due.min(due);
+        }
+    }
+}
+
+impl std::fmt::Display for Exit {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        match self {
+            Exit::Code(code) => write!(f, "exit code {code}"),
+            Exit::Signal(name) => write!(f, "signal {name}"),
+        }
+    }
+}

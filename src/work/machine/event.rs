@@ -1,0 +1,287 @@
+//! What happens to a worker, and what it does about it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::model::ending::{EndingOutcome, JobEnding, LockOutcome};
+use crate::model::popped_job::PoppedJob;
+use crate::name::Name;
+
+/// How jobs reach the command, and how many at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// A process for each job.
+    Single,
+    /// A process for up to so many jobs.
+    Batch(usize),
+    /// A process for each slot, which has up to so many jobs at a time.
+    Persistent(usize),
+}
+
+/// When a worker ends by itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    Never,
+    /// When nothing is left to do.
+    Drain,
+    /// After so many jobs.
+    Count(u64),
+}
+
+/// What a worker goes by. Times are in seconds.
+#[derive(Clone, Debug)]
+pub struct Config {
+    pub mode: Mode,
+    /// The number of processes at a time.
+    pub slots: usize,
+    pub limit: Limit,
+    /// Time between two pops while the queues are empty.
+    pub poll: f64,
+    /// Time from SIGTERM to SIGKILL.
+    pub kill_after: f64,
+    /// Time between two extensions of a lock; a third of the lock if absent.
+    pub heartbeat: Option<f64>,
+    /// Time from the end of a lock until another worker may get the job (`grace-period`).
+    pub grace: f64,
+    /// Exit codes after which a job is retried.
+    pub retry_on: Vec<i32>,
+    pub retry_delay: Duration,
+    /// Where completed jobs go.
+    pub next: Option<Name>,
+    /// Whether output becomes the data of the job.
+    pub capture: bool,
+    /// Between 0.5 and 1: spreads the attempts of many workers to reconnect.
+    pub jitter: f64,
+}
+
+/// How a process ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Exit {
+    Code(i32),
+    /// The name of the signal, such as `KILL`.
+    Signal(String),
+}
+
+/// The end of a process.
+#[derive(Clone, Debug, PartialEq)]
+pub struct End {
+    pub exit: Exit,
+    /// The end of what it wrote to stderr, harmless and trimmed.
+    pub message: String,
+    /// The data that it wrote, if that is asked for and is JSON.
+    pub data: Option<Vec<u8>>,
+}
+
+/// Why a process could not be started.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StartFailure {
+    /// The program does not exist or cannot be executed. Other jobs will meet the same.
+    Program(String),
+    /// This job cannot be handed to it: an argument is refused.
+    Job(String),
+    /// This machine has no room for a process now.
+    Busy(String),
+}
+
+/// What a line of a process is about a job.
+#[derive(Clone, Debug, PartialEq)]
+pub enum LineContent {
+    Ending(crate::model::ending::EndingWay),
+    Progress(Name),
+    /// The line is no answer, for this reason.
+    Invalid(String),
+}
+
+/// Why a request failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// Whether the server may have done what was asked.
+    pub may_be_applied: bool,
+    pub message: String,
+}
+
+/// What the server replied to a turn or a recovery.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct TurnReply {
+    /// One per ending.
+    pub endings: Vec<EndingOutcome>,
+    pub jobs: Vec<PoppedJob>,
+}
+
+/// What happens to a worker.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Event {
+    Started {
+        slot: usize,
+        pid: u32,
+    },
+    NotStarted {
+        slot: usize,
+        why: StartFailure,
+    },
+    /// A line about a job; `None` if it names none.
+    Line {
+        slot: usize,
+        jid: Option<Name>,
+        content: LineContent,
+    },
+    Ended {
+        slot: usize,
+        end: End,
+    },
+    /// The reply to [`Request::Turn`].
+    Turn(Result<TurnReply, Failure>),
+    /// The reply to [`Request::Recover`].
+    Recovered(Result<TurnReply, Failure>),
+    /// The reply to [`Request::Extend`].
+    Extended(Result<Vec<LockOutcome>, Failure>),
+    /// The reply to [`Request::Release`].
+    Released(Result<Vec<Name>, Failure>),
+    /// The server says that a lock is lost or a job cancelled.
+    Notice {
+        jid: Name,
+        is_cancelled: bool,
+    },
+    /// Notices may have been missed.
+    Missed,
+    /// A job may have come into a queue.
+    Put,
+    /// The queues whose names match.
+    Queues(Vec<(Name, u32)>),
+    /// A signal asks to end. The second one ends the processes, too.
+    Stop,
+}
+
+/// What the server is asked. At most one of each kind is unanswered.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Request {
+    /// End jobs, then pop up to `total`.
+    Turn {
+        endings: Arc<Vec<JobEnding>>,
+        total: u64,
+        queues: Vec<(Name, u64)>,
+    },
+    /// The reply to a turn was lost: end its jobs again, and find the jobs that it popped.
+    Recover {
+        endings: Arc<Vec<JobEnding>>,
+        known: Vec<Name>,
+    },
+    /// Extend locks.
+    Extend(Vec<Name>),
+    /// Give jobs back, without using a retry.
+    Release(Vec<Name>),
+    /// Add to the history of a job. There is no reply.
+    Log { jid: Name, text: Name },
+}
+
+/// A signal to the processes of a slot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Signal {
+    Term,
+    Kill,
+}
+
+/// What a worker does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Action {
+    /// Start a process, with these jobs unless it is to stay.
+    Start {
+        slot: usize,
+        jobs: Vec<PoppedJob>,
+    },
+    /// Hand a job to the process of a slot.
+    Send {
+        slot: usize,
+        job: PoppedJob,
+    },
+    /// Tell the process of a slot that a job is no longer its own.
+    Cancel {
+        slot: usize,
+        jid: Name,
+    },
+    /// End the input of a process.
+    CloseInput {
+        slot: usize,
+    },
+    Signal {
+        slot: usize,
+        signal: Signal,
+    },
+    Request(Request),
+    Report(Report),
+    /// The work is over.
+    Finish(WorkResult),
+}
+
+/// How the work ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WorkResult {
+    Done,
+    /// The only job failed or was lost.
+    JobFailed,
+    /// The command cannot be started.
+    NoProgram(String),
+    /// Ended by a second signal: jobs were given back.
+    Stopped,
+}
+
+/// The result of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JobResult {
+    Completed,
+    Advanced,
+    Retried,
+    Failed,
+    /// Another worker may have it, or it was cancelled; nothing was written.
+    Lost,
+    /// Given back without using a retry.
+    Released,
+    /// The reply was lost, and the job does not show what happened.
+    Unknown,
+}
+
+/// What is reported to people and programs.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Report {
+    Started {
+        job: JobLabel,
+        slot: usize,
+    },
+    Ended {
+        job: JobLabel,
+        result: JobResult,
+        exit: Option<Exit>,
+        /// In seconds.
+        elapsed: f64,
+        /// More about it; empty if there is nothing to say.
+        detail: String,
+    },
+    /// A line that was no answer.
+    BadLine {
+        slot: usize,
+        jid: Option<Name>,
+        reason: String,
+    },
+    /// A process that stays ended by itself, and is started again after so many seconds.
+    Restart {
+        slot: usize,
+        exit: Exit,
+        wait: f64,
+    },
+    /// A process cannot be started now.
+    StartFailed { slot: usize, message: String },
+    ConnectionLost { message: String },
+    /// After so many seconds.
+    ConnectionBack { after: f64 },
+    /// No further job is popped; so many are still running.
+    Stopping { running: usize },
+}
+
+/// The names of a job in reports.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct JobLabel {
+    pub jid: Name,
+    pub queue: Name,
+    pub klass: Name,
+    pub attempt: i64,
+}

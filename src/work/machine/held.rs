@@ -1,0 +1,149 @@
+//! The jobs that a worker holds, and their locks.
+
+use std::collections::HashMap;
+
+use super::event::{Exit, JobLabel};
+use crate::model::popped_job::PoppedJob;
+use crate::name::Name;
+
+/// Locks that would be extended within this part of their interval are extended together.
+const TOGETHER: f64 = 0.2;
+
+/// The shortest time between two extensions, in seconds: a lock may be configured to be shorter.
+const MIN_INTERVAL: f64 = 0.1;
+
+/// Where a job is.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Phase {
+    /// Popped, and not handed to a process yet.
+    Ready,
+    /// With the process of a slot.
+    Running(usize),
+    /// Its end is to be written.
+    Ending {
+        /// How the process ended, if its end decided.
+        exit: Option<Exit>,
+        /// Since when it has ended.
+        at: f64,
+        detail: String,
+    },
+}
+
+/// A job that this worker holds.
+#[derive(Clone, Debug)]
+pub(super) struct HeldJob {
+    pub label: JobLabel,
+    pub phase: Phase,
+    /// When its lock expires.
+    pub expires: f64,
+    /// When its lock is to be extended.
+    pub extend_at: f64,
+    interval: f64,
+    /// When it was handed to a process.
+    pub begun: f64,
+    /// When its progress was last written.
+    pub progress_at: f64,
+}
+
+/// The jobs by jid.
+#[derive(Debug, Default)]
+pub(super) struct HeldJobs {
+    jobs: HashMap<Name, HeldJob>,
+    /// No lock needs anything before this time.
+    pub due: f64,
+}
+
+impl HeldJobs {
+    pub(super) fn new() -> HeldJobs {
+        HeldJobs {
+            jobs: HashMap::new(),
+            due: f64::INFINITY,
+        }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.jobs.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.jobs.is_empty()
+    }
+
+    pub(super) fn get(&self, jid: &Name) -> Option<&HeldJob> {
+        self.jobs.get(jid)
+    }
+
+    pub(super) fn get_mut(&mut self, jid: &Name) -> Option<&mut HeldJob> {
+        self.jobs.get_mut(jid)
+    }
+
+    pub(super) fn remove(&mut self, jid: &Name) -> Option<HeldJob> {
+        self.jobs.remove(jid)
+    }
+
+    pub(super) fn jids(&self) -> impl Iterator<Item = &Name> {
+        self.jobs.keys()
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = (&Name, &mut HeldJob)> {
+        self.jobs.iter_mut()
+    }
+
+    /// Adds a job that was popped. Its lock is extended every `interval` seconds, by default a third
+    /// of the lock.
+    pub(super) fn add(&mut self, now: f64, job: &PoppedJob, interval: Option<f64>) {
+        let interval = interval.unwrap_or((job.expires - now) / 3.0).max(MIN_INTERVAL);
+        let held = HeldJob {
+            label: JobLabel {
+                jid: job.jid.clone(),
+                queue: job.queue.clone(),
+                klass: job.klass.clone(),
+                attempt: job.attempt(),
+            },
+            phase: Phase::Ready,
+            expires: job.expires,
+            extend_at: now + interval,
+            interval,
+            begun: now,
+            progress_at: f64::NEG_INFINITY,
+        };
+        self.due = self.due.min(held.extend_at).min(held.expires);
+        self.jobs.insert(job.jid.clone(), held);
+    }
+
+    /// Notes that a lock was extended.
+    pub(super) fn extended(&mut self, now: f64, jid: &Name, expires: f64) {
+        if let Some(job) = self.jobs.get_mut(jid) {
+            job.expires = expires;
+            job.extend_at = now + job.interval;
+            self.due = self.due.min(job.extend_at).min(expires);
+        }
+    }
+
+    /// Makes all locks due.
+    pub(super) fn extend_all_at(&mut self, now: f64) {
+        for job in self.jobs.values_mut() {
+            job.extend_at = now;
+        }
+        self.due = self.due.min(now);
+    }
+
+    /// Returns the jobs whose locks are to be extended now.
+    pub(super) fn to_extend(&self, now: f64) -> Vec<Name> {
+        if !self.jobs.values().any(|job| job.extend_at <= now) {
+            return Vec::new();
+        }
+        let soon = |job: &HeldJob| job.extend_at <= now + TOGETHER * job.interval;
+        let jobs = self.jobs.iter().filter(|(_, job)| soon(job));
+        jobs.map(|(jid, _)| jid.clone()).collect()
+    }
+
+    /// Finds out when a lock needs something next. While its extension is under way, that is its end.
+    pub(super) fn schedule(&mut self, is_extending: bool) {
+        let due = |job: &HeldJob| match is_extending {
+            true => job.expires,
+            false => job.extend_at.min(job.expires),
+        };
+        self.due = self.jobs.values().map(due).fold(f64::INFINITY, f64::min);
+    }
+}

@@ -1,0 +1,120 @@
+//! The slots of a worker: the processes that run at a time.
+
+use super::event::{Action, Mode, Signal};
+use crate::name::Name;
+
+/// A process that ends sooner than this after its start, in seconds, counts as dead at once.
+const QUICK: f64 = 1.0;
+
+/// After so many quick deaths a process waits before it is started again.
+const QUICK_DEATHS: u32 = 3;
+
+/// The longest wait before a start, in seconds.
+const MAX_WAIT: f64 = 60.0;
+
+/// One slot.
+#[derive(Clone, Debug)]
+pub(super) enum Slot {
+    Free,
+    /// A process that stays is started at this time.
+    Down(f64),
+    Busy(Process),
+}
+
+/// The process of a slot.
+#[derive(Clone, Debug)]
+pub(super) struct Process {
+    /// The jobs that it has, in the order in which it received them.
+    pub jobs: Vec<Name>,
+    /// The jobs that it has, but this worker lost.
+    pub lost: Vec<Name>,
+    pub begun: f64,
+    /// Whether it has ended a job by a line.
+    pub has_answered: bool,
+    /// Whether its input has ended.
+    pub is_closed: bool,
+    pub stop: Option<Stop>,
+}
+
+/// How a process is stopped.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stop {
+    /// When it gets SIGTERM; `None` if it has got it.
+    term_at: Option<f64>,
+    /// When it gets SIGKILL; `None` if it has got it.
+    kill_at: Option<f64>,
+}
+
+impl Process {
+    pub(super) fn new(jobs: Vec<Name>, now: f64) -> Process {
+        Process {
+            jobs,
+            lost: Vec::new(),
+            begun: now,
+            has_answered: false,
+            is_closed: false,
+            stop: None,
+        }
+    }
+
+    /// Plans the signals. A process that is being stopped is not stopped later than planned.
+    pub(super) fn stop(&mut self, term_at: f64, kill_at: f64) {
+        let stop = self.stop.get_or_insert(Stop {
+            term_at: Some(term_at),
+            kill_at: Some(kill_at),
+        });
+        stop.term_at = stop.term_at.map(|at| at.min(term_at));
+        stop.kill_at = stop.kill_at.map(|at| at.min(kill_at));
+    }
+
+    /// Whether SIGTERM or SIGKILL was sent.
+    pub(super) fn was_signalled(&self) -> bool {
+        self.stop.is_some_and(|stop| stop.term_at.is_none() || stop.kill_at.is_none())
+    }
+
+    /// Sends the signals that are due. Returns when the next one is.
+    pub(super) fn signal(&mut self, slot: usize, now: f64, actions: &mut Vec<Action>) -> f64 {
+        let Some(stop) = &mut self.stop else {
+            return f64::INFINITY;
+        };
+        let mut send = |at: &mut Option<f64>, signal| {
+            if at.is_some_and(|at| at <= now) {
+                *at = None;
+                actions.push(Action::Signal { slot, signal });
+            }
+        };
+        send(&mut stop.term_at, Signal::Term);
+        send(&mut stop.kill_at, Signal::Kill);
+        let next = stop.kill_at.unwrap_or(f64::INFINITY);
+        stop.term_at.map_or(next, |at| at.min(next))
+    }
+
+    /// The number of further jobs that it may have.
+    pub(super) fn free(&self, mode: Mode) -> usize {
+        match mode {
+            Mode::Persistent(in_flight) if !self.is_closed && self.stop.is_none() => {
+                in_flight.saturating_sub(self.jobs.len() + self.lost.len())
+            }
+            _ => 0,
+        }
+    }
+}
+
+/// Counts the processes of a slot that die at once: before they have done a job.
+#[derive(Clone, Debug, Default)]
+pub(super) struct QuickDeaths(u32);
+
+impl QuickDeaths {
+    /// Counts the end of a process. Returns how many seconds the next one waits: the wait doubles with
+    /// each further quick death.
+    pub(super) fn wait(&mut self, lived: f64, has_answered: bool) -> f64 {
+        self.0 = match lived < QUICK && !has_answered {
+            true => self.0.saturating_add(1),
+            false => 0,
+        };
+        match self.0.checked_sub(QUICK_DEATHS) {
+            Some(more) => f64::from(2_u32.saturating_pow(more)).min(MAX_WAIT),
+            None => 0.0,
+        }
+    }
+}

@@ -1,0 +1,437 @@
+//! `qless work`: runs jobs with any program.
+//!
+//! [`machine`] decides what to do and knows no time, process or server. [`process`] runs programs,
+//! [`server`] makes the calls, and the loop here connects the three.
+
+mod hooks;
+mod launcher;
+pub mod machine;
+mod notices;
+mod options;
+pub mod process;
+mod queues;
+mod reporter;
+mod server;
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTTIN};
+
+use self::hooks::HookQueue;
+use self::launcher::Launcher;
+use self::machine::Machine;
+use self::machine::event::{Action, Config, End, Event, Exit, LineContent, Report, Signal, WorkResult};
+use self::machine::rotation::Rotation;
+use self::notices::PutWatch;
+pub(crate) use self::options::{Hooks, WorkOptions};
+use self::process::answer::{Answer, AnswerKind};
+use self::process::{ProcessEvent, ProcessOptions, Processes, Stream, Waker};
+use self::queues::QueueList;
+use self::reporter::Reporter;
+use self::server::{Order, Server};
+use crate::clock::moment::Moment;
+use crate::core::call::Core;
+use crate::error::{Error, Kind};
+use crate::model::worker_name::WorkerName;
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::{clean_lines, duration, plural};
+
+/// Time between two searches for queues whose names match.
+const RESOLVE: Duration = Duration::from_secs(10);
+
+/// The lock and the grace period of a queue without settings, in seconds (`core.md` 6).
+const (HEARTBEAT, GRACE): (f64, f64) = (60.0, 10.0);
+
+/// A worker that waits for jobs longer than this subscribes to new jobs.
+const IDLE: Duration = Duration::from_millis(100);
+
+/// Runs jobs until it is asked to stop, or until the limit. Returns how the work ended.
+pub(crate) fn run(options: WorkOptions, session: &mut Session) -> Result<WorkResult, Error> {
+    let launcher = Launcher::new(&options)?;
+    // Before any connection, while descriptor 3 is free.
+    let (processes, waker) = Processes::new(ProcessOptions {
+        error_bytes: options.error_bytes,
+        signals: vec![SIGINT, SIGTERM, SIGHUP, SIGTTIN],
+    })?;
+    let now = session.begin()?;
+    let queues = QueueList(options.queues.clone());
+    let known = queues.resolve(session.core()?)?;
+    let grace = check_settings(&options, &known, session)?;
+    note_new_queues(&known, session)?;
+    if let Some(command) = &options.hooks.on_start {
+        hooks::on_start(command)?;
+    }
+    let random = uuid::Uuid::new_v4().as_u128() as u16;
+    let worker = WorkerName::make(&options.worker, options.concurrency, random);
+    let config = Config {
+        mode: options.mode,
+        slots: options.concurrency,
+        limit: options.limit,
+        poll: options.poll.as_secs_f64(),
+        kill_after: options.kill_after.as_secs_f64(),
+        heartbeat: options.heartbeat.map(|interval| interval.as_secs_f64()),
+        grace,
+        retry_on: options.retry_on.clone(),
+        retry_delay: options.retry_delay,
+        next: options.next.clone(),
+        capture: options.capture,
+        jitter: 0.5 + f64::from(random) / f64::from(u16::MAX) / 2.0,
+    };
+    let time = Time::new(now);
+    let machine = Machine::new(config, Rotation::new(options.order, known), time.now());
+    let core = session.take_core()?;
+    let (notify, notices) = channel();
+    let mut work = Work {
+        machine,
+        processes,
+        launcher: launcher.named(&worker)?,
+        hooks: HookQueue::new(options.hooks.clone(), options.concurrency),
+        notices,
+        watch: IdleWatch::new(notify.clone(), waker.clone()),
+        reporter: Reporter::new(worker.clone(), session),
+        resolve_at: queues.has_globs().then(|| Instant::now() + RESOLVE),
+        time,
+        server: Server::start(core, worker.clone(), queues, waker.clone()),
+        result: None,
+    };
+    work.subscribe(&worker, notify, waker, session)?;
+    let result = work.run(session);
+    work.reporter.finish(session);
+    result
+}
+
+/// Refuses an interval of heartbeats that is not shorter than the locks. Returns the grace period.
+fn check_settings(
+    options: &WorkOptions,
+    queues: &[(Name, u32)],
+    session: &mut Session,
+) -> Result<f64, Error> {
+    let (core, _) = session.core_and_ui()?;
+    let settings = core.config(core.now())?;
+    let number = |key: &[u8]| {
+        let option = settings.iter().find(|option| option.key.as_bytes() == key)?;
+        let text = std::str::from_utf8(option.value.as_ref()?.as_bytes()).ok()?;
+        text.parse::<f64>().ok().filter(|value| value.is_finite())
+    };
+    if let Some(interval) = options.heartbeat {
+        for (queue, _) in queues {
+            let own = number(&[queue.as_bytes(), b"-heartbeat"].concat());
+            let lock = own.or_else(|| number(b"heartbeat")).unwrap_or(HEARTBEAT);
+            if interval.as_secs_f64() >= lock {
+                return Err(Error::usage(format!(
+                    "`--heartbeat {}` is too long: a lock of queue `{queue}` lasts {}",
+                    duration(interval.as_secs_f64()),
+                    duration(lock)
+                ))
+                .hint("without `--heartbeat`, a lock is extended three times before it expires"));
+            }
+        }
+    }
+    Ok(number(b"grace-period").unwrap_or(GRACE))
+}
+
+/// Notes which queues no one has used yet: the worker waits for them.
+fn note_new_queues(queues: &[(Name, u32)], session: &mut Session) -> Result<(), Error> {
+    let (core, ui) = session.core_and_ui()?;
+    let now = core.now();
+    for (queue, _) in queues {
+        if let Err(error) = core.require_queue(now, queue) {
+            match error.kind() {
+                Kind::NotFound => ui.note(&format!("note: {}; waiting for it", error.message())),
+                _ => return Err(error),
+            }
+        }
+    }
+    if queues.is_empty() {
+        ui.note("note: no queue matches yet; waiting for one");
+    }
+    Ok(())
+}
+
+/// The time of the server, continued by the clock of this host.
+struct Time {
+    server: f64,
+    at: Instant,
+}
+
+impl Time {
+    fn new(now: Moment) -> Time {
+        Time {
+            server: now.seconds(),
+            at: Instant::now(),
+        }
+    }
+
+    /// Seconds since the epoch.
+    fn now(&self) -> f64 {
+        self.server + self.at.elapsed().as_secs_f64()
+    }
+
+    fn moment(&self) -> Moment {
+        Moment::from_seconds(self.now()).unwrap_or(Moment::from_micros(0))
+    }
+
+    /// Follows the server, which may have been replaced by one with another clock.
+    fn set(&mut self, now: Moment) {
+        if (self.now() - now.seconds()).abs() > 0.25 {
+            *self = Time::new(now);
+        }
+    }
+
+    /// Returns when the host's clock reaches a time of the server.
+    fn instant(&self, time: f64) -> Option<Instant> {
+        let left = (time - self.now()).max(0.0);
+        let left = Duration::try_from_secs_f64(left).ok()?;
+        Instant::now().checked_add(left)
+    }
+}
+
+/// The subscription to new jobs while the worker waits for them.
+struct IdleWatch {
+    events: Sender<Event>,
+    waker: Waker,
+    /// Since when the worker waits, or works.
+    since: Instant,
+    is_idle: bool,
+    watch: Option<PutWatch>,
+    /// A connection for the subscriptions to begin with. `None` if the user may not subscribe.
+    core: Option<Core>,
+}
+
+impl IdleWatch {
+    fn new(events: Sender<Event>, waker: Waker) -> IdleWatch {
+        IdleWatch {
+            events,
+            waker,
+            since: Instant::now(),
+            is_idle: false,
+            watch: None,
+            core: None,
+        }
+    }
+
+    /// Subscribes when the worker has waited for a moment, and no longer when it has worked for one.
+    /// Returns when to look again.
+    fn update(&mut self, is_idle: bool) -> Option<Instant> {
+        let core = self.core.as_ref()?;
+        if is_idle != self.is_idle {
+            self.is_idle = is_idle;
+            self.since = Instant::now();
+        }
+        if is_idle == self.watch.is_some() {
+            return None;
+        }
+        let patience = if is_idle { IDLE } else { 10 * IDLE };
+        if self.since.elapsed() < patience {
+            return Some(self.since + patience);
+        }
+        match self.watch.take() {
+            Some(watch) => watch.end(),
+            // Without a subscription, the worker polls.
+            None => self.watch = PutWatch::start(core, self.events.clone(), self.waker.clone()).ok(),
+        }
+        if is_idle && self.watch.is_none() {
+            self.since = Instant::now();
+            return Some(self.since + patience);
+        }
+        None
+    }
+}
+
+/// Everything that works together.
+struct Work {
+    machine: Machine,
+    processes: Processes,
+    launcher: Launcher,
+    hooks: HookQueue,
+    server: Server,
+    notices: Receiver<Event>,
+    watch: IdleWatch,
+    reporter: Reporter,
+    time: Time,
+    resolve_at: Option<Instant>,
+    result: Option<WorkResult>,
+}
+
+impl Work {
+    /// Subscribes to what concerns this worker. A user without that right works without it.
+    fn subscribe(
+        &mut self,
+        worker: &Name,
+        events: Sender<Event>,
+        waker: Waker,
+        session: &mut Session,
+    ) -> Result<(), Error> {
+        let core = session.take_core()?;
+        match core.worker_notices(&worker.lossless_text()) {
+            Ok(notices) => {
+                notices::pass_on(notices, events, waker);
+                self.watch.core = Some(core);
+            }
+            Err(error) => {
+                let poll = "new jobs are found by polling, lost locks by heartbeats";
+                session.ui.note(&format!("note: {}; {poll}", error.message()));
+            }
+        }
+        Ok(())
+    }
+
+    fn run(&mut self, session: &mut Session) -> Result<WorkResult, Error> {
+        let mut events = Vec::new();
+        loop {
+            self.act(session)?;
+            if let Some(result) = self.result.take() {
+                if self.hooks.is_empty() {
+                    return Ok(result);
+                }
+                self.result = Some(result);
+            }
+            self.reporter.tick(self.machine.running());
+            self.reporter.flush(session);
+            let until = self.until();
+            self.processes.wait(until, &mut events)?;
+            let now = self.time.now();
+            for event in events.drain(..) {
+                self.note(now, event, session);
+            }
+            while let Some(reply) = self.server.next()? {
+                self.time.set(reply.now);
+                self.machine.note(self.time.now(), reply.event);
+            }
+            while let Ok(event) = self.notices.try_recv() {
+                self.machine.note(self.time.now(), event);
+            }
+            if self.resolve_at.is_some_and(|at| at <= Instant::now()) {
+                self.resolve_at = Some(Instant::now() + RESOLVE);
+                self.server.order(Order::Resolve)?;
+            }
+        }
+    }
+
+    /// Returns when something is to be done next.
+    fn until(&mut self) -> Option<Instant> {
+        let is_idle = self.machine.is_idle(self.time.now());
+        let watch = self.watch.update(is_idle);
+        let due = self.time.instant(self.machine.due());
+        [watch, due, self.resolve_at, self.reporter.due()].into_iter().flatten().min()
+    }
+
+    /// Notes what the processes did.
+    fn note(&mut self, now: f64, event: ProcessEvent, session: &mut Session) {
+        match event {
+            ProcessEvent::Line {
+                slot,
+                line,
+                is_whole,
+            } => {
+                let (jid, content) = content(&line, is_whole);
+                self.machine.note(now, Event::Line { slot, jid, content });
+            }
+            ProcessEvent::Output {
+                stream, bytes, ..
+            } => {
+                let to_stdout = stream == Stream::Stdout;
+                self.reporter.pass_on(to_stdout, &bytes, session);
+            }
+            ProcessEvent::Ended { slot, end } if self.hooks.owns(slot) => {
+                if let Some(line) = self.hooks.ended(slot, &end) {
+                    self.reporter.line(&line);
+                }
+                self.hooks.start(&mut self.processes);
+            }
+            ProcessEvent::Ended { slot, end } => {
+                let end = self.launcher.end(slot, end, &mut self.reporter);
+                if let Exit::Signal(name) = &end.exit {
+                    self.hooks.crashed(slot, name, &end.message);
+                }
+                self.machine.note(now, Event::Ended { slot, end });
+            }
+            ProcessEvent::Signal(SIGTTIN) => {
+                for line in self.machine.dump(now) {
+                    self.reporter.line(&line);
+                }
+            }
+            ProcessEvent::Signal(_) => self.machine.note(now, Event::Stop),
+            ProcessEvent::Woken => {}
+        }
+    }
+
+    /// Does what the machine wants, until it wants nothing more now.
+    fn act(&mut self, session: &mut Session) -> Result<(), Error> {
+        loop {
+            let now = self.time.now();
+            let actions = self.machine.act(now);
+            if actions.is_empty() {
+                self.hooks.start(&mut self.processes);
+                return Ok(());
+            }
+            for action in actions {
+                self.perform(now, action, session)?;
+            }
+        }
+    }
+
+    fn perform(&mut self, now: f64, action: Action, session: &mut Session) -> Result<(), Error> {
+        match action {
+            Action::Start { slot, jobs } => {
+                let event = match self.launcher.start(slot, &jobs, &mut self.processes) {
+                    Ok(pid) => Event::Started { slot, pid },
+                    Err(why) => Event::NotStarted { slot, why },
+                };
+                self.machine.note(now, event);
+            }
+            Action::Send { slot, job } => {
+                self.processes.write(slot, launcher::job_line(&job)?);
+            }
+            Action::Cancel { slot, jid } => {
+                self.processes.write(slot, launcher::cancel_line(&jid));
+            }
+            Action::CloseInput { slot } => self.processes.close_stdin(slot),
+            Action::Signal { slot, signal } => {
+                let signal = match signal {
+                    Signal::Term => rustix::process::Signal::TERM,
+                    Signal::Kill => rustix::process::Signal::KILL,
+                };
+                self.processes.signal(slot, signal);
+            }
+            Action::Request(request) => self.server.order(Order::Ask(request))?,
+            Action::Report(report) => {
+                if let Report::Ended { job, result, detail, .. } = &report {
+                    self.hooks.job_ended(job, *result, detail);
+                }
+                self.reporter.report(report, self.time.moment(), session);
+            }
+            Action::Finish(result) => self.result = Some(result),
+        }
+        Ok(())
+    }
+}
+
+/// Returns what a line is about a job, and which.
+fn content(line: &[u8], is_whole: bool) -> (Option<Name>, LineContent) {
+    match Answer::read(line) {
+        Ok(Answer { jid, what }) => {
+            let content = match what {
+                AnswerKind::Ending(way) => LineContent::Ending(way),
+                AnswerKind::Progress(text) => LineContent::Progress(text),
+            };
+            (Some(jid), content)
+        }
+        Err(bad) if is_whole => {
+            let start: Vec<u8> = line.iter().copied().take(200).collect();
+            let text = clean_lines(&start);
+            let reason = match bad.jid.is_some() {
+                true => bad.reason,
+                false => format!("{}: {}", bad.reason, text.trim_end()),
+            };
+            (bad.jid, LineContent::Invalid(reason))
+        }
+        Err(bad) => {
+            let length = plural(line.len() as u64, "byte", "bytes");
+            let reason = format!("it is longer than {length}");
+            (bad.jid, LineContent::Invalid(reason))
+        }
+    }
+}

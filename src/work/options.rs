@@ -1,0 +1,51 @@
+//! What `qless work` was asked to do.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use super::machine::event::{Limit, Mode};
+use super::machine::rotation::Order;
+use super::process::Directory;
+use crate::model::work_queue::WorkQueue;
+use crate::name::Name;
+
+/// What `qless work` was asked to do.
+#[derive(Clone, Debug)]
+pub(crate) struct WorkOptions {
+    pub queues: Vec<WorkQueue>,
+    pub order: Order,
+    pub mode: Mode,
+    /// The number of processes at a time.
+    pub concurrency: usize,
+    pub limit: Limit,
+    pub poll: Duration,
+    pub retry_on: Vec<i32>,
+    pub retry_delay: Duration,
+    pub next: Option<Name>,
+    pub kill_after: Duration,
+    pub capture: bool,
+    /// Whether answers may come on stdout, too.
+    pub answers_on_stdout: bool,
+    pub heartbeat: Option<Duration>,
+    pub directory: Directory,
+    pub hooks: Hooks,
+    /// How much of stderr becomes the message of a failure, in bytes.
+    pub error_bytes: usize,
+    /// The first part of the worker's name.
+    pub worker: Name,
+    /// Whether a value that is put into an argument may begin with a dash.
+    pub allow_dash: bool,
+    /// The program and its arguments.
+    pub command: Vec<OsString>,
+}
+
+/// Shell commands around jobs.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Hooks {
+    /// Before the first job.
+    pub on_start: Option<String>,
+    /// After a job failed, by an answer or for want of retries.
+    pub on_exhausted: Option<String>,
+    /// After a process ended by a signal.
+    pub on_crash: Option<String>,
+}

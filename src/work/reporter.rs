@@ -1,0 +1,241 @@
+//! What people and programs learn of the work: a line for each start and end, a status line on a
+//! terminal, and a summary.
+
+use std::time::{Duration, Instant};
+
+use super::machine::event::{Exit, JobLabel, JobResult, Report};
+use crate::args::format::Format;
+use crate::clock::moment::Moment;
+use crate::model::queue::Seconds;
+use crate::model::work_event::{WorkEvent, WorkEventKind};
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::{Harmless, clean_lines, duration, measure, plural, thousands};
+use crate::ui::LiveLines;
+
+/// Time between two changes of the status line.
+const TICK: Duration = Duration::from_millis(500);
+
+/// The counts of the work.
+#[derive(Clone, Copy, Debug, Default)]
+struct Counts {
+    completed: u64,
+    retried: u64,
+    failed: u64,
+    lost: u64,
+    released: u64,
+}
+
+/// Writes what happens.
+pub(super) struct Reporter {
+    worker: Name,
+    begun: Instant,
+    counts: Counts,
+    /// Lines for stderr that are not written yet.
+    lines: String,
+    status: Option<LiveLines>,
+    shown_at: Instant,
+}
+
+impl Reporter {
+    pub(super) fn new(worker: Name, session: &Session) -> Reporter {
+        let now = Instant::now();
+        Reporter {
+            worker,
+            begun: now,
+            counts: Counts::default(),
+            lines: String::new(),
+            status: session.ui.live_lines(),
+            shown_at: now,
+        }
+    }
+
+    /// Adds a line for stderr.
+    pub(super) fn line(&mut self, line: &str) {
+        self.lines.push_str(line);
+        self.lines.push('\n');
+    }
+
+    /// Reports what happened.
+    pub(super) fn report(&mut self, report: Report, now: Moment, session: &mut Session) {
+        match report {
+            Report::Started { job, .. } => {
+                let event = self.event(now, WorkEventKind::Started, job);
+                self.show(&event, session);
+            }
+            Report::Ended {
+                job,
+                result,
+                exit,
+                elapsed,
+                detail,
+            } => {
+                let kind = self.count(result);
+                let mut event = self.event(now, kind, job);
+                (event.exit, event.signal) = match exit {
+                    Some(Exit::Code(code)) => (Some(code), None),
+                    Some(Exit::Signal(name)) => (None, Some(name)),
+                    None => (None, None),
+                };
+                event.elapsed_s = Some(Seconds(elapsed));
+                event.message = Some(detail).filter(|detail| !detail.is_empty());
+                self.show(&event, session);
+            }
+            Report::BadLine { slot, jid, reason } => {
+                let about = jid.map_or(String::new(), |jid| format!(" about `{jid}`"));
+                self.line(&format!(
+                    "warning: slot {}: the command wrote a line{about} that is no answer: {}",
+                    slot + 1,
+                    Harmless(reason)
+                ));
+            }
+            Report::Restart { slot, exit, wait } => {
+                let when = match wait > 0.0 {
+                    true => format!("starts again in {}", duration(wait)),
+                    false => "starts again".to_owned(),
+                };
+                self.line(&format!("warning: slot {}: the command ended with {exit}; it {when}", slot + 1));
+            }
+            Report::StartFailed { slot, message } => {
+                self.line(&format!("warning: slot {}: {}", slot + 1, Harmless(message)));
+            }
+            Report::ConnectionLost { message } => {
+                self.line(&format!(
+                    "warning: {}; running jobs go on until their locks expire",
+                    Harmless(message)
+                ));
+            }
+            Report::ConnectionBack { after } => {
+                self.line(&format!("the server replies again after {}", measure(after)));
+            }
+            Report::Stopping { running } => {
+                let jobs = plural(running as u64, "job", "jobs");
+                self.line(&match running {
+                    0 => "stopping".to_owned(),
+                    _ => format!("stopping when {jobs} have ended; a second signal gives them back"),
+                });
+            }
+        }
+    }
+
+    fn event(&self, at: Moment, event: WorkEventKind, job: JobLabel) -> WorkEvent {
+        WorkEvent {
+            at,
+            event,
+            jid: job.jid,
+            queue: Some(job.queue),
+            klass: job.klass,
+            worker: self.worker.clone(),
+            attempt: job.attempt,
+            exit: None,
+            signal: None,
+            elapsed_s: None,
+            message: None,
+        }
+    }
+
+    fn count(&mut self, result: JobResult) -> WorkEventKind {
+        let (count, kind) = match result {
+            JobResult::Completed => (&mut self.counts.completed, WorkEventKind::Completed),
+            JobResult::Advanced => (&mut self.counts.completed, WorkEventKind::Advanced),
+            JobResult::Retried => (&mut self.counts.retried, WorkEventKind::Retried),
+            JobResult::Failed => (&mut self.counts.failed, WorkEventKind::Failed),
+            JobResult::Lost => (&mut self.counts.lost, WorkEventKind::Lost),
+            JobResult::Released => (&mut self.counts.released, WorkEventKind::Released),
+            JobResult::Unknown => (&mut self.counts.lost, WorkEventKind::Unknown),
+        };
+        *count += 1;
+        kind
+    }
+
+    /// Writes an event to stdout for programs, else to stderr.
+    fn show(&mut self, event: &WorkEvent, session: &mut Session) {
+        match session.ui.format() {
+            // A reader that has gone does not stop the work.
+            Format::Ndjson => _ = session.ui.show(event),
+            _ if session.ui.is_quiet() => {}
+            _ => self.lines.push_str(&event.line()),
+        }
+    }
+
+    /// Passes on output of a program. Where stdout carries events, all of it goes to stderr.
+    pub(super) fn pass_on(&mut self, to_stdout: bool, bytes: &[u8], session: &mut Session) {
+        match to_stdout && session.ui.format() != Format::Ndjson {
+            true => {
+                if self.status.is_some() {
+                    self.flush(session);
+                }
+                _ = session.ui.verbatim(bytes);
+            }
+            false => {
+                let text = clean_lines(bytes);
+                self.lines.push_str(&text);
+                if !text.ends_with('\n') {
+                    self.lines.push('\n');
+                }
+            }
+        }
+    }
+
+    /// Writes what has been collected.
+    pub(super) fn flush(&mut self, session: &mut Session) {
+        _ = session.ui.finish();
+        if self.lines.is_empty() {
+            return;
+        }
+        if let Some(status) = &mut self.status {
+            status.clear();
+        }
+        session.ui.say(&self.lines);
+        self.lines.clear();
+    }
+
+    /// Returns when the status line changes next.
+    pub(super) fn due(&self) -> Option<Instant> {
+        self.status.is_some().then(|| self.shown_at + TICK)
+    }
+
+    /// Shows the status line, on a terminal.
+    pub(super) fn tick(&mut self, running: usize) {
+        let Some(status) = &mut self.status else {
+            return;
+        };
+        if self.shown_at.elapsed() < TICK {
+            return;
+        }
+        self.shown_at = Instant::now();
+        let elapsed = self.begun.elapsed().as_secs_f64();
+        let done = self.counts.completed + self.counts.failed;
+        let rate = done as f64 / elapsed.max(1.0);
+        let line = format!(
+            "{running} running, {} completed, {} failed, {rate:.1}/s",
+            thousands(self.counts.completed),
+            thousands(self.counts.failed)
+        );
+        status.show(&[line]);
+    }
+
+    /// Writes the summary.
+    pub(super) fn finish(&mut self, session: &mut Session) {
+        if let Some(mut status) = self.status.take() {
+            status.clear();
+        }
+        let counts = self.counts;
+        let mut parts = vec![format!("{} completed", thousands(counts.completed))];
+        for (count, word) in [
+            (counts.failed, "failed"),
+            (counts.retried, "retried"),
+            (counts.released, "given back"),
+            (counts.lost, "lost"),
+        ] {
+            if count > 0 {
+                parts.push(format!("{} {word}", thousands(count)));
+            }
+        }
+        let elapsed = self.begun.elapsed().as_secs_f64();
+        if !session.ui.is_quiet() {
+            self.line(&format!("{} in {}", parts.join(", "), measure(elapsed)));
+        }
+        self.flush(session);
+    }
+}

@@ -1,0 +1,158 @@
+//! The server side of a worker: a thread that makes its calls, one after the other, so that the worker
+//! can end processes while the server does not reply.
+
+use std::collections::HashSet;
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::thread;
+
+use super::machine::event::{Event, Failure, Request, TurnReply};
+use super::process::Waker;
+use super::queues::QueueList;
+use crate::clock::moment::Moment;
+use crate::core::api::job::Detail;
+use crate::core::call::Core;
+use crate::error::{Error, Kind};
+use crate::model::job::State;
+use crate::model::job_snapshot::{Interner, JobSnapshot};
+use crate::name::Name;
+use crate::session::actor;
+
+/// What is asked of the thread.
+pub(super) enum Order {
+    Ask(Request),
+    /// Find the queues whose names match.
+    Resolve,
+}
+
+/// What the server replied, and its time then.
+pub(super) struct Reply {
+    pub event: Event,
+    pub now: Moment,
+}
+
+/// The thread and its mailboxes.
+pub(super) struct Server {
+    orders: Sender<Order>,
+    replies: Receiver<Reply>,
+}
+
+impl Server {
+    pub(super) fn start(core: Core, worker: Name, queues: QueueList, waker: Waker) -> Server {
+        let (orders, inbox) = channel();
+        let (outbox, replies) = channel();
+        let mut calls = Calls {
+            core,
+            worker,
+            queues,
+        };
+        thread::spawn(move || {
+            while let Ok(order) = inbox.recv() {
+                let Some(event) = calls.carry_out(order) else {
+                    continue;
+                };
+                let now = calls.core.now();
+                if outbox.send(Reply { event, now }).is_err() {
+                    return;
+                }
+                waker.wake();
+            }
+        });
+        Server { orders, replies }
+    }
+
+    pub(super) fn order(&self, order: Order) -> Result<(), Error> {
+        let ended = |_| Error::internal("the thread of the calls has ended");
+        self.orders.send(order).map_err(ended)
+    }
+
+    /// Returns the next reply; `None` if there is none yet.
+    pub(super) fn next(&self) -> Result<Option<Reply>, Error> {
+        match self.replies.try_recv() {
+            Ok(reply) => Ok(Some(reply)),
+            Err(TryRecvError::Empty) => Ok(None),
+            Err(TryRecvError::Disconnected) => {
+                Err(Error::internal("the thread of the calls has ended"))
+            }
+        }
+    }
+}
+
+/// The calls of a worker.
+struct Calls {
+    core: Core,
+    worker: Name,
+    queues: QueueList,
+}
+
+impl Calls {
+    fn carry_out(&mut self, order: Order) -> Option<Event> {
+        let now = self.core.now();
+        let request = match order {
+            Order::Ask(request) => request,
+            // Without a reply the queues stay as they are.
+            Order::Resolve => return self.queues.resolve(&mut self.core).ok().map(Event::Queues),
+        };
+        Some(match request {
+            Request::Turn {
+                endings,
+                total,
+                queues,
+            } => {
+                let turn = self.core.turn(now, &self.worker, total, &queues, &endings);
+                Event::Turn(turn.map_err(failure).map(|turn| TurnReply {
+                    endings: turn.endings,
+                    jobs: turn.jobs,
+                }))
+            }
+            Request::Recover { endings, known } => {
+                let known: HashSet<Name> = known.into_iter().collect();
+                let core = &mut self.core;
+                let reply = core.finish(now, &self.worker, &endings).and_then(|endings| {
+                    let jobs = core.take_over(now, &self.worker, |jid| known.contains(jid))?;
+                    Ok(TurnReply { endings, jobs })
+                });
+                Event::Recovered(reply.map_err(failure))
+            }
+            Request::Extend(jids) => {
+                let reply = self.core.extend_locks(now, &self.worker, &jids);
+                Event::Extended(reply.map_err(failure))
+            }
+            Request::Release(jids) => Event::Released(self.release(now, &jids).map_err(failure)),
+            Request::Log { jid, text } => {
+                // An entry about progress is not worth a repetition.
+                _ = self.core.log(now, &jid, &text, None);
+                return None;
+            }
+        })
+    }
+
+    /// Gives jobs back without using a retry. Returns those that were still ours.
+    fn release(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<Name>, Error> {
+        let mut released = Vec::new();
+        let mut interner = Interner::default();
+        let found = self.core.jobs(now, Detail::Match, jids)?;
+        let held = found.into_iter().flatten().filter(|job| {
+            let is_running = matches!(job.state, Some(State::Running | State::Stalled));
+            is_running && job.worker.as_ref() == Some(&self.worker)
+        });
+        let jobs: Vec<JobSnapshot> = held.map(|job| JobSnapshot::of(job, &mut interner)).collect();
+        let note = actor::note("work", None);
+        for (job, reply) in jobs.iter().zip(self.core.timeout(now, &note, &jobs)) {
+            // A job that changed meanwhile is not ours any more.
+            match reply {
+                Ok(_) => released.push(job.jid.clone()),
+                Err(error) if error.cause().is_some() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(released)
+    }
+}
+
+/// Returns the failure of a call.
+fn failure(error: Error) -> Failure {
+    Failure {
+        may_be_applied: error.kind() == Kind::Unknown,
+        message: error.message().to_owned(),
+    }
+}
