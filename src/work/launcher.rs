@@ -95,7 +95,10 @@ impl Launcher {
             _ => {
                 let mut lines = Vec::new();
                 for job in jobs {
-                    let refused = |error: Error| StartFault::job(error.message());
+                    let refused = |error: Error| StartFault {
+                        kind: StartFaultKind::Job,
+                        message: error.message().to_owned(),
+                    };
                     line_of_job::append(job, &mut lines).map_err(refused)?;
                 }
                 let args = self.arguments.fill(&PoppedJob::default())?;

@@ -42,7 +42,8 @@ use crate::text::{clean_lines, duration, plural};
 const RESOLVE: Duration = Duration::from_secs(10);
 
 /// The lock and the grace period of a queue without settings, in seconds (`core.md` 6).
-const (HEARTBEAT, GRACE): (f64, f64) = (60.0, 10.0);
+const HEARTBEAT: f64 = 60.0;
+const GRACE: f64 = 10.0;
 
 /// A worker that waits for jobs longer than this subscribes to new jobs.
 const IDLE: Duration = Duration::from_millis(100);
@@ -112,7 +113,7 @@ fn check_settings(
     let settings = core.config(core.now())?;
     let number = |key: &[u8]| {
         let option = settings.iter().find(|option| option.key.as_bytes() == key)?;
-        let text = std::str::from_utf8(option.value.as_ref()?.as_bytes()).ok()?;
+        let text = std::str::from_utf8(option.value.as_bytes()).ok()?;
         text.parse::<f64>().ok().filter(|value| value.is_finite())
     };
     if let Some(interval) = options.heartbeat {

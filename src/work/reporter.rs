@@ -99,6 +99,12 @@ impl Reporter {
             Report::StartFailed { slot, message } => {
                 self.line(&format!("warning: slot {}: {}", slot + 1, Harmless(message)));
             }
+            Report::QueueRefused { queue, why } => {
+                self.line(&format!(
+                    "warning: cannot pop from queue `{queue}`: {}; `qless check` may show why",
+                    Harmless(why)
+                ));
+            }
             Report::ConnectionLost { message } => {
                 self.line(&format!(
                     "warning: {}; running jobs go on until their locks expire",

@@ -102,14 +102,19 @@ impl Calls {
                 Event::Turn(turn.map_err(failure).map(|turn| TurnReply {
                     endings: turn.endings,
                     jobs: turn.jobs,
+                    refused: turn.refused,
                 }))
             }
             Request::Recover { endings, known } => {
                 let known: HashSet<Name> = known.into_iter().collect();
                 let core = &mut self.core;
-                let reply = core.finish(now, &self.worker, &endings).and_then(|endings| {
+                let reply = core.finish_again(now, &self.worker, &endings).and_then(|endings| {
                     let jobs = core.take_over(now, &self.worker, |jid| known.contains(jid))?;
-                    Ok(TurnReply { endings, jobs })
+                    Ok(TurnReply {
+                        endings,
+                        jobs,
+                        refused: Vec::new(),
+                    })
                 });
                 Event::Recovered(reply.map_err(failure))
             }

@@ -106,6 +106,8 @@ pub struct TurnReply {
     /// One per ending.
     pub endings: Vec<EndingOutcome>,
     pub jobs: Vec<PoppedJob>,
+    /// The queues from which nothing can be popped, and why.
+    pub refused: Vec<(Name, String)>,
 }
 
 /// What happens to a worker.
@@ -270,6 +272,8 @@ pub enum Report {
     },
     /// A process cannot be started now.
     StartFailed { slot: usize, message: String },
+    /// Nothing can be popped from this queue.
+    QueueRefused { queue: Name, why: String },
     ConnectionLost { message: String },
     /// After so many seconds.
     ConnectionBack { after: f64 },

@@ -7,7 +7,7 @@ mod held;
 pub mod rotation;
 mod slots;
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
 use self::event::{
@@ -102,6 +102,8 @@ pub struct Machine {
     /// Why the command cannot be started.
     no_program: Option<String>,
     has_failed: bool,
+    /// The queues whose refusal was reported.
+    refused: HashSet<Name>,
     is_finished: bool,
     /// No slot needs anything before this time.
     slots_due: f64,
@@ -137,6 +139,7 @@ impl Machine {
             start_failures: 0,
             no_program: None,
             has_failed: false,
+            refused: HashSet::new(),
             is_finished: false,
             slots_due: now,
             actions: Vec::new(),
@@ -583,6 +586,11 @@ impl Machine {
     fn settle(&mut self, now: f64, endings: &[JobEnding], reply: TurnReply) {
         for (ending, outcome) in endings.iter().zip(reply.endings) {
             self.job_ended(now, ending, outcome);
+        }
+        for (queue, why) in reply.refused {
+            if self.refused.insert(queue.clone()) {
+                self.report(Report::QueueRefused { queue, why });
+            }
         }
         self.add(now, reply.jobs);
         if let Limit::Count(count) = self.config.limit
