@@ -1,0 +1,3 @@
+//! `qless work`: running the jobs of queues with any program.
+
+pub mod process;
