@@ -187,6 +187,14 @@ impl Named for Vec<Name> {
     }
 }
 
+impl<T: Named> Named for &T {
+    const LIST: bool = T::LIST;
+
+    fn bytes(&self) -> Option<Vec<String>> {
+        (**self).bytes()
+    }
+}
+
 /// Writes `key` and, if the name is not UTF-8, `key_bytes`.
 ///
 /// ```ignore

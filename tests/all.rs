@@ -143,6 +143,10 @@ mod recovery {
     mod worker;
 }
 
+mod work {
+    mod process;
+}
+
 use std::path::Path;
 
 #[test]

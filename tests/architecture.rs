@@ -34,7 +34,10 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("args", &["settings"]),
     ("ui", &["ui", "input"]),
     ("ui", &["session"]),
-    ("operations", &["explain", "select", "wait", "watch"]),
+    (
+        "operations",
+        &["explain", "select", "wait", "watch", "work"],
+    ),
     ("operations", &["bulk"]),
     ("operations", &["submit", "check::scan"]),
     ("operations", &["check::verify"]),

@@ -1,0 +1,448 @@
+//! The lines in which a program answers: how a job ends, or how far it got.
+//!
+//! ```json
+//! {"jid":"9f31c0","result":"complete","data":{},"next":"ship","delay":"10m","depends":["5510a4"]}
+//! {"jid":"9f31c0","result":"retry","delay":30,"group":"smtp","message":"greylisted"}
+//! {"jid":"9f31c0","result":"fail","group":"address","message":"no such user","data":{}}
+//! {"jid":"9f31c0","progress":"page 3 of 9"}
+//! ```
+
+use std::time::Duration;
+
+use crate::clock::duration;
+use crate::input::fields::Fields;
+use crate::json::syntax::{self, Fault, Shape, Wrong};
+use crate::model::ending::{EndingWay, FailureReason, NextQueue};
+use crate::name::{Name, refuse_new, reserved};
+use crate::text::{Harmless, cut};
+
+/// What a program says about a job.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Answer {
+    pub jid: Name,
+    pub what: AnswerKind,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum AnswerKind {
+    Ending(EndingWay),
+    /// A text for the history of the job.
+    Progress(Name),
+}
+
+/// A line that is not an answer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct BadAnswer {
+    /// The job that it names, if it names one.
+    pub jid: Option<Name>,
+    /// Why, as the end of a sentence about the line: `has no "result"`.
+    pub reason: String,
+}
+
+/// The members besides the job of each kind of answer.
+const COMPLETE: &[&str] = &["result", "data", "next", "delay", "depends"];
+const RETRY: &[&str] = &["result", "delay", "group", "message"];
+const FAIL: &[&str] = &["result", "group", "message", "data"];
+const PROGRESS: &[&str] = &["progress"];
+
+impl Answer {
+    /// Reads a line. A member that is `null` counts as missing, also `data`: a job whose data shall
+    /// become `null` would lose it to each program that writes all members.
+    pub fn read(line: &[u8]) -> Result<Answer, BadAnswer> {
+        let read = || -> Result<Answer, String> {
+            let fields = Fields::of(line).map_err(describe_fault)?;
+            let jid = fields.needed("jid").map_err(describe)?;
+            if jid.is_empty() {
+                return Err("`jid` is empty".into());
+            }
+            let what = kind(&fields)?;
+            Ok(Answer { jid, what })
+        };
+        read().map_err(|reason| BadAnswer {
+            jid: jid_of(line),
+            reason,
+        })
+    }
+}
+
+fn kind(fields: &Fields) -> Result<AnswerKind, String> {
+    let result = fields.name("result").map_err(describe)?;
+    let progress = fields.name("progress").map_err(describe)?;
+    let (name, known) = match (result.as_ref().map(Name::as_bytes), &progress) {
+        (None, Some(_)) => ("an answer with `progress`", PROGRESS),
+        (None, None) => return Err("there is neither `result` nor `progress` in it".into()),
+        (Some(b"complete"), _) => ("`complete`", COMPLETE),
+        (Some(b"retry"), _) => ("`retry`", RETRY),
+        (Some(b"fail"), _) => ("`fail`", FAIL),
+        (Some(other), _) => {
+            let other = cut(&Harmless(other).to_string(), 60);
+            return Err(format!(
+                "`result` expects complete, retry or fail, not `{other}`"
+            ));
+        }
+    };
+    refuse_unknown(fields, name, known)?;
+    if let (None, Some(text)) = (&result, progress) {
+        return Ok(AnswerKind::Progress(text));
+    }
+    Ok(AnswerKind::Ending(match name {
+        "`complete`" => EndingWay::Complete {
+            data: data(fields),
+            next: next(fields)?,
+        },
+        "`retry`" => EndingWay::Retry {
+            delay: delay(fields)?.unwrap_or_default(),
+            why: retry_reason(fields)?,
+        },
+        _ => EndingWay::Fail {
+            why: FailureReason {
+                group: new_name(fields, "group")?.ok_or("there is no `group` in it")?,
+                message: fields.needed("message").map_err(describe)?,
+            },
+            data: data(fields),
+        },
+    }))
+}
+
+/// Refuses a member that has no meaning in this kind of answer; as a typing error it would be lost.
+fn refuse_unknown(fields: &Fields, kind: &str, known: &[&str]) -> Result<(), String> {
+    for (key, value) in fields.members() {
+        let text = key.as_str().unwrap_or_default();
+        let plain = text.strip_suffix("_bytes").unwrap_or(text);
+        let is_known = plain == "jid" || known.contains(&text) || known.contains(&plain);
+        if !is_known && value != b"null" {
+            let key = cut(&key.to_string(), 60);
+            return Err(format!("{kind} has no `{key}`"));
+        }
+    }
+    Ok(())
+}
+
+/// Returns the data as it is written.
+fn data(fields: &Fields) -> Option<Vec<u8>> {
+    let (text, shape) = fields.value("data")?;
+    (shape != Shape::Null).then(|| text.to_vec())
+}
+
+fn next(fields: &Fields) -> Result<Option<NextQueue>, String> {
+    let delay = delay(fields)?;
+    let depends = fields.names("depends").map_err(describe)?;
+    let Some(queue) = new_name(fields, "next")? else {
+        return match (delay, depends.is_empty()) {
+            (None, true) => Ok(None),
+            (Some(_), _) => Err("`delay` expects `next` beside it".into()),
+            (None, false) => Err("`depends` expects `next` beside it".into()),
+        };
+    };
+    for jid in &depends {
+        refuse_new(jid.as_bytes()).map_err(|why| format!("a jid of `depends` {why}"))?;
+        if let Some(suffix) = reserved(jid.as_bytes()) {
+            return Err(format!(
+                "a jid of `depends` ends in `{suffix}`, which is reserved"
+            ));
+        }
+    }
+    Ok(Some(NextQueue {
+        queue,
+        delay: delay.unwrap_or_default(),
+        depends,
+    }))
+}
+
+fn retry_reason(fields: &Fields) -> Result<Option<FailureReason>, String> {
+    let group = new_name(fields, "group")?;
+    let message = fields.name("message").map_err(describe)?;
+    match (group, message) {
+        (None, None) => Ok(None),
+        (Some(group), message) => Ok(Some(FailureReason {
+            group,
+            message: message.unwrap_or_default(),
+        })),
+        (None, Some(_)) => Err("`message` expects `group` beside it".into()),
+    }
+}
+
+/// Returns a name that the core accepts for something new.
+fn new_name(fields: &Fields, key: &str) -> Result<Option<Name>, String> {
+    let name = fields.name(key).map_err(describe)?;
+    if let Some(name) = &name {
+        refuse_new(name.as_bytes()).map_err(|why| format!("`{key}` {why}"))?;
+    }
+    Ok(name)
+}
+
+/// Returns a number of seconds, or a text such as `10m`.
+fn delay(fields: &Fields) -> Result<Option<Duration>, String> {
+    let text = match fields.value("delay") {
+        None | Some((_, Shape::Null)) => return Ok(None),
+        Some((_, Shape::String)) => {
+            let text = fields.name("delay").map_err(describe)?.unwrap_or_default();
+            text.as_str().unwrap_or_default().to_owned()
+        }
+        Some((text, Shape::Number)) => std::str::from_utf8(text).unwrap_or_default().to_owned(),
+        Some((_, shape)) => {
+            let shape = shape.words();
+            return Err(format!("`delay` expects seconds or a text, not {shape}"));
+        }
+    };
+    match duration::parse(&text) {
+        Ok(delay) => Ok(Some(delay)),
+        Err(expects) => {
+            let text = cut(&Harmless(&text).to_string(), 60);
+            Err(format!("`delay` expects {expects}, not `{text}`"))
+        }
+    }
+}
+
+/// Returns the job that a line names, even if the rest of the line is not an answer.
+fn jid_of(line: &[u8]) -> Option<Name> {
+    let mut found = Vec::new();
+    // The members before a fault are read, too: a program that was cut short has named its job first.
+    _ = syntax::members(line, |member| {
+        if matches!(member.key, b"jid" | b"jid_bytes") {
+            found.push([b"\"", member.key, b"\":", member.value].concat());
+        }
+        Ok(())
+    });
+    let line = [b"{", found.join(&b","[..]).as_slice(), b"}"].concat();
+    let jid = Fields::of(&line).ok()?.name("jid").ok()??;
+    (!jid.is_empty()).then_some(jid)
+}
+
+fn describe((_, what): Wrong) -> String {
+    what
+}
+
+/// An answer is one line, so its column says enough.
+fn describe_fault(fault: Fault) -> String {
+    format!("column {}: {}", fault.column, fault.what)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(line: &str) -> Result<(String, AnswerKind), (Option<String>, String)> {
+        match Answer::read(line.as_bytes()) {
+            Ok(answer) => Ok((answer.jid.to_string(), answer.what)),
+            Err(bad) => Err((bad.jid.map(|jid| jid.to_string()), bad.reason)),
+        }
+    }
+
+    fn ending(line: &str) -> EndingWay {
+        match read(line) {
+            Ok((jid, AnswerKind::Ending(way))) if jid == "a" => way,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn each_kind_of_answer_is_read() {
+        assert_eq!(
+            ending(r#"{"jid":"a","result":"complete"}"#),
+            EndingWay::Complete {
+                data: None,
+                next: None
+            }
+        );
+        assert_eq!(
+            ending(concat!(
+                r#" { "jid" : "a", "data": {"b":9007199254740993, "a":[ ]} ,"result":"complete","#,
+                r#""next":"ship","delay":"1m","depends":["x","y"]}"#
+            )),
+            EndingWay::Complete {
+                data: Some(br#"{"b":9007199254740993, "a":[ ]}"#.to_vec()),
+                next: Some(NextQueue {
+                    queue: Name::from("ship"),
+                    delay: Duration::from_secs(60),
+                    depends: vec![Name::from("x"), Name::from("y")],
+                }),
+            }
+        );
+        assert_eq!(
+            ending(r#"{"jid":"a","result":"retry","delay":1.5,"group":"g","message":null}"#),
+            EndingWay::Retry {
+                delay: Duration::from_millis(1500),
+                why: Some(FailureReason {
+                    group: Name::from("g"),
+                    message: Name::default()
+                }),
+            }
+        );
+        assert_eq!(
+            ending(r#"{"jid":"a","result":"retry","next":null}"#),
+            EndingWay::Retry {
+                delay: Duration::ZERO,
+                why: None
+            }
+        );
+        assert_eq!(
+            ending(r#"{"jid":"a","result":"fail","group":"g","message":"caf\u00e9","data":null}"#),
+            EndingWay::Fail {
+                why: FailureReason {
+                    group: Name::from("g"),
+                    message: Name::from("café")
+                },
+                data: None,
+            }
+        );
+        assert_eq!(
+            read(r#"{"jid":"a","progress":"3 of 9"}"#),
+            Ok(("a".into(), AnswerKind::Progress(Name::from("3 of 9"))))
+        );
+    }
+
+    #[test]
+    fn a_job_that_is_not_utf8_is_named_by_its_bytes() {
+        let line = br#"{"jid":"\\xff","jid_bytes":"/w==","result":"complete"}"#;
+        assert_eq!(Answer::read(line).unwrap().jid, Name::from(&b"\xff"[..]));
+        let line = b"{\"jid\":\"\xff\",\"result\":\"complete\"}";
+        assert_eq!(
+            Answer::read(line).unwrap_err().reason,
+            "column 9: expected UTF-8"
+        );
+    }
+
+    #[test]
+    fn a_line_that_is_not_an_answer_names_its_job_if_it_can() {
+        let long = format!(
+            r#"{{"jid":"a","result":"complete","next":"{}"}}"#,
+            "q".repeat(513)
+        );
+        for (line, jid, reason) in [
+            ("", None, "column 1: expected `{`, not the end"),
+            ("done", None, "column 1: expected `{`, not `d`"),
+            ("[1]", None, "column 1: expected `{`, not `[`"),
+            ("{}", None, "there is no `jid` in it"),
+            (
+                r#"{"jid":7,"result":"complete"}"#,
+                None,
+                "`jid` expects a text, not `7`",
+            ),
+            (r#"{"jid":"","result":"complete"}"#, None, "`jid` is empty"),
+            (
+                r#"{"jid":"a"}"#,
+                Some("a"),
+                "there is neither `result` nor `progress` in it",
+            ),
+            (
+                r#"{"jid":"a","result":"complete""#,
+                Some("a"),
+                "column 31: expected `,` or `}`, not the end",
+            ),
+            (
+                r#"{"jid":"a","result":"complete","data":NaN}"#,
+                Some("a"),
+                "column 39: expected a value, not `N`",
+            ),
+            (
+                r#"{"jid":"a","result":"complete"} x"#,
+                Some("a"),
+                "column 33: expected the end, not `x`",
+            ),
+            (
+                r#"{"jid":"a","result":"done"}"#,
+                Some("a"),
+                "`result` expects complete, retry or fail, not `done`",
+            ),
+            (
+                r#"{"jid":"a","result":true}"#,
+                Some("a"),
+                "`result` expects a text, not `true`",
+            ),
+            (
+                r#"{"jid":"a","result":"complete","result":"fail"}"#,
+                Some("a"),
+                "column 32: `result` stands here twice",
+            ),
+            (
+                r#"{"jid":"a","result":"complete","group":"g"}"#,
+                Some("a"),
+                "`complete` has no `group`",
+            ),
+            (
+                r#"{"jid":"a","result":"retry","data":{}}"#,
+                Some("a"),
+                "`retry` has no `data`",
+            ),
+            (
+                r#"{"jid":"a","progress":"1","dta":1}"#,
+                Some("a"),
+                "an answer with `progress` has no `dta`",
+            ),
+            (
+                r#"{"jid":"a","result":"complete","progress":"1"}"#,
+                Some("a"),
+                "`complete` has no `progress`",
+            ),
+            (
+                r#"{"jid":"a","result":"complete","delay":5}"#,
+                Some("a"),
+                "`delay` expects `next` beside it",
+            ),
+            (
+                r#"{"jid":"a","result":"complete","depends":["b"]}"#,
+                Some("a"),
+                "`depends` expects `next` beside it",
+            ),
+            (
+                r#"{"jid":"a","result":"complete","next":""}"#,
+                Some("a"),
+                "`next` is empty",
+            ),
+            (
+                r#"{"jid":"a","result":"complete","next":"a\nb"}"#,
+                Some("a"),
+                "`next` holds a control character, U+000A",
+            ),
+            (
+                &long,
+                Some("a"),
+                "`next` is 513 bytes long, the maximum is 512",
+            ),
+            (
+                r#"{"jid":"a","result":"complete","next":"q","depends":"b"}"#,
+                Some("a"),
+                "`depends` expects a list of texts, not `b`",
+            ),
+            (
+                r#"{"jid":"a","result":"complete","next":"q","depends":["b-history"]}"#,
+                Some("a"),
+                "a jid of `depends` ends in `-history`, which is reserved",
+            ),
+            (
+                r#"{"jid":"a","result":"retry","delay":-1}"#,
+                Some("a"),
+                "`delay` expects a duration such as `90s`, `15m` or `2h`, not `-1`",
+            ),
+            (
+                r#"{"jid":"a","result":"retry","delay":"soon"}"#,
+                Some("a"),
+                "`delay` expects a duration such as `90s`, `15m` or `2h`, not `soon`",
+            ),
+            (
+                r#"{"jid":"a","result":"retry","delay":[1]}"#,
+                Some("a"),
+                "`delay` expects seconds or a text, not an array",
+            ),
+            (
+                r#"{"jid":"a","result":"retry","message":"m"}"#,
+                Some("a"),
+                "`message` expects `group` beside it",
+            ),
+            (
+                r#"{"jid":"a","result":"fail","message":"m"}"#,
+                Some("a"),
+                "there is no `group` in it",
+            ),
+            (
+                r#"{"jid":"a","result":"fail","group":"g"}"#,
+                Some("a"),
+                "there is no `message` in it",
+            ),
+        ] {
+            let expected = Err((jid.map(str::to_owned), reason.to_owned()));
+            assert_eq!(read(line), expected, "{line}");
+        }
+    }
+}

@@ -1,0 +1,264 @@
+//! How a program is started, and why it could not be.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::io;
+use std::mem::ManuallyDrop;
+use std::os::fd::{FromRawFd, OwnedFd};
+use std::os::unix::fs::PermissionsExt;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use rustix::io::{Errno, dup2};
+use rustix::process::{Pid, Signal, getpid, getppid, set_parent_process_death_signal};
+
+use super::pipe::{AnswerLines, Capture, InputPipe, OutputPipe, PassedOutput, Sink};
+use super::{ANSWER_DESCRIPTOR, Running, Stream, sandbox};
+use crate::error::io_words;
+use crate::text::Harmless;
+
+/// A program to start.
+#[derive(Debug)]
+pub struct Launch<'a> {
+    /// A path, from the directory in which this program was started, or a name in PATH.
+    pub program: &'a OsStr,
+    pub args: Vec<OsString>,
+    /// Variables that are added to those of this program.
+    pub variables: Vec<(&'static str, OsString)>,
+    pub directory: &'a Directory,
+    /// What the program reads first.
+    pub stdin: Vec<u8>,
+    /// Whether stdin stays open after that, for [`super::Processes::write`].
+    pub keeps_stdin: bool,
+    pub stdout: StdoutMode,
+}
+
+/// Where programs run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Directory {
+    /// Where this program runs.
+    #[default]
+    Inherited,
+    Shared(PathBuf),
+    /// A directory per slot below this one, `slot-1` for the first, emptied before each start.
+    Sandbox(PathBuf),
+}
+
+/// What becomes of the stdout of a program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StdoutMode {
+    PassOn,
+    /// It is returned at the end, up to this number of bytes.
+    Capture(usize),
+    /// Its lines are answers, as those on descriptor 3.
+    Answers,
+}
+
+/// Why a program did not start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StartFault {
+    pub kind: StartFaultKind,
+    /// The sentence, without a full stop.
+    pub message: String,
+}
+
+/// What a failed start says about the next ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum StartFaultKind {
+    /// The program cannot be executed, probably not for the next job either.
+    Exec,
+    /// The data of this job cannot be passed.
+    Job,
+    /// The slot's directory cannot be prepared.
+    Sandbox,
+    /// The system has no process, memory or descriptor left: it may have some later.
+    Exhausted,
+}
+
+impl StartFault {
+    fn new(kind: StartFaultKind, message: impl Into<String>) -> StartFault {
+        let message = message.into();
+        StartFault { kind, message }
+    }
+
+    pub(super) fn job(message: impl Into<String>) -> StartFault {
+        StartFault::new(StartFaultKind::Job, message)
+    }
+
+    pub(super) fn sandbox(message: impl Into<String>) -> StartFault {
+        StartFault::new(StartFaultKind::Sandbox, message)
+    }
+
+    pub(super) fn exhausted(why: impl std::fmt::Display) -> StartFault {
+        let message = format!("cannot start a program: {why}");
+        StartFault::new(StartFaultKind::Exhausted, message)
+    }
+}
+
+impl Launch<'_> {
+    /// Starts the program. `removed` are the variables that it does not inherit.
+    pub(super) fn start(
+        self,
+        slot: usize,
+        removed: &[OsString],
+        error_bytes: usize,
+    ) -> Result<Running, StartFault> {
+        let directory = match self.directory {
+            Directory::Inherited => None,
+            Directory::Shared(directory) => Some(directory.clone()),
+            Directory::Sandbox(directory) => Some(sandbox::prepare(directory, slot)?),
+        };
+        let exhausted = |fault: io::Error| StartFault::exhausted(io_words(&fault));
+        let (answers, writer) = io::pipe().map_err(exhausted)?;
+        let mut command = Command::new(program_path(self.program, directory.as_deref()));
+        command
+            .arg0(self.program)
+            .args(&self.args)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .process_group(0);
+        for name in removed {
+            command.env_remove(name);
+        }
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
+        if let Some(directory) = &directory {
+            command.current_dir(directory);
+        }
+        prepare_child(&mut command, writer.into(), getpid());
+        let spawned = command.spawn();
+        // The command holds the other end of the answers.
+        drop(command);
+        let mut child = match spawned {
+            Ok(child) => child,
+            Err(fault) => return Err(start_fault(self.program, directory.as_deref(), &fault)),
+        };
+        let group = Pid::from_child(&child);
+        let stdout = match self.stdout {
+            StdoutMode::PassOn => Sink::PassOn(PassedOutput::new(Stream::Stdout, 0)),
+            StdoutMode::Capture(most) => Sink::Capture(Capture::new(most)),
+            StdoutMode::Answers => Sink::Answers(AnswerLines::default()),
+        };
+        let stderr = Sink::PassOn(PassedOutput::new(Stream::Stderr, error_bytes));
+        let pipes = || -> io::Result<(InputPipe, [OutputPipe; 3])> {
+            Ok((
+                InputPipe::new(child.stdin.take())?,
+                [
+                    OutputPipe::new(child.stdout.take().map(OwnedFd::from), stdout)?,
+                    OutputPipe::new(child.stderr.take().map(OwnedFd::from), stderr)?,
+                    OutputPipe::new(Some(answers.into()), Sink::Answers(AnswerLines::default()))?,
+                ],
+            ))
+        };
+        let (mut stdin, outputs) = match pipes() {
+            Ok(pipes) => pipes,
+            Err(fault) => {
+                // A program whose pipes would block this one is not left running.
+                _ = child.kill();
+                _ = child.wait();
+                return Err(exhausted(fault));
+            }
+        };
+        stdin.write(self.stdin);
+        if !self.keeps_stdin {
+            stdin.close();
+        }
+        Ok(Running {
+            child,
+            group,
+            stdin,
+            outputs,
+            is_stopping: false,
+        })
+    }
+}
+
+/// Has the child get SIGTERM when this program dies, and its answers on descriptor 3. The standard
+/// library resets the action of SIGPIPE and the blocked signals, and sets the process group.
+#[allow(unsafe_code)]
+fn prepare_child(command: &mut Command, answers: OwnedFd, parent: Pid) {
+    let prepare = move || {
+        #[cfg(target_os = "linux")]
+        {
+            set_parent_process_death_signal(Some(Signal::TERM))?;
+            // The parent may have died before that.
+            if getppid() != Some(parent) {
+                return Err(Errno::SRCH.into());
+            }
+        }
+        // SAFETY: nothing of the child owns descriptor 3: the parent's is either reserved for this
+        // purpose or closed at exec. It is never dropped here.
+        let mut third = ManuallyDrop::new(unsafe { OwnedFd::from_raw_fd(ANSWER_DESCRIPTOR) });
+        dup2(&answers, &mut third)?;
+        Ok(())
+    };
+    // SAFETY: between fork and exec only system calls are made: no memory is allocated and no lock
+    // is taken, since another thread may have held it.
+    unsafe { command.pre_exec(prepare) };
+}
+
+/// Returns the path to execute. A relative path is meant from here, not from the directory of the
+/// child, which may be empty.
+fn program_path(program: &OsStr, directory: Option<&Path>) -> PathBuf {
+    let path = Path::new(program);
+    let is_path = program.as_encoded_bytes().contains(&b'/');
+    match (is_path && path.is_relative(), directory) {
+        (true, Some(_)) => std::path::absolute(path).unwrap_or_else(|_| path.to_owned()),
+        _ => path.to_owned(),
+    }
+}
+
+/// Returns why the system did not start the program.
+fn start_fault(program: &OsStr, directory: Option<&Path>, fault: &io::Error) -> StartFault {
+    let words = io_words(fault);
+    match fault.raw_os_error().map(Errno::from_raw_os_error) {
+        Some(Errno::AGAIN | Errno::NOMEM | Errno::MFILE | Errno::NFILE) => {
+            return StartFault::exhausted(words);
+        }
+        Some(Errno::TOOBIG) => {
+            return StartFault::job("its arguments and variables are too long for the system");
+        }
+        None if fault.kind() == io::ErrorKind::InvalidInput => {
+            return StartFault::job("an argument or a variable holds NUL");
+        }
+        _ => {}
+    }
+    if let Some(directory) = directory
+        && let Err(fault) = fs::read_dir(directory)
+    {
+        let directory = Harmless(directory.as_os_str().as_encoded_bytes());
+        let why = io_words(&fault);
+        let message = format!("cannot change to directory `{directory}`: {why}");
+        return StartFault::new(StartFaultKind::Exec, message);
+    }
+    let why = match found(program) {
+        None if program.as_encoded_bytes().contains(&b'/') => "it does not exist".into(),
+        None => "it is not in PATH".into(),
+        Some(metadata) if metadata.is_dir() => "it is a directory".into(),
+        Some(metadata) if metadata.permissions().mode() & 0o111 == 0 => {
+            "it is not executable".into()
+        }
+        Some(_) if fault.kind() == io::ErrorKind::NotFound => {
+            "the interpreter that its first line names does not exist".into()
+        }
+        Some(_) => words,
+    };
+    let program = Harmless(program.as_encoded_bytes());
+    StartFault::new(
+        StartFaultKind::Exec,
+        format!("cannot start `{program}`: {why}"),
+    )
+}
+
+/// Returns the file that a program's name means.
+fn found(program: &OsStr) -> Option<fs::Metadata> {
+    if program.as_encoded_bytes().contains(&b'/') {
+        return fs::metadata(program).ok();
+    }
+    let path = std::env::var_os("PATH")?;
+    // The search passes directories over; a file that is not executable ends it with that fault.
+    std::env::split_paths(&path)
+        .filter_map(|directory| fs::metadata(directory.join(program)).ok())
+        .find(fs::Metadata::is_file)
+}

@@ -1,0 +1,414 @@
+//! The programs that run jobs: started, fed and read by one thread that waits for all of them.
+//!
+//! Each program has a slot, and a process group of its own. Nothing here knows Redis or what a job's
+//! end means: [`Processes::wait`] returns lines, output, ends and signals in their order.
+
+pub mod answer;
+pub mod environment;
+pub mod job_line;
+mod launch;
+mod pipe;
+mod sandbox;
+mod signals;
+pub mod substitute;
+
+use std::fs::File;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd};
+use std::os::unix::process::ExitStatusExt;
+use std::process::{Child, ExitStatus};
+use std::sync::OnceLock;
+use std::time::Instant;
+
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::io::Errno;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use signal_hook::low_level::signal_name;
+
+pub use self::launch::{Directory, Launch, StartFault, StartFaultKind, StdoutMode};
+use self::pipe::{InputPipe, OutputPipe, Sink};
+pub use self::signals::Waker;
+use self::signals::{Signals, Wakeups};
+use crate::error::{Error, Kind, io_words};
+
+/// The descriptor on which a program writes its answers.
+pub const ANSWER_DESCRIPTOR: i32 = 3;
+
+/// How much is read from a pipe at once: as much as a pipe holds.
+const BUFFER: usize = 64 * 1024;
+
+/// How much is read from a pipe after the program has ended: the most that a pipe holds. A program
+/// that inherited the pipe and writes on is not waited for.
+const REST: usize = 1024 * 1024;
+
+/// What holds for all processes.
+#[derive(Clone, Debug)]
+pub struct ProcessOptions {
+    /// How many bytes at the end of stderr are kept for the message of a failure.
+    pub error_bytes: usize,
+    /// The signals of this program that [`Processes::wait`] reports.
+    pub signals: Vec<i32>,
+}
+
+/// A stream of a program that is passed on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    Stdout,
+    Stderr,
+}
+
+/// What [`Processes::wait`] reports.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ProcessEvent {
+    /// A line on descriptor 3, or on stdout if answers come there; without its newline. A line that
+    /// is too long is cut, and the rest of it is dropped.
+    Line {
+        slot: usize,
+        line: Vec<u8>,
+        is_whole: bool,
+    },
+    /// Output to pass on: whole lines with their newlines. A long line comes in parts, and the last
+    /// line of a program may have no newline.
+    Output {
+        slot: usize,
+        stream: Stream,
+        bytes: Vec<u8>,
+    },
+    /// The program ended. All lines and output that it left have been reported before.
+    Ended { slot: usize, end: ProcessEnd },
+    /// This program received a signal.
+    Signal(i32),
+    /// [`Waker::wake`] was called, once or more often.
+    Woken,
+}
+
+/// How a program ended, and what it left.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProcessEnd {
+    pub exit: Exit,
+    /// The last bytes of its stderr.
+    pub stderr_tail: Vec<u8>,
+    pub stdout: Captured,
+}
+
+/// How a program ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Exit {
+    Code(i32),
+    /// The signal that killed it, and its name without `SIG`; `?` if it has none.
+    Signal(i32, &'static str),
+}
+
+/// The stdout of a program that was captured.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Captured {
+    /// The stdout of this program was not captured.
+    Nothing,
+    Whole(Vec<u8>),
+    /// It wrote more than the launch allowed.
+    TooLong,
+}
+
+/// The programs that run, at most one per slot.
+///
+/// On Linux a program gets SIGTERM when the thread that started it ends, so [`Processes::start`]
+/// must be called from a thread that lives as long as the program does.
+#[derive(Debug)]
+pub struct Processes {
+    slots: Vec<Option<Running>>,
+    signals: Signals,
+    wakeups: Wakeups,
+    error_bytes: usize,
+    /// The variables that no program inherits.
+    removed: Vec<std::ffi::OsString>,
+    buffer: Vec<u8>,
+    /// What the descriptors of a poll belong to.
+    sources: Vec<Source>,
+    ready: Vec<Source>,
+}
+
+/// A program that runs.
+#[derive(Debug)]
+struct Running {
+    child: Child,
+    group: Pid,
+    stdin: InputPipe,
+    /// Stdout, stderr and descriptor 3.
+    outputs: [OutputPipe; 3],
+    /// Whether it was asked to end by a signal.
+    is_stopping: bool,
+}
+
+/// What a descriptor belongs to.
+#[derive(Clone, Copy, Debug)]
+enum Source {
+    Signal(usize),
+    Wakeup,
+    Stdin(usize),
+    Output(usize, usize),
+}
+
+impl Processes {
+    /// Prepares for programs, and reports the signals of this program from now on. Before any
+    /// connection is made, so that descriptor 3 is still free.
+    pub fn new(options: ProcessOptions) -> Result<(Processes, Waker), Error> {
+        let fault = |fault: std::io::Error| {
+            let why = io_words(&fault);
+            Error::new(Kind::Error, format!("cannot prepare for programs: {why}"))
+        };
+        reserve_answer_descriptor().map_err(fault)?;
+        let (wakeups, waker) = Wakeups::new().map_err(fault)?;
+        let processes = Processes {
+            slots: Vec::new(),
+            signals: Signals::listen(&options.signals).map_err(fault)?,
+            wakeups,
+            error_bytes: options.error_bytes,
+            removed: environment::removed(),
+            buffer: vec![0; BUFFER],
+            sources: Vec::new(),
+            ready: Vec::new(),
+        };
+        Ok((processes, waker))
+    }
+
+    /// Starts a program in a free slot and returns its process id.
+    pub fn start(&mut self, slot: usize, launch: Launch<'_>) -> Result<u32, StartFault> {
+        if self.pid(slot).is_some() {
+            return Err(StartFault::exhausted(format!("slot {slot} is not free")));
+        }
+        if let Err(fault) = reserve_answer_descriptor() {
+            return Err(StartFault::exhausted(io_words(&fault)));
+        }
+        let running = launch.start(slot, &self.removed, self.error_bytes)?;
+        let pid = running.child.id();
+        if self.slots.len() <= slot {
+            self.slots.resize_with(slot + 1, || None);
+        }
+        self.slots[slot] = Some(running);
+        Ok(pid)
+    }
+
+    /// Writes to the stdin of a program, as fast as it reads. A program that has closed its stdin
+    /// or has ended gets nothing.
+    pub fn write(&mut self, slot: usize, bytes: Vec<u8>) {
+        if let Some(running) = self.running(slot) {
+            running.stdin.write(bytes);
+        }
+    }
+
+    /// Ends the stdin of a program after what has been written.
+    pub fn close_stdin(&mut self, slot: usize) {
+        if let Some(running) = self.running(slot) {
+            running.stdin.close();
+        }
+    }
+
+    /// Sends a signal to the process group of a program. After SIGTERM or SIGKILL nothing of the group
+    /// outlives the program.
+    pub fn signal(&mut self, slot: usize, signal: Signal) {
+        if let Some(running) = self.running(slot) {
+            running.is_stopping |= [Signal::TERM, Signal::KILL].contains(&signal);
+            // The group exists until the end of the program is reported.
+            _ = kill_process_group(running.group, signal);
+        }
+    }
+
+    /// Returns the process id of the program that runs in a slot.
+    pub fn pid(&self, slot: usize) -> Option<u32> {
+        Some(self.slots.get(slot)?.as_ref()?.child.id())
+    }
+
+    /// Waits until something happens or the moment has come, and adds all that has happened to the
+    /// events.
+    pub fn wait(
+        &mut self,
+        until: Option<Instant>,
+        events: &mut Vec<ProcessEvent>,
+    ) -> Result<(), Error> {
+        let before = events.len();
+        loop {
+            let is_late = until.is_some_and(|until| until <= Instant::now());
+            self.poll(until)?;
+            let mut has_ended_child = false;
+            let ready = std::mem::take(&mut self.ready);
+            for source in &ready {
+                match *source {
+                    Source::Signal(at) => has_ended_child |= self.signals.report(at, events),
+                    Source::Wakeup => {
+                        if self.wakeups.clear() {
+                            events.push(ProcessEvent::Woken);
+                        }
+                    }
+                    Source::Stdin(slot) => {
+                        if let Some(running) = self.running(slot) {
+                            running.stdin.flush();
+                        }
+                    }
+                    Source::Output(slot, at) => self.read(slot, at, events),
+                }
+            }
+            self.ready = ready;
+            if has_ended_child {
+                self.reap(events);
+            }
+            if events.len() > before || is_late {
+                return Ok(());
+            }
+        }
+    }
+
+    fn running(&mut self, slot: usize) -> Option<&mut Running> {
+        self.slots.get_mut(slot)?.as_mut()
+    }
+
+    /// Waits for the descriptors, and collects those that are ready.
+    fn poll(&mut self, until: Option<Instant>) -> Result<(), Error> {
+        let mut sources = std::mem::take(&mut self.sources);
+        sources.clear();
+        let mut polled = Vec::with_capacity(self.signals.len() + 1 + 4 * self.slots.len());
+        let mut add = |source, descriptor, flags| {
+            sources.push(source);
+            polled.push(PollFd::from_borrowed_fd(descriptor, flags));
+        };
+        for (at, pipe) in self.signals.pipes().enumerate() {
+            add(Source::Signal(at), pipe, PollFlags::IN);
+        }
+        add(Source::Wakeup, self.wakeups.as_fd(), PollFlags::IN);
+        for (slot, running) in self.slots.iter().enumerate() {
+            let Some(running) = running else { continue };
+            if let Some(pipe) = running.stdin.waiting() {
+                add(Source::Stdin(slot), pipe, PollFlags::OUT);
+            }
+            for (at, output) in running.outputs.iter().enumerate() {
+                if let Some(pipe) = &output.pipe {
+                    add(Source::Output(slot, at), pipe.as_fd(), PollFlags::IN);
+                }
+            }
+        }
+        let timeout = until.map(|until| {
+            let left = until.saturating_duration_since(Instant::now());
+            Timespec::try_from(left).unwrap_or(Timespec {
+                tv_sec: i64::from(i32::MAX),
+                tv_nsec: 0,
+            })
+        });
+        let polled_well = match poll(&mut polled, timeout.as_ref()) {
+            Ok(_) => Ok(()),
+            Err(Errno::INTR) => {
+                polled.iter_mut().for_each(PollFd::clear_revents);
+                Ok(())
+            }
+            Err(errno) => {
+                let why = io_words(&errno.into());
+                Err(Error::new(
+                    Kind::Error,
+                    format!("cannot wait for programs: {why}"),
+                ))
+            }
+        };
+        self.ready.clear();
+        let ready = sources.iter().zip(&polled);
+        self.ready.extend(
+            ready
+                .filter(|(_, polled)| !polled.revents().is_empty())
+                .map(|(source, _)| *source),
+        );
+        self.sources = sources;
+        polled_well
+    }
+
+    /// Reads once from a pipe of a program.
+    fn read(&mut self, slot: usize, at: usize, events: &mut Vec<ProcessEvent>) {
+        if let Some(Some(running)) = self.slots.get_mut(slot) {
+            running.outputs[at].read(&mut self.buffer, slot, events);
+        }
+    }
+
+    /// Reports the programs that have ended.
+    fn reap(&mut self, events: &mut Vec<ProcessEvent>) {
+        for slot in 0..self.slots.len() {
+            let Some(Some(running)) = self.slots.get_mut(slot) else {
+                continue;
+            };
+            let Some(exit) = running.exit() else {
+                continue;
+            };
+            for output in &mut running.outputs {
+                output.read_rest(&mut self.buffer, slot, events);
+            }
+            let end = running.end(exit);
+            self.slots[slot] = None;
+            events.push(ProcessEvent::Ended { slot, end });
+        }
+    }
+}
+
+/// Ends what still runs, as the end of this program would.
+impl Drop for Processes {
+    fn drop(&mut self) {
+        for running in self.slots.iter().flatten() {
+            _ = kill_process_group(running.group, Signal::TERM);
+        }
+    }
+}
+
+impl Running {
+    /// Returns how the program ended, if it did.
+    fn exit(&mut self) -> Option<Result<ExitStatus, std::io::Error>> {
+        if self.is_stopping {
+            // The rest of the group dies with the program. Its number belongs to nobody else before
+            // the program's end is collected.
+            let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+            if let Ok(None) = waitid(WaitId::Pid(self.group), options) {
+                return None;
+            }
+            _ = kill_process_group(self.group, Signal::KILL);
+        }
+        self.child.try_wait().transpose()
+    }
+
+    /// Returns what the program left.
+    fn end(&mut self, status: Result<ExitStatus, std::io::Error>) -> ProcessEnd {
+        let [stdout, stderr, _] = &mut self.outputs;
+        let mut stderr_tail = stderr.sink.tail();
+        let exit = match status {
+            Ok(status) => match (status.code(), status.signal()) {
+                (Some(code), _) => Exit::Code(code),
+                (None, signal) => {
+                    let signal = signal.unwrap_or_default();
+                    let name = signal_name(signal).unwrap_or("?");
+                    Exit::Signal(signal, name.strip_prefix("SIG").unwrap_or(name))
+                }
+            },
+            Err(fault) => {
+                let why = io_words(&fault);
+                stderr_tail.extend(format!("the system lost the exit code: {why}\n").bytes());
+                Exit::Code(255)
+            }
+        };
+        ProcessEnd {
+            exit,
+            stderr_tail,
+            stdout: match &mut stdout.sink {
+                Sink::Capture(capture) => capture.take(),
+                _ => Captured::Nothing,
+            },
+        }
+    }
+}
+
+/// Occupies descriptor 3 of this program if it is free. A program is started through a pipe of the
+/// standard library that reports why it could not be: this pipe must not be descriptor 3, which the
+/// program gets for its answers.
+fn reserve_answer_descriptor() -> std::io::Result<()> {
+    static RESERVED: OnceLock<OwnedFd> = OnceLock::new();
+    if RESERVED.get().is_some() {
+        return Ok(());
+    }
+    let null = File::open("/dev/null")?;
+    let lowest = rustix::io::fcntl_dupfd_cloexec(&null, ANSWER_DESCRIPTOR)?;
+    if lowest.as_raw_fd() == ANSWER_DESCRIPTOR {
+        // A descriptor that another thread has reserved in between would be another number.
+        _ = RESERVED.set(lowest);
+    }
+    Ok(())
+}

@@ -1,0 +1,354 @@
+//! The pipes of a program. Each holds a bounded amount, whatever the program writes.
+
+use std::collections::VecDeque;
+use std::io::{self, ErrorKind, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::process::ChildStdin;
+
+use rustix::io::ioctl_fionbio;
+
+use super::{Captured, ProcessEvent, REST, Stream};
+
+/// The longest answer, as long as the data of a job can be.
+const LONGEST_ANSWER: usize = 16 * 1024 * 1024;
+
+/// A longer line of output is passed on in parts.
+const LONGEST_OUTPUT: usize = 8 * 1024;
+
+/// The stdin of a program, and what it has not read yet.
+#[derive(Debug)]
+pub(super) struct InputPipe {
+    pipe: Option<ChildStdin>,
+    queue: VecDeque<Vec<u8>>,
+    /// How much of the first element is written.
+    written: usize,
+    closes: bool,
+}
+
+impl InputPipe {
+    pub(super) fn new(pipe: Option<ChildStdin>) -> io::Result<InputPipe> {
+        if let Some(pipe) = &pipe {
+            ioctl_fionbio(pipe, true)?;
+        }
+        Ok(InputPipe {
+            pipe,
+            queue: VecDeque::new(),
+            written: 0,
+            closes: false,
+        })
+    }
+
+    /// Returns the pipe if there is something to write.
+    pub(super) fn waiting(&self) -> Option<BorrowedFd<'_>> {
+        match self.queue.is_empty() {
+            true => None,
+            false => self.pipe.as_ref().map(AsFd::as_fd),
+        }
+    }
+
+    pub(super) fn write(&mut self, bytes: Vec<u8>) {
+        if self.pipe.is_none() || self.closes || bytes.is_empty() {
+            return;
+        }
+        self.queue.push_back(bytes);
+        if self.queue.len() == 1 {
+            self.flush();
+        }
+    }
+
+    pub(super) fn close(&mut self) {
+        self.closes = true;
+        if self.queue.is_empty() {
+            self.pipe = None;
+        }
+    }
+
+    /// Writes as much as the pipe takes.
+    pub(super) fn flush(&mut self) {
+        let Some(pipe) = &mut self.pipe else {
+            return;
+        };
+        while let Some(first) = self.queue.front() {
+            match pipe.write(&first[self.written..]) {
+                Ok(count) => self.written += count,
+                Err(fault) if fault.kind() == ErrorKind::Interrupted => continue,
+                Err(fault) if fault.kind() == ErrorKind::WouldBlock => return,
+                // The program does not read it: that is its own business.
+                Err(_) => {
+                    self.pipe = None;
+                    self.queue.clear();
+                    return;
+                }
+            }
+            if self.written >= first.len() {
+                self.queue.pop_front();
+                self.written = 0;
+            }
+        }
+        if self.closes {
+            self.pipe = None;
+        }
+    }
+}
+
+/// A pipe into which a program writes. It is closed at its end.
+#[derive(Debug)]
+pub(super) struct OutputPipe {
+    pub(super) pipe: Option<OwnedFd>,
+    pub(super) sink: Sink,
+}
+
+/// What becomes of the bytes of a pipe.
+#[derive(Debug)]
+pub(super) enum Sink {
+    Answers(AnswerLines),
+    PassOn(PassedOutput),
+    Capture(Capture),
+}
+
+impl OutputPipe {
+    pub(super) fn new(pipe: Option<OwnedFd>, sink: Sink) -> io::Result<OutputPipe> {
+        if let Some(pipe) = &pipe {
+            ioctl_fionbio(pipe, true)?;
+        }
+        Ok(OutputPipe { pipe, sink })
+    }
+
+    /// Reads once, and closes the pipe at its end.
+    pub(super) fn read(
+        &mut self,
+        buffer: &mut [u8],
+        slot: usize,
+        events: &mut Vec<ProcessEvent>,
+    ) -> usize {
+        let Some(pipe) = &self.pipe else {
+            return 0;
+        };
+        match rustix::io::read(pipe, &mut *buffer).map_err(io::Error::from) {
+            Ok(0) => {}
+            Ok(count) => {
+                self.sink.take(&buffer[..count], slot, events);
+                return count;
+            }
+            Err(fault) => match fault.kind() {
+                ErrorKind::Interrupted | ErrorKind::WouldBlock => return 0,
+                // A pipe that cannot be read has nothing more for us.
+                _ => {}
+            },
+        }
+        self.close(slot, events);
+        0
+    }
+
+    /// Reads what the program left, and closes the pipe.
+    pub(super) fn read_rest(
+        &mut self,
+        buffer: &mut [u8],
+        slot: usize,
+        events: &mut Vec<ProcessEvent>,
+    ) {
+        let mut count = 0;
+        while count < REST && self.pipe.is_some() {
+            match self.read(buffer, slot, events) {
+                0 => break,
+                read => count += read,
+            }
+        }
+        self.close(slot, events);
+    }
+
+    fn close(&mut self, slot: usize, events: &mut Vec<ProcessEvent>) {
+        if self.pipe.take().is_some() {
+            self.sink.end(slot, events);
+        }
+    }
+}
+
+impl Sink {
+    fn take(&mut self, bytes: &[u8], slot: usize, events: &mut Vec<ProcessEvent>) {
+        match self {
+            Sink::Answers(lines) => lines.take(bytes, |line, is_whole| {
+                events.push(ProcessEvent::Line {
+                    slot,
+                    line,
+                    is_whole,
+                });
+            }),
+            Sink::PassOn(output) => {
+                let stream = output.stream;
+                let bytes = output.take(bytes);
+                if !bytes.is_empty() {
+                    events.push(ProcessEvent::Output {
+                        slot,
+                        stream,
+                        bytes,
+                    });
+                }
+            }
+            Sink::Capture(capture) => capture.take_in(bytes),
+        }
+    }
+
+    /// Reports a last line without a newline.
+    fn end(&mut self, slot: usize, events: &mut Vec<ProcessEvent>) {
+        match self {
+            Sink::Answers(lines) if !lines.partial.is_empty() => {
+                let line = std::mem::take(&mut lines.partial);
+                events.push(ProcessEvent::Line {
+                    slot,
+                    line,
+                    is_whole: true,
+                });
+            }
+            Sink::PassOn(output) if !output.partial.is_empty() => {
+                events.push(ProcessEvent::Output {
+                    slot,
+                    stream: output.stream,
+                    bytes: std::mem::take(&mut output.partial),
+                });
+            }
+            _ => {}
+        }
+    }
+
+    /// Returns the last bytes that were passed on.
+    pub(super) fn tail(&mut self) -> Vec<u8> {
+        match self {
+            Sink::PassOn(output) => output.tail.take(),
+            Sink::Answers(_) | Sink::Capture(_) => Vec::new(),
+        }
+    }
+}
+
+/// Splits what a program writes into lines.
+#[derive(Debug, Default)]
+pub(super) struct AnswerLines {
+    partial: Vec<u8>,
+    /// Whether the rest of a line is dropped, since the line is too long.
+    is_dropping: bool,
+}
+
+impl AnswerLines {
+    /// Calls `report` with each line, and whether it is whole. Empty lines are dropped.
+    fn take(&mut self, mut bytes: &[u8], mut report: impl FnMut(Vec<u8>, bool)) {
+        while !bytes.is_empty() {
+            let end = bytes.iter().position(|byte| *byte == b'\n');
+            let (part, rest) = match end {
+                Some(end) => (&bytes[..end], &bytes[end + 1..]),
+                None => (bytes, &[][..]),
+            };
+            bytes = rest;
+            if self.is_dropping {
+                self.is_dropping = end.is_none();
+                continue;
+            }
+            let room = LONGEST_ANSWER - self.partial.len();
+            self.partial
+                .extend_from_slice(&part[..part.len().min(room)]);
+            let is_whole = part.len() <= room;
+            if !is_whole || (end.is_some() && !self.partial.is_empty()) {
+                report(std::mem::take(&mut self.partial), is_whole);
+            }
+            self.is_dropping = !is_whole && end.is_none();
+        }
+    }
+}
+
+/// Passes output on by lines, and keeps its last bytes.
+#[derive(Debug)]
+pub(super) struct PassedOutput {
+    stream: Stream,
+    partial: Vec<u8>,
+    tail: Tail,
+}
+
+impl PassedOutput {
+    /// `tail`: how many of the last bytes are kept.
+    pub(super) fn new(stream: Stream, tail: usize) -> PassedOutput {
+        PassedOutput {
+            stream,
+            partial: Vec::new(),
+            tail: Tail::new(tail),
+        }
+    }
+
+    /// Returns the lines that are complete now.
+    fn take(&mut self, bytes: &[u8]) -> Vec<u8> {
+        self.tail.take_in(bytes);
+        let end = bytes.iter().rposition(|byte| *byte == b'\n');
+        let (whole, partial) = bytes.split_at(end.map_or(0, |end| end + 1));
+        let mut lines = Vec::new();
+        if !whole.is_empty() {
+            lines = std::mem::take(&mut self.partial);
+            lines.extend_from_slice(whole);
+        }
+        self.partial.extend_from_slice(partial);
+        if self.partial.len() > LONGEST_OUTPUT {
+            lines.append(&mut self.partial);
+        }
+        lines
+    }
+}
+
+/// The last bytes of a stream.
+#[derive(Debug)]
+struct Tail {
+    bytes: Vec<u8>,
+    most: usize,
+}
+
+impl Tail {
+    fn new(most: usize) -> Tail {
+        let bytes = Vec::new();
+        Tail { bytes, most }
+    }
+
+    fn take_in(&mut self, bytes: &[u8]) {
+        let bytes = &bytes[bytes.len().saturating_sub(self.most)..];
+        // Old bytes are dropped in large steps, so that each is moved once at most.
+        if self.bytes.len() + bytes.len() > self.most.saturating_mul(2) {
+            let kept = self.most - bytes.len();
+            self.bytes.drain(..self.bytes.len().saturating_sub(kept));
+        }
+        self.bytes.extend_from_slice(bytes);
+    }
+
+    fn take(&mut self) -> Vec<u8> {
+        let mut bytes = std::mem::take(&mut self.bytes);
+        bytes.drain(..bytes.len().saturating_sub(self.most));
+        bytes
+    }
+}
+
+/// Keeps the whole output of a program, up to a limit.
+#[derive(Debug)]
+pub(super) struct Capture {
+    bytes: Vec<u8>,
+    most: usize,
+    is_too_long: bool,
+}
+
+impl Capture {
+    pub(super) fn new(most: usize) -> Capture {
+        Capture {
+            bytes: Vec::new(),
+            most,
+            is_too_long: false,
+        }
+    }
+
+    fn take_in(&mut self, bytes: &[u8]) {
+        self.is_too_long |= self.bytes.len() + bytes.len() > self.most;
+        match self.is_too_long {
+            true => self.bytes = Vec::new(),
+            false => self.bytes.extend_from_slice(bytes),
+        }
+    }
+
+    pub(super) fn take(&mut self) -> Captured {
+        match self.is_too_long {
+            true => Captured::TooLong,
+            false => Captured::Whole(std::mem::take(&mut self.bytes)),
+        }
+    }
+}

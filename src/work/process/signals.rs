@@ -1,0 +1,136 @@
+//! The signals of this program, and calls from its other threads, as descriptors to wait for.
+
+use std::io::{self, PipeReader, PipeWriter, Read, Write};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rustix::io::ioctl_fionbio;
+use signal_hook::SigId;
+use signal_hook::consts::SIGCHLD;
+use signal_hook::low_level;
+
+use super::ProcessEvent;
+
+/// The pipes into which the handlers of signals write one byte per signal.
+#[derive(Debug)]
+pub(super) struct Signals {
+    pipes: Vec<(i32, PipeReader)>,
+    handlers: Vec<SigId>,
+}
+
+impl Signals {
+    /// Handles SIGCHLD and these signals.
+    pub(super) fn listen(signals: &[i32]) -> io::Result<Signals> {
+        let mut listening = Signals {
+            pipes: Vec::new(),
+            handlers: Vec::new(),
+        };
+        for &signal in [SIGCHLD].iter().chain(signals) {
+            let (reader, writer) = io::pipe()?;
+            ioctl_fionbio(&reader, true)?;
+            let handler = low_level::pipe::register(signal, OwnedFd::from(writer))?;
+            listening.handlers.push(handler);
+            listening.pipes.push((signal, reader));
+        }
+        Ok(listening)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.pipes.len()
+    }
+
+    pub(super) fn pipes(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        self.pipes.iter().map(|(_, pipe)| pipe.as_fd())
+    }
+
+    /// Empties a pipe and reports its signals. Returns whether they are of ended children, which are
+    /// not reported.
+    pub(super) fn report(&mut self, at: usize, events: &mut Vec<ProcessEvent>) -> bool {
+        let Some((signal, pipe)) = self.pipes.get_mut(at) else {
+            return false;
+        };
+        let count = drain(pipe);
+        if *signal == SIGCHLD {
+            return count > 0;
+        }
+        events.extend((0..count).map(|_| ProcessEvent::Signal(*signal)));
+        false
+    }
+}
+
+impl Drop for Signals {
+    fn drop(&mut self) {
+        for handler in self.handlers.drain(..) {
+            low_level::unregister(handler);
+        }
+    }
+}
+
+/// Reads what a pipe holds, and returns how many bytes that were.
+fn drain(pipe: &mut PipeReader) -> usize {
+    let mut bytes = [0; 256];
+    let mut count = 0;
+    // The pipe is not blocking: an empty one is an error.
+    while let Ok(read @ 1..) = pipe.read(&mut bytes) {
+        count += read;
+    }
+    count
+}
+
+/// Ends a wait from another thread.
+#[derive(Clone, Debug)]
+pub struct Waker(Arc<Wakeup>);
+
+#[derive(Debug)]
+struct Wakeup {
+    pipe: PipeWriter,
+    /// Whether a byte is in the pipe, or is about to be.
+    is_pending: AtomicBool,
+}
+
+impl Waker {
+    /// Ends the present wait, or the next one.
+    pub fn wake(&self) {
+        if !self.0.is_pending.swap(true, Ordering::AcqRel) {
+            // It never blocks: the pipe holds one byte at most.
+            _ = (&self.0.pipe).write(&[0]);
+        }
+    }
+}
+
+/// The other end of a [`Waker`].
+#[derive(Debug)]
+pub(super) struct Wakeups {
+    pipe: PipeReader,
+    wakeup: Arc<Wakeup>,
+}
+
+impl Wakeups {
+    pub(super) fn new() -> io::Result<(Wakeups, Waker)> {
+        let (reader, writer) = io::pipe()?;
+        ioctl_fionbio(&reader, true)?;
+        ioctl_fionbio(&writer, true)?;
+        let wakeup = Arc::new(Wakeup {
+            pipe: writer,
+            is_pending: AtomicBool::new(false),
+        });
+        let wakeups = Wakeups {
+            pipe: reader,
+            wakeup: wakeup.clone(),
+        };
+        Ok((wakeups, Waker(wakeup)))
+    }
+
+    pub(super) fn as_fd(&self) -> BorrowedFd<'_> {
+        self.pipe.as_fd()
+    }
+
+    /// Makes the next call of [`Waker::wake`] count again. Returns whether there was one.
+    pub(super) fn clear(&mut self) -> bool {
+        // The pipe is emptied first: a call that comes before the flag is cleared needs no byte,
+        // since this wait ends anyway.
+        let count = drain(&mut self.pipe);
+        self.wakeup.is_pending.swap(false, Ordering::AcqRel) || count > 0
+    }
+}

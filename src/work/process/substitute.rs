@@ -1,0 +1,200 @@
+//! `{jid}`, `{queue}`, `{klass}` and `{data.PATH}` in the arguments of a command. An argument stays
+//! one argument: no shell splits it.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+use super::launch::StartFault;
+use crate::error::Error;
+use crate::json::Json;
+use crate::json::path::Path;
+use crate::model::popped_job::PoppedJob;
+use crate::name::{Name, lossless_text};
+use crate::text::Harmless;
+
+/// The longest argument or variable that Linux passes, in bytes, without its NUL.
+pub(super) const LONGEST: usize = 128 * 1024 - 1;
+
+/// The arguments of a command, parsed once.
+#[derive(Clone, Debug)]
+pub struct Template {
+    arguments: Vec<Argument>,
+    allows_dash: bool,
+}
+
+#[derive(Clone, Debug)]
+struct Argument {
+    parts: Vec<Part>,
+    /// Whether `--` is one of the arguments before it.
+    is_after_dashes: bool,
+}
+
+#[derive(Clone, Debug)]
+enum Part {
+    Text(Vec<u8>),
+    Placeholder { typed: Vec<u8>, field: Field },
+}
+
+#[derive(Clone, Debug)]
+enum Field {
+    Jid,
+    Queue,
+    Klass,
+    Data(Path),
+}
+
+impl Template {
+    /// Parses arguments. Braces around anything else are text. `allows_dash`: whether a value may
+    /// make an argument an option.
+    pub fn parse<A: AsRef<OsStr>>(
+        arguments: impl IntoIterator<Item = A>,
+        allows_dash: bool,
+    ) -> Result<Template, Error> {
+        let mut parsed = Vec::new();
+        let mut is_after_dashes = false;
+        for argument in arguments {
+            let bytes = argument.as_ref().as_bytes();
+            parsed.push(Argument {
+                parts: parts(bytes)?,
+                is_after_dashes,
+            });
+            is_after_dashes |= bytes == b"--";
+        }
+        Ok(Template {
+            arguments: parsed,
+            allows_dash,
+        })
+    }
+
+    /// Whether an argument has a placeholder.
+    pub fn has_placeholders(&self) -> bool {
+        let mut parts = self.arguments.iter().flat_map(|argument| &argument.parts);
+        parts.any(|part| matches!(part, Part::Placeholder { .. }))
+    }
+
+    /// Returns the arguments for a job.
+    pub fn fill(&self, job: &PoppedJob) -> Result<Vec<OsString>, StartFault> {
+        self.arguments
+            .iter()
+            .map(|argument| self.fill_argument(argument, job))
+            .collect()
+    }
+
+    fn fill_argument(&self, argument: &Argument, job: &PoppedJob) -> Result<OsString, StartFault> {
+        let mut filled = Vec::new();
+        for part in &argument.parts {
+            let (typed, field) = match part {
+                Part::Text(text) => {
+                    filled.extend_from_slice(text);
+                    continue;
+                }
+                Part::Placeholder { typed, field } => (Harmless(typed), field),
+            };
+            let value = field.value(job).ok_or_else(|| {
+                StartFault::job(format!(
+                    "`{typed}` cannot be replaced: the job's data has no such value"
+                ))
+            })?;
+            if value.contains(&0) {
+                return Err(StartFault::job(format!(
+                    "`{typed}` cannot be an argument: it holds NUL"
+                )));
+            }
+            filled.extend_from_slice(&value);
+            if filled.len() > LONGEST {
+                return Err(StartFault::job(format!(
+                    "`{typed}` cannot be an argument: it would be longer than 128 KiB"
+                )));
+            }
+        }
+        if let Some(Part::Placeholder { typed, .. }) = argument.parts.first()
+            && filled.starts_with(b"-")
+            && !argument.is_after_dashes
+            && !self.allows_dash
+        {
+            let typed = Harmless(typed);
+            return Err(StartFault::job(format!(
+                "`{typed}` cannot be an argument: it begins with `-`, as an option does, and there is \
+                 no `--` before it"
+            )));
+        }
+        Ok(OsString::from_vec(filled))
+    }
+}
+
+impl Field {
+    /// Returns the value in a job: a string without its quotes, another value as it is written.
+    fn value(&self, job: &PoppedJob) -> Option<Vec<u8>> {
+        let name = match self {
+            Field::Jid => &job.jid,
+            Field::Queue => &job.queue,
+            Field::Klass => &job.klass,
+            Field::Data(path) => {
+                let text = lossless_text(&job.data);
+                let value = path.find(&text)?;
+                let name = match Json::from(value).text() {
+                    Some(name) => name,
+                    None => Name::from_lossless_text(value.get()),
+                };
+                return Some(name.into_bytes());
+            }
+        };
+        Some(name.as_bytes().to_vec())
+    }
+}
+
+/// Splits an argument at its placeholders.
+fn parts(argument: &[u8]) -> Result<Vec<Part>, Error> {
+    let mut parts = Vec::new();
+    let mut text = Vec::new();
+    let mut rest = argument;
+    while let Some((&first, after)) = rest.split_first() {
+        let length = match first {
+            b'{' => rest.iter().position(|byte| *byte == b'}'),
+            _ => None,
+        };
+        let typed = length.map(|length| &rest[..=length]);
+        match typed.map(|typed| (typed, field(typed))) {
+            Some((typed, Some(field))) => {
+                if !text.is_empty() {
+                    parts.push(Part::Text(std::mem::take(&mut text)));
+                }
+                parts.push(Part::Placeholder {
+                    typed: typed.to_vec(),
+                    field: field?,
+                });
+                rest = &rest[typed.len()..];
+            }
+            _ => {
+                text.push(first);
+                rest = after;
+            }
+        }
+    }
+    if !text.is_empty() {
+        parts.push(Part::Text(text));
+    }
+    Ok(parts)
+}
+
+/// Returns what a text in braces stands for, if it is a placeholder.
+fn field(typed: &[u8]) -> Option<Result<Field, Error>> {
+    let inside = typed.strip_prefix(b"{")?.strip_suffix(b"}")?;
+    Some(Ok(match inside {
+        b"jid" => Field::Jid,
+        b"queue" => Field::Queue,
+        b"klass" => Field::Klass,
+        _ => {
+            let path = inside.strip_prefix(b"data.")?;
+            match Path::new(path) {
+                Ok(path) => Field::Data(path),
+                Err(expects) => {
+                    let typed = Harmless(typed);
+                    return Some(Err(Error::usage(format!(
+                        "`{typed}` expects {expects} after `data.`"
+                    ))));
+                }
+            }
+        }
+    }))
+}

@@ -1,0 +1,1013 @@
+//! The programs of `qless work`: real ones, mostly shell scripts.
+
+use std::ffi::{OsStr, OsString};
+use std::fs;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use qless::internals::Name;
+use qless::internals::popped_job::PoppedJob;
+use qless::internals::process::substitute::Template;
+use qless::internals::process::{
+    Captured, Directory, Exit, Launch, ProcessEnd, ProcessEvent, ProcessOptions, Processes,
+    StartFault, StartFaultKind, StdoutMode, Stream, Waker, environment, job_line,
+};
+use rustix::process::{Pid, Signal, getpid, kill_process, test_kill_process};
+
+/// No test waits longer than this.
+const DEADLINE: Duration = Duration::from_secs(60);
+
+/// Programs in slots, and what they reported and nobody has looked at yet.
+struct Programs {
+    processes: Processes,
+    waker: Waker,
+    events: Vec<ProcessEvent>,
+}
+
+/// What a program left.
+#[derive(Debug)]
+struct Left {
+    end: ProcessEnd,
+    lines: Vec<String>,
+    stdout: String,
+    stderr: String,
+}
+
+impl Programs {
+    fn new() -> Programs {
+        Programs::with(8192, &[])
+    }
+
+    fn with(error_bytes: usize, signals: &[i32]) -> Programs {
+        let options = ProcessOptions {
+            error_bytes,
+            signals: signals.to_vec(),
+        };
+        let (processes, waker) = Processes::new(options).unwrap();
+        Programs {
+            processes,
+            waker,
+            events: Vec::new(),
+        }
+    }
+
+    /// Starts a shell script in slot 0.
+    fn start(&mut self, script: &str) -> u32 {
+        self.launch(0, sh(script)).unwrap()
+    }
+
+    fn launch(&mut self, slot: usize, launch: Launch<'_>) -> Result<u32, StartFault> {
+        self.processes.start(slot, launch)
+    }
+
+    /// Waits until an event fits, and returns it.
+    fn until<T>(&mut self, fits: impl Fn(&ProcessEvent) -> Option<T>) -> T {
+        let deadline = Instant::now() + DEADLINE;
+        let mut seen = 0;
+        loop {
+            for event in &self.events[seen..] {
+                if let Some(found) = fits(event) {
+                    return found;
+                }
+            }
+            seen = self.events.len();
+            assert!(Instant::now() < deadline, "{:?}", self.events);
+            self.processes
+                .wait(Some(deadline), &mut self.events)
+                .unwrap();
+        }
+    }
+
+    /// Waits until a line comes that is this one.
+    fn line(&mut self, expected: &str) {
+        self.until(|event| match event {
+            ProcessEvent::Line { line, .. } if line == expected.as_bytes() => Some(()),
+            _ => None,
+        });
+    }
+
+    /// Waits until the program of a slot has ended.
+    fn end_of(&mut self, wanted: usize) -> Left {
+        let end = self.until(|event| match event {
+            ProcessEvent::Ended { slot, end } if *slot == wanted => Some(end.clone()),
+            _ => None,
+        });
+        let mut left = Left {
+            end,
+            lines: Vec::new(),
+            stdout: String::new(),
+            stderr: String::new(),
+        };
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        let mut ends = 0;
+        for event in std::mem::take(&mut self.events) {
+            match event {
+                ProcessEvent::Line { slot, line, .. } if slot == wanted => {
+                    assert_eq!(ends, 0, "a line after the end");
+                    left.lines.push(text(&line));
+                }
+                ProcessEvent::Output {
+                    slot,
+                    stream,
+                    bytes,
+                } if slot == wanted => {
+                    assert_eq!(ends, 0, "output after the end");
+                    match stream {
+                        Stream::Stdout => left.stdout += &text(&bytes),
+                        Stream::Stderr => left.stderr += &text(&bytes),
+                    }
+                }
+                ProcessEvent::Ended { slot, .. } if slot == wanted => ends += 1,
+                other => self.events.push(other),
+            }
+        }
+        assert_eq!(ends, 1);
+        left
+    }
+
+    fn end(&mut self) -> Left {
+        self.end_of(0)
+    }
+}
+
+/// A shell script without input, whose stdout is passed on.
+fn sh(script: &str) -> Launch<'static> {
+    Launch {
+        program: OsStr::new("sh"),
+        args: vec!["-c".into(), script.into()],
+        variables: Vec::new(),
+        directory: &Directory::Inherited,
+        stdin: Vec::new(),
+        keeps_stdin: false,
+        stdout: StdoutMode::PassOn,
+    }
+}
+
+/// Runs a shell script and returns what it left.
+fn run(script: &str) -> Left {
+    let mut programs = Programs::new();
+    programs.start(script);
+    programs.end()
+}
+
+/// Returns what a file of `/proc` says in this unit: pages or clock ticks.
+fn resident_kib() -> usize {
+    let text = fs::read_to_string("/proc/self/statm").unwrap();
+    let pages: usize = text.split(' ').nth(1).unwrap().parse().unwrap();
+    pages * rustix::param::page_size() / 1024
+}
+
+fn is_alive(pid: u32) -> bool {
+    let pid = Pid::from_raw(pid as i32).unwrap();
+    test_kill_process(pid).is_ok()
+}
+
+/// Waits until a process does not exist any more.
+fn gone(pid: u32) {
+    let deadline = Instant::now() + DEADLINE;
+    while is_alive(pid) {
+        // A zombie that its new parent has not collected yet is dead, too.
+        let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+        if stat.contains(") Z ") {
+            return;
+        }
+        assert!(Instant::now() < deadline, "process {pid} still runs");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_program_reads_its_stdin_and_its_output_is_passed_on() {
+    let mut programs = Programs::new();
+    let launch = Launch {
+        stdin: b"{\"a\":1}".to_vec(),
+        ..sh("cat; echo; echo second; echo problem >&2; printf end; exit 3")
+    };
+    let pid = programs.launch(0, launch).unwrap();
+    assert_eq!(programs.processes.pid(0), Some(pid));
+    let left = programs.end();
+    assert_eq!(programs.processes.pid(0), None);
+    assert_eq!(left.end.exit, Exit::Code(3));
+    assert_eq!(left.stdout, "{\"a\":1}\nsecond\nend");
+    assert_eq!(left.stderr, "problem\n");
+    assert_eq!(left.end.stderr_tail, b"problem\n");
+    assert_eq!(left.end.stdout, Captured::Nothing);
+    assert_eq!(left.lines, [""; 0]);
+}
+
+#[test]
+fn output_comes_in_whole_lines_and_a_long_line_in_parts() {
+    let mut programs = Programs::new();
+    let script = "printf one; sleep 0.05; echo; printf 'two\\nthr'; sleep 0.05; echo ee; \
+                  head -c 100000 /dev/zero | tr '\\0' x; echo";
+    programs.start(script);
+    programs.until(|event| matches!(event, ProcessEvent::Ended { .. }).then_some(()));
+    let parts: Vec<Vec<u8>> = std::mem::take(&mut programs.events)
+        .into_iter()
+        .filter_map(|event| match event {
+            ProcessEvent::Output { bytes, .. } => Some(bytes),
+            _ => None,
+        })
+        .collect();
+    for part in &parts {
+        assert!(part.ends_with(b"\n") || part.len() > 8192, "{}", part.len());
+    }
+    let whole = ["one\ntwo\nthree\n", &"x".repeat(100_000), "\n"].concat();
+    assert_eq!(String::from_utf8(parts.concat()).unwrap(), whole);
+}
+
+#[test]
+fn lines_on_descriptor_3_are_answers() {
+    let left = run(
+        "echo first >&3; printf 'sec' >&3; sleep 0.05; echo ond >&3; echo >&3; \
+                    printf last >&3; test $QLESS_RESULT_FD || echo none",
+    );
+    assert_eq!(left.lines, ["first", "second", "last"]);
+    assert_eq!(left.stdout, "none\n");
+}
+
+#[test]
+fn a_persistent_program_answers_line_by_line_also_on_stdout() {
+    let mut programs = Programs::new();
+    let launch = Launch {
+        keeps_stdin: true,
+        stdout: StdoutMode::Answers,
+        ..sh("while read -r line; do echo \"out $line\"; echo \"three $line\" >&3; done; exit 7")
+    };
+    programs.launch(0, launch).unwrap();
+    for word in ["a", "b"] {
+        programs
+            .processes
+            .write(0, format!("{word}\n").into_bytes());
+        programs.line(&format!("out {word}"));
+        programs.line(&format!("three {word}"));
+    }
+    programs.processes.write(0, b"c\n".to_vec());
+    programs.processes.close_stdin(0);
+    let left = programs.end();
+    assert_eq!(left.end.exit, Exit::Code(7));
+    assert_eq!(left.lines.len(), 6);
+}
+
+#[test]
+fn a_line_of_more_than_16_mib_is_cut_and_the_next_one_is_whole() {
+    let mut programs = Programs::new();
+    programs.start("head -c 40000000 /dev/zero | tr '\\0' x >&3; echo >&3; echo next >&3");
+    programs.line("next");
+    programs.until(|event| matches!(event, ProcessEvent::Ended { .. }).then_some(()));
+    let lines: Vec<(usize, bool)> = programs
+        .events
+        .iter()
+        .filter_map(|event| match event {
+            ProcessEvent::Line { line, is_whole, .. } => Some((line.len(), *is_whole)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(lines, [(16 << 20, false), (4, true)]);
+}
+
+#[test]
+fn the_end_of_stderr_is_kept() {
+    let mut programs = Programs::with(100, &[]);
+    programs.start("seq 1 100000 >&2; printf 'the reason' >&2; exit 1");
+    let left = programs.end();
+    let tail = String::from_utf8(left.end.stderr_tail).unwrap();
+    assert_eq!(tail.len(), 100);
+    assert!(tail.ends_with("\n99999\n100000\nthe reason"), "{tail}");
+    assert_eq!(left.stderr.len(), 588_895 + 10);
+}
+
+#[test]
+fn stdout_is_captured_up_to_a_limit() {
+    for (most, captured) in [
+        (6, Captured::Whole(b"[1,2]\n".to_vec())),
+        (5, Captured::TooLong),
+    ] {
+        let mut programs = Programs::new();
+        let launch = Launch {
+            stdout: StdoutMode::Capture(most),
+            ..sh("printf '[1,'; sleep 0.05; echo '2]'")
+        };
+        programs.launch(0, launch).unwrap();
+        let left = programs.end();
+        assert_eq!(left.end.stdout, captured);
+        assert_eq!(left.stdout, "");
+    }
+}
+
+#[test]
+fn hundreds_of_megabytes_of_output_need_little_memory() {
+    let mut programs = Programs::new();
+    let launch = Launch {
+        stdout: StdoutMode::Capture(1000),
+        ..sh(
+            "head -c 300000000 /dev/zero; head -c 300000000 /dev/zero >&2; \
+              head -c 300000000 /dev/zero >&3",
+        )
+    };
+    programs.launch(0, launch).unwrap();
+    let before = resident_kib();
+    let mut most = 0;
+    let mut count = 0;
+    let end = 'ended: loop {
+        let mut events = Vec::new();
+        programs
+            .processes
+            .wait(Some(Instant::now() + DEADLINE), &mut events)
+            .unwrap();
+        most = most.max(resident_kib());
+        for event in events {
+            match event {
+                ProcessEvent::Output { bytes, .. } => count += bytes.len(),
+                ProcessEvent::Ended { end, .. } => break 'ended end,
+                _ => {}
+            }
+        }
+    };
+    assert_eq!(end.exit, Exit::Code(0));
+    assert_eq!(count, 300_000_000);
+    assert_eq!(end.stdout, Captured::TooLong);
+    // The cut line has 16 MiB, and the other tests of this process run meanwhile.
+    assert!(most < before + 200_000, "from {before} KiB to {most} KiB");
+}
+
+#[test]
+fn a_program_need_not_read_its_stdin() {
+    let mut programs = Programs::new();
+    for script in ["exit 0", "exec <&-; sleep 0.1", "head -c 5 >/dev/null"] {
+        let launch = Launch {
+            stdin: vec![b'x'; 1 << 20],
+            ..sh(script)
+        };
+        programs.launch(0, launch).unwrap();
+        assert_eq!(programs.end().end.exit, Exit::Code(0), "{script}");
+    }
+}
+
+#[test]
+fn a_program_that_reads_slowly_gets_everything() {
+    let mut programs = Programs::new();
+    let launch = Launch {
+        stdin: vec![b'x'; 1 << 20],
+        keeps_stdin: true,
+        ..sh("sleep 0.1; wc -c")
+    };
+    programs.launch(0, launch).unwrap();
+    programs.processes.write(0, vec![b'y'; 1 << 20]);
+    programs.processes.close_stdin(0);
+    programs.processes.write(0, b"too late".to_vec());
+    assert_eq!(programs.end().stdout.trim(), (2 << 20).to_string());
+}
+
+#[test]
+fn closed_descriptors_cost_no_cpu() {
+    let mut programs = Programs::new();
+    programs.start("exec <&- >&- 2>&- 3>&-; sleep 0.6; exit 4");
+    let ticks = || {
+        let stat = fs::read_to_string("/proc/thread-self/stat").unwrap();
+        let fields: Vec<&str> = stat.rsplit(") ").next().unwrap().split(' ').collect();
+        fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
+    };
+    let before = ticks();
+    assert_eq!(programs.end().end.exit, Exit::Code(4));
+    let per_second = rustix::param::clock_ticks_per_second();
+    assert!(ticks() - before <= per_second / 10, "{}", ticks() - before);
+}
+
+#[test]
+fn a_process_that_keeps_the_pipes_does_not_delay_the_end() {
+    let mut programs = Programs::new();
+    programs.start("sleep 100 & echo started $! >&3; echo bye");
+    let left = programs.end();
+    assert_eq!(left.stdout, "bye\n");
+    let pid: u32 = left.lines[0].rsplit(' ').next().unwrap().parse().unwrap();
+    assert!(is_alive(pid), "nobody asked it to end");
+    _ = kill_process(Pid::from_raw(pid as i32).unwrap(), Signal::KILL);
+}
+
+#[test]
+fn a_process_that_writes_on_does_not_delay_the_end() {
+    let mut programs = Programs::new();
+    programs.start("yes </dev/null 3>&- 2>/dev/null & echo $! >&3");
+    let left = programs.end();
+    assert_eq!(left.end.exit, Exit::Code(0));
+    // Its stdout is closed, so it ends by itself.
+    gone(left.lines[0].parse().unwrap());
+}
+
+#[test]
+fn a_signal_reaches_the_whole_group() {
+    let mut programs = Programs::new();
+    programs.start("sleep 100 & echo $! >&3; echo ready >&3; wait");
+    programs.line("ready");
+    programs.processes.signal(0, Signal::TERM);
+    let left = programs.end();
+    assert_eq!(left.end.exit, Exit::Signal(15, "TERM"));
+    gone(left.lines[0].parse().unwrap());
+}
+
+#[test]
+fn a_program_that_ignores_sigterm_is_killed_by_sigkill() {
+    let mut programs = Programs::new();
+    programs.start("trap 'echo no >&3' TERM; echo ready >&3; while :; do sleep 0.01; done");
+    programs.line("ready");
+    programs.processes.signal(0, Signal::TERM);
+    programs.line("no");
+    programs.processes.signal(0, Signal::KILL);
+    assert_eq!(programs.end().end.exit, Exit::Signal(9, "KILL"));
+}
+
+#[test]
+fn nothing_of_a_stopped_group_outlives_its_program() {
+    let mut programs = Programs::new();
+    let script = "(trap '' TERM; echo $(exec sh -c 'echo $PPID') >&3; echo ready >&3; sleep 100) & \
+                  trap 'exit 0' TERM; while :; do sleep 0.01; done";
+    programs.start(script);
+    programs.line("ready");
+    programs.processes.signal(0, Signal::TERM);
+    let left = programs.end();
+    assert_eq!(left.end.exit, Exit::Code(0));
+    gone(left.lines[0].parse().unwrap());
+}
+
+#[test]
+fn a_program_has_the_usual_actions_of_signals() {
+    let left = run("grep -E '^Sig(Blk|Ign)' /proc/self/status; kill -PIPE $$");
+    let empty = "0000000000000000";
+    assert_eq!(left.stdout, format!("SigBlk:\t{empty}\nSigIgn:\t{empty}\n"));
+    assert_eq!(left.end.exit, Exit::Signal(13, "PIPE"));
+}
+
+#[test]
+fn a_program_has_four_descriptors() {
+    let left = run("echo /proc/self/fd/*");
+    // The shell lists its own directory with a descriptor of its own.
+    let numbers: Vec<&str> = left
+        .stdout
+        .split_whitespace()
+        .filter_map(|path| path.strip_prefix("/proc/self/fd/"))
+        .collect();
+    assert_eq!(numbers[..4], ["0", "1", "2", "3"], "{numbers:?}");
+    assert!(numbers.len() <= 5, "{numbers:?}");
+}
+
+#[test]
+fn programs_in_many_slots_run_at_the_same_time() {
+    let mut programs = Programs::new();
+    for slot in 0..20 {
+        programs
+            .launch(
+                slot,
+                sh(&format!("sleep 0.2; echo {slot} >&3; exit {slot}")),
+            )
+            .unwrap();
+    }
+    let begin = Instant::now();
+    for slot in (0..20).rev() {
+        let left = programs.end_of(slot);
+        assert_eq!(left.end.exit, Exit::Code(slot as i32));
+        assert_eq!(left.lines, [slot.to_string()]);
+    }
+    assert!(begin.elapsed() < Duration::from_secs(3));
+}
+
+#[test]
+fn a_wait_ends_at_its_time_by_a_call_and_by_a_signal() {
+    let mut programs = Programs::with(0, &[signal_hook_number("TTIN")]);
+    let mut events = Vec::new();
+    let begin = Instant::now();
+    let until = begin + Duration::from_millis(50);
+    programs.processes.wait(Some(until), &mut events).unwrap();
+    assert!(begin.elapsed() >= Duration::from_millis(50));
+    assert_eq!(events, []);
+
+    let waker = programs.waker.clone();
+    let thread = std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(50));
+        waker.wake();
+        waker.wake();
+    });
+    let late = Instant::now() + DEADLINE;
+    programs.processes.wait(Some(late), &mut events).unwrap();
+    thread.join().unwrap();
+    assert_eq!(events, [ProcessEvent::Woken]);
+
+    // The second call may have come after the first wait.
+    let soon = Instant::now() + Duration::from_millis(20);
+    programs.processes.wait(Some(soon), &mut events).unwrap();
+    events.clear();
+    for _ in 0..2 {
+        programs.waker.wake();
+        programs.processes.wait(Some(late), &mut events).unwrap();
+    }
+    assert_eq!(events, [ProcessEvent::Woken, ProcessEvent::Woken]);
+
+    events.clear();
+    for _ in 0..2 {
+        kill_process(getpid(), Signal::TTIN).unwrap();
+        programs.processes.wait(Some(late), &mut events).unwrap();
+    }
+    let signal = ProcessEvent::Signal(Signal::TTIN.as_raw());
+    assert_eq!(events, [signal.clone(), signal]);
+}
+
+fn signal_hook_number(name: &str) -> i32 {
+    match name {
+        "TTIN" => Signal::TTIN.as_raw(),
+        other => panic!("{other}"),
+    }
+}
+
+/// Returns the fault of a program that does not start.
+fn fault(program: impl AsRef<OsStr>) -> (StartFaultKind, String) {
+    fault_in(program, &Directory::Inherited)
+}
+
+fn fault_in(program: impl AsRef<OsStr>, directory: &Directory) -> (StartFaultKind, String) {
+    let mut programs = Programs::new();
+    let launch = Launch {
+        program: program.as_ref(),
+        directory,
+        ..sh("")
+    };
+    let fault = programs.launch(0, launch).unwrap_err();
+    // The slot is free again.
+    programs.start("exit 0");
+    assert_eq!(programs.end().end.exit, Exit::Code(0));
+    (fault.kind, fault.message)
+}
+
+fn file(dir: &Path, name: &str, mode: u32, text: &str) -> PathBuf {
+    let path = dir.join(name);
+    fs::write(&path, text).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+    path
+}
+
+#[test]
+fn a_program_that_cannot_be_executed_says_why() {
+    let dir = tempfile::tempdir().unwrap();
+    let dir = dir.path();
+    let plain = file(dir, "plain", 0o644, "echo");
+    let bad = file(dir, "bad", 0o755, "#!/no/such/interpreter\n");
+    let missing = dir.join("missing");
+    for (program, why) in [
+        (OsStr::new("no-such-program"), "it is not in PATH"),
+        (missing.as_os_str(), "it does not exist"),
+        (plain.as_os_str(), "it is not executable"),
+        (
+            bad.as_os_str(),
+            "the interpreter that its first line names does not exist",
+        ),
+        (dir.as_os_str(), "it is a directory"),
+    ] {
+        let shown = program.to_str().unwrap();
+        let message = format!("cannot start `{shown}`: {why}");
+        assert_eq!(fault(program), (StartFaultKind::Exec, message));
+    }
+}
+
+#[test]
+fn a_directory_that_does_not_exist_is_named() {
+    let directory = Directory::Shared("/no/such/directory".into());
+    let message =
+        "cannot change to directory `/no/such/directory`: no such file or directory".to_owned();
+    assert_eq!(fault_in("sh", &directory), (StartFaultKind::Exec, message));
+}
+
+#[test]
+fn arguments_that_do_not_fit_are_the_fault_of_the_job() {
+    let mut programs = Programs::new();
+    for (argument, message) in [
+        (
+            OsStr::from_bytes(b"a\0b").to_owned(),
+            "an argument or a variable holds NUL",
+        ),
+        (
+            OsString::from("x".repeat(200_000)),
+            "its arguments and variables are too long for the system",
+        ),
+    ] {
+        let launch = Launch {
+            args: vec![argument],
+            ..sh("")
+        };
+        let fault = programs.launch(0, launch).unwrap_err();
+        assert_eq!(
+            (fault.kind, fault.message.as_str()),
+            (StartFaultKind::Job, message)
+        );
+    }
+}
+
+#[test]
+fn a_busy_slot_starts_nothing() {
+    let mut programs = Programs::new();
+    let pid = programs.start("sleep 100");
+    let fault = programs.launch(0, sh("exit 0")).unwrap_err();
+    assert_eq!(fault.kind, StartFaultKind::Exhausted);
+    assert_eq!(programs.processes.pid(0), Some(pid));
+    programs.processes.signal(0, Signal::KILL);
+    programs.end();
+}
+
+#[test]
+fn the_end_of_the_supervisor_ends_its_programs() {
+    let mut programs = Programs::new();
+    let pid = programs.start("exec sleep 100");
+    drop(programs);
+    gone(pid);
+}
+
+#[test]
+fn a_shared_directory_is_where_the_program_runs() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = fs::canonicalize(dir.path()).unwrap();
+    let directory = Directory::Shared(path.clone());
+    let mut programs = Programs::new();
+    let launch = Launch {
+        directory: &directory,
+        ..sh("pwd -P; echo kept > file")
+    };
+    programs.launch(5, launch).unwrap();
+    assert_eq!(
+        programs.end_of(5).stdout,
+        format!("{}\n", path.to_str().unwrap())
+    );
+    assert_eq!(fs::read_to_string(path.join("file")).unwrap(), "kept\n");
+}
+
+/// Runs a shell script in the sandbox of a slot below `dir`.
+fn in_sandbox(dir: &Path, slot: usize, script: &str) -> Result<Left, StartFault> {
+    let directory = Directory::Sandbox(dir.to_owned());
+    let mut programs = Programs::new();
+    let launch = Launch {
+        directory: &directory,
+        ..sh(script)
+    };
+    programs.launch(slot, launch)?;
+    Ok(programs.end_of(slot))
+}
+
+#[test]
+fn a_sandbox_is_a_directory_of_the_slot_and_empty_at_each_start() {
+    let dir = tempfile::tempdir().unwrap();
+    let outside = dir.path().join("outside");
+    fs::create_dir(&outside).unwrap();
+    fs::write(outside.join("precious"), "1").unwrap();
+    let root = dir.path().join("new/sandboxes");
+    let litter = format!(
+        "ls -A; basename \"$PWD\"; touch a .b -c; ln -s '{0}' link; ln '{0}/precious' hard; \
+         mkdir -p d/e/f; ln -s '{0}' d/e/link; touch d/e/f/g d/e/.qless-1; mkdir .qless-1 .qless-2; \
+         mkfifo fifo; mkdir -p ro/inner; touch ro/inner/x; chmod 500 ro/inner ro; exit 0",
+        outside.to_str().unwrap()
+    );
+    assert_eq!(in_sandbox(&root, 0, &litter).unwrap().stdout, "slot-1\n");
+    assert_eq!(in_sandbox(&root, 6, "pwd").unwrap().end.exit, Exit::Code(0));
+    assert!(
+        root.join("slot-1/d/e/f/g").exists(),
+        "it is kept until then"
+    );
+    assert_eq!(in_sandbox(&root, 0, &litter).unwrap().stdout, "slot-1\n");
+    assert_eq!(in_sandbox(&root, 0, "ls -A").unwrap().stdout, "");
+    assert_eq!(fs::read_to_string(outside.join("precious")).unwrap(), "1");
+    let mode = fs::metadata(root.join("slot-1"))
+        .unwrap()
+        .permissions()
+        .mode();
+    assert_eq!(mode & 0o7777, 0o700);
+}
+
+#[test]
+fn a_deep_tree_is_removed_from_a_sandbox() {
+    let dir = tempfile::tempdir().unwrap();
+    let deep =
+        "i=0; while [ $i -lt 3000 ]; do mkdir d && cd d || exit 1; touch f; i=$((i + 1)); done";
+    // The path becomes longer than the system allows, but no single step does.
+    assert_eq!(
+        in_sandbox(dir.path(), 0, deep).unwrap().end.exit,
+        Exit::Code(0)
+    );
+    assert_eq!(in_sandbox(dir.path(), 0, "ls -A").unwrap().stdout, "");
+}
+
+#[test]
+fn a_sandbox_that_is_not_a_directory_is_refused() {
+    let dir = tempfile::tempdir().unwrap();
+    let precious = dir.path().join("precious");
+    fs::create_dir(&precious).unwrap();
+    fs::write(precious.join("file"), "1").unwrap();
+    symlink(&precious, dir.path().join("slot-1")).unwrap();
+    fs::write(dir.path().join("slot-2"), "").unwrap();
+    let root = dir.path().to_str().unwrap();
+    for slot in [0, 1] {
+        let fault = in_sandbox(dir.path(), slot, "").unwrap_err();
+        let message = format!(
+            "cannot use the sandbox `{root}/slot-{}`: it is not a directory",
+            slot + 1
+        );
+        assert_eq!(
+            (fault.kind, fault.message),
+            (StartFaultKind::Sandbox, message)
+        );
+    }
+    assert!(precious.join("file").exists());
+    let fault = in_sandbox(&dir.path().join("slot-2"), 0, "").unwrap_err();
+    let message = format!("cannot create the sandbox `{root}/slot-2/slot-1`: not a directory");
+    assert_eq!(fault.message, message);
+}
+
+#[test]
+fn the_system_directory_of_another_user_is_no_sandbox() {
+    if rustix::process::geteuid().is_root() {
+        // Root owns nothing here that is safe to try, so a directory is given away.
+        let dir = tempfile::tempdir().unwrap();
+        let slot = dir.path().join("slot-1");
+        fs::create_dir(&slot).unwrap();
+        fs::write(slot.join("file"), "1").unwrap();
+        std::os::unix::fs::chown(&slot, Some(65534), None).unwrap();
+        let fault = in_sandbox(dir.path(), 0, "").unwrap_err();
+        assert_eq!(fault.kind, StartFaultKind::Sandbox);
+        assert!(
+            fault.message.ends_with(": it belongs to another user"),
+            "{}",
+            fault.message
+        );
+        assert!(slot.join("file").exists());
+    } else {
+        let fault = in_sandbox(Path::new("/no-such-directory"), 0, "").unwrap_err();
+        assert_eq!(fault.kind, StartFaultKind::Sandbox);
+    }
+}
+
+#[test]
+fn a_relative_program_is_meant_from_here_also_in_a_sandbox() {
+    let dir = tempfile::tempdir().unwrap();
+    let here = std::env::current_dir().unwrap();
+    let script = file(dir.path(), "script", 0o755, "#!/bin/sh\npwd; echo $0\n");
+    let up: PathBuf = here.components().skip(1).map(|_| "..").collect();
+    let relative = up.join(script.strip_prefix("/").unwrap());
+    let directory = Directory::Sandbox(dir.path().join("boxes"));
+    let mut programs = Programs::new();
+    let launch = Launch {
+        program: relative.as_os_str(),
+        directory: &directory,
+        ..sh("")
+    };
+    programs.launch(0, launch).unwrap();
+    let left = programs.end();
+    assert!(left.stdout.contains("boxes/slot-1\n"), "{left:?}");
+}
+
+fn job() -> PoppedJob {
+    PoppedJob {
+        jid: Name::from("9f31c0"),
+        klass: Name::from("Mail"),
+        queue: Name::from("out going"),
+        data: br#"{"to":"a b","n":9007199254740993,"dash":"-rf","list":[1, {"x":null}],"nul":"a\u0000b",
+            "shell":"$(touch /tmp/x); `ls`","empty":"","caf\u00e9":"\u00e9","long":"LONG"}"#
+            .to_vec(),
+        tags: vec![Name::from("vip"), Name::from("a b,c")],
+        priority: -3,
+        retries: 5,
+        remaining: 3,
+        expires: 1763627462.114203,
+        ..PoppedJob::default()
+    }
+}
+
+fn filled(arguments: &[&str], job: &PoppedJob) -> Result<Vec<String>, String> {
+    match Template::parse(arguments, false).unwrap().fill(job) {
+        Ok(filled) => Ok(filled
+            .into_iter()
+            .map(|argument| argument.into_string().unwrap())
+            .collect()),
+        Err(fault) => {
+            assert_eq!(fault.kind, StartFaultKind::Job);
+            Err(fault.message)
+        }
+    }
+}
+
+#[test]
+fn placeholders_become_values_and_stay_one_argument() {
+    for (argument, value) in [
+        ("{jid}", "9f31c0"),
+        ("{queue}", "out going"),
+        ("--klass={klass}/{jid}.x", "--klass=Mail/9f31c0.x"),
+        ("{data.to}", "a b"),
+        ("{data.n}", "9007199254740993"),
+        ("{data.list}", r#"[1, {"x":null}]"#),
+        ("{data.list.1}", r#"{"x":null}"#),
+        ("{data./list/1/x}", "null"),
+        ("{data.shell}", "$(touch /tmp/x); `ls`"),
+        ("{data.café}", "é"),
+        ("{data.empty}", ""),
+        ("-{data.dash}", "--rf"),
+        ("x{data.dash}", "x-rf"),
+        ("{}", "{}"),
+        ("{data}", "{data}"),
+        ("{JID}", "{JID}"),
+        ("{jid", "{jid"),
+        ("{{jid}}", "{9f31c0}"),
+        ("{a}{jid}{", "{a}9f31c0{"),
+        ("awk '{print $1}'", "awk '{print $1}'"),
+        ("", ""),
+    ] {
+        assert_eq!(
+            filled(&[argument], &job()),
+            Ok(vec![value.to_owned()]),
+            "{argument}"
+        );
+    }
+}
+
+#[test]
+fn a_value_that_cannot_be_an_argument_is_refused() {
+    let mut long = job();
+    long.data = format!("{{\"long\":\"{}\"}}", "x".repeat(131_072)).into_bytes();
+    let dash = "begins with `-`, as an option does, and there is no `--` before it";
+    for (arguments, job, why) in [
+        (
+            &["{data.none}"][..],
+            &job(),
+            "`{data.none}` cannot be replaced: the job's data has no such value",
+        ),
+        (
+            &["{data.to.x}"],
+            &job(),
+            "`{data.to.x}` cannot be replaced: the job's data has no such value",
+        ),
+        (
+            &["{data.nul}"],
+            &job(),
+            "`{data.nul}` cannot be an argument: it holds NUL",
+        ),
+        (
+            &["a", "{data.dash}"],
+            &job(),
+            &format!("`{{data.dash}}` cannot be an argument: it {dash}"),
+        ),
+        (
+            &["{data.empty}-x"],
+            &job(),
+            &format!("`{{data.empty}}` cannot be an argument: it {dash}"),
+        ),
+        (
+            &["{data.dash}", "--"],
+            &job(),
+            &format!("`{{data.dash}}` cannot be an argument: it {dash}"),
+        ),
+        (
+            &["{data.long}"],
+            &long,
+            "`{data.long}` cannot be an argument: it would be longer than 128 KiB",
+        ),
+    ] {
+        assert_eq!(filled(arguments, job), Err(why.to_owned()));
+    }
+    let after = ["rm", "--", "{data.dash}"];
+    assert_eq!(filled(&after, &job()).unwrap()[2], "-rf");
+    let allowed = Template::parse(["{data.dash}"], true).unwrap();
+    assert_eq!(allowed.fill(&job()).unwrap(), ["-rf"]);
+    long.data = format!("{{\"long\":\"{}\"}}", "x".repeat(131_071)).into_bytes();
+    assert_eq!(filled(&["{data.long}"], &long).unwrap()[0].len(), 131_071);
+}
+
+#[test]
+fn a_longest_argument_and_its_neighbor_are_what_the_system_allows() {
+    let mut programs = Programs::new();
+    let launch = Launch {
+        args: vec!["x".repeat(131_071).into()],
+        program: OsStr::new("true"),
+        ..sh("")
+    };
+    programs.launch(0, launch).unwrap();
+    assert_eq!(programs.end().end.exit, Exit::Code(0));
+    let launch = Launch {
+        args: vec!["x".repeat(131_072).into()],
+        program: OsStr::new("true"),
+        ..sh("")
+    };
+    let fault = programs.launch(0, launch).unwrap_err();
+    assert_eq!(fault.kind, StartFaultKind::Job);
+}
+
+#[test]
+fn a_path_that_cannot_be_read_is_refused_before_any_job() {
+    for argument in ["{data.}", "x{data.a..b}", "{data./~2}"] {
+        let error = Template::parse([argument], false).unwrap_err();
+        assert!(error.message().contains("after `data.`"), "{argument}");
+    }
+    assert!(
+        Template::parse(["a", "{jid}"], false)
+            .unwrap()
+            .has_placeholders()
+    );
+    assert!(
+        !Template::parse(["a", "{x}"], false)
+            .unwrap()
+            .has_placeholders()
+    );
+}
+
+#[test]
+fn names_and_data_that_are_not_utf8_are_arguments_byte_for_byte() {
+    let mut job = job();
+    job.jid = Name::from(&b"\xff"[..]);
+    job.data = b"{\"a\":\"caf\xe9\"}".to_vec();
+    let template = Template::parse(["{jid}", "{data.a}"], false).unwrap();
+    let filled = template.fill(&job).unwrap();
+    assert_eq!(filled[0].as_bytes(), b"\xff");
+    assert_eq!(filled[1].as_bytes(), b"caf\xe9");
+}
+
+#[test]
+fn a_program_knows_its_job_by_variables() {
+    let mut programs = Programs::new();
+    let launch = Launch {
+        variables: environment::of_job(&job(), &Name::from("web-1")).unwrap(),
+        ..sh("env | sort | grep -A1 ^QLESS_")
+    };
+    programs.launch(0, launch).unwrap();
+    expect_test::expect![[r#"
+        QLESS_ATTEMPT=3
+        QLESS_JID=9f31c0
+        QLESS_KLASS=Mail
+        QLESS_PRIORITY=-3
+        QLESS_QUEUE=out going
+        QLESS_RESULT_FD=3
+        QLESS_RETRIES_LEFT=3
+        QLESS_TAGS=vip
+        a b,c
+        QLESS_WORKER=web-1
+    "#]]
+    .assert_eq(
+        &programs
+            .end()
+            .stdout
+            .lines()
+            .filter(|line| line.starts_with("QLESS_") || *line == "a b,c")
+            .map(|line| format!("{line}\n"))
+            .collect::<String>(),
+    );
+}
+
+#[test]
+fn a_variable_that_holds_nul_is_the_fault_of_the_job() {
+    let mut job = job();
+    job.tags.push(Name::from("a\0b"));
+    let fault = environment::of_job(&job, &Name::from("w")).unwrap_err();
+    assert_eq!(fault.kind, StartFaultKind::Job);
+    assert_eq!(
+        fault.message,
+        "`QLESS_TAGS` cannot be set: its value holds NUL"
+    );
+}
+
+fn line_of(job: &PoppedJob) -> String {
+    let mut line = Vec::new();
+    job_line::append(job, &mut line).unwrap();
+    String::from_utf8(line).unwrap()
+}
+
+#[test]
+fn a_job_is_one_line_with_its_data_as_stored() {
+    let mut job = job();
+    job.data = b"{ \"a\":\t[1.10,\n  2],\r\n\"b\":\"\\n\" }".to_vec();
+    job.spawned_from = Some(Name::from("daily"));
+    job.dependencies = vec![Name::from("x")];
+    assert_eq!(
+        line_of(&job),
+        concat!(
+            r#"{"jid":"9f31c0","queue":"out going","klass":"Mail","data":{ "a":"#,
+            "\t",
+            r#"[1.10,   2],  "b":"\n" },"tags":["vip","a b,c"],"priority":-3,"attempt":3,"#,
+            r#""retries_left":3,"spawned_from":"daily","dependencies":["x"],"#,
+            r#""expires":"2025-11-20T08:31:02.114Z","fence":null,"payloads":null}"#,
+            "\n"
+        )
+    );
+}
+
+#[test]
+fn names_and_data_that_are_not_json_stand_in_a_line_beside_their_bytes() {
+    let job = PoppedJob {
+        jid: Name::from(&b"\xff"[..]),
+        data: b"nan".to_vec(),
+        tags: vec![Name::from(&b"t\xfe"[..])],
+        ..PoppedJob::default()
+    };
+    assert_eq!(
+        line_of(&job),
+        concat!(
+            r#"{"jid":"\\xff","jid_bytes":"/w==","queue":"","klass":"","data":null,"data_bytes":"bmFu","#,
+            r#""tags":["t\\xfe"],"tags_bytes":["dP4="],"priority":0,"attempt":1,"retries_left":0,"#,
+            r#""spawned_from":null,"dependencies":[],"expires":"1970-01-01T00:00:00.000Z","#,
+            r#""fence":null,"payloads":null}"#,
+            "\n"
+        )
+    );
+}
