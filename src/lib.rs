@@ -56,5 +56,5 @@ pub mod internals {
     pub use crate::session::actor::host;
     pub use crate::text::width;
     pub use crate::trace::Trace;
-    pub use crate::work::process;
+    pub use crate::work::{machine, process};
 }

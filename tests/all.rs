@@ -144,6 +144,7 @@ mod recovery {
 }
 
 mod work {
+    mod machine;
     mod process;
 }
 

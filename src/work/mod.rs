@@ -21,7 +21,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTTIN};
 use self::hooks::HookQueue;
 use self::launcher::Launcher;
 use self::machine::Machine;
-use self::machine::event::{Action, Config, End, Event, Exit, LineContent, Report, Signal, WorkResult};
+use self::machine::event::{Action, Config, Event, Exit, LineContent, Report, Signal, WorkResult};
 use self::machine::rotation::Rotation;
 use self::notices::PutWatch;
 pub(crate) use self::options::{Hooks, WorkOptions};
@@ -77,7 +77,6 @@ pub(crate) fn run(options: WorkOptions, session: &mut Session) -> Result<WorkRes
         retry_on: options.retry_on.clone(),
         retry_delay: options.retry_delay,
         next: options.next.clone(),
-        capture: options.capture,
         jitter: 0.5 + f64::from(random) / f64::from(u16::MAX) / 2.0,
     };
     let time = Time::new(now);

@@ -48,8 +48,6 @@ pub struct Config {
     pub retry_delay: Duration,
     /// Where completed jobs go.
     pub next: Option<Name>,
-    /// Whether output becomes the data of the job.
-    pub capture: bool,
     /// Between 0.5 and 1: spreads the attempts of many workers to reconnect.
     pub jitter: f64,
 }

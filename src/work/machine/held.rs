@@ -120,6 +120,13 @@ impl HeldJobs {
         }
     }
 
+    /// Leaves a lock to its end.
+    pub(super) fn extend_no_more(&mut self, jid: &Name) {
+        if let Some(job) = self.jobs.get_mut(jid) {
+            job.extend_at = f64::INFINITY;
+        }
+    }
+
     /// Makes all locks due.
     pub(super) fn extend_all_at(&mut self, now: f64) {
         for job in self.jobs.values_mut() {

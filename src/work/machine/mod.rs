@@ -615,7 +615,7 @@ impl Machine {
                     match outcome {
                         LockOutcome::Extended(expires) => self.held.extended(now, jid, expires),
                         // The end of a job was written meanwhile, or its reply will say what happened.
-                        _ if self.is_ending(jid) => {}
+                        _ if self.is_ending(jid) => self.held.extend_no_more(jid),
                         LockOutcome::Gone => self.lose(now, jid, f64::INFINITY, "cancelled"),
                         LockOutcome::Lost => {
                             self.lose(now, jid, f64::INFINITY, "another worker may have it");

@@ -1,0 +1,657 @@
+//! The decisions of a worker, without time, processes or a server: what it does after each event.
+
+use std::time::Duration;
+
+use expect_test::expect;
+use qless::internals::Name;
+use qless::internals::ending::{EndingOutcome, EndingWay, LockOutcome};
+use qless::internals::machine::Machine;
+use qless::internals::machine::event::{
+    Action, Config, End, Event, Exit, Failure, Limit, LineContent, Mode, Report, Request, Signal,
+    StartFailure, TurnReply,
+};
+use qless::internals::machine::rotation::{Order, Rotation};
+use qless::internals::popped_job::PoppedJob;
+
+/// A worker at a time that the test sets, and the text of what it does.
+struct Worker {
+    machine: Machine,
+    now: f64,
+    /// The endings of the turn that is not answered.
+    endings: usize,
+}
+
+fn config(mode: Mode, slots: usize) -> Config {
+    Config {
+        mode,
+        slots,
+        limit: Limit::Never,
+        poll: 5.0,
+        kill_after: 10.0,
+        heartbeat: None,
+        grace: 10.0,
+        retry_on: vec![75],
+        retry_delay: Duration::from_secs(3),
+        next: None,
+        jitter: 1.0,
+    }
+}
+
+fn name(text: &str) -> Name {
+    Name::from(text)
+}
+
+fn failure(may_be_applied: bool) -> Failure {
+    Failure {
+        may_be_applied,
+        message: "no reply".to_owned(),
+    }
+}
+
+impl Worker {
+    fn new(config: Config, queues: &[(&str, u32)], order: Order) -> Worker {
+        let queues = queues.iter().map(|(queue, weight)| (name(queue), *weight));
+        Worker {
+            machine: Machine::new(config, Rotation::new(order, queues.collect()), 0.0),
+            now: 0.0,
+            endings: 0,
+        }
+    }
+
+    fn single(slots: usize) -> Worker {
+        Worker::new(config(Mode::Single, slots), &[("q", 1)], Order::Ordered)
+    }
+
+    fn persistent(in_flight: usize) -> Worker {
+        let config = config(Mode::Persistent(in_flight), 1);
+        Worker::new(config, &[("q", 1)], Order::Ordered)
+    }
+
+    /// Returns what it does now.
+    fn act(&mut self) -> String {
+        let actions = self.machine.act(self.now);
+        let lines = actions.iter().map(|action| format!("{}\n", self.describe(action)));
+        lines.collect()
+    }
+
+    fn describe(&mut self, action: &Action) -> String {
+        let jids = |jids: &[Name]| {
+            let mut jids: Vec<String> = jids.iter().map(Name::to_string).collect();
+            jids.sort();
+            jids.join(" ")
+        };
+        match action {
+            Action::Start { slot, jobs } => {
+                let jobs: Vec<Name> = jobs.iter().map(|job| job.jid.clone()).collect();
+                format!("start {slot}: {}", jids(&jobs))
+            }
+            Action::Send { slot, job } => format!("send {slot}: {}", job.jid),
+            Action::Cancel { slot, jid } => format!("cancel {slot}: {jid}"),
+            Action::CloseInput { slot } => format!("close {slot}"),
+            Action::Signal { slot, signal } => match signal {
+                Signal::Term => format!("SIGTERM {slot}"),
+                Signal::Kill => format!("SIGKILL {slot}"),
+            },
+            Action::Request(Request::Turn {
+                endings,
+                total,
+                queues,
+            }) => {
+                self.endings = endings.len();
+                let endings = endings.iter().map(|ending| {
+                    let way = match &ending.way {
+                        EndingWay::Complete { next: None, .. } => "complete".to_owned(),
+                        EndingWay::Complete { next: Some(next), .. } => {
+                            format!("complete to {}", next.queue)
+                        }
+                        EndingWay::Retry { .. } => "retry".to_owned(),
+                        EndingWay::Fail { why, .. } => format!("fail in {}", why.group),
+                    };
+                    format!("{} {way}", ending.jid)
+                });
+                let endings: Vec<String> = endings.collect();
+                let queues = queues.iter().map(|(queue, count)| format!("{queue}:{count}"));
+                let queues: Vec<String> = queues.collect();
+                format!("turn: [{}] pop {total} from {}", endings.join(", "), queues.join(" "))
+            }
+            Action::Request(Request::Recover { endings, known }) => {
+                self.endings = endings.len();
+                format!("recover: {} endings, known {}", endings.len(), jids(known))
+            }
+            Action::Request(Request::Extend(locks)) => format!("extend: {}", jids(locks)),
+            Action::Request(Request::Release(jobs)) => format!("release: {}", jids(jobs)),
+            Action::Request(Request::Log { jid, text }) => format!("log {jid}: {text}"),
+            Action::Report(Report::Started { job, .. }) => format!("* started {}", job.jid),
+            Action::Report(Report::Ended { job, result, detail, .. }) => {
+                format!("* {result:?} {} {detail}", job.jid).trim_end().to_owned()
+            }
+            Action::Report(report) => format!("* {report:?}"),
+            Action::Finish(result) => format!("finish: {result:?}"),
+        }
+    }
+
+    /// Notes an event at a time, and returns what follows.
+    fn at(&mut self, now: f64, event: Event) -> String {
+        self.now = now;
+        self.machine.note(now, event);
+        self.act()
+    }
+
+    /// Answers the turn: its endings are done, and these jobs were popped with a lock of 60 s.
+    fn reply(&mut self, now: f64, jids: &[&str]) -> String {
+        let done = EndingOutcome::Done {
+            state: name("complete"),
+            remaining: None,
+        };
+        let jobs = jids.iter().map(|jid| PoppedJob {
+            jid: name(jid),
+            klass: name("K"),
+            queue: name("q"),
+            expires: now + 60.0,
+            retries: 5,
+            remaining: 5,
+            ..PoppedJob::default()
+        });
+        let reply = TurnReply {
+            endings: vec![done; self.endings],
+            jobs: jobs.collect(),
+            refused: Vec::new(),
+        };
+        self.at(now, Event::Turn(Ok(reply)))
+    }
+
+    /// Lets time pass.
+    fn later(&mut self, now: f64) -> String {
+        self.now = now;
+        self.act()
+    }
+}
+
+fn ended(slot: usize, code: i32) -> Event {
+    Event::Ended {
+        slot,
+        end: End {
+            exit: Exit::Code(code),
+            message: "stderr".to_owned(),
+            data: None,
+        },
+    }
+}
+
+fn answer(jid: &str) -> Event {
+    Event::Line {
+        slot: 0,
+        jid: Some(name(jid)),
+        content: LineContent::Ending(EndingWay::Complete {
+            data: None,
+            next: None,
+        }),
+    }
+}
+
+fn extended(times: &[f64]) -> Event {
+    let extended = times.iter().map(|expires| LockOutcome::Extended(*expires));
+    Event::Extended(Ok(extended.collect()))
+}
+
+#[test]
+fn one_call_ends_a_job_and_pops_the_next() {
+    let mut worker = Worker::single(1);
+    expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.act());
+    expect![[r#"
+        * started a
+        start 0: a
+    "#]]
+    .assert_eq(&worker.reply(0.1, &["a"]));
+    expect!["turn: [a complete] pop 1 from q:1\n"].assert_eq(&worker.at(1.0, ended(0, 0)));
+    expect![[r#"
+        * Completed a
+        * started b
+        start 0: b
+    "#]]
+    .assert_eq(&worker.reply(1.1, &["b"]));
+    expect!["turn: [b retry] pop 1 from q:1\n"].assert_eq(&worker.at(2.0, ended(0, 75)));
+    worker.reply(2.1, &["c"]);
+    expect!["turn: [c fail in exit-3] pop 1 from q:1\n"].assert_eq(&worker.at(3.0, ended(0, 3)));
+}
+
+#[test]
+fn what_ends_while_a_call_is_under_way_goes_into_the_next_one() {
+    let mut worker = Worker::single(3);
+    worker.act();
+    worker.reply(0.0, &["a", "b", "c"]);
+    expect!["turn: [a complete] pop 1 from q:1\n"].assert_eq(&worker.at(1.0, ended(0, 0)));
+    expect![""].assert_eq(&worker.at(1.0, ended(1, 0)));
+    expect![""].assert_eq(&worker.at(1.0, ended(2, 0)));
+    expect![[r#"
+        * Completed a
+        turn: [b complete, c complete] pop 3 from q:3
+    "#]]
+    .assert_eq(&worker.reply(1.1, &[]));
+}
+
+#[test]
+fn an_empty_queue_is_polled_and_a_put_ends_the_wait() {
+    let mut worker = Worker::single(1);
+    worker.act();
+    worker.reply(0.0, &[]);
+    assert_eq!(worker.machine.due(), 5.0);
+    expect![""].assert_eq(&worker.later(4.9));
+    expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.later(5.0));
+    // A job that is put during the call may have come too late for it.
+    worker.at(5.0, Event::Put);
+    expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.reply(5.1, &[]));
+    worker.reply(5.2, &[]);
+    expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.at(6.0, Event::Put));
+}
+
+#[test]
+fn queues_take_turns_by_their_weights() {
+    let config = config(Mode::Single, 1);
+    let queues = [("a", 2), ("b", 1), ("c", 1)];
+    let mut rotation = Worker::new(config.clone(), &queues, Order::RoundRobin);
+    let mut popped = Vec::new();
+    // Each queue has jobs: the first one asked gives one.
+    let mut asked = rotation.act();
+    for turn in 0..8 {
+        let (_, queues) = asked.rsplit_once("from ").unwrap();
+        let queue = queues.split(':').next().unwrap().to_owned();
+        let jid = format!("{queue}{turn}");
+        let job = PoppedJob {
+            jid: name(&jid),
+            queue: name(&queue),
+            expires: 1000.0,
+            ..PoppedJob::default()
+        };
+        let done = EndingOutcome::Done {
+            state: name("complete"),
+            remaining: None,
+        };
+        let reply = TurnReply {
+            endings: vec![done; rotation.endings],
+            jobs: vec![job],
+            refused: Vec::new(),
+        };
+        rotation.at(1.0, Event::Turn(Ok(reply)));
+        popped.push(queue);
+        asked = rotation.at(1.0, ended(0, 0));
+    }
+    assert_eq!(popped.join(" "), "a a b c a a b c");
+    // Several jobs at once are shared out in the same way.
+    let mut several = Worker::new(Config { slots: 6, ..config }, &queues, Order::RoundRobin);
+    expect!["turn: [] pop 6 from a:4 b:1 c:1\n"].assert_eq(&several.act());
+}
+
+#[test]
+fn locks_are_extended_at_a_third_of_their_time_and_together() {
+    let mut worker = Worker::single(2);
+    worker.act();
+    worker.reply(0.0, &["a"]);
+    worker.reply(3.0, &["b"]);
+    assert_eq!(worker.machine.due(), 5.0);
+    worker.later(5.0);
+    worker.reply(5.0, &["b"]);
+    expect!["extend: a b\n"].assert_eq(&worker.later(21.0));
+    // Only one extension at a time.
+    expect![""].assert_eq(&worker.later(22.0));
+    worker.at(22.0, extended(&[81.0, 81.0]));
+    assert!(worker.machine.due() > 40.0, "{}", worker.machine.due());
+}
+
+#[test]
+fn a_process_is_gone_before_another_worker_may_get_its_job() {
+    let mut worker = Worker::single(1);
+    worker.act();
+    worker.reply(0.0, &["a"]);
+    expect!["extend: a\n"].assert_eq(&worker.later(20.0));
+    expect![[r#"
+        * ConnectionLost { message: "no reply" }
+    "#]]
+    .assert_eq(&worker.at(30.0, Event::Extended(Err(failure(true)))));
+    expect!["extend: a\n"].assert_eq(&worker.later(30.1));
+    worker.at(40.0, Event::Extended(Err(failure(true))));
+    worker.later(41.0);
+    // The lock ends at 60, the grace period at 70.
+    expect![[r#"
+        SIGTERM 0
+        * Lost a its lock expired while the server was away
+    "#]]
+    .assert_eq(&worker.later(60.0));
+    expect![""].assert_eq(&worker.later(68.9));
+    expect!["SIGKILL 0\n"].assert_eq(&worker.later(69.0));
+    // Nothing is written for it.
+    expect![""].assert_eq(&worker.at(69.0, ended(0, 0)));
+    expect![[r#"
+        * ConnectionBack { after: 41.0 }
+        turn: [] pop 1 from q:1
+    "#]]
+    .assert_eq(&worker.at(71.0, extended(&[131.0])));
+}
+
+#[test]
+fn a_cancelled_job_stops_its_process_and_nothing_is_written() {
+    let mut worker = Worker::single(1);
+    worker.act();
+    worker.reply(0.0, &["a"]);
+    let cancelled = Event::Notice {
+        jid: name("a"),
+        is_cancelled: true,
+    };
+    expect![[r#"
+        SIGTERM 0
+        * Lost a cancelled
+    "#]]
+    .assert_eq(&worker.at(1.0, cancelled));
+    expect!["SIGKILL 0\n"].assert_eq(&worker.later(11.0));
+    expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.at(11.1, ended(0, 0)));
+}
+
+#[test]
+fn a_process_that_stays_may_leave_a_lost_job_and_go_on() {
+    let mut worker = Worker::persistent(2);
+    expect!["start 0: \nturn: [] pop 2 from q:2\n"].assert_eq(&worker.act());
+    worker.at(0.0, Event::Started { slot: 0, pid: 1 });
+    worker.reply(0.1, &["a", "b"]);
+    let lost = |jid| Event::Notice {
+        jid: name(jid),
+        is_cancelled: false,
+    };
+    expect![[r#"
+        cancel 0: a
+        * Lost a its lock was taken away
+    "#]]
+    .assert_eq(&worker.at(1.0, lost("a")));
+    // Its answer about the lost job counts for nothing, but it is not stopped.
+    expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.at(2.0, answer("a")));
+    expect![""].assert_eq(&worker.later(15.0));
+    // A process that does not react is stopped, and its other jobs are given back.
+    worker.reply(19.0, &["c"]);
+    worker.at(20.0, lost("b"));
+    expect!["SIGTERM 0\n"].assert_eq(&worker.later(25.0));
+    expect!["SIGKILL 0\n"].assert_eq(&worker.later(30.0));
+    expect![[r#"
+        start 0: 
+        release: c
+        turn: [] pop 2 from q:2
+    "#]]
+    .assert_eq(&worker.at(30.1, ended(0, 0)));
+}
+
+#[test]
+fn the_end_of_a_process_that_stays_fails_the_jobs_that_it_has() {
+    let mut worker = Worker::persistent(2);
+    worker.act();
+    worker.reply(0.0, &["a", "b"]);
+    worker.at(1.0, answer("a"));
+    worker.reply(1.0, &[]);
+    expect![[r#"
+        * Restart { slot: 0, exit: Code(0), wait: 0.0 }
+        start 0: 
+        turn: [b fail in exit-0] pop 2 from q:2
+    "#]]
+    .assert_eq(&worker.at(2.0, ended(0, 0)));
+}
+
+#[test]
+fn a_process_that_dies_at_once_is_started_again_ever_later() {
+    let mut worker = Worker::persistent(1);
+    worker.act();
+    worker.reply(0.0, &[]);
+    let mut waits = Vec::new();
+    let mut now = 0.0;
+    for _ in 0..6 {
+        let text = worker.at(now, ended(0, 1));
+        let wait = text.split("wait: ").nth(1).unwrap();
+        waits.push(wait.split(' ').next().unwrap().to_owned());
+        now += waits[waits.len() - 1].parse::<f64>().unwrap();
+        worker.later(now);
+    }
+    assert_eq!(waits.join(" "), "0.0 0.0 1.0 2.0 4.0 8.0");
+}
+
+#[test]
+fn three_programs_in_a_row_that_cannot_be_started_end_the_work() {
+    let mut worker = Worker::single(1);
+    worker.act();
+    let missing = || Event::NotStarted {
+        slot: 0,
+        why: StartFailure::Program("no such file".to_owned()),
+    };
+    for jid in ["a", "b"] {
+        worker.reply(0.0, &[jid]);
+        let turn = format!("turn: [{jid} fail in exec] pop 1 from q:1\n");
+        assert_eq!(worker.at(0.0, missing()), turn);
+    }
+    worker.reply(0.0, &["c"]);
+    expect!["turn: [c fail in exec] pop 0 from \n"].assert_eq(&worker.at(0.0, missing()));
+    expect![[r#"
+        * Completed c exec: no such file
+        finish: NoProgram("no such file")
+    "#]]
+    .assert_eq(&worker.reply(0.0, &[]));
+}
+
+#[test]
+fn a_refused_argument_fails_its_job_only() {
+    let mut worker = Worker::single(1);
+    worker.act();
+    for jid in ["a", "b", "c", "d"] {
+        worker.reply(0.0, &[jid]);
+        let refused = Event::NotStarted {
+            slot: 0,
+            why: StartFailure::Job("holds NUL".to_owned()),
+        };
+        let turn = format!("turn: [{jid} fail in exec] pop 1 from q:1\n");
+        assert_eq!(worker.at(0.0, refused), turn);
+    }
+}
+
+#[test]
+fn a_machine_without_room_gives_the_job_back_and_waits() {
+    let mut worker = Worker::single(1);
+    worker.act();
+    worker.reply(0.0, &["a"]);
+    let busy = Event::NotStarted {
+        slot: 0,
+        why: StartFailure::Busy("no process left".to_owned()),
+    };
+    expect![[r#"
+        * StartFailed { slot: 0, message: "no process left" }
+        release: a
+    "#]]
+    .assert_eq(&worker.at(0.0, busy));
+    expect!["* Released a\n"].assert_eq(&worker.at(0.1, Event::Released(Ok(vec![name("a")]))));
+    expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.later(1.0));
+}
+
+#[test]
+fn the_first_signal_drains_and_the_second_gives_jobs_back() {
+    let mut worker = Worker::single(2);
+    worker.act();
+    worker.reply(0.0, &["a", "b"]);
+    expect!["* Stopping { running: 2 }\n"].assert_eq(&worker.at(1.0, Event::Stop));
+    expect!["turn: [a complete] pop 0 from \n"].assert_eq(&worker.at(2.0, ended(0, 0)));
+    expect!["* Completed a\n"].assert_eq(&worker.reply(2.1, &[]));
+    expect!["SIGTERM 1\n"].assert_eq(&worker.at(3.0, Event::Stop));
+    expect!["SIGKILL 1\n"].assert_eq(&worker.later(13.0));
+    expect!["release: b\n"].assert_eq(&worker.at(13.0, ended(1, 0)));
+    expect![[r#"
+        * Released b
+        finish: Stopped
+    "#]]
+    .assert_eq(&worker.at(13.1, Event::Released(Ok(vec![name("b")]))));
+}
+
+#[test]
+fn processes_that_stay_end_with_their_input() {
+    let mut worker = Worker::persistent(1);
+    worker.act();
+    worker.reply(0.0, &[]);
+    expect![[r#"
+        * Stopping { running: 0 }
+        close 0
+    "#]]
+    .assert_eq(&worker.at(1.0, Event::Stop));
+    expect!["SIGTERM 0\n"].assert_eq(&worker.later(11.0));
+    expect!["finish: Done\n"].assert_eq(&worker.at(12.0, ended(0, 0)));
+}
+
+#[test]
+fn a_drain_ends_when_a_pop_finds_nothing_and_nothing_runs() {
+    let config = Config {
+        limit: Limit::Drain,
+        ..config(Mode::Single, 2)
+    };
+    let mut worker = Worker::new(config, &[("q", 1)], Order::Ordered);
+    worker.act();
+    worker.reply(0.0, &["a"]);
+    expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.later(5.0));
+    expect![""].assert_eq(&worker.reply(5.0, &[]));
+    expect!["turn: [a retry] pop 2 from q:2\n"].assert_eq(&worker.at(6.0, ended(0, 75)));
+    worker.reply(6.0, &["a"]);
+    worker.at(7.0, ended(0, 0));
+    expect![[r#"
+        * Completed a
+        finish: Done
+    "#]]
+    .assert_eq(&worker.reply(7.0, &[]));
+}
+
+#[test]
+fn a_count_limits_what_is_popped() {
+    let config = Config {
+        limit: Limit::Count(1),
+        ..config(Mode::Single, 4)
+    };
+    let mut worker = Worker::new(config, &[("q", 1)], Order::Ordered);
+    expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.act());
+    worker.reply(0.0, &["a"]);
+    worker.at(1.0, ended(0, 1));
+    let failed = TurnReply {
+        endings: vec![EndingOutcome::Done {
+            state: name("failed"),
+            remaining: None,
+        }],
+        ..TurnReply::default()
+    };
+    expect![[r#"
+        * Failed a exit-1: stderr
+        finish: JobFailed
+    "#]]
+    .assert_eq(&worker.at(1.0, Event::Turn(Ok(failed))));
+}
+
+#[test]
+fn a_turn_whose_reply_is_lost_is_settled_and_its_jobs_are_found() {
+    let mut worker = Worker::single(2);
+    worker.act();
+    worker.reply(0.0, &["a"]);
+    expect!["turn: [a complete] pop 2 from q:2\n"].assert_eq(&worker.at(1.0, ended(0, 0)));
+    worker.at(2.0, Event::Turn(Err(failure(true))));
+    // The locks first.
+    expect!["extend: a\n"].assert_eq(&worker.later(2.1));
+    let gone = Event::Extended(Ok(vec![LockOutcome::Lost]));
+    expect![[r#"
+        * ConnectionBack { after: 1.0 }
+        recover: 1 endings, known a
+    "#]]
+    .assert_eq(&worker.at(3.0, gone));
+    let found = TurnReply {
+        endings: vec![EndingOutcome::Done {
+            state: name("complete"),
+            remaining: None,
+        }],
+        jobs: vec![PoppedJob {
+            jid: name("b"),
+            queue: name("q"),
+            expires: 60.0,
+            ..PoppedJob::default()
+        }],
+        refused: Vec::new(),
+    };
+    expect![[r#"
+        * Completed a
+        * started b
+        start 0: b
+        turn: [] pop 1 from q:1
+    "#]]
+    .assert_eq(&worker.at(3.1, Event::Recovered(Ok(found))));
+    // The lost call may still reach the server: one more search.
+    worker.reply(3.2, &[]);
+    expect!["recover: 0 endings, known b\n"].assert_eq(&worker.later(8.2));
+}
+
+#[test]
+fn a_turn_that_was_not_made_is_repeated_with_growing_waits() {
+    let mut worker = Worker::single(1);
+    worker.act();
+    let mut waits = Vec::new();
+    let mut now = 0.0;
+    for _ in 0..8 {
+        worker.at(now, Event::Turn(Err(failure(false))));
+        waits.push(format!("{:.2}", worker.machine.due() - now));
+        now = worker.machine.due();
+        assert_eq!(worker.later(now), "turn: [] pop 1 from q:1\n");
+    }
+    assert_eq!(waits.join(" "), "0.05 0.10 0.20 0.40 0.80 1.60 2.00 2.00");
+}
+
+#[test]
+fn lines_that_are_no_answers_are_reported_and_answers_count_once() {
+    let mut worker = Worker::persistent(1);
+    worker.act();
+    worker.reply(0.0, &["a"]);
+    let line = |jid: Option<&str>| Event::Line {
+        slot: 0,
+        jid: jid.map(name),
+        content: LineContent::Invalid("it is not JSON".to_owned()),
+    };
+    expect![[r#"
+        * BadLine { slot: 0, jid: None, reason: "it is not JSON" }
+    "#]]
+    .assert_eq(&worker.at(1.0, line(None)));
+    expect!["turn: [a complete] pop 1 from q:1\n"].assert_eq(&worker.at(1.0, answer("a")));
+    let twice = worker.at(1.0, answer("a"));
+    assert!(twice.contains("the process does not have this job"), "{twice}");
+    worker.reply(1.0, &["b"]);
+    let invalid = worker.at(2.0, line(Some("b")));
+    assert!(invalid.contains("b fail in bad-answer"), "{invalid}");
+}
+
+#[test]
+fn progress_is_logged_at_most_once_in_ten_seconds() {
+    let mut worker = Worker::persistent(1);
+    worker.act();
+    worker.reply(0.0, &["a"]);
+    let progress = |text| Event::Line {
+        slot: 0,
+        jid: Some(name("a")),
+        content: LineContent::Progress(name(text)),
+    };
+    expect!["log a: page 1\n"].assert_eq(&worker.at(1.0, progress("page 1")));
+    expect![""].assert_eq(&worker.at(5.0, progress("page 2")));
+    expect!["log a: page 3\n"].assert_eq(&worker.at(11.0, progress("page 3")));
+}
+
+#[test]
+fn a_batch_shares_one_exit_code_except_for_jobs_that_were_answered() {
+    let mut worker = Worker::new(config(Mode::Batch(3), 1), &[("q", 1)], Order::Ordered);
+    expect!["turn: [] pop 3 from q:3\n"].assert_eq(&worker.act());
+    worker.reply(0.0, &["a", "b", "c"]);
+    expect!["turn: [b complete] pop 0 from \n"].assert_eq(&worker.at(1.0, answer("b")));
+    worker.reply(1.0, &[]);
+    expect!["turn: [a fail in exit-1, c fail in exit-1] pop 3 from q:3\n"]
+        .assert_eq(&worker.at(2.0, ended(0, 1)));
+}
+
+#[test]
+fn completed_jobs_go_to_the_next_queue() {
+    let config = Config {
+        next: Some(name("ship")),
+        ..config(Mode::Single, 1)
+    };
+    let mut worker = Worker::new(config, &[("q", 1)], Order::Ordered);
+    worker.act();
+    worker.reply(0.0, &["a"]);
+    expect!["turn: [a complete to ship] pop 1 from q:1\n"].assert_eq(&worker.at(1.0, ended(0, 0)));
+}
