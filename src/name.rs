@@ -231,7 +231,7 @@ macro_rules! serializers {
 }
 
 serializers! {
-    by dependencies dependents detail dir group item jid jobs key klass message missing name
+    by dependencies dependents detail dir group host item jid jobs key klass message missing name
     paused_by paused_reason queue queues reason sample spawned_from stalled tag tags targets url value worker
 }
 

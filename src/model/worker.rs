@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::field::Field;
 use super::job::Job;
+use super::worker_name::WorkerProcess;
 use crate::clock::moment::Moment;
 use crate::name;
 use crate::name::Name;
@@ -16,6 +17,8 @@ pub struct Worker {
     pub running: u64,
     pub stalled: u64,
     pub last_seen: Option<Moment>,
+    #[serde(flatten)]
+    pub process: WorkerProcess,
 }
 
 impl Worker {
@@ -25,6 +28,10 @@ impl Worker {
         Field::count("running", "jobs that it runs"),
         Field::count("stalled", "jobs whose lock it lost"),
         Field::moment("last_seen", "its last pop or heartbeat").null(),
+        WorkerProcess::FIELDS[0],
+        WorkerProcess::FIELDS[1],
+        WorkerProcess::FIELDS[2],
+        WorkerProcess::FIELDS[3],
     ];
 }
 

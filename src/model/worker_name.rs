@@ -1,50 +1,68 @@
 //! The names of workers that `qless work` makes. They hold all that `qless workers` shows of them:
 //! nothing else is stored.
 
+use serde::Serialize;
+
+use super::field::Field;
+use crate::name;
 use crate::name::Name;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What the name of a worker says.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct WorkerName {
+/// What the name of a worker says about its process. All is absent for a worker of another client.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct WorkerProcess {
     /// `--worker`, or the host.
-    pub base: Name,
-    pub version: String,
+    #[serde(flatten, serialize_with = "name::host")]
+    pub host: Option<Name>,
+    pub pid: Option<u32>,
     /// How many processes it runs at a time.
-    pub slots: u64,
-    pub pid: u32,
+    pub slots: Option<u64>,
+    pub version: Option<String>,
 }
 
-impl WorkerName {
-    /// Returns the name of a worker of this process, such as `mx-2-qless-0.1.0-x4-18841-3fa9`. `random`
-    /// distinguishes it from a process with the same id in another container.
-    pub(crate) fn make(base: &Name, slots: usize, random: u16) -> Name {
-        let mut name = base.as_bytes().to_vec();
-        let pid = std::process::id();
-        // Dashes separate the parts.
-        let version = VERSION.replace('-', ".");
-        name.extend(format!("-qless-{version}-x{slots}-{pid}-{random:04x}").bytes());
-        Name::from(name)
+impl WorkerProcess {
+    /// The fields of its documents.
+    pub(crate) const FIELDS: [Field; 4] = [
+        Field::name("host", "of `qless work`: `--worker`, or its host; else null").null(),
+        Field::count("pid", "of `qless work`: its process; else null").null(),
+        Field::count("slots", "of `qless work`: how many processes it runs at a time; else null")
+            .null(),
+        Field::text("version", "of `qless work`: its version; else null").null(),
+    ];
+
+    /// Reads the name of a worker.
+    pub(crate) fn of(worker: &Name) -> WorkerProcess {
+        WorkerProcess::read(worker).unwrap_or_default()
     }
 
-    /// Reads a name that [`WorkerName::make`] made; `None` for any other.
-    pub(crate) fn read(name: &Name) -> Option<WorkerName> {
-        let mut parts = name.as_bytes().rsplitn(5, |byte| *byte == b'-');
+    fn read(worker: &Name) -> Option<WorkerProcess> {
+        let mut parts = worker.as_bytes().rsplitn(5, |byte| *byte == b'-');
         let mut text = || std::str::from_utf8(parts.next()?).ok();
         let random = text()?;
         let pid = text()?.parse().ok()?;
         let slots = text()?.strip_prefix('x')?.parse().ok()?;
         let version = text()?.to_owned();
         let is_random = random.len() == 4 && u16::from_str_radix(random, 16).is_ok();
-        let base = parts.next()?.strip_suffix(b"-qless")?;
-        is_random.then(|| WorkerName {
-            base: Name::from(base),
-            version,
-            slots,
-            pid,
+        let host = parts.next()?.strip_suffix(b"-qless")?;
+        is_random.then(|| WorkerProcess {
+            host: Some(Name::from(host)),
+            version: Some(version),
+            slots: Some(slots),
+            pid: Some(pid),
         })
     }
+}
+
+/// Returns the name of a worker of this process, such as `mx-2-qless-0.1.0-x4-18841-3fa9`. `random`
+/// distinguishes it from a process with the same id in another container.
+pub(crate) fn make(host: &Name, slots: usize, random: u16) -> Name {
+    let mut name = host.as_bytes().to_vec();
+    let pid = std::process::id();
+    // Dashes separate the parts.
+    let version = VERSION.replace('-', ".");
+    name.extend(format!("-qless-{version}-x{slots}-{pid}-{random:04x}").bytes());
+    Name::from(name)
 }
 
 #[cfg(test)]
@@ -53,14 +71,15 @@ mod tests {
 
     #[test]
     fn a_name_says_where_a_worker_runs() {
-        let name = WorkerName::make(&Name::from("mx-2"), 4, 0x3a);
-        let read = WorkerName::read(&name).unwrap();
-        assert_eq!(read.base, Name::from("mx-2"));
-        assert_eq!((read.slots, read.pid), (4, std::process::id()));
-        assert_eq!(read.version, VERSION);
+        let name = make(&Name::from("mx-2"), 4, 0x3a);
+        let read = WorkerProcess::of(&name);
+        assert_eq!(read.host, Some(Name::from("mx-2")));
+        assert_eq!(read.slots, Some(4));
+        assert_eq!(read.pid, Some(std::process::id()));
+        assert_eq!(read.version.as_deref(), Some(VERSION));
         assert!(name.as_bytes().ends_with(b"-003a"));
         for other in ["", "mx-2-18841", "a-qless-1-x4-5-zzzz", "a-b-1-x4-5-0000", "a-qless-1-4-5-0000"] {
-            assert_eq!(WorkerName::read(&Name::from(other)), None, "{other}");
+            assert_eq!(WorkerProcess::of(&Name::from(other)), WorkerProcess::default(), "{other}");
         }
     }
 }

@@ -18,6 +18,10 @@ impl Row for Worker {
         Column::number("RUNNING").rank(1),
         Column::number("STALLED").rank(2),
         Column::text("LAST SEEN").rank(3),
+        Column::text("HOST").rank(5),
+        Column::number("PID").rank(6),
+        Column::number("SLOTS").rank(4),
+        Column::text("VERSION").rank(7),
     ];
 
     fn row(&self, page: &Page, table: &mut Table) {
@@ -29,6 +33,10 @@ impl Row for Worker {
                 Some(seen) => Cell::by(page.now.since(seen), page.when(seen)),
                 None => Cell::missing(),
             },
+            Cell::maybe(self.process.host.as_ref()),
+            Cell::maybe(self.process.pid.map(|pid| pid.to_string())),
+            Cell::maybe(self.process.slots.map(|slots| slots.to_string())),
+            Cell::maybe(self.process.version.as_ref()),
         ]);
     }
 }

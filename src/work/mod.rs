@@ -33,7 +33,7 @@ use self::server::{Order, Server};
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
-use crate::model::worker_name::WorkerName;
+use crate::model::worker_name;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::{clean_lines, duration, plural};
@@ -65,7 +65,7 @@ pub(crate) fn run(options: WorkOptions, session: &mut Session) -> Result<WorkRes
         hooks::on_start(command)?;
     }
     let random = uuid::Uuid::new_v4().as_u128() as u16;
-    let worker = WorkerName::make(&options.worker, options.concurrency, random);
+    let worker = worker_name::make(&options.worker, options.concurrency, random);
     let config = Config {
         mode: options.mode,
         slots: options.concurrency,

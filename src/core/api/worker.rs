@@ -8,6 +8,7 @@ use crate::core::call::{Call, Core};
 use crate::error::Error;
 use crate::model::job::State;
 use crate::model::worker::{Worker, WorkerJobs};
+use crate::model::worker_name::WorkerProcess;
 use crate::name::Name;
 
 impl Core {
@@ -22,7 +23,10 @@ impl Core {
                     continue;
                 };
                 match field.as_slice() {
-                    b"name" => worker.name = Name::from(text),
+                    b"name" => {
+                        worker.name = Name::from(text);
+                        worker.process = WorkerProcess::of(&worker.name);
+                    }
                     b"seen" => worker.last_seen = Moment::read(&text),
                     b"running" => worker.running = reply::count(&text),
                     b"stalled" => worker.stalled = reply::count(&text),
