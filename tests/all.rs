@@ -72,6 +72,7 @@ mod core {
     mod statistics;
     mod tags;
     mod traces;
+    mod turn;
 }
 
 mod commands {
