@@ -52,6 +52,7 @@ mod check {
 }
 
 mod core {
+    mod batches;
     mod config;
     mod cost;
     mod dependencies;
