@@ -29,12 +29,30 @@ pub(crate) fn lossless_text(bytes: &[u8]) -> Cow<'_, str> {
     }
     let mut text = String::with_capacity(bytes.len());
     for chunk in bytes.utf8_chunks() {
-        text.push_str(chunk.valid());
-        for &byte in chunk.invalid() {
-            text.extend(char::from_u32(INVALID_BYTES + u32::from(byte)));
-        }
+        push_valid(&mut text, chunk.valid());
+        push_bytes(&mut text, chunk.invalid());
     }
     Cow::Owned(text)
+}
+
+/// Adds text. A character that would stand for a byte is added as its bytes.
+fn push_valid(text: &mut String, valid: &str) {
+    let mut rest = valid;
+    while let Some((at, c)) = rest
+        .char_indices()
+        .find(|(_, c)| invalid_byte(*c).is_some())
+    {
+        text.push_str(&rest[..at]);
+        push_bytes(text, c.encode_utf8(&mut [0; 4]).as_bytes());
+        rest = &rest[at + c.len_utf8()..];
+    }
+    text.push_str(rest);
+}
+
+fn push_bytes(text: &mut String, bytes: &[u8]) {
+    for &byte in bytes {
+        text.extend(char::from_u32(INVALID_BYTES + u32::from(byte)));
+    }
 }
 
 /// Returns the byte that a character of a [`lossless_text`] stands for, if that byte is not UTF-8.

@@ -52,6 +52,7 @@ mod check {
 }
 
 mod core {
+    mod batches;
     mod config;
     mod cost;
     mod dependencies;
@@ -72,6 +73,7 @@ mod core {
     mod statistics;
     mod tags;
     mod traces;
+    mod turn;
 }
 
 mod commands {

@@ -16,21 +16,7 @@ return function(argv, now, t, seconds)
     error('Complete(): Arg "data" missing or not JSON: ' .. tostring(data))
   end
   local following, delay, names, given = nil, 0, nil, nil
-  if argv[7] then
-    given = {}
-    for i = 7, #argv, 2 do given[argv[i]] = argv[i + 1] end
-    following = given.next
-    if given.delay then
-      delay = need('value/number')(given.delay)
-      if not delay then error('assertion failed!') end
-    end
-    if given.depends then
-      names = need('value/names')(given.depends, 'objects')
-      if names == nil then error('Complete(): Arg "depends" not JSON: ' .. given.depends) end
-    end
-    if given.delay and not following then error('Complete(): "delay" cannot be used without a "next".') end
-    if given.depends and not following then error('Complete(): "depends" cannot be used without a "next".') end
-  end
+  if argv[7] then following, delay, names, given = need('ending/complete_options')(argv, 7, #argv) end
 
   local key = Keys.job .. jid
   local job = call('hmget', key, unpack(Job))

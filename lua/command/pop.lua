@@ -1,6 +1,6 @@
 -- Grants jobs to a worker: first jobs whose lock expired, then waiting jobs, highest priority first.
 -- Takes: queue worker count
--- Returns: the jobs as a JSON array (`{}` if there are none)
+-- Returns: the jobs as a JSON array (`{}` if there are none); for a caller in Lua, also their number
 -- Refuses: a count that is not an integer
 -- Publishes: the jid to `popped` if tracked; and what queue/expire_locks publishes
 local Job = Fields('job/read')
@@ -11,7 +11,8 @@ local function setting(text)
   if n and n - n == 0 then return n end
 end
 
-return function(argv, now, t, seconds)
+-- `known`: the settings, and in `listed` whether the worker is listed, if the caller knows.
+return function(argv, now, t, seconds, known)
   local call = redis.call
   local queue, worker, count = argv[3], argv[4], tonumber(argv[5])
   if not queue then error('Queue(): no queue name provided') end
@@ -24,9 +25,10 @@ return function(argv, now, t, seconds)
   if call('sismember', Keys.paused, queue) == 1 and need('queue/paused')(now, queue, odd) then return '{}' end
   if odd then need('value/integer')(count) end
 
-  call('zadd', Keys.workers, t, worker)
-  local config = redis.pcall('hmget', Keys.config, queue .. '-heartbeat', 'heartbeat', queue .. '-max-concurrency',
-    'grace-period', 'max-job-history')
+  if not (known and known.listed) then call('zadd', Keys.workers, t, worker) end
+  if known then known.listed = true end
+  local config = known or redis.pcall('hmget', Keys.config, queue .. '-heartbeat', 'heartbeat',
+    queue .. '-max-concurrency', 'grace-period', 'max-job-history')
   local own_heartbeat, heartbeat, concurrency = config[1], config[2], config[3]
   local grace, max_history = config[4], config[5]
   local base = Keys.queue .. queue
@@ -141,5 +143,5 @@ return function(argv, now, t, seconds)
     in_chunks('zadd', base .. Keys.locks, locks, 1, 2 * count)
     in_chunks('zrem', base .. Keys.work, remove, 1, #remove)
   end
-  return need('job/render_all')(jids, jobs, count, tracked, related)
+  return need('job/render_all')(jids, jobs, count, tracked, related), count
 end

@@ -45,15 +45,18 @@ pub(crate) const COMMANDS: [&str; 37] = [
 ];
 
 /// Our own.
-pub(crate) const OURS: [&str; 17] = [
+pub(crate) const OURS: [&str; 20] = [
     "check.revert",
     "check.slice",
     "guard.cancel",
     "guard.depends",
+    "guard.finish",
+    "guard.heartbeat",
     "guard.pause",
     "guard.put",
     "guard.recur",
     "guard.requeue",
+    "guard.turn",
     "look.index",
     "look.jobs",
     "look.pop",
@@ -134,6 +137,9 @@ guard.put 15 {} 5 q m K {} 0
 guard.put 15 {} 7 q n K {} 0 depends [\"m\"]
 guard.depends 15 n '' '' j
 guard.requeue 15 {\"from\":[\"waiting\"]} '' m '' ''
+guard.turn 15 w1 1 2 q 1
+guard.heartbeat 15 w1 m ''
+guard.finish 15 w1 4 m q retry 0
 guard.pause 15 '' '' q
 guard.cancel 15 cancel m ''
 guard.recur 15 put '{\"since\":3}' q r K {} interval 10 0

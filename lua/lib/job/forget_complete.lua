@@ -1,5 +1,6 @@
 -- Deletes complete jobs older than `jobs-history` seconds and beyond the newest `jobs-history-count`.
 -- Takes: now; the stored settings `jobs-history` and `jobs-history-count`
+-- Returns: how many jobs were deleted or removed from the set
 
 -- The maximum number of jobs that one call deletes. The next call continues.
 local most = 1000
@@ -32,7 +33,8 @@ return function(now, age, count)
   -- A negative count has always meant: that many of the oldest.
   count = math.floor(count)
   local excess = count < 0 and -count or call('zcard', Keys.completed) - count
-  if excess > 0 and #old < most then
-    delete(call('zrange', Keys.completed, 0, math.min(excess, most - #old) - 1))
-  end
+  if excess <= 0 or #old >= most then return #old end
+  local beyond = call('zrange', Keys.completed, 0, math.min(excess, most - #old) - 1)
+  delete(beyond)
+  return #old + #beyond
 end

@@ -84,6 +84,13 @@ fn by_name(name: &str) -> Option<CallSpec> {
         "depends" => write(Idempotent, DEPENDS.0, DEPENDS.1).about(Jid(0)),
         "guard.call" => write(Never, "change", "changing").about(Jid(0)),
         "guard.recur" => write(Never, "change", "changing").about(Jobs),
+        "guard.finish" => write(Never, "end jobs of", "ending jobs of").about(Worker(0)),
+        "guard.turn" => {
+            write(Never, "end and pop jobs of", "ending and popping jobs of").about(Worker(0))
+        }
+        "guard.heartbeat" => {
+            write(Idempotent, "extend the locks of", "extending the locks of").about(Worker(0))
+        }
         "guard.pause" => write(Idempotent, "pause", "pausing").about(Queue(2)),
         "check.slice" => write(Never, "repair", "repairing"),
         "check.revert" => write(Idempotent, "revert", "reverting"),

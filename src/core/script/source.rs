@@ -71,6 +71,7 @@ pub(crate) const SHARED: &[(&str, Source)] = sources! { "lib/" {
     "recurring/pause",
     "recurring/paused",
     "recurring/resume",
+    "ending/complete_options",
     "queue/paused",
     "job/forget_complete",
     "failure/enter",
@@ -107,6 +108,15 @@ pub(crate) const SHARED: &[(&str, Source)] = sources! { "lib/" {
     "dependency/waiting_dependents",
     "dependency/keep_blocked",
     "queue/oldest",
+    "ending/end_jobs",
+    "ending/positions",
+    "ending/batch",
+    "ending/complete",
+    "ending/place",
+    "ending/retry",
+    "ending/fail",
+    "ending/enter_failed",
+    "value/error_text",
 } };
 
 /// The functions that only `check.slice`, `check.revert` or a refusal uses. The script holds them as
@@ -225,6 +235,9 @@ pub(crate) const COMMANDS: &[(&str, Source)] = sources! { "command/" {
     "look.pop",
     "look.status",
     "look.traces",
+    "guard.turn",
+    "guard.finish",
+    "guard.heartbeat",
     "guard.put",
     "guard.requeue",
     "guard.cancel",

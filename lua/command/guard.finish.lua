@@ -1,0 +1,15 @@
+-- Ends jobs of one worker, each as by the single command with the same words.
+-- Takes: worker, then per job: the number of its words, jid queue, then
+--   `complete data [next q] [delay s] [depends json]`, `retry delay [group [message]]` or
+--   `fail group message [data]`; empty data keeps the data of the job
+-- Returns: per job outcome and details: `done` (the new state; for `retry` the remaining tries), `gone`,
+--   `not_holder` (state, worker), `invalid` (why)
+-- Refuses: wrong words, more than 500 jobs
+-- Publishes: as `complete`, `retry` and `fail`
+return function(argv, now, t, seconds)
+  local worker = argv[3]
+  if not worker then error('Guard(): worker missing') end
+  local positions = need('ending/positions')(argv, 4)
+  local config = redis.pcall('hmget', Keys.config, 'max-job-history', 'jobs-history', 'jobs-history-count')
+  return need('ending/end_jobs')(now, t, seconds, worker, argv, positions, config[1], config[2], config[3])
+end

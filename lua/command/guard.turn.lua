@@ -1,0 +1,49 @@
+-- Ends jobs of one worker as guard.finish does, then pops further ones for it.
+-- Takes: worker total n (queue count) ..., then jobs as guard.finish takes them. `n` is the number of words of the
+--   queues. Each queue gives at most its count, all together at most `total`. A queue whose turn comes after the
+--   total is used up is not touched
+-- Returns: the rows of guard.finish; per queue the reply of pop, or a list with `invalid` and why if pop refuses
+-- Refuses: wrong words, more than 500 jobs or queues
+-- Publishes: as guard.finish and pop
+local function whole(text)
+  local n = tonumber(text)
+  if not n or n % 1 ~= 0 or n < 0 or n > 9e15 then error('Guard(): wrong number: ' .. tostring(text)) end
+  return n
+end
+
+return function(argv, now, t, seconds)
+  local worker = argv[3]
+  if not worker then error('Guard(): worker missing') end
+  local left, words = whole(argv[4]), whole(argv[5])
+  if words % 2 ~= 0 or words > 1000 or 5 + words > #argv then
+    error('Guard(): wrong number of words: ' .. argv[5])
+  end
+  local counts, fields = {}, {'max-job-history', 'jobs-history', 'jobs-history-count', 'heartbeat', 'grace-period'}
+  for i = 7, 5 + words, 2 do
+    counts[#counts + 1] = whole(argv[i])
+    fields[#fields + 1] = argv[i - 1] .. '-heartbeat'
+    fields[#fields + 1] = argv[i - 1] .. '-max-concurrency'
+  end
+  local positions = need('ending/positions')(argv, 6 + words)
+  local config = redis.pcall('hmget', Keys.config, unpack(fields))
+  local rows = need('ending/end_jobs')(now, t, seconds, worker, argv, positions, config[1], config[2], config[3])
+  local pops, pop = {}, counts[1] and need('pop', true)
+  -- What pop need not read again. It notes in `listed` that the worker is listed.
+  local known = {false, config[4], false, config[5], config[1], listed = false}
+  for i = 1, #counts do
+    local reply, taken = '{}', 0
+    local count = math.min(left, counts[i])
+    if count > 0 then
+      known[1], known[3] = config[4 + 2 * i], config[5 + 2 * i]
+      local ok
+      ok, reply, taken = pcall(pop, {'pop', t, argv[4 + 2 * i], worker, count}, now, t, seconds, known)
+      if not ok then
+        -- The endings stand: an error would hide them.
+        if not rows[1] and i == 1 then error(reply, 0) end
+        reply, taken = {'invalid', need('value/error_text')(reply)}, 0
+      end
+    end
+    pops[i], left = reply, left - (taken or 0)
+  end
+  return {rows, pops}
+end

@@ -1,0 +1,94 @@
+-- Collects what the endings of one call write to shared keys, and writes it once: locks, the list of the worker,
+-- statistics, complete jobs, queues and failure lists.
+-- Takes: now; t; seconds; worker; the stored settings `max-job-history`, `jobs-history`, `jobs-history-count`
+-- Returns: the batch `b`. `b.queue(name)` is the record of a queue; `b.fault` tests keys as value/key_fault;
+--   `b.refuse(jid)` and `b.invalid(text)` are rows of the reply; `b.flush()` writes everything
+local call = redis.call
+
+return function(now, t, seconds, worker, limit, age, most)
+  local b = {
+    now = now, t = t, seconds = seconds, worker = worker,
+    limit = tonumber(limit or 100) or 100,
+    stamp = string.format('%.20f', now),
+    held = {}, completed = {}, groups = {},
+    -- Whether anything is tracked, or has dependents among the jobs of the call.
+    any = false,
+  }
+  local day, queues, names = now - now % 86400 .. ':', {}, {}
+  -- As `progress` of value/key_fault: the batch says itself whether the call has written.
+  b.fault = need('value/key_fault')(b)
+
+  function b.queue(name)
+    local queue = queues[name]
+    if not queue then
+      queue = {base = Keys.queue .. name, json = cjson.encode(name), locks = {}, work = {}, scheduled = {}, values = {},
+        failed = 0}
+      -- The keys that every ending needs.
+      queue.bad = b.fault('zset', queue.base .. Keys.locks, 'zset', Keys.worker .. worker .. Keys.held)
+      queues[name], names[#names + 1] = queue, name
+    end
+    return queue
+  end
+
+  function b.invalid(text)
+    return {'invalid', need('value/error_text')(text)}
+  end
+
+  -- The row of a job that this worker does not hold. An old complete job may have to be deleted first.
+  function b.refuse(jid)
+    b.forget()
+    local job = call('hmget', Keys.job .. jid, 'state', 'worker')
+    if not job[1] and not job[2] then return {'gone'} end
+    return {'not_holder', job[1] or '', job[2] or ''}
+  end
+
+  -- Enters the completed jobs. As many single completions would delete 1000 old jobs each.
+  function b.forget()
+    local list = b.completed
+    if not list[1] then return end
+    b.completed = {}
+    need('value/in_chunks')('zadd', Keys.completed, list, 1, #list)
+    local forget = need('job/forget_complete')
+    for _ = 2, #list, 2 do
+      if forget(now, age, most) == 0 then break end
+    end
+  end
+
+  function b.flush()
+    if not b.wrote then return end
+    local in_chunks = need('value/in_chunks')
+    b.forget()
+    for i = 1, #names do
+      local name = names[i]
+      local queue = queues[name]
+      local locks = queue.locks
+      -- If a lock is missing, the entries of these jobs may be elsewhere. Which of them have none is not known
+      -- any more, but no entry of a job that stopped running is needed.
+      if locks[1] and in_chunks('zrem', queue.base .. Keys.locks, locks, 1, #locks) < #locks then
+        local remove = need('queue/remove_from_state_set')
+        for k = 1, #locks do pcall(remove, locks[k], 'running', name) end
+      end
+    end
+    for i = 1, #names do
+      local name = names[i]
+      local queue = queues[name]
+      if queue.values[1] then need('stats/add_values')(Keys.run .. day .. name, queue.values) end
+      if queue.work[1] then in_chunks('zadd', queue.base .. Keys.work, queue.work, 1, #queue.work) end
+      if queue.scheduled[1] then
+        in_chunks('zadd', queue.base .. Keys.scheduled, queue.scheduled, 1, #queue.scheduled)
+      end
+      if queue.listed then call('zadd', Keys.queues, 'NX', t, name) end
+      if queue.failed > 0 then
+        local count = need('stats/count')
+        count(Keys.stats .. day .. name, 'failures', queue.failed)
+        count(Keys.stats .. day .. name, 'failed', queue.failed)
+      end
+    end
+    if b.held[1] then in_chunks('zrem', Keys.worker .. worker .. Keys.held, b.held, 1, #b.held) end
+    for group, jids in pairs(b.groups) do
+      call('sadd', Keys.failures, group)
+      in_chunks('lpush', Keys.group .. group, jids, 1, #jids)
+    end
+  end
+  return b
+end

@@ -1,0 +1,134 @@
+-- Completes jobs as the command `complete` does.
+-- Takes: the batch; argv
+-- Returns: a function of jid, queue and the positions of the first and of the last word behind `complete`, which
+--   returns the row of the reply. Empty data keeps the data of the job
+-- Publishes: as `complete`
+local Job = Fields('worker', 'state', 'queue', 'priority', 'retries', 'time', 'history', 'grace', 'scheduled')
+
+return function(b, argv)
+  local call, encode, decode = redis.call, cjson.encode, cjson.decode
+  local now, t, worker, stamp = b.now, b.t, b.worker, b.stamp
+  local done = '[' .. b.seconds .. ',"done"]'
+  -- Whether the keys are sound that no queue has.
+  local sound = false
+
+  -- Makes a job wait for others. Returns what is wrong with a key, nil if nothing is.
+  local function link(jid, key, pending)
+    local bad = b.fault('list', key .. Keys.history, 'set', key .. Keys.dependencies)
+    for i = 1, #pending do bad = bad or b.fault('set', Keys.job .. pending[i] .. Keys.dependents) end
+    if bad then return bad end
+    need('dependency/link')(jid, pending)
+    b.any = true
+  end
+
+  return function(jid, queue, first, last)
+    local data = argv[first]
+    if first > last then data = nil end
+    if data ~= '' then
+      local ok, value = true, false
+      if data then ok, value = pcall(decode, data) end
+      if not ok then return b.invalid(value) end
+      if value == false then
+        return b.invalid('Complete(): Arg "data" missing or not JSON: ' .. tostring(data))
+      end
+    end
+    local following, delay, names, given
+    if last > first then
+      local ok
+      ok, following, delay, names, given = pcall(need('ending/complete_options'), argv, first + 1, last)
+      if not ok then return b.invalid(following) end
+    end
+
+    local key = Keys.job .. jid
+    local job = redis.pcall('hmget', key, unpack(Job))
+    if job.err then return b.invalid(need('value/wrong_type')(job, b.wrote, 'hash', key, 'hget', key, 'jid')) end
+    if job[Job.state] ~= 'running' or job[Job.worker] ~= worker or job[Job.queue] ~= queue then return b.refuse(jid) end
+    if names == false then return b.invalid('Complete(): Arg "depends" not JSON: ' .. given.depends) end
+    local home, target = b.queue(queue), following and b.queue(following)
+    local bad = home.bad or not sound and b.fault('zset', Keys.completed, 'zset', Keys.tracked)
+    sound = not bad
+    if target then
+      bad = bad or b.fault('zset', Keys.queues, 'zset', target.base .. Keys.work,
+        'zset', target.base .. Keys.scheduled, 'zset', target.base .. Keys.depends)
+    end
+    local history = key .. Keys.history
+    if job[Job.history] then bad = bad or b.fault('list', history) end
+    if bad then return b.invalid(bad) end
+    local pending = names and names[1] and need('dependency/pending_dependencies')(jid, names)
+    pending = pending and pending[1] and pending
+    if pending then
+      bad = link(jid, key, pending)
+      if bad then return b.invalid(bad) end
+    end
+
+    if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
+    local length
+    if following then
+      length = redis.pcall('rpush', history, done, '[' .. b.seconds .. ',"put",{"q":' .. target.json .. '}]')
+    else
+      length = redis.pcall('rpush', history, done)
+    end
+    if type(length) == 'table' then
+      return b.invalid(need('value/wrong_type')(length, b.wrote, 'list', history, 'rpush', history, done))
+    end
+    b.wrote = true
+    if length > b.limit then need('history/trim')(history, length, b.limit) end
+    local tracked, dependents = false, nil
+    if b.any then
+      tracked = call('zscore', Keys.tracked, jid)
+      dependents = redis.pcall('smembers', key .. Keys.dependents)
+    end
+    -- The placement of a blocked job cannot wait for the end of the call: another completion may release it.
+    if pending then
+      if call('zrem', home.base .. Keys.locks, jid) == 0 then
+        need('queue/remove_from_state_set')(jid, 'running', queue)
+      end
+    else
+      home.locks[#home.locks + 1] = jid
+    end
+    b.held[#b.held + 1] = jid
+    local started = tonumber(job[Job.time])
+    if not started or started - started ~= 0 then started = now end
+    home.values[#home.values + 1] = now - started
+    local retries = job[Job.retries] or '0'
+    if not string.find(retries, '^%d+$') then
+      retries = tonumber(retries) or 0
+      retries = retries - retries == 0 and need('value/whole_tries')(retries) or 0
+    end
+    if job[Job.grace] then call('hdel', key, 'grace') end
+    if tracked then call('publish', Keys.on_completed, jid) end
+
+    local state, due, quoted = 'complete', nil, encode(jid)
+    if following then
+      due = delay > 0 and string.format('%.17g', now + delay)
+      state = pending and 'depends' or due and 'scheduled' or 'waiting'
+      call('publish', Keys.on_log, '{"jid":' .. quoted .. ',"to":' .. target.json ..
+        ',"event":"advanced","queue":' .. home.json .. '}')
+    else
+      call('publish', Keys.on_log, '{"jid":' .. quoted .. ',"event":"completed","queue":' .. home.json .. '}')
+    end
+    if data == '' then
+      call('hmset', key, 'time', stamp, 'state', state, 'worker', '', 'failure', '{}', 'queue', following or '',
+        'expires', '0', 'remaining', retries)
+    else
+      call('hmset', key, 'data', data, 'time', stamp, 'state', state, 'worker', '', 'failure', '{}',
+        'queue', following or '', 'expires', '0', 'remaining', retries)
+    end
+    if not following then
+      b.completed[#b.completed + 1], b.completed[#b.completed + 2] = t, jid
+    else
+      target.listed = true
+      if pending then
+        call('zadd', target.base .. Keys.depends, t, jid)
+        if due then call('hset', key, 'scheduled', due) end
+      else
+        need('ending/place')(target, jid, due, job[Job.priority], now)
+      end
+    end
+    if job[Job.scheduled] and not (pending and due) then call('hdel', key, 'scheduled') end
+    if dependents and dependents[1] and not following then
+      need('dependency/release_dependents')(now, jid, dependents)
+    end
+    return {'done', state}
+  end
+end

@@ -1,0 +1,21 @@
+-- Reads the options of `complete`. A last word without a partner is ignored.
+-- Takes: argv; the positions of the first and of the last option
+-- Returns: the next queue, the delay, the jids of `depends` (nil if absent, false if the document is not a list
+--   of names), the words by name
+-- Refuses: wrong values; options without a next queue
+return function(argv, first, last)
+  local given = {}
+  for i = first, last, 2 do given[argv[i]] = i < last and argv[i + 1] or nil end
+  local delay, names = 0, nil
+  if given.delay then
+    delay = need('value/number')(given.delay)
+    if not delay then error('assertion failed!') end
+  end
+  if given.depends then
+    names = need('value/names')(given.depends, 'objects')
+    if names == nil then error('Complete(): Arg "depends" not JSON: ' .. given.depends) end
+  end
+  if given.delay and not given.next then error('Complete(): "delay" cannot be used without a "next".') end
+  if given.depends and not given.next then error('Complete(): "depends" cannot be used without a "next".') end
+  return given.next, delay, names, given
+end

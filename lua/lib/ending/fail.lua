@@ -1,0 +1,55 @@
+-- Fails jobs as the command `fail` does.
+-- Takes: the batch; argv
+-- Returns: a function of jid, queue and the positions of the first and of the last word behind `fail`, which
+--   returns the row of the reply. Empty data keeps the data of the job
+-- Publishes: as `fail`
+local Job = Fields('state', 'worker', 'queue', 'history', 'grace')
+
+return function(b, argv)
+  local call, encode = redis.call, cjson.encode
+  local w, seconds = encode(b.worker), b.seconds
+  return function(jid, _, first, last)
+    local group = first <= last and argv[first] or nil
+    local message = first + 1 <= last and argv[first + 1] or nil
+    local data = first + 2 <= last and argv[first + 2] or ''
+    if not group then return b.invalid('Fail(): Arg "group" missing') end
+    if not message then return b.invalid('Fail(): Arg "message" missing') end
+    if data ~= '' then
+      local ok, value = pcall(cjson.decode, data)
+      if not ok then return b.invalid(value) end
+      -- The bare document `false` has always meant "no data".
+      if value == false then
+        data = ''
+      elseif string.find(data, '\0', 1, true) then
+        data = encode(value)
+      end
+    end
+    local key = Keys.job .. jid
+    local job = redis.pcall('hmget', key, unpack(Job))
+    if job.err then return b.invalid(need('value/wrong_type')(job, b.wrote, 'hash', key, 'hget', key, 'jid')) end
+    if job[Job.state] ~= 'running' or job[Job.worker] ~= b.worker then return b.refuse(jid) end
+    local home = b.queue(job[Job.queue] or '')
+    local bad = home.bad or b.fault('list', key .. Keys.history, 'set', Keys.failures, 'list', Keys.group .. group,
+      'zset', Keys.tracked)
+    if bad then return b.invalid(bad) end
+
+    local g, m = encode(group), encode(message)
+    if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
+    need('history/append')(jid, '[' .. seconds .. ',"failed",{"group":' .. g .. ',"worker":' .. w .. '}]', b.limit)
+    b.wrote = true
+    call('publish', Keys.on_log, '{"message":' .. m .. ',"jid":' .. encode(jid) .. ',"group":' .. g ..
+      ',"event":"failed","worker":' .. w .. '}')
+    if b.any and call('zscore', Keys.tracked, jid) then call('publish', Keys.on_failed, jid) end
+    local failure = '{"group":' .. g .. ',"message":' .. m .. ',"when":' .. seconds .. ',"worker":' .. w .. '}'
+    if data ~= '' then
+      call('hmset', key, 'state', 'failed', 'worker', '', 'expires', '', 'failure', failure, 'data', data)
+    else
+      call('hmset', key, 'state', 'failed', 'worker', '', 'expires', '', 'failure', failure)
+    end
+    if job[Job.grace] then call('hdel', key, 'grace') end
+    home.locks[#home.locks + 1] = jid
+    b.held[#b.held + 1] = jid
+    need('ending/enter_failed')(b, home, jid, group)
+    return {'done', 'failed'}
+  end
+end

@@ -1,0 +1,60 @@
+-- Returns jobs to a queue, or fails them, as the command `retry` does.
+-- Takes: the batch; argv
+-- Returns: a function of jid, queue and the positions of the first and of the last word behind `retry`, which
+--   returns the row of the reply
+-- Publishes: as `retry`
+local Job = Fields('state', 'worker', 'queue', 'priority', 'remaining', 'retries', 'grace', 'history')
+
+return function(b, argv)
+  local call, now, seconds = redis.call, b.now, b.seconds
+  return function(jid, queue, first, last)
+    local text = first <= last and argv[first] or 0
+    local group = first + 1 <= last and argv[first + 1] or nil
+    local message = first + 2 <= last and argv[first + 2] or nil
+    local delay = need('value/number')(text)
+    if not delay then return b.invalid('Retry(): Arg "delay" not a number: ' .. text) end
+    local key = Keys.job .. jid
+    local job = redis.pcall('hmget', key, unpack(Job))
+    if job.err then return b.invalid(need('value/wrong_type')(job, b.wrote, 'hash', key, 'hget', key, 'jid')) end
+    if job[Job.state] ~= 'running' or job[Job.worker] ~= b.worker then return b.refuse(jid) end
+
+    local left = tonumber(job[Job.remaining]) or tonumber(job[Job.retries]) or 0
+    if left - left ~= 0 then left = 0 end
+    left = need('value/whole_tries')(left) - 1
+    local home_name, named, failure = job[Job.queue] or queue, group and message, nil
+    local home, target = b.queue(home_name), b.queue(queue)
+    local bad = home.bad or b.fault('zset', Keys.queues)
+    if named then failure = need('failure/encode')(group, message, seconds, b.worker) end
+    if left < 0 then
+      group = group or 'failed-retries-' .. queue
+      if not named then
+        failure = need('failure/encode')(group, 'Job exhausted retries in queue "' .. home_name .. '"', seconds, '')
+      end
+      bad = bad or b.fault('list', key .. Keys.history, 'set', Keys.failures, 'list', Keys.group .. group,
+        'zset', Keys.tracked)
+      if bad then return b.invalid(bad) end
+      if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
+      need('history/append')(jid, '[' .. seconds .. ',"failed",{"group":' .. cjson.encode(group) .. '}]', b.limit)
+      call('hmset', key, 'remaining', left, 'state', 'failed', 'worker', '', 'expires', '', 'failure', failure,
+        'queue', queue)
+      need('ending/enter_failed')(b, target, jid, group)
+      if b.any and call('zscore', Keys.tracked, jid) then call('publish', Keys.on_failed, jid) end
+    else
+      bad = bad or b.fault('zset', target.base .. Keys.work, 'zset', target.base .. Keys.scheduled)
+      if bad then return b.invalid(bad) end
+      local state = delay > 0 and 'scheduled' or 'waiting'
+      if failure then
+        call('hmset', key, 'remaining', left, 'state', state, 'failure', failure)
+      else
+        call('hmset', key, 'remaining', left, 'state', state)
+      end
+      if home_name ~= queue then call('hset', key, 'queue', queue) end
+      need('ending/place')(target, jid, delay > 0 and string.format('%.17g', now + delay), job[Job.priority], now)
+    end
+    b.wrote, target.listed = true, true
+    if job[Job.grace] then call('hdel', key, 'grace') end
+    home.locks[#home.locks + 1] = jid
+    b.held[#b.held + 1] = jid
+    return {'done', string.format('%.14g', left)}
+  end
+end

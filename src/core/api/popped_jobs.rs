@@ -1,0 +1,213 @@
+//! Reading the jobs that a worker receives: those of a pop, and those that it already holds.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+
+use super::guard::JOBS_PER_READ;
+use crate::clock::moment::Moment;
+use crate::core::call::reply;
+use crate::core::call::{Core, Value};
+use crate::error::Error;
+use crate::json::Json;
+use crate::model::popped_job::PoppedJob;
+use crate::name::{Name, lossless_text};
+
+/// Reads the reply of pop. The history is skipped.
+pub(crate) fn read(bytes: &[u8]) -> Result<Vec<PoppedJob>, Error> {
+    if bytes == b"{}" {
+        return Ok(Vec::new());
+    }
+    let text = lossless_text(bytes);
+    let jobs: Vec<Entry> =
+        serde_json::from_str(&text).map_err(|_| reply::unexpected("a list of jobs"))?;
+    // A text that is UTF-8 means what it says, even where it looks like a byte that is not.
+    let is_exact = matches!(text, Cow::Borrowed(_));
+    let bytes = |text: Text| match (is_exact, text.0) {
+        (true, Cow::Borrowed(text)) => text.as_bytes().to_vec(),
+        (true, Cow::Owned(text)) => text.into_bytes(),
+        (false, text) => Name::from_lossless_text(&text).into_bytes(),
+    };
+    let names = |names: Names| names.0.into_iter().map(|name| bytes(name).into()).collect();
+    let mut read: Vec<PoppedJob> = Vec::with_capacity(jobs.len());
+    for job in jobs {
+        let (klass, queue) = (bytes(job.klass), bytes(job.queue));
+        // Jobs of one reply mostly share these names.
+        let shared = |name: Vec<u8>, last: Option<&Name>| match last {
+            Some(last) if last.as_bytes() == name => last.clone(),
+            _ => Name::from(name),
+        };
+        let last = read.last();
+        let spawned_from = bytes(job.spawned_from_jid);
+        let job = PoppedJob {
+            jid: bytes(job.jid).into(),
+            klass: shared(klass, last.map(|job| &job.klass)),
+            queue: shared(queue, last.map(|job| &job.queue)),
+            data: bytes(job.data),
+            tags: names(job.tags),
+            priority: job.priority.0 as i64,
+            retries: job.retries.0 as i64,
+            remaining: job.remaining.0 as i64,
+            expires: job.expires.0,
+            spawned_from: (!spawned_from.is_empty()).then(|| spawned_from.into()),
+            dependencies: names(job.dependencies),
+        };
+        read.push(job);
+    }
+    Ok(read)
+}
+
+/// A job as pop writes it. Other members are skipped.
+#[derive(Deserialize)]
+struct Entry<'t> {
+    #[serde(borrow)]
+    jid: Text<'t>,
+    #[serde(borrow, default)]
+    klass: Text<'t>,
+    #[serde(borrow, default)]
+    queue: Text<'t>,
+    #[serde(borrow, default)]
+    data: Text<'t>,
+    #[serde(borrow, default)]
+    tags: Names<'t>,
+    #[serde(default)]
+    priority: Number,
+    #[serde(default)]
+    retries: Number,
+    #[serde(default)]
+    remaining: Number,
+    #[serde(default)]
+    expires: Number,
+    #[serde(borrow, default)]
+    spawned_from_jid: Text<'t>,
+    #[serde(borrow, default)]
+    dependencies: Names<'t>,
+}
+
+/// A text; `false`, which stands for an absent field, is empty.
+#[derive(Default)]
+struct Text<'t>(Cow<'t, str>);
+
+impl<'de: 't, 't> Deserialize<'de> for Text<'t> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Text<'t>, D::Error> {
+        struct Reader;
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Text<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a text or false")
+            }
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Text<'de>, E> {
+                Ok(Text(Cow::Borrowed(text)))
+            }
+            fn visit_str<E>(self, text: &str) -> Result<Text<'de>, E> {
+                Ok(Text(Cow::Owned(text.to_owned())))
+            }
+            fn visit_bool<E>(self, _: bool) -> Result<Text<'de>, E> {
+                Ok(Text::default())
+            }
+        }
+        deserializer.deserialize_any(Reader)
+    }
+}
+
+/// A list of texts; an empty one is `{}`.
+#[derive(Default)]
+struct Names<'t>(Vec<Text<'t>>);
+
+impl<'de: 't, 't> Deserialize<'de> for Names<'t> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Names<'t>, D::Error> {
+        struct Reader;
+        impl<'de> Visitor<'de> for Reader {
+            type Value = Names<'de>;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a list of texts")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Names<'de>, A::Error> {
+                let mut names = Vec::new();
+                while let Some(name) = items.next_element()? {
+                    names.push(name);
+                }
+                Ok(Names(names))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Names<'de>, A::Error> {
+                while members.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {}
+                Ok(Names::default())
+            }
+        }
+        deserializer.deserialize_any(Reader)
+    }
+}
+
+/// A number, whole or not.
+#[derive(Default)]
+struct Number(f64);
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Number, D::Error> {
+        f64::deserialize(deserializer).map(Number)
+    }
+}
+
+impl Core {
+    /// Reads jobs that a worker holds, without those that it holds no longer.
+    pub(super) fn held_jobs(
+        &mut self,
+        now: Moment,
+        worker: &Name,
+        jids: &[Name],
+    ) -> Result<Vec<PoppedJob>, Error> {
+        let fields = "state,worker,klass,queue,data,tags,priority,retries,remaining,expires,\
+                      spawned_from_jid,dependencies";
+        let mut held = Vec::with_capacity(jids.len());
+        for jids in jids.chunks(JOBS_PER_READ) {
+            for (jid, job) in jids.iter().zip(self.look(now, fields, jids)?) {
+                if !matches!(job, Value::Nil) {
+                    held.extend(held_job(jid, worker, job)?);
+                }
+            }
+        }
+        Ok(held)
+    }
+}
+
+/// Reads a job as `look.jobs` shows it, `None` if the worker does not hold it.
+fn held_job(jid: &Name, worker: &Name, job: Value) -> Result<Option<PoppedJob>, Error> {
+    let mut held = PoppedJob {
+        jid: jid.clone(),
+        ..PoppedJob::default()
+    };
+    let (mut is_running, mut is_own) = (false, false);
+    for (field, value) in reply::pairs(job)? {
+        if field == b"dependencies" {
+            held.dependencies = reply::names(value)?;
+            continue;
+        }
+        let Some(text) = reply::optional(value)? else {
+            continue;
+        };
+        let number = || {
+            let text = std::str::from_utf8(&text).unwrap_or_default();
+            text.parse::<f64>().unwrap_or_default()
+        };
+        match field.as_slice() {
+            b"state" => is_running = text == b"running",
+            b"worker" => is_own = text == worker.as_bytes(),
+            b"klass" => held.klass = text.into(),
+            b"queue" => held.queue = text.into(),
+            b"priority" => held.priority = number() as i64,
+            b"retries" => held.retries = number() as i64,
+            b"remaining" => held.remaining = number() as i64,
+            b"expires" => held.expires = number(),
+            b"spawned_from_jid" => held.spawned_from = Some(text.into()),
+            b"tags" => {
+                let tags = Json::read(&text).and_then(|tags| tags.names());
+                held.tags = tags.unwrap_or_default();
+            }
+            b"data" => held.data = text,
+            _ => {}
+        }
+    }
+    Ok((is_running && is_own).then_some(held))
+}

@@ -1,0 +1,296 @@
+//! The turns of a worker: it ends the jobs that are ready and pops further ones, in one call.
+
+use std::borrow::Cow;
+
+use super::index::Index;
+use super::popped_jobs;
+use crate::clock::duration::seconds;
+use crate::clock::moment::Moment;
+use crate::core::call::call_spec::{RetryClass, Subject};
+use crate::core::call::reply;
+use crate::core::call::{Call, Core, Value};
+use crate::error::{Error, Kind};
+use crate::json::quote::array;
+use crate::model::bulk::MAX_JOBS_PER_CALL;
+use crate::model::ending::{EndingOutcome, EndingWay, JobEnding, LockOutcome};
+use crate::model::popped_job::PoppedJob;
+use crate::name::Name;
+
+/// The reply to a turn.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Turn {
+    /// What became of the jobs that ended, in their order.
+    pub endings: Vec<EndingOutcome>,
+    /// The jobs that the worker holds now, in the order of the queues.
+    pub jobs: Vec<PoppedJob>,
+    /// The queues whose pop the core refused after the endings, and why.
+    pub refused: Vec<(Name, String)>,
+}
+
+/// How the errors of these calls speak.
+const END: (&str, &str) = ("end jobs of", "ending jobs of");
+const TURN: (&str, &str) = ("end and pop jobs of", "ending and popping jobs of");
+const EXTEND: (&str, &str) = ("extend the locks of", "extending the locks of");
+
+impl Core {
+    /// Ends jobs of a worker, in order. A reply that is lost is asked for again; then the outcome of
+    /// an ending that was applied is `Done`.
+    pub fn finish(
+        &mut self,
+        now: Moment,
+        worker: &Name,
+        jobs: &[JobEnding],
+    ) -> Result<Vec<EndingOutcome>, Error> {
+        self.end(now, worker, jobs, false)
+    }
+
+    /// Ends jobs of a worker that an earlier call with the same `now` may have ended, as a turn whose
+    /// reply was lost.
+    pub fn finish_again(
+        &mut self,
+        now: Moment,
+        worker: &Name,
+        jobs: &[JobEnding],
+    ) -> Result<Vec<EndingOutcome>, Error> {
+        self.end(now, worker, jobs, true)
+    }
+
+    /// `again`: an earlier call may have ended the jobs.
+    fn end(
+        &mut self,
+        now: Moment,
+        worker: &Name,
+        jobs: &[JobEnding],
+        again: bool,
+    ) -> Result<Vec<EndingOutcome>, Error> {
+        let chunks = || jobs.chunks(MAX_JOBS_PER_CALL);
+        let calls: Vec<Call> = chunks()
+            .map(|jobs| {
+                let call = Call::write("guard.finish", RetryClass::Guarded, END.0, END.1);
+                add_endings(call.arg(worker).about(Subject::Worker(0)), jobs)
+            })
+            .collect();
+        let replies = self.replies(now, &calls);
+        let none_applied = replies.iter().all(|reply| reply.result.is_err());
+        let mut outcomes = Vec::with_capacity(jobs.len());
+        for (jobs, reply) in chunks().zip(replies) {
+            match reply.result {
+                Ok(rows) => {
+                    let mut ended = read_endings(rows, jobs)?;
+                    if again || reply.repeated {
+                        self.settle_endings(now, worker, jobs, &mut ended);
+                    }
+                    outcomes.append(&mut ended);
+                }
+                Err(error) if none_applied => return Err(error),
+                // The other calls ended jobs: an error would hide that.
+                Err(_) => outcomes.extend(jobs.iter().map(|_| EndingOutcome::Unknown)),
+            }
+        }
+        Ok(outcomes)
+    }
+
+    /// Ends jobs of a worker, then pops further ones for it: from each queue, in order, up to its
+    /// count, and up to `total` in all. After a lost reply the error is of the kind `Unknown`: then
+    /// `finish_again` with the same `now` tells what became of the endings, and `take_over` finds the
+    /// jobs that were popped.
+    pub fn turn(
+        &mut self,
+        now: Moment,
+        worker: &Name,
+        total: u64,
+        queues: &[(Name, u64)],
+        jobs: &[JobEnding],
+    ) -> Result<Turn, Error> {
+        let first = jobs.len().saturating_sub(1) / MAX_JOBS_PER_CALL * MAX_JOBS_PER_CALL;
+        let (first, last) = jobs.split_at(first);
+        let mut turn = Turn::default();
+        if !first.is_empty() {
+            turn.endings = self.finish(now, worker, first)?;
+        }
+        let call = Call::write("guard.turn", RetryClass::Never, TURN.0, TURN.1);
+        let call = call.arg(worker).about(Subject::Worker(0));
+        let mut call = call
+            .arg(total.to_string())
+            .arg((2 * queues.len()).to_string());
+        for (queue, count) in queues {
+            call = call.arg(queue).arg(count.to_string());
+        }
+        let reply = reply::list(self.call(now, add_endings(call, last))?)?;
+        let [rows, pops] =
+            <[Value; 2]>::try_from(reply).map_err(|_| reply::unexpected("a turn"))?;
+        turn.endings.append(&mut read_endings(rows, last)?);
+        for ((queue, _), pop) in queues.iter().zip(reply::list(pops)?) {
+            match pop {
+                Value::Array(refusal) => {
+                    let why = refusal.into_iter().nth(1).map(reply::bytes);
+                    let why = why.transpose()?.unwrap_or_default();
+                    let why = String::from_utf8_lossy(&why).into_owned();
+                    turn.refused.push((queue.clone(), why));
+                }
+                jobs => turn
+                    .jobs
+                    .append(&mut popped_jobs::read(&reply::bytes(jobs)?)?),
+            }
+        }
+        Ok(turn)
+    }
+
+    /// Extends the locks of a worker.
+    pub fn extend_locks(
+        &mut self,
+        now: Moment,
+        worker: &Name,
+        jids: &[Name],
+    ) -> Result<Vec<LockOutcome>, Error> {
+        let extend = |jids: &[Name]| {
+            let call = Call::write(
+                "guard.heartbeat",
+                RetryClass::Idempotent,
+                EXTEND.0,
+                EXTEND.1,
+            );
+            let call = call.arg(worker).about(Subject::Worker(0));
+            call.args(jids.iter().flat_map(|jid| [jid.as_bytes(), b""]))
+        };
+        let calls: Vec<Call> = jids.chunks(MAX_JOBS_PER_CALL).map(extend).collect();
+        let mut outcomes = Vec::with_capacity(jids.len());
+        for rows in self.calls(now, &calls) {
+            for row in reply::list(rows?)? {
+                outcomes.push(read_lock(row)?);
+            }
+        }
+        match outcomes.len() == jids.len() {
+            true => Ok(outcomes),
+            false => Err(reply::unexpected("one outcome per lock")),
+        }
+    }
+
+    /// Returns the jobs that the worker holds and does not know: those of a pop whose reply was lost.
+    /// Their locks are extended, which proves that they are still held.
+    pub fn take_over(
+        &mut self,
+        now: Moment,
+        worker: &Name,
+        known: impl Fn(&Name) -> bool,
+    ) -> Result<Vec<PoppedJob>, Error> {
+        let mut jids = self.members(now, &Index::Worker(worker.clone()))?;
+        jids.retain(|jid| !known(jid));
+        if jids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let locks = self.extend_locks(now, worker, &jids)?;
+        let held = jids.into_iter().zip(locks);
+        let held: Vec<Name> = held
+            .filter(|(_, lock)| matches!(lock, LockOutcome::Extended(_)))
+            .map(|(jid, _)| jid)
+            .collect();
+        self.held_jobs(now, worker, &held)
+    }
+}
+
+/// Adds the words of endings to a call.
+fn add_endings(mut call: Call, jobs: &[JobEnding]) -> Call {
+    for job in jobs {
+        let mut words: Vec<Cow<[u8]>> =
+            vec![job.jid.as_bytes().into(), job.queue.as_bytes().into()];
+        match &job.way {
+            EndingWay::Complete { data, next } => {
+                words.push(b"complete".into());
+                words.push(data.as_deref().unwrap_or_default().into());
+                if let Some(next) = next {
+                    words.extend([b"next".into(), next.queue.as_bytes().into()]);
+                    let delay = seconds(next.delay).into_bytes();
+                    words.extend([b"delay".into(), delay.into()]);
+                    let depends = array(next.depends.iter().map(Name::as_bytes));
+                    words.extend([b"depends".into(), depends.into()]);
+                }
+            }
+            EndingWay::Retry { delay, why } => {
+                words.push(b"retry".into());
+                words.push(seconds(*delay).into_bytes().into());
+                if let Some(why) = why {
+                    words.extend([why.group.as_bytes().into(), why.message.as_bytes().into()]);
+                }
+            }
+            EndingWay::Fail { why, data } => {
+                words.push(b"fail".into());
+                words.extend([why.group.as_bytes().into(), why.message.as_bytes().into()]);
+                words.push(data.as_deref().unwrap_or_default().into());
+            }
+        }
+        call.push_arg(words.len().to_string().as_bytes());
+        words.iter().for_each(|word| call.push_arg(word));
+    }
+    call
+}
+
+/// Reads `[outcome, detail …]` of each job.
+fn read_endings(rows: Value, jobs: &[JobEnding]) -> Result<Vec<EndingOutcome>, Error> {
+    let rows = reply::list(rows)?;
+    if rows.len() != jobs.len() {
+        return Err(reply::unexpected("one outcome per job"));
+    }
+    jobs.iter()
+        .zip(rows)
+        .map(|(job, row)| read_ending(row, job))
+        .collect()
+}
+
+fn read_ending(row: Value, job: &JobEnding) -> Result<EndingOutcome, Error> {
+    let row = reply::names(row)?;
+    let words: Vec<&[u8]> = row.iter().map(Name::as_bytes).collect();
+    Ok(match words[..] {
+        [b"done", detail] => match &job.way {
+            EndingWay::Retry { delay, .. } => {
+                let left: Option<f64> = std::str::from_utf8(detail)
+                    .ok()
+                    .and_then(|left| left.parse().ok());
+                let left = left.ok_or_else(|| reply::unexpected("a number of retries"))? as i64;
+                let state = match (left < 0, delay.is_zero()) {
+                    (true, _) => "failed",
+                    (false, false) => "scheduled",
+                    (false, true) => "waiting",
+                };
+                EndingOutcome::Done {
+                    state: state.into(),
+                    remaining: Some(left),
+                }
+            }
+            _ => EndingOutcome::Done {
+                state: detail.into(),
+                remaining: None,
+            },
+        },
+        [b"gone"] => EndingOutcome::Gone,
+        [b"not_holder", state, worker] => EndingOutcome::NotHolder {
+            state: state.into(),
+            worker: worker.into(),
+        },
+        [b"invalid", why] => EndingOutcome::Invalid(String::from_utf8_lossy(why).into_owned()),
+        _ => return Err(reply::unexpected("the outcome of an ending")),
+    })
+}
+
+fn read_lock(row: Value) -> Result<LockOutcome, Error> {
+    let row = reply::names(row)?;
+    let words: Vec<&[u8]> = row.iter().map(Name::as_bytes).collect();
+    Ok(match words[..] {
+        [b"done", expires] => {
+            let expires = std::str::from_utf8(expires)
+                .ok()
+                .and_then(|at| at.parse().ok());
+            LockOutcome::Extended(expires.ok_or_else(|| reply::unexpected("a time"))?)
+        }
+        [b"gone"] => LockOutcome::Gone,
+        [b"not_holder", ..] => LockOutcome::Lost,
+        [b"invalid", why] => {
+            let why = String::from_utf8_lossy(why).into_owned();
+            return Err(Error::new(
+                Kind::Error,
+                format!("cannot extend a lock: {why}"),
+            ));
+        }
+        _ => return Err(reply::unexpected("the outcome of a lock")),
+    })
+}

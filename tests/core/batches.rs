@@ -1,0 +1,416 @@
+//! `guard.finish`, `guard.turn` and `guard.heartbeat` do exactly what the single commands do in order.
+//!
+//! Two servers are brought into the same random state by the same calls. Then one makes a call for
+//! many jobs, the other the single commands: replies, events and all keys agree.
+
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::test_runner::TestCaseError;
+
+use super::model::Model;
+use super::property::{Step, fill, settings, step};
+use crate::support::core::{Core, Key, Reply, short, words};
+use crate::support::random;
+
+/// One job of a call, as the words of guard.finish without their number. `@` words are those of
+/// [`fill`].
+fn ending() -> impl Strategy<Value = String> {
+    let one = |of: &'static [&'static str]| select(of).prop_map(str::to_owned);
+    let job = || {
+        prop_oneof![
+            8 => (0..9).prop_map(|n| format!("@running{n}")),
+            1 => (0..9).prop_map(|n| format!("@any{n}")),
+            1 => one(&["a", "b", "nope"]),
+        ]
+    };
+    let queue = || prop_oneof![9 => Just("@q".to_owned()), 1 => one(&["q", "p"])];
+    let data = || one(&["''", "''", "{}", "[]", r#"{"a":[1]}"#, "false", "{"]);
+    let jids = || {
+        prop::collection::vec((0..9).prop_map(|n| format!("@any{n}")), 0..3)
+            .prop_map(|jids| serde_json::to_string(&jids).unwrap())
+    };
+    let depends = prop_oneof![6 => jids(), 1 => one(&["7", r#"{"a":1}"#, "[["])];
+    let next = (
+        one(&["q", "p", "@q"]),
+        one(&["", "", " delay 0", " delay 20", " delay -1", " delay x"]),
+        prop_oneof![2 => Just(String::new()), 1 => depends.prop_map(|jids| format!(" depends {jids}"))],
+    )
+        .prop_map(|(queue, delay, depends)| format!(" next {queue}{delay}{depends}"));
+    let odd = one(&[" next", " delay 5", " nope x", " next q next"]);
+    let options = prop_oneof![6 => Just(String::new()), 4 => next, 1 => odd];
+    let complete =
+        (data(), options).prop_map(|(data, options)| format!("complete {data}{options}"));
+    let retry = one(&["", " 0", " 15", " 15 G", " 0 G M", " x", " -1"])
+        .prop_map(|rest| format!("retry{rest}"));
+    let fail = (
+        one(&[" G", " G M", " 'upload error' M", ""]),
+        prop_oneof![1 => Just(String::new()), 1 => data()],
+    )
+        .prop_map(|(why, data)| match why.split(' ').count() {
+            3.. => format!("fail{why} {data}"),
+            _ => format!("fail{why}"),
+        });
+    let way = prop_oneof![5 => complete, 3 => retry, 2 => fail];
+    (job(), queue(), way).prop_map(|(jid, queue, way)| format!("{jid} {queue} {way}"))
+}
+
+/// A call for many jobs.
+#[derive(Clone, Debug)]
+enum Batch {
+    Finish(Vec<String>),
+    /// The queues with their counts, the total, the endings.
+    Turn(Vec<(String, u64)>, u64, Vec<String>),
+    /// Jobs with their data.
+    Heartbeat(Vec<(String, String)>),
+}
+
+fn batch() -> impl Strategy<Value = Batch> {
+    let endings = || prop::collection::vec(ending(), 0..7);
+    let queues = prop::collection::vec(
+        (
+            select(&["q", "q", "p"][..]).prop_map(str::to_owned),
+            0..4_u64,
+        ),
+        0..4,
+    );
+    let beat = (
+        prop_oneof![4 => (0..9).prop_map(|n| format!("@running{n}")), 1 => (0..9).prop_map(|n| format!("@any{n}"))],
+        select(&["", "", "{}", "[1]", "false", "{"][..]).prop_map(str::to_owned),
+    );
+    prop_oneof![
+        3 => endings().prop_map(Batch::Finish),
+        4 => (queues, 0..8_u64, endings()).prop_map(|(queues, total, endings)| Batch::Turn(queues, total, endings)),
+        1 => prop::collection::vec(beat, 1..5).prop_map(Batch::Heartbeat),
+    ]
+}
+
+/// The worker of a batch is that of the first running job, or `w1`.
+fn worker_of(model: &Model) -> String {
+    let running = model.keys.0.iter().find_map(|(name, key)| match key {
+        Key::Hash(job) if name.starts_with("ql:j:") && job.get("state")? == "running" => {
+            job.get("worker").cloned()
+        }
+        _ => None,
+    });
+    running.unwrap_or_else(|| "w1".into())
+}
+
+fn call(core: &mut Core, words: &[String]) -> Result<Reply, String> {
+    let words: Vec<&[u8]> = words.iter().map(|word| word.as_bytes()).collect();
+    core.call(&words)
+}
+
+/// The outcome of a single command, as the batch reports it.
+fn outcome(core: &mut Core, jid: &str, way: &str, result: Result<Reply, String>) -> Vec<String> {
+    let text = match result {
+        Ok(reply) => {
+            let detail = match (way, reply) {
+                ("complete", state) => state.text().to_owned(),
+                ("retry", left) => left.int().to_string(),
+                _ => "failed".to_owned(),
+            };
+            return vec!["done".into(), detail];
+        }
+        Err(error) => short(&error),
+    };
+    let text = text.strip_prefix("user_script:N: ").unwrap_or(&text);
+    let held = [
+        "not currently running",
+        "another worker",
+        "given to",
+        "another queue",
+    ];
+    if text.contains("does not exist") {
+        return vec!["gone".into()];
+    }
+    if text.contains("Job ") && held.iter().any(|part| text.contains(part)) {
+        let field = |core: &mut Core, name| core.field(jid, name).unwrap_or_default();
+        return vec![
+            "not_holder".into(),
+            field(core, "state"),
+            field(core, "worker"),
+        ];
+    }
+    vec!["invalid".into(), text.to_owned()]
+}
+
+/// Makes the single commands of endings.
+fn end_each(core: &mut Core, now: &str, worker: &str, endings: &[Vec<String>]) -> Vec<Vec<String>> {
+    let mut rows = Vec::new();
+    for ending in endings {
+        let [jid, queue, way, rest @ ..] = ending.as_slice() else {
+            panic!("an ending has three words");
+        };
+        let stored = |core: &mut Core, data: &String| match data.is_empty() {
+            true => core.field(jid, "data").unwrap_or_else(|| "{}".into()),
+            false => data.clone(),
+        };
+        let mut words: Vec<String> = match way.as_str() {
+            "complete" => [way, now, jid, worker, queue].map(str::to_owned).to_vec(),
+            "retry" => [way, now, jid, queue, worker].map(str::to_owned).to_vec(),
+            _ => [way, now, jid, worker].map(str::to_owned).to_vec(),
+        };
+        for (at, word) in rest.iter().enumerate() {
+            match (way.as_str(), at) {
+                ("complete", 0) | ("fail", 2) => words.push(stored(core, word)),
+                _ => words.push(word.clone()),
+            }
+        }
+        let result = call(core, &words);
+        rows.push(outcome(core, jid, way, result));
+    }
+    rows
+}
+
+fn rows(reply: &Reply) -> Vec<Vec<String>> {
+    reply.list().iter().map(Reply::texts).collect()
+}
+
+/// Plays a batch on one server and the single commands on the other.
+fn play_batch(
+    many: &mut Core,
+    single: &mut Core,
+    now: f64,
+    model: &Model,
+    batch: &Batch,
+) -> Result<String, TestCaseError> {
+    let time = format!("{now}");
+    let worker = worker_of(model);
+    let filled = |endings: &[String]| -> Vec<Vec<String>> {
+        let lines = endings.iter().map(|line| {
+            // The first word stands for the command, and `fill` adds the time behind it.
+            let words = fill(&format!("x {line}"), now, model);
+            words[2..].to_vec()
+        });
+        lines.collect()
+    };
+    let add = |argv: &mut Vec<String>, endings: &[Vec<String>]| {
+        for ending in endings {
+            argv.push(ending.len().to_string());
+            argv.extend(ending.iter().cloned());
+        }
+    };
+    let (argv, seen, wanted) = match batch {
+        Batch::Finish(endings) => {
+            let endings = filled(endings);
+            let mut argv = vec!["guard.finish".into(), time.clone(), worker.clone()];
+            add(&mut argv, &endings);
+            let seen = call(many, &argv).map(|reply| (rows(&reply), Vec::new()));
+            (
+                argv,
+                seen,
+                (end_each(single, &time, &worker, &endings), Vec::new()),
+            )
+        }
+        Batch::Turn(queues, total, endings) => {
+            let endings = filled(endings);
+            let mut argv = vec!["guard.turn".into(), time.clone(), worker.clone()];
+            argv.extend([total.to_string(), (2 * queues.len()).to_string()]);
+            for (queue, count) in queues {
+                argv.extend([queue.clone(), count.to_string()]);
+            }
+            add(&mut argv, &endings);
+            let seen = call(many, &argv).map(|reply| {
+                let [ended, pops] = reply.list() else {
+                    panic!("two lists: {reply:?}");
+                };
+                (rows(ended), pops.texts())
+            });
+            let ended = end_each(single, &time, &worker, &endings);
+            let (mut left, mut pops) = (*total, Vec::new());
+            for (queue, count) in queues {
+                let count = left.min(*count);
+                if count == 0 {
+                    pops.push("{}".to_owned());
+                    continue;
+                }
+                let words = ["pop", &time, queue, &worker, &count.to_string()].map(str::to_owned);
+                let reply = call(single, &words).expect("a pop");
+                left -= reply.json().as_array().map_or(0, Vec::len) as u64;
+                pops.push(reply.text().to_owned());
+            }
+            (argv, seen, (ended, pops))
+        }
+        Batch::Heartbeat(beats) => {
+            let mut argv = vec!["guard.heartbeat".into(), time.clone(), worker.clone()];
+            let mut wanted = Vec::new();
+            for (jid, data) in beats {
+                let jid = fill(&format!("x {jid}"), now, model).pop().expect("a jid");
+                argv.extend([jid.clone(), data.clone()]);
+                let mut words: Vec<String> = ["heartbeat", &time, &jid, &worker]
+                    .map(str::to_owned)
+                    .to_vec();
+                words.extend((!data.is_empty()).then(|| data.clone()));
+                wanted.push(match call(single, &words) {
+                    Ok(ends) => vec!["done".into(), ends.int().to_string()],
+                    Err(error) => outcome(single, &jid, "heartbeat", Err(error)),
+                });
+            }
+            let seen = call(many, &argv).map(|reply| {
+                let mut rows = rows(&reply);
+                // The single command replies in whole seconds.
+                for row in rows.iter_mut().filter(|row| row[0] == "done") {
+                    row[1] = (row[1].parse::<f64>().expect("a time") as i64).to_string();
+                }
+                (rows, Vec::new())
+            });
+            (argv, seen, (wanted, Vec::new()))
+        }
+    };
+    let line = argv.join(" ");
+    let seen = seen.map_err(|error| TestCaseError::fail(format!("`{line}`: {error}")))?;
+    prop_assert_eq!(&seen, &wanted, "\n{}\nanswers (left), not (right)", line);
+    Ok(line)
+}
+
+fn play(
+    many: &mut Core,
+    single: &mut Core,
+    steps: &[(Step, Option<Batch>)],
+) -> Result<(), TestCaseError> {
+    many.flush();
+    single.flush();
+    let mut model = Model::default();
+    let mut now = 1000.0;
+    let mut lines = Vec::new();
+    for (step, batch) in steps {
+        now += step.after;
+        let argv = fill(&step.line, now, &model);
+        lines.push(argv.join(" "));
+        _ = call(many, &argv);
+        _ = call(single, &argv);
+        model.keys = many.dump();
+        prop_assert_eq!(&model.keys, &single.dump(), "both begin alike");
+        many.events();
+        single.events();
+        let Some(batch) = batch else { continue };
+        lines.push(play_batch(many, single, now, &model, batch)?);
+        let script = lines.join("\n    ");
+        prop_assert_eq!(
+            many.events(),
+            single.events(),
+            "\n    {}\npublishes (left), not (right)",
+            &script
+        );
+        model.keys = many.dump();
+        prop_assert_eq!(
+            &model.keys,
+            &single.dump(),
+            "\n    {}\nleaves (left), not (right)",
+            &script
+        );
+    }
+    Ok(())
+}
+
+#[test]
+fn a_call_for_many_jobs_does_what_single_commands_do_in_order() {
+    let (mut many, mut single) = (Core::new(), Core::new());
+    let fast = settings().prop_map(|line| Step { after: 0.0, line });
+    let pop = (
+        select(&["q", "q", "p"][..]),
+        select(&["w1", "w1", "w1", "w2", "''"][..]),
+        1..5_u32,
+        select(&[0.0, 0.25, 1.0, 70.0][..]),
+    )
+        .prop_map(|(queue, worker, count, after)| Step {
+            after,
+            line: format!("pop {queue} {worker} {count}"),
+        });
+    let calm = (
+        prop_oneof![1 => fast, 5 => step(false), 3 => pop],
+        prop::option::weighted(0.3, batch()),
+    );
+    let start = select(&[0.0, 0.0, 1_700_040_000.0][..]).prop_map(|after| {
+        let line = "length q".to_owned();
+        (Step { after, line }, None)
+    });
+    let steps = (start, prop::collection::vec(calm, 1..60))
+        .prop_map(|(start, steps)| [vec![start], steps].concat());
+    random::property(150, steps, |steps| play(&mut many, &mut single, &steps));
+}
+
+#[test]
+fn endings_of_jobs_whose_locks_are_elsewhere_find_them() {
+    let mut core = Core::new();
+    for jid in ["a", "b", "c"] {
+        core.all(&format!("put 1 '' q {jid} K {{}} 0; pop 2 q w 1"));
+    }
+    // As the `retry` of an older script into another queue leaves it.
+    core.redis("ZREM ql:q:q-locks b");
+    core.redis("ZADD ql:queues 1 p");
+    core.redis("ZADD ql:q:p-work 5 b");
+    core.ok("guard.finish 3 w 4 a q complete '' 4 b q complete '' 4 c q retry 0");
+    let keys = core.dump();
+    assert!(!keys.has("ql:q:p-work") && !keys.has("ql:q:q-locks") && !keys.has("ql:w:w:jobs"));
+    assert_eq!(keys.zset("ql:q:q-work").len(), 1, "{keys:?}");
+}
+
+#[test]
+fn a_key_of_a_wrong_type_leaves_the_other_jobs_alone() {
+    for (key, bad) in [
+        ("ql:j:a-history", "a"),
+        ("ql:q:q-locks", "a b c"),
+        ("ql:w:w:jobs", "a b c"),
+        ("ql:completed", "a"),
+        ("ql:f:G", "b"),
+        ("ql:q:q-work", "c"),
+        ("ql:s:run:0:q", ""),
+        ("ql:s:stats:0:q", ""),
+        ("ql:config", ""),
+    ] {
+        let mut core = Core::new();
+        core.all("put 1 '' q a K {} 0; put 1 '' q b K {} 0; put 1 '' q c K {} 0; pop 2 q w 3");
+        core.redis(&format!("DEL {key}"));
+        core.redis(&format!("SET {key} damaged"));
+        let before = core.dump();
+        let call = "guard.finish 3 w 4 a q complete '' 5 b q fail G M 4 c q retry 0";
+        let rows = rows(&core.ok(call));
+        for (jid, row) in ["a", "b", "c"].into_iter().zip(rows) {
+            let is_bad = words(bad).contains(&jid.to_owned());
+            assert_eq!(
+                row[0],
+                if is_bad { "invalid" } else { "done" },
+                "{key}: {jid}: {row:?}"
+            );
+            if is_bad {
+                assert_eq!(core.state(jid), "running", "{key}");
+                let history = format!("ql:j:{jid}-history");
+                assert_eq!(core.dump().0.get(&history), before.0.get(&history), "{key}");
+            }
+        }
+    }
+}
+
+#[test]
+fn wrong_words_are_refused_before_anything_changes() {
+    let mut core = Core::new();
+    core.all("put 1 '' q a K {} 0; pop 2 q w 1");
+    for line in [
+        "guard.finish 3",
+        "guard.finish 3 w 5 a q complete",
+        "guard.finish 3 w x a q complete",
+        "guard.finish 3 w 2 a q",
+        "guard.finish 3 w 4 a q cancel ''",
+        "guard.finish 3 w 4 a q complete '' 3 a q nope",
+        "guard.turn 3",
+        "guard.turn 3 w",
+        "guard.turn 3 w 1",
+        "guard.turn 3 w -1 2 q 1 4 a q complete ''",
+        "guard.turn 3 w 1 1 q 4 a q complete ''",
+        "guard.turn 3 w 1 2 q 1.5 4 a q complete ''",
+        "guard.turn 3 w 1 40 q 1 4 a q complete ''",
+        "guard.heartbeat 3",
+        "guard.heartbeat 3 w a",
+    ] {
+        let error = short(&core.refused(line));
+        assert!(
+            error.starts_with("user_script:N: Guard(): "),
+            "{line}: {error}"
+        );
+    }
+    let many = " 4 a q complete ''".repeat(501);
+    core.refused(&format!("guard.finish 3 w{many}"));
+    core.refused(&format!("guard.turn 3 w 0 0{many}"));
+    core.refused(&format!("guard.heartbeat 3 w{}", " a ''".repeat(501)));
+}
