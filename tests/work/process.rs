@@ -21,7 +21,7 @@ use qless::internals::process::{
 };
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 use rustix::process::{
-    Pid, Resource, Rlimit, Signal, getpid, kill_process, setrlimit, test_kill_process,
+    Pid, Resource, Rlimit, Signal, getpid, getrlimit, kill_process, setrlimit, test_kill_process,
 };
 
 /// No test waits longer than this.
@@ -701,7 +701,7 @@ fn a_system_without_free_descriptors_may_have_some_later() {
         let before = count();
         let limit = Rlimit {
             current: Some(before as u64 + 20),
-            maximum: None,
+            ..getrlimit(Resource::Nofile)
         };
         setrlimit(Resource::Nofile, limit).unwrap();
         let mut started = 0;
