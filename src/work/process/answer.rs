@@ -12,7 +12,7 @@ use std::time::Duration;
 use crate::clock::duration;
 use crate::input::fields::Fields;
 use crate::json::syntax::{self, Fault, Shape, Wrong};
-use crate::model::ending::{EndingWay, FailureReason, NextQueue};
+use crate::model::ending::{EndingWay, FailureReason, JobEnding, NextQueue};
 use crate::name::{Name, refuse_new, reserved};
 use crate::text::{Harmless, cut};
 
@@ -25,6 +25,7 @@ pub struct Answer {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum AnswerKind {
+    /// The group of a retry is empty if only a message is given; [`Answer::ending`] fills it in.
     Ending(EndingWay),
     /// A text for the history of the job.
     Progress(Name),
@@ -46,6 +47,24 @@ const FAIL: &[&str] = &["result", "group", "message", "data"];
 const PROGRESS: &[&str] = &["progress"];
 
 impl Answer {
+    /// Returns the end of the job, which runs in this queue; `None` if the answer is no end.
+    pub fn ending(self, queue: &Name) -> Option<JobEnding> {
+        let AnswerKind::Ending(mut way) = self.what else {
+            return None;
+        };
+        if let EndingWay::Retry { why: Some(why), .. } = &mut way
+            && why.group.is_empty()
+        {
+            // The group that the core uses by itself, but it takes no message without a group.
+            why.group = Name::from([b"failed-retries-", queue.as_bytes()].concat());
+        }
+        Some(JobEnding {
+            jid: self.jid,
+            queue: queue.clone(),
+            way,
+        })
+    }
+
     /// Reads a line. A member that is `null` counts as missing, also `data`: a job whose data shall
     /// become `null` would lose it to each program that writes all members.
     pub fn read(line: &[u8]) -> Result<Answer, BadAnswer> {
@@ -154,11 +173,10 @@ fn retry_reason(fields: &Fields) -> Result<Option<FailureReason>, String> {
     let message = fields.name("message").map_err(describe)?;
     match (group, message) {
         (None, None) => Ok(None),
-        (Some(group), message) => Ok(Some(FailureReason {
-            group,
+        (group, message) => Ok(Some(FailureReason {
+            group: group.unwrap_or_default(),
             message: message.unwrap_or_default(),
         })),
-        (None, Some(_)) => Err("`message` expects `group` beside it".into()),
     }
 }
 
@@ -220,6 +238,8 @@ fn describe_fault(fault: Fault) -> String {
 
 #[cfg(test)]
 mod tests {
+    use expect_test::expect;
+
     use super::*;
 
     fn read(line: &str) -> Result<(String, AnswerKind), (Option<String>, String)> {
@@ -293,13 +313,32 @@ mod tests {
     }
 
     #[test]
+    fn a_retry_with_a_message_alone_has_the_group_of_the_core() {
+        let answer = Answer::read(br#"{"jid":"a","result":"retry","message":"m"}"#).unwrap();
+        let ending = answer.ending(&Name::from("q")).unwrap();
+        let why = FailureReason {
+            group: Name::from("failed-retries-q"),
+            message: Name::from("m"),
+        };
+        assert_eq!(
+            ending.way,
+            EndingWay::Retry {
+                delay: Duration::ZERO,
+                why: Some(why)
+            }
+        );
+        let answer = Answer::read(br#"{"jid":"a","progress":"m"}"#).unwrap();
+        assert_eq!(answer.ending(&Name::from("q")), None);
+    }
+
+    #[test]
     fn a_job_that_is_not_utf8_is_named_by_its_bytes() {
         let line = br#"{"jid":"\\xff","jid_bytes":"/w==","result":"complete"}"#;
         assert_eq!(Answer::read(line).unwrap().jid, Name::from(&b"\xff"[..]));
         let line = b"{\"jid\":\"\xff\",\"result\":\"complete\"}";
         assert_eq!(
             Answer::read(line).unwrap_err().reason,
-            "column 9: expected UTF-8"
+            "column 9: byte 0xff is not UTF-8"
         );
     }
 
@@ -309,140 +348,100 @@ mod tests {
             r#"{{"jid":"a","result":"complete","next":"{}"}}"#,
             "q".repeat(513)
         );
-        for (line, jid, reason) in [
-            ("", None, "column 1: expected `{`, not the end"),
-            ("done", None, "column 1: expected `{`, not `d`"),
-            ("[1]", None, "column 1: expected `{`, not `[`"),
-            ("{}", None, "there is no `jid` in it"),
-            (
-                r#"{"jid":7,"result":"complete"}"#,
-                None,
-                "`jid` expects a text, not `7`",
-            ),
-            (r#"{"jid":"","result":"complete"}"#, None, "`jid` is empty"),
-            (
-                r#"{"jid":"a"}"#,
-                Some("a"),
-                "there is neither `result` nor `progress` in it",
-            ),
-            (
-                r#"{"jid":"a","result":"complete""#,
-                Some("a"),
-                "column 31: expected `,` or `}`, not the end",
-            ),
-            (
-                r#"{"jid":"a","result":"complete","data":NaN}"#,
-                Some("a"),
-                "column 39: expected a value, not `N`",
-            ),
-            (
-                r#"{"jid":"a","result":"complete"} x"#,
-                Some("a"),
-                "column 33: expected the end, not `x`",
-            ),
-            (
-                r#"{"jid":"a","result":"done"}"#,
-                Some("a"),
-                "`result` expects complete, retry or fail, not `done`",
-            ),
-            (
-                r#"{"jid":"a","result":true}"#,
-                Some("a"),
-                "`result` expects a text, not `true`",
-            ),
-            (
-                r#"{"jid":"a","result":"complete","result":"fail"}"#,
-                Some("a"),
-                "column 32: `result` stands here twice",
-            ),
-            (
-                r#"{"jid":"a","result":"complete","group":"g"}"#,
-                Some("a"),
-                "`complete` has no `group`",
-            ),
-            (
-                r#"{"jid":"a","result":"retry","data":{}}"#,
-                Some("a"),
-                "`retry` has no `data`",
-            ),
-            (
-                r#"{"jid":"a","progress":"1","dta":1}"#,
-                Some("a"),
-                "an answer with `progress` has no `dta`",
-            ),
-            (
-                r#"{"jid":"a","result":"complete","progress":"1"}"#,
-                Some("a"),
-                "`complete` has no `progress`",
-            ),
-            (
-                r#"{"jid":"a","result":"complete","delay":5}"#,
-                Some("a"),
-                "`delay` expects `next` beside it",
-            ),
-            (
-                r#"{"jid":"a","result":"complete","depends":["b"]}"#,
-                Some("a"),
-                "`depends` expects `next` beside it",
-            ),
-            (
-                r#"{"jid":"a","result":"complete","next":""}"#,
-                Some("a"),
-                "`next` is empty",
-            ),
-            (
-                r#"{"jid":"a","result":"complete","next":"a\nb"}"#,
-                Some("a"),
-                "`next` holds a control character, U+000A",
-            ),
-            (
-                &long,
-                Some("a"),
-                "`next` is 513 bytes long, the maximum is 512",
-            ),
-            (
-                r#"{"jid":"a","result":"complete","next":"q","depends":"b"}"#,
-                Some("a"),
-                "`depends` expects a list of texts, not `b`",
-            ),
-            (
-                r#"{"jid":"a","result":"complete","next":"q","depends":["b-history"]}"#,
-                Some("a"),
-                "a jid of `depends` ends in `-history`, which is reserved",
-            ),
-            (
-                r#"{"jid":"a","result":"retry","delay":-1}"#,
-                Some("a"),
-                "`delay` expects a duration such as `90s`, `15m` or `2h`, not `-1`",
-            ),
-            (
-                r#"{"jid":"a","result":"retry","delay":"soon"}"#,
-                Some("a"),
-                "`delay` expects a duration such as `90s`, `15m` or `2h`, not `soon`",
-            ),
-            (
-                r#"{"jid":"a","result":"retry","delay":[1]}"#,
-                Some("a"),
-                "`delay` expects seconds or a text, not an array",
-            ),
-            (
-                r#"{"jid":"a","result":"retry","message":"m"}"#,
-                Some("a"),
-                "`message` expects `group` beside it",
-            ),
-            (
-                r#"{"jid":"a","result":"fail","message":"m"}"#,
-                Some("a"),
-                "there is no `group` in it",
-            ),
-            (
-                r#"{"jid":"a","result":"fail","group":"g"}"#,
-                Some("a"),
-                "there is no `message` in it",
-            ),
-        ] {
-            let expected = Err((jid.map(str::to_owned), reason.to_owned()));
-            assert_eq!(read(line), expected, "{line}");
+        let lines = [
+            "done",
+            "[1]",
+            "{}",
+            r#"{"jid":7,"result":"complete"}"#,
+            r#"{"jid":"","result":"complete"}"#,
+            r#"{"jid":"a"}"#,
+            r#"{"jid":"a","result":"complete""#,
+            r#"{"jid":"a","result":"complete","data":NaN}"#,
+            r#"{"jid":"a","result":"complete"} x"#,
+            r#"{"jid":"a","result":"done"}"#,
+            r#"{"jid":"a","result":true}"#,
+            r#"{"jid":"a","result":"complete","result":"fail"}"#,
+            r#"{"jid":"a","result":"complete","group":"g"}"#,
+            r#"{"jid":"a","result":"retry","data":{}}"#,
+            r#"{"jid":"a","progress":"1","dta":1}"#,
+            r#"{"jid":"a","result":"complete","progress":"1"}"#,
+            r#"{"jid":"a","result":"complete","delay":5}"#,
+            r#"{"jid":"a","result":"complete","depends":["b"]}"#,
+            r#"{"jid":"a","result":"complete","next":""}"#,
+            r#"{"jid":"a","result":"complete","next":"a\nb"}"#,
+            &long,
+            r#"{"jid":"a","result":"complete","next":"q","depends":"b"}"#,
+            r#"{"jid":"a","result":"complete","next":"q","depends":["b-history"]}"#,
+            r#"{"jid":"a","result":"retry","delay":-1}"#,
+            r#"{"jid":"a","result":"retry","delay":"soon"}"#,
+            r#"{"jid":"a","result":"retry","delay":[1]}"#,
+            r#"{"jid":"a","result":"fail","message":"m"}"#,
+            r#"{"jid":"a","result":"fail","group":"g"}"#,
+        ];
+        let mut shown = String::new();
+        for line in lines {
+            let (jid, reason) = read(line).unwrap_err();
+            let jid = jid.as_deref().unwrap_or("-");
+            shown += &format!("{jid} {}\n  {reason}\n", cut(line, 60));
         }
+        expect![[r#"
+            - done
+              column 1: expected `{`, not `d`
+            - [1]
+              column 1: expected `{`, not `[`
+            - {}
+              there is no `jid` in it
+            - {"jid":7,"result":"complete"}
+              `jid` expects a text, not `7`
+            - {"jid":"","result":"complete"}
+              `jid` is empty
+            a {"jid":"a"}
+              there is neither `result` nor `progress` in it
+            a {"jid":"a","result":"complete"
+              column 31: it ends where `,` or `}` was expected
+            a {"jid":"a","result":"complete","data":NaN}
+              column 39: `NaN` is not a JSON number
+            a {"jid":"a","result":"complete"} x
+              column 33: expected the end, not `x`
+            a {"jid":"a","result":"done"}
+              `result` expects complete, retry or fail, not `done`
+            a {"jid":"a","result":true}
+              `result` expects a text, not `true`
+            a {"jid":"a","result":"complete","result":"fail"}
+              column 32: `result` stands here twice
+            a {"jid":"a","result":"complete","group":"g"}
+              `complete` has no `group`
+            a {"jid":"a","result":"retry","data":{}}
+              `retry` has no `data`
+            a {"jid":"a","progress":"1","dta":1}
+              an answer with `progress` has no `dta`
+            a {"jid":"a","result":"complete","progress":"1"}
+              `complete` has no `progress`
+            a {"jid":"a","result":"complete","delay":5}
+              `delay` expects `next` beside it
+            a {"jid":"a","result":"complete","depends":["b"]}
+              `depends` expects `next` beside it
+            a {"jid":"a","result":"complete","next":""}
+              `next` is empty
+            a {"jid":"a","result":"complete","next":"a\nb"}
+              `next` holds a control character, U+000A
+            a {"jid":"a","result":"complete","next":"qqqqqqqqqqqqqqqqqqqq…
+              `next` is 513 bytes long, the maximum is 512
+            a {"jid":"a","result":"complete","next":"q","depends":"b"}
+              `depends` expects a list of texts, not `"b"`
+            a {"jid":"a","result":"complete","next":"q","depends":["b-his…
+              a jid of `depends` ends in `-history`, which is reserved
+            a {"jid":"a","result":"retry","delay":-1}
+              `delay` expects a duration such as `90s`, `15m` or `2h`, not `-1`
+            a {"jid":"a","result":"retry","delay":"soon"}
+              `delay` expects a duration such as `90s`, `15m` or `2h`, not `soon`
+            a {"jid":"a","result":"retry","delay":[1]}
+              `delay` expects seconds or a text, not an array
+            a {"jid":"a","result":"fail","message":"m"}
+              there is no `group` in it
+            a {"jid":"a","result":"fail","group":"g"}
+              there is no `message` in it
+        "#]]
+        .assert_eq(&shown);
     }
 }

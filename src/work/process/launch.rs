@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use rustix::io::{Errno, dup2};
-use rustix::process::{Pid, Signal, getpid, getppid, set_parent_process_death_signal};
+use rustix::process::{Pid, getpid};
 
 use super::pipe::{AnswerLines, Capture, InputPipe, OutputPipe, PassedOutput, Sink};
 use super::{ANSWER_DESCRIPTOR, Running, Stream, sandbox};
@@ -179,14 +179,7 @@ impl Launch<'_> {
 #[allow(unsafe_code)]
 fn prepare_child(command: &mut Command, answers: OwnedFd, parent: Pid) {
     let prepare = move || {
-        #[cfg(target_os = "linux")]
-        {
-            set_parent_process_death_signal(Some(Signal::TERM))?;
-            // The parent may have died before that.
-            if getppid() != Some(parent) {
-                return Err(Errno::SRCH.into());
-            }
-        }
+        end_with(parent)?;
         // SAFETY: nothing of the child owns descriptor 3: the parent's is either reserved for this
         // purpose or closed at exec. It is never dropped here.
         let mut third = ManuallyDrop::new(unsafe { OwnedFd::from_raw_fd(ANSWER_DESCRIPTOR) });
@@ -196,6 +189,25 @@ fn prepare_child(command: &mut Command, answers: OwnedFd, parent: Pid) {
     // SAFETY: between fork and exec only system calls are made: no memory is allocated and no lock
     // is taken, since another thread may have held it.
     unsafe { command.pre_exec(prepare) };
+}
+
+/// Asks the system to send SIGTERM to this process when its parent dies.
+#[cfg(target_os = "linux")]
+fn end_with(parent: Pid) -> rustix::io::Result<()> {
+    use rustix::process::{Signal, getppid, set_parent_process_death_signal};
+
+    set_parent_process_death_signal(Some(Signal::TERM))?;
+    // The parent may have died before that.
+    match getppid() == Some(parent) {
+        true => Ok(()),
+        false => Err(Errno::SRCH),
+    }
+}
+
+/// Other systems cannot.
+#[cfg(not(target_os = "linux"))]
+fn end_with(_: Pid) -> rustix::io::Result<()> {
+    Ok(())
 }
 
 /// Returns the path to execute. A relative path is meant from here, not from the directory of the
@@ -217,10 +229,12 @@ fn start_fault(program: &OsStr, directory: Option<&Path>, fault: &io::Error) -> 
             return StartFault::exhausted(words);
         }
         Some(Errno::TOOBIG) => {
-            return StartFault::job("its arguments and variables are too long for the system");
+            return StartFault::job(
+                "the arguments and variables of the job are longer than the system allows",
+            );
         }
         None if fault.kind() == io::ErrorKind::InvalidInput => {
-            return StartFault::job("an argument or a variable holds NUL");
+            return StartFault::job("an argument or a variable of the job holds NUL");
         }
         _ => {}
     }

@@ -7,8 +7,8 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, DirEntry, FileType, Mode, OFlags, fchmod, fstat, openat, renameat, statat,
-    unlinkat,
+    AtFlags, CWD, Dir, DirEntry, FileType, Mode, OFlags, chmodat, fchmod, fstat, openat, renameat,
+    statat, unlinkat,
 };
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -126,7 +126,14 @@ fn is_directory(at: &OwnedFd, entry: &DirEntry) -> rustix::io::Result<bool> {
 
 /// Opens a directory whose entries can be removed: programs leave read-only ones behind.
 fn open_writable(at: &OwnedFd, entry: &DirEntry) -> rustix::io::Result<OwnedFd> {
-    let inner = open(at, entry.file_name())?;
+    let inner = match open(at, entry.file_name()) {
+        Err(Errno::ACCESS) => {
+            let mode = Mode::from_raw_mode(OWNER);
+            chmodat(at, entry.file_name(), mode, AtFlags::empty())?;
+            open(at, entry.file_name())?
+        }
+        opened => opened?,
+    };
     let found = fstat(&inner)?;
     if found.st_mode & OWNER != OWNER {
         fchmod(&inner, Mode::from_raw_mode(OWNER))?;
