@@ -111,7 +111,9 @@ fn check_settings(
     let (core, _) = session.core_and_ui()?;
     let settings = core.config(core.now())?;
     let number = |key: &[u8]| {
-        let option = settings.iter().find(|option| option.key.as_bytes() == key)?;
+        let option = settings
+            .iter()
+            .find(|option| option.key.as_bytes() == key)?;
         let text = std::str::from_utf8(option.value.as_bytes()).ok()?;
         text.parse::<f64>().ok().filter(|value| value.is_finite())
     };
@@ -230,7 +232,9 @@ impl IdleWatch {
         match self.watch.take() {
             Some(watch) => watch.end(),
             // Without a subscription, the worker polls.
-            None => self.watch = PutWatch::start(core, self.events.clone(), self.waker.clone()).ok(),
+            None => {
+                self.watch = PutWatch::start(core, self.events.clone(), self.waker.clone()).ok()
+            }
         }
         if is_idle && self.watch.is_none() {
             self.since = Instant::now();
@@ -272,7 +276,9 @@ impl Work {
             }
             Err(error) => {
                 let poll = "new jobs are found by polling, lost locks by heartbeats";
-                session.ui.note(&format!("note: {}; {poll}", error.message()));
+                session
+                    .ui
+                    .note(&format!("note: {}; {poll}", error.message()));
             }
         }
         Ok(())
@@ -315,7 +321,10 @@ impl Work {
         let is_idle = self.machine.is_idle(self.time.now());
         let watch = self.watch.update(is_idle);
         let due = self.time.instant(self.machine.due());
-        [watch, due, self.resolve_at, self.reporter.due()].into_iter().flatten().min()
+        [watch, due, self.resolve_at, self.reporter.due()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Notes what the processes did.
@@ -329,9 +338,7 @@ impl Work {
                 let (jid, content) = content(&line, is_whole);
                 self.machine.note(now, Event::Line { slot, jid, content });
             }
-            ProcessEvent::Output {
-                stream, bytes, ..
-            } => {
+            ProcessEvent::Output { stream, bytes, .. } => {
                 let to_stdout = stream == Stream::Stdout;
                 self.reporter.pass_on(to_stdout, &bytes, session);
             }
@@ -398,7 +405,13 @@ impl Work {
             }
             Action::Request(request) => self.server.order(Order::Ask(request))?,
             Action::Report(report) => {
-                if let Report::Ended { job, result, detail, .. } = &report {
+                if let Report::Ended {
+                    job,
+                    result,
+                    detail,
+                    ..
+                } = &report
+                {
                     self.hooks.job_ended(job, *result, detail);
                 }
                 self.reporter.report(report, self.time.moment(), session);

@@ -50,7 +50,11 @@ pub(super) struct PutWatch {
 
 impl PutWatch {
     /// Subscribes; later subscriptions of the same user will be allowed, too.
-    pub(super) fn start(core: &Core, events: Sender<Event>, waker: Waker) -> Result<PutWatch, Error> {
+    pub(super) fn start(
+        core: &Core,
+        events: Sender<Event>,
+        waker: Waker,
+    ) -> Result<PutWatch, Error> {
         let notices = core.put_notices()?;
         let is_wanted = Arc::new(AtomicBool::new(true));
         let watched = is_wanted.clone();

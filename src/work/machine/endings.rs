@@ -1,8 +1,6 @@
 //! How jobs end: by a line of their process, by its end, or because their lock is lost.
 
-use super::event::{
-    Action, End, Exit, JobResult, LineContent, Mode, Report, Request,
-};
+use super::event::{Action, End, Exit, JobResult, LineContent, Mode, Report, Request};
 use super::held::Phase;
 use super::slots::Slot;
 use super::{Machine, PROGRESS, Stage};
@@ -33,7 +31,11 @@ impl Machine {
         }
         if !process.jobs.contains(&jid) {
             let reason = "the process does not have this job".to_owned();
-            return self.report(Report::BadLine { slot, jid: Some(jid), reason });
+            return self.report(Report::BadLine {
+                slot,
+                jid: Some(jid),
+                reason,
+            });
         }
         match content {
             LineContent::Progress(text) => self.progress(now, &jid, text),
@@ -49,7 +51,11 @@ impl Machine {
             LineContent::Invalid(reason) => {
                 let message = format!("the answer is not valid: {reason}");
                 self.fail(now, &jid, "bad-answer", message, None);
-                self.report(Report::BadLine { slot, jid: Some(jid), reason });
+                self.report(Report::BadLine {
+                    slot,
+                    jid: Some(jid),
+                    reason,
+                });
             }
         }
     }
@@ -64,7 +70,8 @@ impl Machine {
         }
         job.progress_at = now;
         let jid = jid.clone();
-        self.actions.push(Action::Request(Request::Log { jid, text }));
+        self.actions
+            .push(Action::Request(Request::Log { jid, text }));
     }
 
     /// Notes the end of a process.
@@ -122,7 +129,9 @@ impl Machine {
                         Exit::Signal(name) => format!("signal-{name}"),
                     }),
                     message: Name::from(match end.message.is_empty() {
-                        true => format!("the command ended with {exit} and wrote nothing to stderr"),
+                        true => {
+                            format!("the command ended with {exit} and wrote nothing to stderr")
+                        }
                         false => end.message.clone(),
                     }),
                 },
@@ -153,11 +162,17 @@ impl Machine {
         };
         let detail = match &way {
             EndingWay::Fail { why, .. } => format!("{}: {}", why.group, why.message),
-            EndingWay::Complete { next: Some(next), .. } => format!("to queue {}", next.queue),
+            EndingWay::Complete {
+                next: Some(next), ..
+            } => format!("to queue {}", next.queue),
             _ => String::new(),
         };
         let queue = job.label.queue.clone();
-        let phase = Phase::Ending { exit, at: now, detail };
+        let phase = Phase::Ending {
+            exit,
+            at: now,
+            detail,
+        };
         if let Phase::Running(slot) = std::mem::replace(&mut job.phase, phase)
             && let Slot::Busy(process) = &mut self.slots[slot]
         {
@@ -188,7 +203,9 @@ impl Machine {
                 };
                 (JobResult::Lost, Some(why))
             }
-            (EndingOutcome::Invalid(text), EndingWay::Fail { .. }) => (JobResult::Unknown, Some(text)),
+            (EndingOutcome::Invalid(text), EndingWay::Fail { .. }) => {
+                (JobResult::Unknown, Some(text))
+            }
             (EndingOutcome::Invalid(text), _) => {
                 // The program's answer is at fault, such as data that the core cannot read.
                 return self.fail(now, &ending.jid, "bad-answer", text, None);
@@ -222,7 +239,10 @@ impl Machine {
             Phase::Ending { exit, .. } => exit,
             _ => None,
         };
-        self.has_failed |= matches!(result, JobResult::Failed | JobResult::Lost | JobResult::Unknown);
+        self.has_failed |= matches!(
+            result,
+            JobResult::Failed | JobResult::Lost | JobResult::Unknown
+        );
         self.report(Report::Ended {
             job: job.label,
             result,

@@ -269,14 +269,26 @@ pub enum Report {
         wait: f64,
     },
     /// A process cannot be started now.
-    StartFailed { slot: usize, message: String },
+    StartFailed {
+        slot: usize,
+        message: String,
+    },
     /// Nothing can be popped from this queue.
-    QueueRefused { queue: Name, why: String },
-    ConnectionLost { message: String },
+    QueueRefused {
+        queue: Name,
+        why: String,
+    },
+    ConnectionLost {
+        message: String,
+    },
     /// After so many seconds.
-    ConnectionBack { after: f64 },
+    ConnectionBack {
+        after: f64,
+    },
     /// No further job is popped; so many are still running.
-    Stopping { running: usize },
+    Stopping {
+        running: usize,
+    },
 }
 
 /// The names of a job in reports.

@@ -40,7 +40,10 @@ impl Rotation {
         if queues == self.queues {
             return;
         }
-        let whose = self.turns.get(self.next).map(|&at| self.queues[at].0.clone());
+        let whose = self
+            .turns
+            .get(self.next)
+            .map(|&at| self.queues[at].0.clone());
         self.turns = queues
             .iter()
             .enumerate()
