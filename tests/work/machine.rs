@@ -254,10 +254,11 @@ fn an_empty_queue_is_polled_and_a_put_ends_the_wait() {
     expect![""].assert_eq(&worker.later(4.9));
     expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.later(5.0));
     // A job that is put during the call may have come too late for it.
-    worker.at(5.0, Event::Put);
+    worker.at(5.0, Event::Put(Some(name("q"))));
     expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.reply(5.1, &[]));
     worker.reply(5.2, &[]);
-    expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.at(6.0, Event::Put));
+    expect![""].assert_eq(&worker.at(6.0, Event::Put(Some(name("other")))));
+    expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.at(6.0, Event::Put(None)));
 }
 
 #[test]

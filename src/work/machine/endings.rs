@@ -94,7 +94,7 @@ impl Machine {
             return self.released.extend(process.jobs);
         }
         for jid in process.jobs {
-            let way = self.way(&end);
+            let way = self.way(&jid, &end);
             self.end(now, &jid, way, Some(end.exit.clone()));
         }
     }
@@ -109,7 +109,7 @@ impl Machine {
     }
 
     /// Returns what the end of a process means for a job that it had.
-    fn way(&self, end: &End) -> EndingWay {
+    fn way(&self, jid: &Name, end: &End) -> EndingWay {
         let is_persistent = matches!(self.config.mode, Mode::Persistent(_));
         match &end.exit {
             Exit::Code(0) if !is_persistent => EndingWay::Complete {
@@ -117,9 +117,20 @@ impl Machine {
                 next: self.next_queue(),
             },
             Exit::Code(code) if !is_persistent && self.config.retry_on.contains(code) => {
+                let queue = self.held.get(jid).map(|job| job.label.queue.as_bytes());
+                // The group that the core would choose, with a message that says more.
+                let why = queue
+                    .filter(|_| !end.message.is_empty())
+                    .map(|queue| FailureReason {
+                        group: Name::from([b"failed-retries-", queue].concat()),
+                        message: Name::from(format!(
+                            "no retry is left; {}: {}",
+                            end.exit, end.message
+                        )),
+                    });
                 EndingWay::Retry {
                     delay: self.config.retry_delay,
-                    why: None,
+                    why,
                 }
             }
             exit => EndingWay::Fail {

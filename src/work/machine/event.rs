@@ -144,8 +144,8 @@ pub enum Event {
     },
     /// Notices may have been missed.
     Missed,
-    /// A job may have come into a queue.
-    Put,
+    /// A job was put into this queue; `None` if it may have been any.
+    Put(Option<Name>),
     /// The queues whose names match.
     Queues(Vec<(Name, u32)>),
     /// A signal asks to end. The second one ends the processes, too.

@@ -165,9 +165,11 @@ impl Machine {
                 self.lose(now, &jid, f64::INFINITY, why);
             }
             Event::Missed => self.held.extend_all_at(now),
-            Event::Put => {
-                self.poll_at = self.poll_at.min(now);
-                self.was_put = true;
+            Event::Put(queue) => {
+                if queue.is_none_or(|queue| self.rotation.contains(&queue)) {
+                    self.poll_at = self.poll_at.min(now);
+                    self.was_put = true;
+                }
             }
             Event::Queues(queues) => {
                 self.rotation.set(queues);

@@ -58,6 +58,10 @@ impl Rotation {
         self.order == Order::Ordered
     }
 
+    pub fn contains(&self, queue: &Name) -> bool {
+        self.queues.iter().any(|(name, _)| name == queue)
+    }
+
     pub fn is_empty(&self) -> bool {
         self.turns.is_empty()
     }
