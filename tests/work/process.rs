@@ -430,8 +430,9 @@ fn a_program_that_ignores_sigterm_is_killed_by_sigkill() {
 #[test]
 fn nothing_of_a_stopped_group_outlives_its_program() {
     let mut programs = Programs::new();
-    let script = "(trap '' TERM; echo $(exec sh -c 'echo $PPID') >&3; echo ready >&3; sleep 100) & \
-                  trap 'exit 0' TERM; while :; do sleep 0.01; done";
+    let script = "trap 'exit 0' TERM; \
+                  (trap '' TERM; echo $(exec sh -c 'echo $PPID') >&3; echo ready >&3; sleep 100) & \
+                  while :; do sleep 0.01; done";
     programs.start(script);
     programs.line("ready");
     programs.processes.signal(0, Signal::TERM);
