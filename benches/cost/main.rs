@@ -66,6 +66,9 @@ fn main() {
     if is_named("live") {
         live::print(10, &sizes);
     }
+    if is_named("work") {
+        worker::print(&sizes);
+    }
 }
 
 fn calls() {

@@ -52,7 +52,10 @@ fn answer() {
 }
 
 fn micros() -> u128 {
-    SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_micros()
+    SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap()
+        .as_micros()
 }
 
 pub fn print(sizes: &[usize]) {
@@ -83,10 +86,15 @@ fn qless(redis: &Redis, line: &str) -> Command {
 }
 
 fn put(redis: &Redis, queue: &str, jobs: usize) {
-    let mut put = qless(redis, "put --quiet --from -").stdin(Stdio::piped()).spawn().unwrap();
+    let mut put = qless(redis, "put --quiet --from -")
+        .stdin(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut lines = std::io::BufWriter::new(put.stdin.take().unwrap());
     for photo in 0..jobs {
-        let line = format!("{{\"queue\":\"{queue}\",\"klass\":\"Thumb\",\"data\":{{\"photo\":{photo}}}}}\n");
+        let line = format!(
+            "{{\"queue\":\"{queue}\",\"klass\":\"Thumb\",\"data\":{{\"photo\":{photo}}}}}\n"
+        );
         lines.write_all(line.as_bytes()).unwrap();
     }
     drop(lines);
@@ -97,7 +105,10 @@ fn put(redis: &Redis, queue: &str, jobs: usize) {
 fn sets(redis: &Redis) -> Option<f64> {
     let mut benchmark = Command::new("redis-benchmark");
     benchmark.arg("-s").arg(redis.socket());
-    let output = benchmark.args("-P 16 -n 1000000 -t set -q".split(' ')).output().ok()?;
+    let output = benchmark
+        .args("-P 16 -n 1000000 -t set -q".split(' '))
+        .output()
+        .ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     let (before, _) = text.rsplit_once(" requests per second")?;
     before.rsplit([' ', '\r']).next()?.parse().ok()
@@ -108,7 +119,9 @@ fn own(pid: u32) -> Option<(f64, f64)> {
     let directory = PathBuf::from(format!("/proc/{pid}"));
     let stat = std::fs::read_to_string(directory.join("stat")).ok()?;
     let status = std::fs::read_to_string(directory.join("status")).ok()?;
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let peak = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))?;
     let peak: f64 = peak.trim().split(' ').next()?.parse().ok()?;
     Some((binary::millis_of(&stat, 14)?, peak / 1024.0))
 }
@@ -117,7 +130,9 @@ fn own(pid: u32) -> Option<(f64, f64)> {
 fn watch(mut worker: Child) -> (f64, f64) {
     let mut last = (0.0, 0.0);
     loop {
-        last = own(worker.id()).filter(|(cpu, _)| *cpu > 0.0).unwrap_or(last);
+        last = own(worker.id())
+            .filter(|(cpu, _)| *cpu > 0.0)
+            .unwrap_or(last);
         if let Some(status) = worker.try_wait().unwrap() {
             assert!(status.success(), "{status}");
             return last;
@@ -143,8 +158,15 @@ fn persistent(sizes: &[usize]) {
         put(&redis, "thumbs", jobs);
         let server = server_millis(&redis);
         let begun = Instant::now();
-        let mut work = qless(&redis, "work thumbs --persistent --concurrency 8 --drain --quiet --");
-        let worker = work.arg(std::env::current_exe().unwrap()).env(ROLE, "answer").spawn().unwrap();
+        let mut work = qless(
+            &redis,
+            "work thumbs --persistent --concurrency 8 --drain --quiet --",
+        );
+        let worker = work
+            .arg(std::env::current_exe().unwrap())
+            .env(ROLE, "answer")
+            .spawn()
+            .unwrap();
         let (cpu, peak) = watch(worker);
         let took = begun.elapsed().as_secs_f64();
         let server = server_millis(&redis) - server;
@@ -161,10 +183,14 @@ fn persistent(sizes: &[usize]) {
 }
 
 fn server_millis(redis: &Redis) -> f64 {
-    let info: String = redis::cmd("INFO").arg("cpu").query(&mut redis.connect()).unwrap();
+    let info: String = redis::cmd("INFO")
+        .arg("cpu")
+        .query(&mut redis.connect())
+        .unwrap();
     let field = |name: &str| {
         let line = info.lines().find_map(|line| line.strip_prefix(name));
-        line.and_then(|value| value.trim().parse::<f64>().ok()).unwrap()
+        line.and_then(|value| value.trim().parse::<f64>().ok())
+            .unwrap()
     };
     1e3 * (field("used_cpu_user:") + field("used_cpu_sys:"))
 }
@@ -179,17 +205,26 @@ fn processes() {
         assert!(command.status().unwrap().success());
         (binary::cpu().unwrap() - before) * 1e3 / PROCESSES as f64
     };
-    let work = run(&mut qless(&redis, "work jobs --concurrency 2 --drain --quiet -- true"));
+    let work = run(&mut qless(
+        &redis,
+        "work jobs --concurrency 2 --drain --quiet -- true",
+    ));
     let before = binary::cpu().unwrap() + own_millis();
     for _ in 0..PROCESSES {
         let mut program = Command::new("true");
         // With a user the standard library forks, as it does for `qless work`.
         program.uid(rustix::process::getuid().as_raw());
-        program.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        program
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
         assert!(program.status().unwrap().success());
     }
     let bare = (binary::cpu().unwrap() + own_millis() - before) * 1e3 / PROCESSES as f64;
-    println!("  a process for each job: {work:.0} µs of CPU, a bare loop of fork and exec {bare:.0}: {:.2}", work / bare);
+    println!(
+        "  a process for each job: {work:.0} µs of CPU, a bare loop of fork and exec {bare:.0}: {:.2}",
+        work / bare
+    );
 }
 
 fn own_millis() -> f64 {
@@ -204,7 +239,11 @@ fn latency() {
     let directory = tempfile::tempdir().unwrap();
     let started = directory.path().join("started");
     let mut work = qless(&redis, "work jobs --poll 60s --quiet --");
-    let mut worker = work.arg(std::env::current_exe().unwrap()).env(ROLE, &started).spawn().unwrap();
+    let mut worker = work
+        .arg(std::env::current_exe().unwrap())
+        .env(ROLE, &started)
+        .spawn()
+        .unwrap();
     // Until it waits for new jobs.
     std::thread::sleep(Duration::from_secs(2));
     let mut times: Vec<f64> = (0..PUTS)
