@@ -47,6 +47,7 @@ const GRACE: f64 = 10.0;
 /// Runs jobs until it is asked to stop, or until the limit. Returns how the work ended.
 pub(crate) fn run(options: WorkOptions, session: &mut Session) -> Result<WorkResult, Error> {
     let launcher = Launcher::new(&options)?;
+    session.ui.outlive_reader();
     // Before any connection, while descriptor 3 is free.
     let (processes, waker) = Processes::new(ProcessOptions {
         error_bytes: options.error_bytes,

@@ -42,6 +42,7 @@ impl Server {
         let (orders, inbox) = channel();
         let (outbox, replies) = channel();
         let mut calls = Calls {
+            turn_at: core.now(),
             core,
             worker,
             queues,
@@ -83,6 +84,8 @@ struct Calls {
     core: Core,
     worker: Name,
     queues: QueueList,
+    /// The time of the last turn.
+    turn_at: Moment,
 }
 
 impl Calls {
@@ -99,6 +102,7 @@ impl Calls {
                 total,
                 queues,
             } => {
+                self.turn_at = now;
                 let turn = self.core.turn(now, &self.worker, total, &queues, &endings);
                 Event::Turn(turn.map_err(failure).map(|turn| TurnReply {
                     endings: turn.endings,

@@ -41,10 +41,14 @@ impl Machine {
             LineContent::Progress(text) => self.progress(now, &jid, text),
             LineContent::Ending(mut way) => {
                 process.has_answered = true;
-                if let EndingWay::Complete { next, .. } = &mut way
-                    && next.is_none()
-                {
-                    *next = self.next_queue();
+                match &mut way {
+                    EndingWay::Complete { next, .. } if next.is_none() => {
+                        *next = self.next_queue();
+                    }
+                    EndingWay::Retry { why: Some(why), .. } if why.group.is_empty() => {
+                        why.group = self.exhausted_group(&jid);
+                    }
+                    _ => {}
                 }
                 self.end(now, &jid, way, None);
             }
@@ -106,6 +110,12 @@ impl Machine {
             queue,
             ..NextQueue::default()
         })
+    }
+
+    /// Returns the group that the core chooses for a job without retries.
+    fn exhausted_group(&self, jid: &Name) -> Name {
+        let queue = self.held.get(jid).map(|job| job.label.queue.as_bytes());
+        Name::from([b"failed-retries-", queue.unwrap_or_default()].concat())
     }
 
     /// Returns what the end of a process means for a job that it had.
