@@ -129,7 +129,7 @@ impl Reporter {
                 self.line(&match running {
                     0 => "stopping".to_owned(),
                     _ => {
-                        format!("stopping when {jobs} have ended; a second signal gives them back")
+                        format!("stopping, {jobs} still running; a second signal gives them back")
                     }
                 });
             }

@@ -10,6 +10,7 @@ use super::process::Waker;
 use super::queues::QueueList;
 use crate::clock::moment::Moment;
 use crate::core::api::job::Detail;
+use crate::core::api::job_calls::CallOutcome;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::model::job::State;
@@ -141,7 +142,7 @@ impl Calls {
     fn release(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<Name>, Error> {
         let mut released = Vec::new();
         let mut interner = Interner::default();
-        let found = self.core.jobs(now, Detail::Match, jids)?;
+        let found = self.core.jobs(now, Detail::Mark, jids)?;
         let held = found.into_iter().flatten().filter(|job| {
             let is_running = matches!(job.state, Some(State::Running | State::Stalled));
             is_running && job.worker.as_ref() == Some(&self.worker)
@@ -153,7 +154,8 @@ impl Calls {
         for (job, reply) in jobs.iter().zip(self.core.timeout(now, &note, &jobs)) {
             // A job that changed meanwhile is not ours any more.
             match reply {
-                Ok(_) => released.push(job.jid.clone()),
+                Ok(CallOutcome::Done(())) => released.push(job.jid.clone()),
+                Ok(CallOutcome::Refused(_)) => {}
                 Err(error) if error.cause().is_some() => {}
                 Err(error) => return Err(error),
             }

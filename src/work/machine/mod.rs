@@ -244,7 +244,7 @@ impl Machine {
                     process.jobs.iter().map(job).collect::<Vec<_>>().join(", ")
                 }
             };
-            lines.push(format!("slot {at}: {text}"));
+            lines.push(format!("slot {}: {text}", at + 1));
         }
         let ending = self.endings.len() + self.turn.as_ref().map_or(0, |turn| turn.endings.len());
         lines.push(format!(
