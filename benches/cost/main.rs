@@ -17,6 +17,7 @@ mod recover;
 mod search;
 mod submit;
 mod tls;
+mod work;
 
 use calls::Calls;
 use measured_server::{Cost, Server};
@@ -27,7 +28,7 @@ const RESIDENT: [(&str, usize); 2] = [("1,000", 1_000), ("200,000", 200_000)];
 const ROUNDS: usize = 5;
 
 /// Measures everything, or only the named parts: `calls`, `recover`, `binary`, `tls`, `submit`,
-/// `search`, `check`, `live`; a number sets the jobs of `check` and `live`.
+/// `search`, `check`, `work`, `live`; a number sets the jobs of `check` and `live`.
 fn main() {
     let named: Vec<String> = std::env::args().skip(1).collect();
     let named: Vec<&str> = named
@@ -58,6 +59,9 @@ fn main() {
     if is_named("check") {
         check::print(2, &sizes);
         damage::print();
+    }
+    if is_named("work") {
+        work::print(ROUNDS);
     }
     if is_named("live") {
         live::print(10, &sizes);
