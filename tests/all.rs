@@ -148,6 +148,7 @@ mod recovery {
 mod work {
     mod machine;
     mod process;
+    mod random;
 }
 
 use std::path::Path;
