@@ -244,6 +244,76 @@ fn narrow_terminals_show_each_row_on_one_line() {
     .assert_eq(&shown(&qless, columns, 40));
 }
 
+/// A repair and its plan, and recurring jobs: what is dropped first says least.
+#[test]
+fn narrow_terminals_show_repairs_and_recurring_jobs() {
+    let redis = busy();
+    redis
+        .at(97)
+        .run("recur put images Image::Purge --every 90m --jid purge-of-old-images --backlog 3")
+        .ok();
+    let damage = |entry: &str| {
+        redis.send(&["ZADD", "ql:q:mail-work", "5", entry]);
+        redis.send(&[
+            "HSET",
+            "ql:j:e0000000000000000000000000000000",
+            "retries",
+            "x",
+        ]);
+    };
+    let mut text = String::new();
+    for (at, columns) in [80, 40].into_iter().enumerate() {
+        let qless = redis.at(130);
+        let shown = shown(&qless, "recur list -q", columns);
+        text.push_str(&format!("{columns} recur list\n{shown}\n"));
+        damage(&format!("9a01b7c64d2e4f3a8b9c0d1e2f3a4b5{at}"));
+        for line in ["check --repair", "check --repair --yes -q"] {
+            let mut check = qless.command();
+            check
+                .args(words(line))
+                .env("TERM", "xterm")
+                .env("NO_COLOR", "1");
+            let shown = terminal::run(check, columns).stdout();
+            text.push_str(&format!("{columns} {line}\n{shown}\n"));
+        }
+    }
+    expect![[r#"
+        80 recur list
+        JID                  QUEUE    KLASS         EVERY   NEXT         SPAWNED
+        purge-of-old-images  images   Image::Purge  1h 30m  due 33s ago        0
+        nightly              reports  Nightly       1d      in 23h 58m         1
+
+        80 check --repair
+        scanned 39 keys, 6 jobs, 4 queues in 0.0s
+        error: cannot ask whether to repair 1 finding on unix:///tmp/qlqOqHCh/s; nothing was changed
+        hint: add `--yes`
+
+        80 check --repair --yes -q
+        SEVERITY  FINDING            REPAIRED  REFUSED  REMAINING  ACTION
+        critical  ghost-waiting             1        0          0  removed the id
+        error     job-unreadable            0        0          1  none, report only
+        info      depends-on-failed         0        0          1  none, report only
+
+        40 recur list
+        JID                  EVERY   NEXT
+        purge-of-old-images  1h 30m  due 33s ago
+        nightly              1d      in 23h 58m
+
+        40 check --repair
+        scanned 39 keys, 6 jobs, 4 queues in 0.0s
+        error: cannot ask whether to repair 1 finding on unix:///tmp/qlqOqHCh/s; nothing was changed
+        hint: add `--yes`
+
+        40 check --repair --yes -q
+        SEVERITY  FINDING            REPAIRED
+        critical  ghost-waiting             1
+        error     job-unreadable            0
+        info      depends-on-failed         0
+
+    "#]]
+    .assert_eq(&text);
+}
+
 #[test]
 fn help_fits_narrow_terminals() {
     let mut paths = vec![String::new()];
