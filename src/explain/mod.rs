@@ -25,8 +25,8 @@ type QueueFacts = (Queue, PopFacts);
 
 /// A job or a recurring job.
 enum Item {
-    Job(Job),
-    Recurring(Recurring),
+    Job(Box<Job>),
+    Recurring(Box<Recurring>),
 }
 
 impl Item {
@@ -85,8 +85,11 @@ fn items(core: &mut Core, now: Moment, jids: &[Name]) -> Result<Vec<Option<Item>
     }
     .into_iter();
     let item = |job: Option<Job>| match job {
-        Some(job) => Some(Item::Job(job)),
-        None => recurring.next().flatten().map(Item::Recurring),
+        Some(job) => Some(Item::Job(Box::new(job))),
+        None => recurring
+            .next()
+            .flatten()
+            .map(|one| Item::Recurring(Box::new(one))),
     };
     Ok(jobs.into_iter().map(item).collect())
 }

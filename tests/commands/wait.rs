@@ -225,8 +225,10 @@ fn a_job_that_expires_as_soon_as_it_is_complete_counts() {
 fn a_job_that_vanishes_without_an_event_is_gone() {
     let redis = Redis::start();
     redis.qless().run("put q K --jid a").ok();
+    let before = redis.scripts_run();
     let both = ["wait a", "wait a --allow-gone"].map(|line| redis.qless().start(line));
-    until(|| redis.subscribers() == 2);
+    // Both have read the job.
+    until(|| redis.subscribers() == 2 && redis.scripts_run() >= before + 2);
     redis.send(&["DEL", "ql:j:a"]);
     let [strict, lenient] = both;
     strict
