@@ -170,7 +170,7 @@ fn has_count(row: &Reply) -> bool {
 }
 
 /// The jobs that a call about entries leaves to be judged one by one.
-fn misplaced(rows: &[Reply]) -> Vec<String> {
+pub(crate) fn misplaced(rows: &[Reply]) -> Vec<String> {
     match rows.last() {
         Some(last) if has_count(last) => {
             let jids = last.list()[1..].iter();
