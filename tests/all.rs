@@ -146,6 +146,7 @@ mod recovery {
 }
 
 mod work {
+    mod examples;
     mod machine;
     mod process;
 }

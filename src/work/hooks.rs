@@ -6,9 +6,7 @@ use std::process::{Command, Stdio};
 
 use super::machine::event::{JobLabel, JobResult};
 use super::options::Hooks;
-use super::process::{
-    Directory, Exit, Launch, ProcessEnd, Processes, StdoutMode, environment,
-};
+use super::process::{Directory, Exit, Launch, ProcessEnd, Processes, StdoutMode, environment};
 use crate::error::{Error, Kind, io_words};
 use crate::text::Harmless;
 
