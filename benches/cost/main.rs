@@ -17,6 +17,7 @@ mod recover;
 mod search;
 mod submit;
 mod tls;
+mod work;
 mod worker;
 
 use calls::Calls;
@@ -63,11 +64,12 @@ fn main() {
         check::print(2, &sizes);
         damage::print();
     }
+    if is_named("work") {
+        work::print(ROUNDS);
+        worker::print(&sizes);
+    }
     if is_named("live") {
         live::print(10, &sizes);
-    }
-    if is_named("work") {
-        worker::print(&sizes);
     }
 }
 

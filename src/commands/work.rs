@@ -186,13 +186,12 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         command: args.command,
     };
     match work::run(options, session)? {
-        WorkResult::Done => Ok(Exit::Ok),
+        WorkResult::Done | WorkResult::Stopped => Ok(Exit::Ok),
         WorkResult::JobFailed => Ok(Exit::JobFailed),
         WorkResult::NoProgram(message) => {
             let why = format!("three jobs in a row could not be started: {message}");
             Err(Error::new(Kind::Error, why).hint("`qless failed --group exec` lists them"))
         }
-        WorkResult::Stopped => Ok(Exit::Terminated),
     }
 }
 

@@ -91,12 +91,25 @@ pub(crate) fn run(options: WorkOptions, session: &mut Session) -> Result<WorkRes
         resolve_at: queues.has_globs().then(|| Instant::now() + RESOLVE),
         time,
         server: Server::start(core, worker.clone(), queues, waker.clone()),
+        signal: None,
         result: None,
     };
     work.subscribe(&worker, notify, waker, session)?;
     let result = work.run(session);
     work.reporter.finish(session);
-    result
+    match result? {
+        WorkResult::Stopped => {
+            let kind = match work.signal {
+                Some(SIGINT) => Kind::Interrupted,
+                _ => Kind::Terminated,
+            };
+            Err(Error::new(
+                kind,
+                "stopped by a second signal; unfinished jobs were given back",
+            ))
+        }
+        result => Ok(result),
+    }
 }
 
 /// Refuses an interval of heartbeats that is not shorter than the locks. Returns the grace period.
@@ -200,6 +213,8 @@ struct Work {
     reporter: Reporter,
     time: Time,
     resolve_at: Option<Instant>,
+    /// The signal that came last.
+    signal: Option<i32>,
     result: Option<WorkResult>,
 }
 
@@ -304,7 +319,10 @@ impl Work {
                     self.reporter.line(&line);
                 }
             }
-            ProcessEvent::Signal(_) => self.machine.note(now, Event::Stop),
+            ProcessEvent::Signal(signal) => {
+                self.signal = Some(signal);
+                self.machine.note(now, Event::Stop);
+            }
             ProcessEvent::Woken => {}
         }
     }

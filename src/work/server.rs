@@ -167,7 +167,8 @@ impl Calls {
 /// Returns the failure of a call.
 fn failure(error: Error) -> Failure {
     Failure {
-        may_be_applied: error.kind() == Kind::Unknown,
+        // A search is safe whatever happened, and needless only if there was no connection.
+        may_be_applied: error.kind() != Kind::Unreachable,
         message: error.message().to_owned(),
     }
 }

@@ -491,6 +491,12 @@ fn the_first_signal_drains_and_the_second_gives_jobs_back() {
     expect!["SIGTERM 1\n"].assert_eq(&worker.at(3.0, Event::Stop));
     expect!["SIGKILL 1\n"].assert_eq(&worker.later(13.0));
     expect!["release: b\n"].assert_eq(&worker.at(13.0, ended(1, 0)));
+    // The server announces it before it replies.
+    let lost = Event::Notice {
+        jid: name("b"),
+        is_cancelled: false,
+    };
+    expect![""].assert_eq(&worker.at(13.0, lost));
     expect![[r#"
         * Released b
         finish: Stopped
