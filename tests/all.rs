@@ -147,6 +147,7 @@ mod recovery {
 
 mod work {
     mod examples;
+    mod hooks;
     mod machine;
     mod process;
 }
