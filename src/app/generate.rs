@@ -85,11 +85,11 @@ fn documents() -> Generated {
     }
 }
 
-/// Writes `qless-work(5)`: how `qless work` and a program talk.
+/// Writes `qless-work(5)`: the programs of `qless work`.
 fn work() -> Generated {
     let mut page = String::from(
         ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n.TH qless-work 5 \"\" \"\" \"qless\"\n\
-         .SH NAME\nqless\\-work \\- how `qless work` and a program talk\n\
+         .SH NAME\nqless\\-work \\- programs for `qless work`: jobs, answers, exit codes\n\
          .SH DESCRIPTION\n",
     );
     let mut begins_section = true;

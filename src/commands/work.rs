@@ -52,14 +52,14 @@ use crate::work::{Hooks, WorkOptions};
 /// See also: `qless workers`, `qless pop`, `qless help work-protocol`, `qless help recipes`
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Queues: names, globs such as `mail-*`, `!NAME` to leave one out; WEIGHT is for `round-robin`
-    #[arg(required = true, value_name = "QUEUE[=WEIGHT]", value_parser = value::work_queue(),
+    /// Queues: names, globs such as `mail-*`, `!NAME` to leave one out; `NAME=3` is a weight
+    #[arg(required = true, value_name = "QUEUE", value_parser = value::work_queue(),
           add = value::Candidates::Queues)]
     queues: Vec<WorkQueue>,
     /// The program and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
-    /// `ordered`: pop from the first queue that has a job; `round-robin`: WEIGHT jobs from each in turn
+    /// `ordered`: pop from the first queue that has a job; `round-robin`: from each in turn, by weight
     #[arg(long, value_name = "ORDER", default_value = "ordered")]
     order: Order,
     /// Maximum number of processes at a time

@@ -18,8 +18,8 @@ use crate::view::finding;
 ///
 /// Topics: `recipes` (what to type when), `selectors`, `formats`, `environment`, `exit-codes`,
 /// `acl` (the permissions that a user of the server needs), `findings` (of `check`, and what to
-/// decide), `work-protocol` (how `qless work` and a program talk), `json` (the documents; `json KIND`
-/// prints the schema of one).
+/// decide), `work-protocol` (programs for `qless work`: jobs, answers, exit codes), `json` (the
+/// documents; `json KIND` prints the schema of one).
 ///
 /// Examples: `qless help put` · `qless help recipes` · `qless help json queues`
 ///
@@ -42,7 +42,7 @@ pub(super) const TOPICS: [(&str, &str); 9] = [
     ("findings", "Findings of `check`, and what to decide"),
     (
         "work-protocol",
-        "How `qless work` and a program talk: jobs, answers, exit codes",
+        "Programs for `qless work`: jobs, answers, exit codes",
     ),
     ("json", "Documents of `-o json`; with a kind: its schema"),
 ];
@@ -132,7 +132,7 @@ fn exit_codes() -> String {
 /// The recipes by task. A test runs each line with an indent of four blanks.
 pub const RECIPES: &str = include_str!("recipes.txt");
 
-/// How `qless work` and a program talk, also as the page `qless-work(5)`. A line in upper case begins a
+/// The protocol of `qless work`, also as the page `qless-work(5)`. A line in upper case begins a
 /// section. Lines with an indent of four blanks stay as they are; a test runs the commands among them,
 /// and compares the lines of JSON with those of `qless work`.
 pub const WORK: &str = include_str!("work.txt");
