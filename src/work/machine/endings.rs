@@ -3,7 +3,7 @@
 use super::event::{Action, End, Exit, JobResult, LineContent, Mode, Report, Request};
 use super::held::Phase;
 use super::slots::Slot;
-use super::{Machine, PROGRESS, Stage};
+use super::{HOLD, Machine, PROGRESS, Stage};
 use crate::model::ending::{EndingOutcome, EndingWay, FailureReason, JobEnding, NextQueue};
 use crate::name::Name;
 
@@ -198,6 +198,10 @@ impl Machine {
             && let Slot::Busy(process) = &mut self.slots[slot]
         {
             process.jobs.retain(|one| one != jid);
+        }
+        self.usual_time += (now - job.begun - self.usual_time) / 10.0;
+        if self.endings.is_empty() {
+            self.endings_due = now + (self.usual_time * HOLD.1).clamp(0.0, HOLD.0);
         }
         let jid = jid.clone();
         self.endings.push(JobEnding { jid, queue, way });
