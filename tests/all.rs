@@ -146,6 +146,8 @@ mod recovery {
 }
 
 mod work {
+    mod examples;
+    mod hooks;
     mod machine;
     mod process;
     mod random;
