@@ -39,7 +39,13 @@ return function(now, t, seconds, worker, argv, first, limit, age, most)
       way = way(b, argv)
       ways[name] = way
     end
-    rows[i] = way(argv[at + 1], argv[at + 2], at + 4, at + argv[at])
+    local ok, row = pcall(way, argv[at + 1], argv[at + 2], at + 4, at + argv[at])
+    -- An error would leave the endings before it half-way.
+    if not ok then
+      if not b.wrote then error(row, 0) end
+      row = b.invalid(row)
+    end
+    rows[i] = row
   end
   b.flush()
   return rows
