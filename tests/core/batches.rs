@@ -211,10 +211,10 @@ fn play_batch(
             }
             add(&mut argv, &endings);
             let seen = call(many, &argv).map(|reply| {
-                let [ended, pops] = reply.list() else {
-                    panic!("two lists: {reply:?}");
-                };
-                (rows(ended), pops.texts())
+                let (ended, pops) = reply.list().split_at(endings.len());
+                let ended = ended.iter().map(Reply::texts).collect();
+                let pops = pops.iter().map(|pop| pop.text().to_owned()).collect();
+                (ended, pops)
             });
             let ended = end_each(single, &time, &worker, &endings);
             let (mut left, mut pops) = (*total, Vec::new());
