@@ -32,6 +32,7 @@ mod support {
     pub mod text;
     pub mod tls;
     pub mod traffic;
+    pub mod work;
 }
 
 mod check {
@@ -146,8 +147,12 @@ mod recovery {
 }
 
 mod work {
+    mod command;
+    mod locks;
     mod machine;
+    mod persistent;
     mod process;
+    mod queues;
 }
 
 use std::path::Path;

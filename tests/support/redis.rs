@@ -42,7 +42,12 @@ impl Redis {
 
     /// Starts another server in place of one that was killed, without its data.
     pub fn restart(&mut self) {
-        self.child = spawn(self.dir.path(), &[]);
+        self.restart_with(&[]);
+    }
+
+    /// Starts one with further options, such as those by which it finds its data again.
+    pub fn restart_with(&mut self, options: &[&str]) {
+        self.child = spawn(self.dir.path(), options);
         assert!(self.await_answer(), "redis-server ended");
     }
 
