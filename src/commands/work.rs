@@ -194,10 +194,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 
 /// Returns the first part of the worker's name. It becomes part of a channel's name, so it is text.
 fn worker(given: Option<Name>) -> Result<Name, Error> {
-    let name = match given.or_else(|| env::var("QLESS_WORKER").map(|name| Name::from(name.as_os_str()))) {
-        None => return Ok(Name::from(actor::host())),
-        Some(name) => name,
-    };
+    let name =
+        match given.or_else(|| env::var("QLESS_WORKER").map(|name| Name::from(name.as_os_str()))) {
+            None => return Ok(Name::from(actor::host())),
+            Some(name) => name,
+        };
     let refused = |why: &str| Error::usage(format!("the name of the worker {why}"));
     refuse_new(name.as_bytes()).map_err(|why| refused(&why))?;
     match name.as_str() {

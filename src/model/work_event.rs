@@ -82,8 +82,16 @@ impl WorkEvent {
         Field::name("klass", "its class"),
         Field::name("worker", "the name of this worker"),
         Field::count("attempt", "1 for the first attempt"),
-        Field::number("exit", "exit code of the process; null if it did not decide").null(),
-        Field::text("signal", "signal that ended the process, such as KILL; else null").null(),
+        Field::number(
+            "exit",
+            "exit code of the process; null if it did not decide",
+        )
+        .null(),
+        Field::text(
+            "signal",
+            "signal that ended the process, such as KILL; else null",
+        )
+        .null(),
         Field::number("elapsed_s", "how long the job ran; null when it starts").null(),
         Field::text("message", "more about it; null if there is nothing to say").null(),
     ];

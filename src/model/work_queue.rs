@@ -8,7 +8,7 @@ const MAX_WEIGHT: u32 = 1000;
 
 /// `NAME`, `NAME=WEIGHT`, a glob, or `!NAME` to leave queues out.
 #[derive(Clone, Debug)]
-pub struct WorkQueue {
+pub(crate) struct WorkQueue {
     pub pattern: Pattern,
     /// The turns of the queue in a round.
     pub weight: u32,
@@ -17,7 +17,7 @@ pub struct WorkQueue {
 
 impl WorkQueue {
     /// Reads what was typed; the error is the end of a sentence that begins with the argument.
-    pub fn new(typed: &Name) -> Result<WorkQueue, String> {
+    pub(crate) fn new(typed: &Name) -> Result<WorkQueue, String> {
         let text = typed.as_bytes();
         let (text, is_excluded) = match text.strip_prefix(b"!") {
             Some(rest) => (rest, true),
@@ -26,7 +26,9 @@ impl WorkQueue {
         let equals = text.iter().rposition(|byte| *byte == b'=');
         let (name, weight) = match equals.map(|at| (&text[..at], &text[at + 1..])) {
             Some((name, weight)) if !weight.is_empty() && weight.iter().all(u8::is_ascii_digit) => {
-                let weight = std::str::from_utf8(weight).ok().and_then(|text| text.parse().ok());
+                let weight = std::str::from_utf8(weight)
+                    .ok()
+                    .and_then(|text| text.parse().ok());
                 let weight = weight.filter(|weight| (1..=MAX_WEIGHT).contains(weight));
                 let weight = weight.ok_or(format!("a weight between 1 and {MAX_WEIGHT}"))?;
                 (name, weight)

@@ -24,10 +24,17 @@ pub struct WorkerProcess {
 impl WorkerProcess {
     /// The fields of its documents.
     pub(crate) const FIELDS: [Field; 4] = [
-        Field::name("host", "of `qless work`: `--worker`, or its host; else null").null(),
+        Field::name(
+            "host",
+            "of `qless work`: `--worker`, or its host; else null",
+        )
+        .null(),
         Field::count("pid", "of `qless work`: its process; else null").null(),
-        Field::count("slots", "of `qless work`: how many processes it runs at a time; else null")
-            .null(),
+        Field::count(
+            "slots",
+            "of `qless work`: how many processes it runs at a time; else null",
+        )
+        .null(),
         Field::text("version", "of `qless work`: its version; else null").null(),
     ];
 
@@ -78,8 +85,18 @@ mod tests {
         assert_eq!(read.pid, Some(std::process::id()));
         assert_eq!(read.version.as_deref(), Some(VERSION));
         assert!(name.as_bytes().ends_with(b"-003a"));
-        for other in ["", "mx-2-18841", "a-qless-1-x4-5-zzzz", "a-b-1-x4-5-0000", "a-qless-1-4-5-0000"] {
-            assert_eq!(WorkerProcess::of(&Name::from(other)), WorkerProcess::default(), "{other}");
+        for other in [
+            "",
+            "mx-2-18841",
+            "a-qless-1-x4-5-zzzz",
+            "a-b-1-x4-5-0000",
+            "a-qless-1-4-5-0000",
+        ] {
+            assert_eq!(
+                WorkerProcess::of(&Name::from(other)),
+                WorkerProcess::default(),
+                "{other}"
+            );
         }
     }
 }

@@ -71,23 +71,31 @@ impl HookQueue {
     /// Runs `--on-exhausted` if the job failed.
     pub(super) fn job_ended(&mut self, job: &JobLabel, result: JobResult, detail: &str) {
         if let (JobResult::Failed, Some(command)) = (result, self.hooks.on_exhausted.clone()) {
-            self.add("--on-exhausted", command, vec![
-                ("QLESS_JID", text(job.jid.as_bytes())),
-                ("QLESS_QUEUE", text(job.queue.as_bytes())),
-                ("QLESS_KLASS", text(job.klass.as_bytes())),
-                ("QLESS_FAILURE", text(detail.as_bytes())),
-            ]);
+            self.add(
+                "--on-exhausted",
+                command,
+                vec![
+                    ("QLESS_JID", text(job.jid.as_bytes())),
+                    ("QLESS_QUEUE", text(job.queue.as_bytes())),
+                    ("QLESS_KLASS", text(job.klass.as_bytes())),
+                    ("QLESS_FAILURE", text(detail.as_bytes())),
+                ],
+            );
         }
     }
 
     /// Runs `--on-crash`.
     pub(super) fn crashed(&mut self, slot: usize, signal: &str, message: &str) {
         if let Some(command) = self.hooks.on_crash.clone() {
-            self.add("--on-crash", command, vec![
-                ("QLESS_SLOT", text((slot + 1).to_string().as_bytes())),
-                ("QLESS_SIGNAL", text(signal.as_bytes())),
-                ("QLESS_FAILURE", text(message.as_bytes())),
-            ]);
+            self.add(
+                "--on-crash",
+                command,
+                vec![
+                    ("QLESS_SLOT", text((slot + 1).to_string().as_bytes())),
+                    ("QLESS_SIGNAL", text(signal.as_bytes())),
+                    ("QLESS_FAILURE", text(message.as_bytes())),
+                ],
+            );
         }
     }
 
@@ -137,9 +145,10 @@ impl HookQueue {
         match end.exit {
             Exit::Code(0) => None,
             Exit::Code(code) => Some(format!("warning: `{name}` ended with exit code {code}")),
-            Exit::Signal(_, signal) => {
-                Some(format!("warning: `{name}` ended with signal {}", Harmless(signal)))
-            }
+            Exit::Signal(_, signal) => Some(format!(
+                "warning: `{name}` ended with signal {}",
+                Harmless(signal)
+            )),
         }
     }
 }

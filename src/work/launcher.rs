@@ -82,7 +82,9 @@ impl Launcher {
         processes: &mut Processes,
     ) -> Result<u32, StartFailure> {
         let launch = self.launch(jobs);
-        launch.and_then(|launch| processes.start(slot, launch)).map_err(failure)
+        launch
+            .and_then(|launch| processes.start(slot, launch))
+            .map_err(failure)
     }
 
     fn launch(&self, jobs: &[PoppedJob]) -> Result<Launch<'_>, StartFault> {
@@ -119,7 +121,10 @@ impl Launcher {
     /// Returns what the end of a process means.
     pub(super) fn end(&self, slot: usize, end: ProcessEnd, reporter: &mut Reporter) -> End {
         let mut warn = |why: &str| {
-            reporter.line(&format!("warning: slot {}: the output {why}; the job keeps its data", slot + 1));
+            reporter.line(&format!(
+                "warning: slot {}: the output {why}; the job keeps its data",
+                slot + 1
+            ));
         };
         let data = match end.stdout {
             Captured::Nothing => None,
@@ -167,7 +172,8 @@ pub(super) fn cancel_line(jid: &Name) -> Vec<u8> {
 
 /// Returns the error of a command that cannot be started.
 pub(super) fn no_program(why: String) -> Error {
-    Error::new(Kind::Error, why).hint("no job was popped; is the path right, and is the file executable?")
+    Error::new(Kind::Error, why)
+        .hint("no job was popped; is the path right, and is the file executable?")
 }
 
 fn failure(fault: StartFault) -> StartFailure {
@@ -183,7 +189,10 @@ fn find(program: &OsStr, directory: &Directory) -> Result<(), String> {
     if let Directory::Shared(directory) = directory
         && !directory.is_dir()
     {
-        return Err(format!("`{}` is not a directory", Harmless(directory.as_os_str().as_bytes())));
+        return Err(format!(
+            "`{}` is not a directory",
+            Harmless(directory.as_os_str().as_bytes())
+        ));
     }
     let is_executable = |path: &Path| match path.metadata() {
         Ok(file) => file.is_file() && file.permissions().mode() & 0o111 != 0,

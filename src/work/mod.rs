@@ -31,7 +31,6 @@ use self::queues::QueueList;
 use self::reporter::Reporter;
 use self::server::{Order, Server};
 use crate::clock::moment::Moment;
-use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::model::worker_name;
 use crate::name::Name;
@@ -44,9 +43,6 @@ const RESOLVE: Duration = Duration::from_secs(10);
 /// The lock and the grace period of a queue without settings, in seconds (`core.md` 6).
 const HEARTBEAT: f64 = 60.0;
 const GRACE: f64 = 10.0;
-
-/// A worker that waits for jobs longer than this subscribes to new jobs.
-const IDLE: Duration = Duration::from_millis(100);
 
 /// Runs jobs until it is asked to stop, or until the limit. Returns how the work ended.
 pub(crate) fn run(options: WorkOptions, session: &mut Session) -> Result<WorkResult, Error> {
@@ -89,7 +85,7 @@ pub(crate) fn run(options: WorkOptions, session: &mut Session) -> Result<WorkRes
         launcher: launcher.named(&worker)?,
         hooks: HookQueue::new(options.hooks.clone(), options.concurrency),
         notices,
-        watch: IdleWatch::new(notify.clone(), waker.clone()),
+        watch: None,
         reporter: Reporter::new(worker.clone(), session),
         resolve_at: queues.has_globs().then(|| Instant::now() + RESOLVE),
         time,
@@ -111,7 +107,9 @@ fn check_settings(
     let (core, _) = session.core_and_ui()?;
     let settings = core.config(core.now())?;
     let number = |key: &[u8]| {
-        let option = settings.iter().find(|option| option.key.as_bytes() == key)?;
+        let option = settings
+            .iter()
+            .find(|option| option.key.as_bytes() == key)?;
         let text = std::str::from_utf8(option.value.as_bytes()).ok()?;
         text.parse::<f64>().ok().filter(|value| value.is_finite())
     };
@@ -188,58 +186,6 @@ impl Time {
     }
 }
 
-/// The subscription to new jobs while the worker waits for them.
-struct IdleWatch {
-    events: Sender<Event>,
-    waker: Waker,
-    /// Since when the worker waits, or works.
-    since: Instant,
-    is_idle: bool,
-    watch: Option<PutWatch>,
-    /// A connection for the subscriptions to begin with. `None` if the user may not subscribe.
-    core: Option<Core>,
-}
-
-impl IdleWatch {
-    fn new(events: Sender<Event>, waker: Waker) -> IdleWatch {
-        IdleWatch {
-            events,
-            waker,
-            since: Instant::now(),
-            is_idle: false,
-            watch: None,
-            core: None,
-        }
-    }
-
-    /// Subscribes when the worker has waited for a moment, and no longer when it has worked for one.
-    /// Returns when to look again.
-    fn update(&mut self, is_idle: bool) -> Option<Instant> {
-        let core = self.core.as_ref()?;
-        if is_idle != self.is_idle {
-            self.is_idle = is_idle;
-            self.since = Instant::now();
-        }
-        if is_idle == self.watch.is_some() {
-            return None;
-        }
-        let patience = if is_idle { IDLE } else { 10 * IDLE };
-        if self.since.elapsed() < patience {
-            return Some(self.since + patience);
-        }
-        match self.watch.take() {
-            Some(watch) => watch.end(),
-            // Without a subscription, the worker polls.
-            None => self.watch = PutWatch::start(core, self.events.clone(), self.waker.clone()).ok(),
-        }
-        if is_idle && self.watch.is_none() {
-            self.since = Instant::now();
-            return Some(self.since + patience);
-        }
-        None
-    }
-}
-
 /// Everything that works together.
 struct Work {
     machine: Machine,
@@ -248,7 +194,8 @@ struct Work {
     hooks: HookQueue,
     server: Server,
     notices: Receiver<Event>,
-    watch: IdleWatch,
+    /// `None` if the user may not subscribe.
+    watch: Option<PutWatch>,
     reporter: Reporter,
     time: Time,
     resolve_at: Option<Instant>,
@@ -267,12 +214,14 @@ impl Work {
         let core = session.take_core()?;
         match core.worker_notices(&worker.lossless_text()) {
             Ok(notices) => {
-                notices::pass_on(notices, events, waker);
-                self.watch.core = Some(core);
+                notices::pass_on(notices, events.clone(), waker.clone());
+                self.watch = Some(PutWatch::start(core, events, waker));
             }
             Err(error) => {
                 let poll = "new jobs are found by polling, lost locks by heartbeats";
-                session.ui.note(&format!("note: {}; {poll}", error.message()));
+                session
+                    .ui
+                    .note(&format!("note: {}; {poll}", error.message()));
             }
         }
         Ok(())
@@ -313,9 +262,12 @@ impl Work {
     /// Returns when something is to be done next.
     fn until(&mut self) -> Option<Instant> {
         let is_idle = self.machine.is_idle(self.time.now());
-        let watch = self.watch.update(is_idle);
+        let watch = self.watch.as_mut().and_then(|watch| watch.update(is_idle));
         let due = self.time.instant(self.machine.due());
-        [watch, due, self.resolve_at, self.reporter.due()].into_iter().flatten().min()
+        [watch, due, self.resolve_at, self.reporter.due()]
+            .into_iter()
+            .flatten()
+            .min()
     }
 
     /// Notes what the processes did.
@@ -329,9 +281,7 @@ impl Work {
                 let (jid, content) = content(&line, is_whole);
                 self.machine.note(now, Event::Line { slot, jid, content });
             }
-            ProcessEvent::Output {
-                stream, bytes, ..
-            } => {
+            ProcessEvent::Output { stream, bytes, .. } => {
                 let to_stdout = stream == Stream::Stdout;
                 self.reporter.pass_on(to_stdout, &bytes, session);
             }
@@ -398,7 +348,13 @@ impl Work {
             }
             Action::Request(request) => self.server.order(Order::Ask(request))?,
             Action::Report(report) => {
-                if let Report::Ended { job, result, detail, .. } = &report {
+                if let Report::Ended {
+                    job,
+                    result,
+                    detail,
+                    ..
+                } = &report
+                {
                     self.hooks.job_ended(job, *result, detail);
                 }
                 self.reporter.report(report, self.time.moment(), session);

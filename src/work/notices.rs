@@ -1,16 +1,13 @@
 //! What the server publishes to a worker: lost locks, cancelled jobs, and new jobs in its queues.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::Sender;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use super::machine::event::Event;
 use super::process::Waker;
-use crate::core::api::event::{PutNotice, PutNotices, WorkerNotice, WorkerNotices};
+use crate::core::api::event::{PutNotice, WorkerNotice, WorkerNotices};
 use crate::core::call::Core;
-use crate::error::Error;
 
 /// How long a thread waits for a notice before it looks whether it is still needed.
 const LOOK: Duration = Duration::from_millis(200);
@@ -45,38 +42,92 @@ pub(super) fn pass_on(notices: WorkerNotices, events: Sender<Event>, waker: Wake
 /// A thread that waits for jobs while this worker has nothing to do. It is subscribed only then: a
 /// busy worker has no use for the events of all jobs.
 pub(super) struct PutWatch {
-    is_wanted: Arc<AtomicBool>,
+    is_idle: bool,
+    /// Since when the worker is idle, or is not.
+    since: Instant,
+    is_watching: bool,
+    /// Whether the thread is to watch.
+    orders: Sender<bool>,
 }
+
+/// A worker that is idle for this time watches.
+const IDLE: Duration = Duration::from_millis(100);
+
+/// A worker that is busy for this time watches no longer.
+const BUSY: Duration = Duration::from_secs(1);
+
+/// Time until a subscription that failed is tried again.
+const AGAIN: Duration = Duration::from_secs(1);
 
 impl PutWatch {
-    /// Subscribes; later subscriptions of the same user will be allowed, too.
-    pub(super) fn start(core: &Core, events: Sender<Event>, waker: Waker) -> Result<PutWatch, Error> {
-        let notices = core.put_notices()?;
-        let is_wanted = Arc::new(AtomicBool::new(true));
-        let watched = is_wanted.clone();
-        thread::spawn(move || watch(&notices, &watched, &events, &waker));
-        Ok(PutWatch { is_wanted })
+    /// Starts the thread, with a connection of its own.
+    pub(super) fn start(core: Core, events: Sender<Event>, waker: Waker) -> PutWatch {
+        let (orders, inbox) = channel();
+        thread::spawn(move || watch(&core, &inbox, &events, &waker));
+        PutWatch {
+            is_idle: false,
+            since: Instant::now(),
+            is_watching: false,
+            orders,
+        }
     }
 
-    pub(super) fn end(&self) {
-        self.is_wanted.store(false, Ordering::Relaxed);
+    /// Watches if the worker has been idle for a moment, and no longer if it has been busy for one.
+    /// Returns when to look again.
+    pub(super) fn update(&mut self, is_idle: bool) -> Option<Instant> {
+        if is_idle != self.is_idle {
+            self.is_idle = is_idle;
+            self.since = Instant::now();
+        }
+        if is_idle == self.is_watching {
+            return None;
+        }
+        let change_at = self.since + if is_idle { IDLE } else { BUSY };
+        if change_at > Instant::now() {
+            return Some(change_at);
+        }
+        self.is_watching = is_idle;
+        // Without the thread, the worker polls.
+        _ = self.orders.send(is_idle);
+        None
     }
 }
 
-/// Passes on that jobs were put, until that is no longer wanted.
-fn watch(notices: &PutNotices, is_wanted: &AtomicBool, events: &Sender<Event>, waker: &Waker) {
-    // A job may have been put before the subscription.
-    let mut has_news = true;
-    while is_wanted.load(Ordering::Relaxed) {
-        if has_news {
-            if events.send(Event::Put).is_err() {
-                return;
-            }
-            waker.wake();
-        }
-        has_news = match notices.next(Instant::now() + LOOK) {
-            None => false,
-            Some(PutNotice::Gap | PutNotice::Put(_)) => true,
+/// Watches from each `true` to the next `false`, until the worker has ended.
+fn watch(core: &Core, orders: &Receiver<bool>, events: &Sender<Event>, waker: &Waker) {
+    let mut is_wanted = false;
+    loop {
+        let order = match is_wanted {
+            true => orders.recv_timeout(AGAIN),
+            false => orders.recv().map_err(|_| RecvTimeoutError::Disconnected),
         };
+        match order {
+            Ok(order) => is_wanted = order,
+            Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Disconnected) => return,
+        }
+        let Some(notices) = is_wanted.then(|| core.put_notices().ok()).flatten() else {
+            continue;
+        };
+        // A job may have been put before the subscription.
+        let mut event = Some(Event::Put(None));
+        while is_wanted {
+            if let Some(event) = event
+                && events.send(event).is_ok()
+            {
+                waker.wake();
+            }
+            event = notices
+                .next(Instant::now() + LOOK)
+                .map(|notice| match notice {
+                    PutNotice::Gap => Event::Put(None),
+                    PutNotice::Put(queue) => Event::Put(Some(queue)),
+                });
+            match orders.try_recv() {
+                Ok(order) => is_wanted = order,
+                Err(TryRecvError::Empty) => {}
+                Err(TryRecvError::Disconnected) => return,
+            }
+        }
     }
 }

@@ -14,7 +14,9 @@ impl QueueList {
     /// Whether the queues may change while the worker runs.
     pub(super) fn has_globs(&self) -> bool {
         let included = self.0.iter().filter(|queue| !queue.is_excluded);
-        included.into_iter().any(|queue| queue.pattern.plain().is_none())
+        included
+            .into_iter()
+            .any(|queue| queue.pattern.plain().is_none())
     }
 
     /// Returns the queues with their weights, each once, where it is named first. The queues of a glob
@@ -29,7 +31,10 @@ impl QueueList {
         for queue in self.0.iter().filter(|queue| !queue.is_excluded) {
             let names: Vec<&Name> = match queue.pattern.plain() {
                 Some(name) => vec![name],
-                None => known.iter().filter(|name| queue.pattern.matches(name)).collect(),
+                None => known
+                    .iter()
+                    .filter(|name| queue.pattern.matches(name))
+                    .collect(),
             };
             for name in names {
                 if !queues.iter().any(|(other, _)| other == name) {
@@ -39,7 +44,9 @@ impl QueueList {
         }
         let is_excluded = |name: &Name| {
             let excluded = self.0.iter().filter(|queue| queue.is_excluded);
-            excluded.into_iter().any(|queue| queue.pattern.matches(name))
+            excluded
+                .into_iter()
+                .any(|queue| queue.pattern.matches(name))
         };
         queues.retain(|(name, _)| !is_excluded(name));
         Ok(queues)

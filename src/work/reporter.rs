@@ -94,10 +94,17 @@ impl Reporter {
                     true => format!("starts again in {}", duration(wait)),
                     false => "starts again".to_owned(),
                 };
-                self.line(&format!("warning: slot {}: the command ended with {exit}; it {when}", slot + 1));
+                self.line(&format!(
+                    "warning: slot {}: the command ended with {exit}; it {when}",
+                    slot + 1
+                ));
             }
             Report::StartFailed { slot, message } => {
-                self.line(&format!("warning: slot {}: {}", slot + 1, Harmless(message)));
+                self.line(&format!(
+                    "warning: slot {}: {}",
+                    slot + 1,
+                    Harmless(message)
+                ));
             }
             Report::QueueRefused { queue, why } => {
                 self.line(&format!(
@@ -112,13 +119,18 @@ impl Reporter {
                 ));
             }
             Report::ConnectionBack { after } => {
-                self.line(&format!("the server replies again after {}", measure(after)));
+                self.line(&format!(
+                    "the server replies again after {}",
+                    measure(after)
+                ));
             }
             Report::Stopping { running } => {
                 let jobs = plural(running as u64, "job", "jobs");
                 self.line(&match running {
                     0 => "stopping".to_owned(),
-                    _ => format!("stopping when {jobs} have ended; a second signal gives them back"),
+                    _ => {
+                        format!("stopping when {jobs} have ended; a second signal gives them back")
+                    }
                 });
             }
         }

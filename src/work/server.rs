@@ -108,14 +108,16 @@ impl Calls {
             Request::Recover { endings, known } => {
                 let known: HashSet<Name> = known.into_iter().collect();
                 let core = &mut self.core;
-                let reply = core.finish_again(now, &self.worker, &endings).and_then(|endings| {
-                    let jobs = core.take_over(now, &self.worker, |jid| known.contains(jid))?;
-                    Ok(TurnReply {
-                        endings,
-                        jobs,
-                        refused: Vec::new(),
-                    })
-                });
+                let reply = core
+                    .finish_again(now, &self.worker, &endings)
+                    .and_then(|endings| {
+                        let jobs = core.take_over(now, &self.worker, |jid| known.contains(jid))?;
+                        Ok(TurnReply {
+                            endings,
+                            jobs,
+                            refused: Vec::new(),
+                        })
+                    });
                 Event::Recovered(reply.map_err(failure))
             }
             Request::Extend(jids) => {
@@ -140,7 +142,9 @@ impl Calls {
             let is_running = matches!(job.state, Some(State::Running | State::Stalled));
             is_running && job.worker.as_ref() == Some(&self.worker)
         });
-        let jobs: Vec<JobSnapshot> = held.map(|job| JobSnapshot::of(job, &mut interner)).collect();
+        let jobs: Vec<JobSnapshot> = held
+            .map(|job| JobSnapshot::of(job, &mut interner))
+            .collect();
         let note = actor::note("work", None);
         for (job, reply) in jobs.iter().zip(self.core.timeout(now, &note, &jobs)) {
             // A job that changed meanwhile is not ours any more.

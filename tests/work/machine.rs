@@ -70,7 +70,9 @@ impl Worker {
     /// Returns what it does now.
     fn act(&mut self) -> String {
         let actions = self.machine.act(self.now);
-        let lines = actions.iter().map(|action| format!("{}\n", self.describe(action)));
+        let lines = actions
+            .iter()
+            .map(|action| format!("{}\n", self.describe(action)));
         lines.collect()
     }
 
@@ -101,7 +103,9 @@ impl Worker {
                 let endings = endings.iter().map(|ending| {
                     let way = match &ending.way {
                         EndingWay::Complete { next: None, .. } => "complete".to_owned(),
-                        EndingWay::Complete { next: Some(next), .. } => {
+                        EndingWay::Complete {
+                            next: Some(next), ..
+                        } => {
                             format!("complete to {}", next.queue)
                         }
                         EndingWay::Retry { .. } => "retry".to_owned(),
@@ -110,9 +114,15 @@ impl Worker {
                     format!("{} {way}", ending.jid)
                 });
                 let endings: Vec<String> = endings.collect();
-                let queues = queues.iter().map(|(queue, count)| format!("{queue}:{count}"));
+                let queues = queues
+                    .iter()
+                    .map(|(queue, count)| format!("{queue}:{count}"));
                 let queues: Vec<String> = queues.collect();
-                format!("turn: [{}] pop {total} from {}", endings.join(", "), queues.join(" "))
+                format!(
+                    "turn: [{}] pop {total} from {}",
+                    endings.join(", "),
+                    queues.join(" ")
+                )
             }
             Action::Request(Request::Recover { endings, known }) => {
                 self.endings = endings.len();
@@ -122,9 +132,14 @@ impl Worker {
             Action::Request(Request::Release(jobs)) => format!("release: {}", jids(jobs)),
             Action::Request(Request::Log { jid, text }) => format!("log {jid}: {text}"),
             Action::Report(Report::Started { job, .. }) => format!("* started {}", job.jid),
-            Action::Report(Report::Ended { job, result, detail, .. }) => {
-                format!("* {result:?} {} {detail}", job.jid).trim_end().to_owned()
-            }
+            Action::Report(Report::Ended {
+                job,
+                result,
+                detail,
+                ..
+            }) => format!("* {result:?} {} {detail}", job.jid)
+                .trim_end()
+                .to_owned(),
             Action::Report(report) => format!("* {report:?}"),
             Action::Finish(result) => format!("finish: {result:?}"),
         }
@@ -239,10 +254,11 @@ fn an_empty_queue_is_polled_and_a_put_ends_the_wait() {
     expect![""].assert_eq(&worker.later(4.9));
     expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.later(5.0));
     // A job that is put during the call may have come too late for it.
-    worker.at(5.0, Event::Put);
+    worker.at(5.0, Event::Put(Some(name("q"))));
     expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.reply(5.1, &[]));
     worker.reply(5.2, &[]);
-    expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.at(6.0, Event::Put));
+    expect![""].assert_eq(&worker.at(6.0, Event::Put(Some(name("other")))));
+    expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.at(6.0, Event::Put(None)));
 }
 
 #[test]
@@ -612,7 +628,10 @@ fn lines_that_are_no_answers_are_reported_and_answers_count_once() {
     .assert_eq(&worker.at(1.0, line(None)));
     expect!["turn: [a complete] pop 1 from q:1\n"].assert_eq(&worker.at(1.0, answer("a")));
     let twice = worker.at(1.0, answer("a"));
-    assert!(twice.contains("the process does not have this job"), "{twice}");
+    assert!(
+        twice.contains("the process does not have this job"),
+        "{twice}"
+    );
     worker.reply(1.0, &["b"]);
     let invalid = worker.at(2.0, line(Some("b")));
     assert!(invalid.contains("b fail in bad-answer"), "{invalid}");

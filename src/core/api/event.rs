@@ -129,7 +129,9 @@ impl PutNotices {
 /// Returns a text of an event.
 fn field(text: &[u8], name: &str) -> Option<Name> {
     let fields = Json::read(text)?.object()?;
-    let found = fields.into_iter().find(|(key, _)| key.as_bytes() == name.as_bytes());
+    let found = fields
+        .into_iter()
+        .find(|(key, _)| key.as_bytes() == name.as_bytes());
     found.and_then(|(_, value)| value.text())
 }
 

@@ -1,8 +1,6 @@
 //! How jobs end: by a line of their process, by its end, or because their lock is lost.
 
-use super::event::{
-    Action, End, Exit, JobResult, LineContent, Mode, Report, Request,
-};
+use super::event::{Action, End, Exit, JobResult, LineContent, Mode, Report, Request};
 use super::held::Phase;
 use super::slots::Slot;
 use super::{Machine, PROGRESS, Stage};
@@ -33,7 +31,11 @@ impl Machine {
         }
         if !process.jobs.contains(&jid) {
             let reason = "the process does not have this job".to_owned();
-            return self.report(Report::BadLine { slot, jid: Some(jid), reason });
+            return self.report(Report::BadLine {
+                slot,
+                jid: Some(jid),
+                reason,
+            });
         }
         match content {
             LineContent::Progress(text) => self.progress(now, &jid, text),
@@ -49,7 +51,11 @@ impl Machine {
             LineContent::Invalid(reason) => {
                 let message = format!("the answer is not valid: {reason}");
                 self.fail(now, &jid, "bad-answer", message, None);
-                self.report(Report::BadLine { slot, jid: Some(jid), reason });
+                self.report(Report::BadLine {
+                    slot,
+                    jid: Some(jid),
+                    reason,
+                });
             }
         }
     }
@@ -64,7 +70,8 @@ impl Machine {
         }
         job.progress_at = now;
         let jid = jid.clone();
-        self.actions.push(Action::Request(Request::Log { jid, text }));
+        self.actions
+            .push(Action::Request(Request::Log { jid, text }));
     }
 
     /// Notes the end of a process.
@@ -87,7 +94,7 @@ impl Machine {
             return self.released.extend(process.jobs);
         }
         for jid in process.jobs {
-            let way = self.way(&end);
+            let way = self.way(&jid, &end);
             self.end(now, &jid, way, Some(end.exit.clone()));
         }
     }
@@ -102,7 +109,7 @@ impl Machine {
     }
 
     /// Returns what the end of a process means for a job that it had.
-    fn way(&self, end: &End) -> EndingWay {
+    fn way(&self, jid: &Name, end: &End) -> EndingWay {
         let is_persistent = matches!(self.config.mode, Mode::Persistent(_));
         match &end.exit {
             Exit::Code(0) if !is_persistent => EndingWay::Complete {
@@ -110,9 +117,20 @@ impl Machine {
                 next: self.next_queue(),
             },
             Exit::Code(code) if !is_persistent && self.config.retry_on.contains(code) => {
+                let queue = self.held.get(jid).map(|job| job.label.queue.as_bytes());
+                // The group that the core would choose, with a message that says more.
+                let why = queue
+                    .filter(|_| !end.message.is_empty())
+                    .map(|queue| FailureReason {
+                        group: Name::from([b"failed-retries-", queue].concat()),
+                        message: Name::from(format!(
+                            "no retry is left; {}: {}",
+                            end.exit, end.message
+                        )),
+                    });
                 EndingWay::Retry {
                     delay: self.config.retry_delay,
-                    why: None,
+                    why,
                 }
             }
             exit => EndingWay::Fail {
@@ -122,7 +140,9 @@ impl Machine {
                         Exit::Signal(name) => format!("signal-{name}"),
                     }),
                     message: Name::from(match end.message.is_empty() {
-                        true => format!("the command ended with {exit} and wrote nothing to stderr"),
+                        true => {
+                            format!("the command ended with {exit} and wrote nothing to stderr")
+                        }
                         false => end.message.clone(),
                     }),
                 },
@@ -153,11 +173,17 @@ impl Machine {
         };
         let detail = match &way {
             EndingWay::Fail { why, .. } => format!("{}: {}", why.group, why.message),
-            EndingWay::Complete { next: Some(next), .. } => format!("to queue {}", next.queue),
+            EndingWay::Complete {
+                next: Some(next), ..
+            } => format!("to queue {}", next.queue),
             _ => String::new(),
         };
         let queue = job.label.queue.clone();
-        let phase = Phase::Ending { exit, at: now, detail };
+        let phase = Phase::Ending {
+            exit,
+            at: now,
+            detail,
+        };
         if let Phase::Running(slot) = std::mem::replace(&mut job.phase, phase)
             && let Slot::Busy(process) = &mut self.slots[slot]
         {
@@ -188,7 +214,9 @@ impl Machine {
                 };
                 (JobResult::Lost, Some(why))
             }
-            (EndingOutcome::Invalid(text), EndingWay::Fail { .. }) => (JobResult::Unknown, Some(text)),
+            (EndingOutcome::Invalid(text), EndingWay::Fail { .. }) => {
+                (JobResult::Unknown, Some(text))
+            }
             (EndingOutcome::Invalid(text), _) => {
                 // The program's answer is at fault, such as data that the core cannot read.
                 return self.fail(now, &ending.jid, "bad-answer", text, None);
@@ -222,7 +250,10 @@ impl Machine {
             Phase::Ending { exit, .. } => exit,
             _ => None,
         };
-        self.has_failed |= matches!(result, JobResult::Failed | JobResult::Lost | JobResult::Unknown);
+        self.has_failed |= matches!(
+            result,
+            JobResult::Failed | JobResult::Lost | JobResult::Unknown
+        );
         self.report(Report::Ended {
             job: job.label,
             result,

@@ -144,8 +144,8 @@ pub enum Event {
     },
     /// Notices may have been missed.
     Missed,
-    /// A job may have come into a queue.
-    Put,
+    /// A job was put into this queue; `None` if it may have been any.
+    Put(Option<Name>),
     /// The queues whose names match.
     Queues(Vec<(Name, u32)>),
     /// A signal asks to end. The second one ends the processes, too.
@@ -269,14 +269,26 @@ pub enum Report {
         wait: f64,
     },
     /// A process cannot be started now.
-    StartFailed { slot: usize, message: String },
+    StartFailed {
+        slot: usize,
+        message: String,
+    },
     /// Nothing can be popped from this queue.
-    QueueRefused { queue: Name, why: String },
-    ConnectionLost { message: String },
+    QueueRefused {
+        queue: Name,
+        why: String,
+    },
+    ConnectionLost {
+        message: String,
+    },
     /// After so many seconds.
-    ConnectionBack { after: f64 },
+    ConnectionBack {
+        after: f64,
+    },
     /// No further job is popped; so many are still running.
-    Stopping { running: usize },
+    Stopping {
+        running: usize,
+    },
 }
 
 /// The names of a job in reports.

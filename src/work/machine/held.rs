@@ -92,7 +92,9 @@ impl HeldJobs {
     /// Adds a job that was popped. Its lock is extended every `interval` seconds, by default a third
     /// of the lock.
     pub(super) fn add(&mut self, now: f64, job: &PoppedJob, interval: Option<f64>) {
-        let interval = interval.unwrap_or((job.expires - now) / 3.0).max(MIN_INTERVAL);
+        let interval = interval
+            .unwrap_or((job.expires - now) / 3.0)
+            .max(MIN_INTERVAL);
         let held = HeldJob {
             label: JobLabel {
                 jid: job.jid.clone(),

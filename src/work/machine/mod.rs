@@ -165,9 +165,11 @@ impl Machine {
                 self.lose(now, &jid, f64::INFINITY, why);
             }
             Event::Missed => self.held.extend_all_at(now),
-            Event::Put => {
-                self.poll_at = self.poll_at.min(now);
-                self.was_put = true;
+            Event::Put(queue) => {
+                if queue.is_none_or(|queue| self.rotation.contains(&queue)) {
+                    self.poll_at = self.poll_at.min(now);
+                    self.was_put = true;
+                }
             }
             Event::Queues(queues) => {
                 self.rotation.set(queues);
@@ -226,7 +228,9 @@ impl Machine {
             let text = match slot {
                 Slot::Free => "free".to_owned(),
                 Slot::Down(until) => format!("starts a process in {:.1}s", (until - now).max(0.0)),
-                Slot::Busy(process) if process.jobs.is_empty() => "process without a job".to_owned(),
+                Slot::Busy(process) if process.jobs.is_empty() => {
+                    "process without a job".to_owned()
+                }
                 Slot::Busy(process) => {
                     let job = |jid: &Name| match self.held.get(jid) {
                         Some(job) => format!(
@@ -243,7 +247,11 @@ impl Machine {
             lines.push(format!("slot {at}: {text}"));
         }
         let ending = self.endings.len() + self.turn.as_ref().map_or(0, |turn| turn.endings.len());
-        lines.push(format!("{ending} ended and not written, {} held, {} popped", self.held.len(), self.popped));
+        lines.push(format!(
+            "{ending} ended and not written, {} held, {} popped",
+            self.held.len(),
+            self.popped
+        ));
         lines
     }
 
@@ -330,8 +338,15 @@ impl Machine {
             }
         }
         for (jid, expires) in over {
-            let is_sent = self.turn.iter().any(|turn| turn.endings.iter().any(|one| one.jid == jid))
-                || self.recovery.iter().flat_map(|endings| endings.iter()).any(|one| one.jid == jid)
+            let is_sent = self
+                .turn
+                .iter()
+                .any(|turn| turn.endings.iter().any(|one| one.jid == jid))
+                || self
+                    .recovery
+                    .iter()
+                    .flat_map(|endings| endings.iter())
+                    .any(|one| one.jid == jid)
                 || self.releasing.iter().flatten().any(|one| *one == jid);
             match is_sent {
                 // The reply says what became of it.
@@ -343,7 +358,12 @@ impl Machine {
                 // The process is gone one second before another worker gets the job.
                 false => {
                     let latest = expires + self.config.grace - 1.0;
-                    self.lose(now, &jid, latest, "its lock expired while the server was away");
+                    self.lose(
+                        now,
+                        &jid,
+                        latest,
+                        "its lock expired while the server was away",
+                    );
                 }
             }
         }
@@ -422,12 +442,16 @@ impl Machine {
     /// Hands each job to the process that has the fewest.
     fn send_jobs(&mut self, now: f64) {
         while !self.ready.is_empty() {
-            let free = self.slots.iter().enumerate().filter_map(|(at, slot)| match slot {
-                Slot::Busy(process) if process.free(self.config.mode) > 0 => {
-                    Some((process.free(self.config.mode), at))
-                }
-                _ => None,
-            });
+            let free = self
+                .slots
+                .iter()
+                .enumerate()
+                .filter_map(|(at, slot)| match slot {
+                    Slot::Busy(process) if process.free(self.config.mode) > 0 => {
+                        Some((process.free(self.config.mode), at))
+                    }
+                    _ => None,
+                });
             let Some((_, at)) = free.max_by_key(|(free, at)| (*free, usize::MAX - at)) else {
                 return;
             };
@@ -546,7 +570,8 @@ impl Machine {
         };
         self.back(now);
         let count = reply.jobs.len() as u64;
-        self.rotation.advance(reply.jobs.iter().map(|job| &job.queue));
+        self.rotation
+            .advance(reply.jobs.iter().map(|job| &job.queue));
         self.settle(now, &turn.endings, reply);
         if turn.total == 0 {
             return;
@@ -661,7 +686,9 @@ impl Machine {
                 self.report(Report::ConnectionLost { message });
                 (now, 0)
             }
-            Link::Away { since, attempts, .. } => (since, attempts + 1),
+            Link::Away {
+                since, attempts, ..
+            } => (since, attempts + 1),
         };
         let wait = BACKOFF.0 * f64::from(2_u32.saturating_pow(attempts));
         self.link = Link::Away {
@@ -728,7 +755,10 @@ impl Machine {
         match why {
             StartFailure::Program(message) | StartFailure::Job(message) if !was_enough => {
                 if process.jobs.is_empty() {
-                    self.report(Report::StartFailed { slot, message: message.clone() });
+                    self.report(Report::StartFailed {
+                        slot,
+                        message: message.clone(),
+                    });
                 }
                 for jid in process.jobs {
                     self.fail(now, &jid, "exec", message.clone(), None);

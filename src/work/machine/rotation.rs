@@ -40,7 +40,10 @@ impl Rotation {
         if queues == self.queues {
             return;
         }
-        let whose = self.turns.get(self.next).map(|&at| self.queues[at].0.clone());
+        let whose = self
+            .turns
+            .get(self.next)
+            .map(|&at| self.queues[at].0.clone());
         self.turns = queues
             .iter()
             .enumerate()
@@ -53,6 +56,10 @@ impl Rotation {
 
     pub fn is_ordered(&self) -> bool {
         self.order == Order::Ordered
+    }
+
+    pub fn contains(&self, queue: &Name) -> bool {
+        self.queues.iter().any(|(name, _)| name == queue)
     }
 
     pub fn is_empty(&self) -> bool {

@@ -69,7 +69,8 @@ impl Process {
 
     /// Whether SIGTERM or SIGKILL was sent.
     pub(super) fn was_signalled(&self) -> bool {
-        self.stop.is_some_and(|stop| stop.term_at.is_none() || stop.kill_at.is_none())
+        self.stop
+            .is_some_and(|stop| stop.term_at.is_none() || stop.kill_at.is_none())
     }
 
     /// Sends the signals that are due. Returns when the next one is.
