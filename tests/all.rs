@@ -143,6 +143,7 @@ mod recovery {
     mod repair;
     mod storm;
     mod verbs;
+    mod work_storm;
     mod worker;
 }
 

@@ -189,6 +189,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             Err(Error::new(Kind::Error, why).hint("`qless failed --group exec` lists them"))
         }
         WorkResult::Stopped => Ok(Exit::Terminated),
+        WorkResult::Interrupted => Ok(Exit::Interrupted),
     }
 }
 

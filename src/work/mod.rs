@@ -91,6 +91,7 @@ pub(crate) fn run(options: WorkOptions, session: &mut Session) -> Result<WorkRes
         time,
         server: Server::start(core, worker.clone(), queues, waker.clone()),
         result: None,
+        is_interrupt: false,
     };
     work.subscribe(&worker, notify, waker, session)?;
     let result = work.run(session);
@@ -200,6 +201,8 @@ struct Work {
     time: Time,
     resolve_at: Option<Instant>,
     result: Option<WorkResult>,
+    /// Whether the last signal was SIGINT.
+    is_interrupt: bool,
 }
 
 impl Work {
@@ -303,7 +306,10 @@ impl Work {
                     self.reporter.line(&line);
                 }
             }
-            ProcessEvent::Signal(_) => self.machine.note(now, Event::Stop),
+            ProcessEvent::Signal(signal) => {
+                self.is_interrupt = signal == SIGINT;
+                self.machine.note(now, Event::Stop);
+            }
             ProcessEvent::Woken => {}
         }
     }
@@ -359,7 +365,12 @@ impl Work {
                 }
                 self.reporter.report(report, self.time.moment(), session);
             }
-            Action::Finish(result) => self.result = Some(result),
+            Action::Finish(result) => {
+                self.result = Some(match result {
+                    WorkResult::Stopped if self.is_interrupt => WorkResult::Interrupted,
+                    result => result,
+                });
+            }
         }
         Ok(())
     }

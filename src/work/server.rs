@@ -137,7 +137,7 @@ impl Calls {
     fn release(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<Name>, Error> {
         let mut released = Vec::new();
         let mut interner = Interner::default();
-        let found = self.core.jobs(now, Detail::Match, jids)?;
+        let found = self.core.jobs(now, Detail::Mark, jids)?;
         let held = found.into_iter().flatten().filter(|job| {
             let is_running = matches!(job.state, Some(State::Running | State::Stalled));
             is_running && job.worker.as_ref() == Some(&self.worker)

@@ -47,7 +47,7 @@ fn the_first_signal_lets_jobs_end_and_pops_nothing_more() {
         let mut worker = site.start("mail", "echo $QLESS_JID >> $D/ran; until test -e $D/go; do sleep 0.02; done");
         site.until_lines("ran", 1);
         worker.signal(signal);
-        worker.until_says("stopping when 1 job have ended");
+        worker.until_says("stopping when 1 job has ended");
         std::fs::write(site.dir().join("go"), "").unwrap();
         let ended = worker.end();
         assert_eq!(ended.code, 0, "{}", ended.stderr);

@@ -77,7 +77,12 @@ fn a_process_that_ends_fails_the_jobs_it_held_and_another_one_goes_on() {
     for jid in ["7", "KILL", "0", "good"] {
         ends.push_str(&format!("{jid}: {}\n", site.failure(jid)));
     }
-    expect![[r#""#]].assert_eq(&ends);
+    expect![[r#"
+        7: failed exit-7: about 7
+        KILL: failed signal-KILL: about KILL
+        0: failed exit-0: about 0
+        good: complete -: -
+    "#]].assert_eq(&ends);
     let says = ran.stderr();
     assert!(says.contains("slot 1: the command ended with exit code 7; it starts again"), "{says}");
     assert!(says.contains("slot 1: the command ended with signal KILL; it starts again"), "{says}");
@@ -118,7 +123,11 @@ fn answers_about_other_jobs_and_second_answers_change_nothing() {
         let stderr = ran.stderr();
         stderr.lines().filter(|line| line.starts_with("warning")).map(str::to_owned).collect()
     };
-    expect![[r#""#]].assert_eq(&format!("{}\n", warnings[..3].join("\n")));
+    expect![[r#"
+        warning: slot 1: the command wrote a line about `foreign` that is no answer: the process does not have this job
+        warning: slot 1: the command wrote a line that is no answer: column 1: expected `{`, not `n`: not JSON
+        warning: slot 1: the command wrote a line about `a` that is no answer: the process does not have this job
+    "#]].assert_eq(&format!("{}\n", warnings[..3].join("\n")));
     assert_eq!(warnings.len(), 6);
     site.must_be_clean();
 }
@@ -143,7 +152,12 @@ fn an_answer_that_cannot_be_read_fails_the_job_that_it_names() {
     for jid in ["word", "data", "retry", "group"] {
         ends.push_str(&format!("{jid}: {}\n", site.failure(jid)));
     }
-    expect![[r#""#]].assert_eq(&ends);
+    expect![[r#"
+        word: failed bad-answer: the answer is not valid: `result` expects complete, retry or fail, not `done`
+        data: failed bad-answer: the answer is not valid: column 42: `NaN` is not a JSON number
+        retry: scheduled failed-retries-mail: later
+        group: failed bad-answer: the answer is not valid: there is no `group` in it
+    "#]].assert_eq(&ends);
     site.must_be_clean();
 }
 

@@ -109,7 +109,11 @@ fn a_start_hook_that_fails_ends_the_work_before_any_pop() {
     let mut site = WorkSite::new();
     site.put("mail", "a", "{}");
     let ran = site.work("mail --drain --on-start 'echo no disk >&2; exit 4'", RAN).exits(1);
-    expect![[r#""#]].assert_eq(&ran.stderr());
+    expect![[r#"
+        no disk
+        error: `--on-start` failed: exit status: 4
+        hint: no job was popped
+    "#]].assert_eq(&ran.stderr());
     assert_eq!(site.job("a")["history"].as_array().unwrap().len(), 1);
     site.work("mail --drain --on-start 'touch $D/first'", "test -e $D/first").exits(0);
     assert_eq!(site.state("a"), "complete");
@@ -133,8 +137,14 @@ fn hooks_run_after_a_failure_and_after_a_crash() {
     site.work(&line, script).exits(0);
     let mut exhausted: Vec<String> = site.file("exhausted").lines().map(str::to_owned).collect();
     exhausted.sort();
-    expect![[r#""#]].assert_eq(&format!("{}\n", exhausted.join("\n")));
-    expect![[r#""#]].assert_eq(&site.file("crash"));
+    expect![[r#"
+        a mail K exit-3: no
+        b mail K no retry is left
+        c mail K signal-SEGV: segment
+    "#]].assert_eq(&format!("{}\n", exhausted.join("\n")));
+    expect![[r#"
+        1 SEGV segment
+    "#]].assert_eq(&site.file("crash"));
     site.must_be_clean();
 }
 
@@ -166,7 +176,16 @@ fn events_are_lines_of_json() {
             text("attempt"), text("exit"), text("signal"), text("message"),
         ));
     }
-    expect![[r#""#]].assert_eq(&events);
+    expect![[r#"
+        "work-event" "started" "0" "mail" "K" attempt 1 exit null signal null elapsed false null
+        "work-event" "completed" "0" "mail" "K" attempt 1 exit 0 signal null elapsed true null
+        "work-event" "started" "3" "mail" "K" attempt 1 exit null signal null elapsed false null
+        "work-event" "failed" "3" "mail" "K" attempt 1 exit 3 signal null elapsed true "exit-3: the command ended with exit code 3 and wrote nothing to stderr"
+        "work-event" "started" "75" "mail" "K" attempt 1 exit null signal null elapsed false null
+        "work-event" "retried" "75" "mail" "K" attempt 1 exit 75 signal null elapsed true "4 left"
+        "work-event" "started" "KILL" "mail" "K" attempt 1 exit null signal null elapsed false null
+        "work-event" "failed" "KILL" "mail" "K" attempt 1 exit null signal "KILL" elapsed true "signal-KILL: the command ended with signal KILL and wrote nothing to stderr"
+    "#]].assert_eq(&events);
     // Output of programs never mixes with the events.
     assert!(ran.stderr().contains("out\n"), "{}", ran.stderr());
 }
@@ -212,5 +231,7 @@ fn a_user_who_may_not_subscribe_is_told_once_and_polls() {
     assert_eq!(ended.code, 0);
     assert_eq!(ended.stderr.matches("new jobs are found by polling").count(), 1, "{}", ended.stderr);
     let notes = ended.stderr.lines().filter(|line| line.contains("polling"));
-    expect![[r#""#]].assert_eq(&format!("{}\n", notes.collect::<Vec<_>>().join("\n")));
+    expect![[r#"
+        note: user `worker` may not run `subscribe`; new jobs are found by polling, lost locks by heartbeats
+    "#]].assert_eq(&format!("{}\n", notes.collect::<Vec<_>>().join("\n")));
 }

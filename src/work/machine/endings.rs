@@ -167,10 +167,11 @@ impl Machine {
     }
 
     /// Ends a job, in the next turn.
-    fn end(&mut self, now: f64, jid: &Name, way: EndingWay, exit: Option<Exit>) {
+    fn end(&mut self, now: f64, jid: &Name, mut way: EndingWay, exit: Option<Exit>) {
         let Some(job) = self.held.get_mut(jid) else {
             return;
         };
+        way.name_group(&job.label.queue);
         let detail = match &way {
             EndingWay::Fail { why, .. } => format!("{}: {}", why.group, why.message),
             EndingWay::Complete {

@@ -93,6 +93,8 @@ pub struct Machine {
     releasing: Option<Vec<Name>>,
     link: Link,
     stage: Stage,
+    /// Whether a signal has asked for the end.
+    was_asked: bool,
     /// When to pop next, if nothing else asks for it.
     poll_at: f64,
     /// Whether a job may have come into a queue after the turn that is under way.
@@ -133,6 +135,7 @@ impl Machine {
             releasing: None,
             link: Link::Up,
             stage: Stage::Working,
+            was_asked: false,
             poll_at: now,
             was_put: false,
             popped: 0,
@@ -280,13 +283,15 @@ impl Machine {
 
     /// Stops more at each signal.
     fn stop(&mut self, now: f64) {
-        match self.stage {
-            Stage::Working => {
-                self.stage = Stage::Draining;
+        match (self.was_asked, self.stage) {
+            // Also if the limit has been reached: only a second signal stops programs.
+            (false, _) => {
+                self.was_asked = true;
+                self.drain();
                 let running = self.held.len();
                 self.report(Report::Stopping { running });
             }
-            Stage::Draining => {
+            (true, Stage::Working | Stage::Draining) => {
                 self.stage = Stage::Stopping;
                 for slot in &mut self.slots {
                     if let Slot::Busy(process) = slot {
@@ -294,7 +299,7 @@ impl Machine {
                     }
                 }
             }
-            Stage::Stopping => {}
+            (true, Stage::Stopping) => {}
         }
         self.give_back_ready();
         self.slots_due = now;
