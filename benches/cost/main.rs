@@ -17,6 +17,8 @@ mod recover;
 mod search;
 mod submit;
 mod tls;
+mod work;
+mod worker;
 
 use calls::Calls;
 use measured_server::{Cost, Server};
@@ -27,8 +29,11 @@ const RESIDENT: [(&str, usize); 2] = [("1,000", 1_000), ("200,000", 200_000)];
 const ROUNDS: usize = 5;
 
 /// Measures everything, or only the named parts: `calls`, `recover`, `binary`, `tls`, `submit`,
-/// `search`, `check`, `live`; a number sets the jobs of `check` and `live`.
+/// `search`, `check`, `live`, `work`; a number sets the jobs of `check`, `live` and `work`.
 fn main() {
+    if worker::play() {
+        return;
+    }
     let named: Vec<String> = std::env::args().skip(1).collect();
     let named: Vec<&str> = named
         .iter()
@@ -58,6 +63,10 @@ fn main() {
     if is_named("check") {
         check::print(2, &sizes);
         damage::print();
+    }
+    if is_named("work") {
+        work::print(ROUNDS);
+        worker::print(&sizes);
     }
     if is_named("live") {
         live::print(10, &sizes);

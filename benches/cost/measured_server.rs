@@ -18,6 +18,16 @@ pub struct Cost {
     pub micros: f64,
 }
 
+/// What a job costs.
+pub struct Spent {
+    /// CPU of the server's main thread.
+    pub micros: f64,
+    /// Redis commands run inside the script.
+    pub commands: f64,
+    /// Calls of the script.
+    pub calls: f64,
+}
+
 pub struct Server {
     connection: Connection,
     sha: String,
@@ -112,7 +122,7 @@ impl Server {
         }
     }
 
-    fn send(&mut self, script: &str, calls: &[Call]) {
+    fn send(&mut self, script: &str, calls: &[Call]) -> Vec<Value> {
         let mut bytes = Vec::new();
         for call in calls {
             let mut evalsha = cmd("EVALSHA");
@@ -123,11 +133,51 @@ impl Server {
             .connection
             .req_packed_commands(&bytes, 0, calls.len())
             .unwrap();
-        for (call, reply) in calls.iter().zip(replies) {
+        for (call, reply) in calls.iter().zip(&replies) {
             if let Value::ServerError(error) = reply {
                 panic!("{call:?} was refused: {error:?}");
             }
         }
+        replies
+    }
+
+    /// Removes all keys.
+    pub fn flush(&mut self) {
+        let () = cmd("FLUSHALL").query(&mut self.connection).unwrap();
+    }
+
+    /// Makes one call and waits for its reply.
+    pub fn ask(&mut self, call: &Call) -> Value {
+        let mut replies = self.pipeline(std::slice::from_ref(call));
+        replies.pop().expect("a reply")
+    }
+
+    /// Makes calls in one round trip; none may be refused.
+    pub fn pipeline(&mut self, calls: &[Call]) -> Vec<Value> {
+        let sha = self.sha.clone();
+        self.send(&sha, calls)
+    }
+
+    /// Returns what it costs to run this many jobs.
+    pub fn spent(&mut self, jobs: usize, run: impl FnOnce(&mut Server)) -> Spent {
+        let mut reset = cmd("CONFIG");
+        let () = reset.arg("RESETSTAT").query(&mut self.connection).unwrap();
+        let before = self.cpu();
+        run(self);
+        let micros = self.cpu() - before;
+        let each = |total: f64| total / jobs as f64;
+        Spent {
+            micros: each(micros),
+            commands: each(self.commands()),
+            calls: each(self.stat("evalsha")),
+        }
+    }
+
+    /// Returns how often a command was run since the last reset.
+    fn stat(&mut self, name: &str) -> f64 {
+        let line = self.info("commandstats", &format!("cmdstat_{name}:calls="));
+        let calls = line.and_then(|line| line.split(',').next()?.parse().ok());
+        calls.unwrap_or_default()
     }
 
     /// CPU microseconds used by the server: those of its main thread, if it reports them.

@@ -6,13 +6,15 @@
 local Job = Fields('worker', 'state', 'queue', 'priority', 'retries', 'time', 'history', 'grace', 'scheduled')
 local Config = Fields('max-job-history', 'jobs-history', 'jobs-history-count')
 
-return function(argv, now, t, seconds)
+-- `known`: the settings, from a caller in Lua, for whom empty data keeps the data of the job.
+return function(argv, now, t, seconds, known)
   local call, encode = redis.call, cjson.encode
   local jid, worker, queue, data = argv[3], argv[4], argv[5], argv[6]
   if not jid then error('Job(): no jid provided') end
   if not worker then error('Complete(): Arg "worker" missing') end
   if not queue then error('Complete(): Arg "queue" missing') end
-  if not data or cjson.decode(data) == false then
+  local kept = known and data == ''
+  if not data or not kept and cjson.decode(data) == false then
     error('Complete(): Arg "data" missing or not JSON: ' .. tostring(data))
   end
   local following, delay, names, given = nil, 0, nil, nil
@@ -46,7 +48,7 @@ return function(argv, now, t, seconds)
     call('llen', history)
     need('dependency/link')(jid, pending)
   end
-  local config = redis.pcall('hmget', Keys.config, unpack(Config))
+  local config = known or redis.pcall('hmget', Keys.config, unpack(Config))
   local quoted, length = encode(queue), nil
   if following then
     length = call('rpush', history, '[' .. seconds .. ',"done"]',
@@ -95,8 +97,13 @@ return function(argv, now, t, seconds)
   end
 
   call('publish', Keys.on_log, '{"jid":' .. encode(jid) .. ',"event":"completed","queue":' .. quoted .. '}')
-  call('hmset', key, 'data', data, 'time', stamp, 'state', 'complete', 'worker', '', 'failure', '{}', 'queue', '',
-    'expires', '0', 'remaining', retries)
+  if kept then
+    call('hmset', key, 'time', stamp, 'state', 'complete', 'worker', '', 'failure', '{}', 'queue', '', 'expires', '0',
+      'remaining', retries)
+  else
+    call('hmset', key, 'data', data, 'time', stamp, 'state', 'complete', 'worker', '', 'failure', '{}', 'queue', '',
+      'expires', '0', 'remaining', retries)
+  end
   if job[Job.scheduled] then call('hdel', key, 'scheduled') end
   call('zadd', Keys.completed, t, jid)
   if dependents and dependents[1] then need('dependency/release_dependents')(now, jid, dependents) end

@@ -9,7 +9,6 @@
 return function(argv, now, t, seconds)
   local worker = argv[3]
   if not worker then error('Guard(): worker missing') end
-  local positions = need('ending/positions')(argv, 4)
   local config = redis.pcall('hmget', Keys.config, 'max-job-history', 'jobs-history', 'jobs-history-count')
-  return need('ending/end_jobs')(now, t, seconds, worker, argv, positions, config[1], config[2], config[3])
+  return need('ending/end_jobs')(now, t, seconds, worker, argv, 4, config[1], config[2], config[3])
 end

@@ -5,23 +5,6 @@
 --   jids), `invalid` (why)
 -- Refuses: wrong words, more than 500 jobs
 -- Publishes: as put
-local Old = Fields('job/put', 'jid')
-
--- Returns the details of `exists`.
-local function ages(jid)
-  local key, entry_time = Keys.job .. jid .. Keys.history, need('history/entry_time')
-  local history = redis.pcall('lrange', key, -1000, -1)
-  if history.err or not history[1] then return false, false end
-  local first, put = entry_time(redis.call('lrange', key, 0, 0)[1]) or false, false
-  for i = #history, 1, -1 do
-    if string.find(history[i], '^%[%-?%d+,%s*"put"') then
-      put = entry_time(history[i]) or false
-      break
-    end
-  end
-  return first, put
-end
-
 return function(argv, now, t, seconds)
   local policy = need('value/object_arg')('policy', argv[3], {replace = 'boolean', missing = 'string', me = 'string'})
   local missing_policy = policy.missing or 'refuse'
@@ -41,74 +24,36 @@ return function(argv, now, t, seconds)
     at = at + count + 1
   end
 
-  local call, reply = redis.call, {}
-  local progress = {}
-  local outcome, key_fault, mark_of = need('value/outcome_row'), need('value/key_fault')(progress), need('job/mark')
-  local put, job_key_fault = need('job/put'), need('job/key_fault')
-  local classify, find_cycle = need('dependency/classify'), need('dependency/find_cycle')
-  local function mark(jid, old)
-    return old[Old.jid] and (mark_of(jid, old[Old.state], old[Old.queue])) or ''
+  local reply, progress = {}, {}
+  local key_fault = need('value/key_fault')(progress)
+  local queue_of, put_new, flush = need('job/put_new')(now, t, seconds, key_fault, progress)
+  -- One command for the usual case: all jobs are new. A key that may not be read counts as existing.
+  local keys, seen, put = {}, {}, nil
+  for i = 1, #jobs do
+    local key = Keys.job .. jobs[i].jid
+    keys[2 * i - 1], keys[2 * i] = key, key .. Keys.dependencies
   end
+  local none_exists = keys[1] and redis.pcall('exists', unpack(keys)) == 0
   for i = 1, #jobs do
     local job = jobs[i]
-    local jid, queue, o, row = job.jid, job.queue, job.o, nil
-    local key, base = Keys.job .. jid, Keys.queue .. queue
-    local old = redis.pcall('hmget', key, unpack(Old))
-    local invalid = job.invalid
-      or old.err and need('value/wrong_type')(old, progress.wrote, 'hash', key, 'hmget', key, 'jid', 'state')
-      or key_fault('hash', Keys.config)
-    if not invalid then
-      invalid = key_fault('zset', Keys.queues, 'list', key .. Keys.history, 'set', key .. Keys.dependencies,
-        'zset', base .. Keys.work, 'zset', base .. Keys.scheduled, 'zset', base .. Keys.depends, 'zset', Keys.tracked)
+    local jid, queue = job.jid, queue_of(job.queue)
+    local state, bad
+    if job.plain and not job.invalid and not queue.bad and not seen[jid]
+      and (none_exists or redis.pcall('exists', keys[2 * i - 1], keys[2 * i]) == 0) then
+      state, bad = put_new(queue, job)
     end
-    if not invalid and old[Old.jid] and not policy.replace then
-      row = outcome('exists', mark(jid, old), ages(jid))
-    elseif not invalid then
-      local state, from, worker, tags = old[Old.state], old[Old.queue], old[Old.worker], old[Old.tags]
-      if state or from or worker or tags then
-        invalid = job_key_fault(key_fault, jid, state, from, worker, tags, old[Old.failure])
-      end
-      if not invalid and o.tags then
-        invalid = key_fault('zset', Keys.tags)
-        for k = 1, #o.tags do invalid = invalid or key_fault('zset', Keys.tag .. o.tags[k]) end
-      end
-      if not invalid and o.failed then
-        local at = o.failed.when
-        invalid = key_fault('set', Keys.failures, 'list', Keys.group .. o.failed.group,
-          'hash', Keys.stats .. at - at % 86400 .. ':' .. queue)
-      end
-    end
-    local passed = {}
-    if not invalid and not row and o.depends and o.depends[1] then
-      local path, trouble = find_cycle(jid, o.depends, progress.wrote)
-      if path then
-        row = outcome('cycle', mark(jid, old), path)
-      elseif path == false then
-        invalid = trouble
-      else
-        local pending, complete, missing = classify(o.depends, progress.wrote)
-        if missing[1] and missing_policy == 'refuse' then
-          row = outcome('missing_dependency', mark(jid, old), missing)
-        else
-          o.pending, passed = pending, complete
-          for k = 1, #missing do passed[#passed + 1] = missing[k] end
-          for k = 1, #pending do invalid = invalid or key_fault('set', Keys.job .. pending[k] .. Keys.dependents) end
-          -- The present dependencies; some of them may be removed.
-          local before = invalid and {} or call('smembers', key .. Keys.dependencies)
-          for k = 1, #before do invalid = invalid or key_fault('set', Keys.job .. before[k] .. Keys.dependents) end
-        end
-      end
-    end
-    if invalid then
-      row = outcome('invalid', mark(jid, old), invalid)
-    elseif not row then
-      if job.at and job.at > now then o.due = string.format('%.17g', job.at) end
-      o.note = job.entry
-      local state = put(now, t, seconds, policy.me or '', queue, jid, job.klass, job.data, job.delay, o, old)
-      row = outcome('done', '', state, passed)
+    if state then
       progress.wrote = true
+      reply[i] = {'done', '', state}
+    elseif bad then
+      reply[i] = {'invalid', '', bad}
+    else
+      if seen[jid] then flush() end
+      put = put or need('job/put_guarded')(now, t, seconds, policy, key_fault, progress)
+      reply[i] = put(job)
     end
-    reply[i] = row
+    seen[jid] = true
   end
+  flush()
   return reply
 end

@@ -24,9 +24,8 @@ return function(argv, now, t, seconds)
     fields[#fields + 1] = argv[i - 1] .. '-heartbeat'
     fields[#fields + 1] = argv[i - 1] .. '-max-concurrency'
   end
-  local positions = need('ending/positions')(argv, 6 + words)
   local config = redis.pcall('hmget', Keys.config, unpack(fields))
-  local rows = need('ending/end_jobs')(now, t, seconds, worker, argv, positions, config[1], config[2], config[3])
+  local rows = need('ending/end_jobs')(now, t, seconds, worker, argv, 6 + words, config[1], config[2], config[3])
   local pops, pop = {}, counts[1] and need('pop', true)
   -- What pop need not read again. It notes in `listed` that the worker is listed.
   local known = {false, config[4], false, config[5], config[1], listed = false}

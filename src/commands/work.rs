@@ -141,6 +141,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return Err(error.hint("use `-o ndjson`"));
     }
     session.ui.require_format(&[])?;
+    if args.queues.iter().all(|queue| queue.is_excluded) {
+        let error = Error::usage("every queue is left out");
+        return Err(error.hint("name a queue, or `*` for all others"));
+    }
     let options = WorkOptions {
         worker: worker(args.worker)?,
         queues: args.queues,
@@ -182,14 +186,12 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         command: args.command,
     };
     match work::run(options, session)? {
-        WorkResult::Done => Ok(Exit::Ok),
+        WorkResult::Done | WorkResult::Stopped => Ok(Exit::Ok),
         WorkResult::JobFailed => Ok(Exit::JobFailed),
         WorkResult::NoProgram(message) => {
             let why = format!("three jobs in a row could not be started: {message}");
             Err(Error::new(Kind::Error, why).hint("`qless failed --group exec` lists them"))
         }
-        WorkResult::Stopped => Ok(Exit::Terminated),
-        WorkResult::Interrupted => Ok(Exit::Interrupted),
     }
 }
 

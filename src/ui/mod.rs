@@ -58,6 +58,8 @@ pub(crate) struct Ui {
     context: Context,
     no_input: bool,
     quiet: bool,
+    /// Whether a reader of stdout that goes away does not end the program.
+    outlives_reader: bool,
     verbose: u8,
     force_raw: bool,
     /// Whether documents are those of `--watch`.
@@ -124,6 +126,7 @@ impl Ui {
             context: Context::default(),
             no_input: false,
             quiet: false,
+            outlives_reader: false,
             verbose: 0,
             force_raw: false,
             ticks: false,
@@ -290,12 +293,28 @@ impl Ui {
 
     /// Writes bytes to stdout unchanged, even on a terminal.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        self.stdout.write(bytes).map_err(write_error)
+        let written = self.stdout.write(bytes);
+        self.wrote(written)
+    }
+
+    fn wrote(&self, written: io::Result<()>) -> Result<(), Error> {
+        match written {
+            Err(error) if self.outlives_reader && is_closed(&error) => Ok(()),
+            written => written.map_err(write_error),
+        }
+    }
+
+    /// Goes on after the reader of stdout has gone away. What is written then is lost.
+    pub(crate) fn outlive_reader(&mut self) {
+        // A handler takes the place of the default action.
+        _ = signal_hook::flag::register(signal_hook::consts::SIGPIPE, std::sync::Arc::default());
+        self.outlives_reader = true;
     }
 
     /// Flushes stdout. A stream of lines flushes after each line.
     pub(crate) fn finish(&mut self) -> Result<(), Error> {
-        self.stdout.flush().map_err(write_error)
+        let flushed = self.stdout.flush();
+        self.wrote(flushed)
     }
 
     /// Returns the format of text for people.
@@ -425,9 +444,13 @@ fn is_interactive() -> bool {
     io::stderr().is_terminal() && env::var("CI").is_none()
 }
 
+fn is_closed(error: &io::Error) -> bool {
+    error.kind() == io::ErrorKind::BrokenPipe
+}
+
 /// Returns the error of a write. A closed pipe ends the process by SIGPIPE's default action.
 fn write_error(error: io::Error) -> Error {
-    if error.kind() == io::ErrorKind::BrokenPipe {
+    if is_closed(&error) {
         let pipe = signal_hook::consts::SIGPIPE;
         _ = signal_hook::low_level::emulate_default_handler(pipe);
     }

@@ -18,10 +18,10 @@ impl Row for Worker {
         Column::number("RUNNING").rank(1),
         Column::number("STALLED").rank(2),
         Column::text("LAST SEEN").rank(3),
-        Column::text("HOST").rank(5),
-        Column::number("PID").rank(6),
-        Column::number("SLOTS").rank(4),
-        Column::text("VERSION").rank(7),
+        Column::text("HOST").rank(5).sparse(),
+        Column::number("PID").rank(6).sparse(),
+        Column::number("SLOTS").rank(4).sparse(),
+        Column::text("VERSION").rank(7).sparse(),
     ];
 
     fn row(&self, page: &Page, table: &mut Table) {

@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 
 use super::machine::event::{JobLabel, JobResult};
 use super::options::Hooks;
-use super::process::{Directory, Exit, Launch, ProcessEnd, Processes, StdoutMode};
+use super::process::{Directory, Exit, Launch, ProcessEnd, Processes, StdoutMode, environment};
 use crate::error::{Error, Kind, io_words};
 use crate::text::Harmless;
 
@@ -40,6 +40,9 @@ pub(super) fn on_start(command: &str) -> Result<(), Error> {
         Error::new(Kind::Error, format!("`--on-start` failed: {why}")).hint("no job was popped")
     };
     let mut shell = Command::new("sh");
+    for name in environment::removed() {
+        shell.env_remove(name);
+    }
     let status = shell.arg("-c").arg(command).stdin(Stdio::null()).status();
     match status {
         Ok(status) if status.success() => Ok(()),

@@ -47,6 +47,7 @@ const GRACE: f64 = 10.0;
 /// Runs jobs until it is asked to stop, or until the limit. Returns how the work ended.
 pub(crate) fn run(options: WorkOptions, session: &mut Session) -> Result<WorkResult, Error> {
     let launcher = Launcher::new(&options)?;
+    session.ui.outlive_reader();
     // Before any connection, while descriptor 3 is free.
     let (processes, waker) = Processes::new(ProcessOptions {
         error_bytes: options.error_bytes,
@@ -90,13 +91,25 @@ pub(crate) fn run(options: WorkOptions, session: &mut Session) -> Result<WorkRes
         resolve_at: queues.has_globs().then(|| Instant::now() + RESOLVE),
         time,
         server: Server::start(core, worker.clone(), queues, waker.clone()),
+        signal: None,
         result: None,
-        is_interrupt: false,
     };
     work.subscribe(&worker, notify, waker, session)?;
     let result = work.run(session);
     work.reporter.finish(session);
-    result
+    match result? {
+        WorkResult::Stopped => {
+            let kind = match work.signal {
+                Some(SIGINT) => Kind::Interrupted,
+                _ => Kind::Terminated,
+            };
+            Err(Error::new(
+                kind,
+                "stopped by a second signal; unfinished jobs were given back",
+            ))
+        }
+        result => Ok(result),
+    }
 }
 
 /// Refuses an interval of heartbeats that is not shorter than the locks. Returns the grace period.
@@ -200,9 +213,9 @@ struct Work {
     reporter: Reporter,
     time: Time,
     resolve_at: Option<Instant>,
+    /// The signal that came last.
+    signal: Option<i32>,
     result: Option<WorkResult>,
-    /// Whether the last signal was SIGINT.
-    is_interrupt: bool,
 }
 
 impl Work {
@@ -307,7 +320,7 @@ impl Work {
                 }
             }
             ProcessEvent::Signal(signal) => {
-                self.is_interrupt = signal == SIGINT;
+                self.signal = Some(signal);
                 self.machine.note(now, Event::Stop);
             }
             ProcessEvent::Woken => {}
@@ -365,12 +378,7 @@ impl Work {
                 }
                 self.reporter.report(report, self.time.moment(), session);
             }
-            Action::Finish(result) => {
-                self.result = Some(match result {
-                    WorkResult::Stopped if self.is_interrupt => WorkResult::Interrupted,
-                    result => result,
-                });
-            }
+            Action::Finish(result) => self.result = Some(result),
         }
         Ok(())
     }

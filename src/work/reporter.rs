@@ -10,7 +10,7 @@ use crate::model::queue::Seconds;
 use crate::model::work_event::{WorkEvent, WorkEventKind};
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{Harmless, clean_lines, duration, measure, thousands};
+use crate::text::{Harmless, clean_lines, duration, measure, plural, thousands};
 use crate::ui::LiveLines;
 
 /// Time between two changes of the status line.
@@ -125,13 +125,12 @@ impl Reporter {
                 ));
             }
             Report::Stopping { running } => {
+                let jobs = plural(running as u64, "job", "jobs");
                 self.line(&match running {
                     0 => "stopping".to_owned(),
-                    1 => "stopping when 1 job has ended; a second signal gives it back".to_owned(),
-                    _ => format!(
-                        "stopping when {} jobs have ended; a second signal gives them back",
-                        thousands(running as u64)
-                    ),
+                    _ => {
+                        format!("stopping, {jobs} still running; a second signal gives them back")
+                    }
                 });
             }
         }

@@ -10,6 +10,7 @@ use super::process::Waker;
 use super::queues::QueueList;
 use crate::clock::moment::Moment;
 use crate::core::api::job::Detail;
+use crate::core::api::job_calls::CallOutcome;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::model::job::State;
@@ -41,6 +42,7 @@ impl Server {
         let (orders, inbox) = channel();
         let (outbox, replies) = channel();
         let mut calls = Calls {
+            turn_at: core.now(),
             core,
             worker,
             queues,
@@ -82,6 +84,8 @@ struct Calls {
     core: Core,
     worker: Name,
     queues: QueueList,
+    /// The time of the last turn.
+    turn_at: Moment,
 }
 
 impl Calls {
@@ -98,6 +102,7 @@ impl Calls {
                 total,
                 queues,
             } => {
+                self.turn_at = now;
                 let turn = self.core.turn(now, &self.worker, total, &queues, &endings);
                 Event::Turn(turn.map_err(failure).map(|turn| TurnReply {
                     endings: turn.endings,
@@ -149,7 +154,8 @@ impl Calls {
         for (job, reply) in jobs.iter().zip(self.core.timeout(now, &note, &jobs)) {
             // A job that changed meanwhile is not ours any more.
             match reply {
-                Ok(_) => released.push(job.jid.clone()),
+                Ok(CallOutcome::Done(())) => released.push(job.jid.clone()),
+                Ok(CallOutcome::Refused(_)) => {}
                 Err(error) if error.cause().is_some() => {}
                 Err(error) => return Err(error),
             }
@@ -161,7 +167,8 @@ impl Calls {
 /// Returns the failure of a call.
 fn failure(error: Error) -> Failure {
     Failure {
-        may_be_applied: error.kind() == Kind::Unknown,
+        // A search is safe whatever happened, and needless only if there was no connection.
+        may_be_applied: error.kind() != Kind::Unreachable,
         message: error.message().to_owned(),
     }
 }

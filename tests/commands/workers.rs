@@ -11,10 +11,10 @@ fn workers_are_listed_last_seen_first() {
         .at(100)
         .run("workers --headers always --time-format relative")
         .shows(expect![[r#"
-            WORKER	RUNNING	STALLED	LAST SEEN
-            d-1	0	0	22s ago
-            mx-1	1	0	39s ago
-            mx-2	0	1	1m 38s ago
+            WORKER	RUNNING	STALLED	LAST SEEN	HOST	PID	SLOTS	VERSION
+            d-1	0	0	22s ago	–	–	–	–
+            mx-1	1	0	39s ago	–	–	–	–
+            mx-2	0	1	1m 38s ago	–	–	–	–
         "#]]);
     redis.at(100).run("workers -o json").shows(expect![[r#"
         {
@@ -27,19 +27,31 @@ fn workers_are_listed_last_seen_first() {
               "name": "d-1",
               "running": 0,
               "stalled": 0,
-              "last_seen": "1970-01-01T00:01:18.000Z"
+              "last_seen": "1970-01-01T00:01:18.000Z",
+              "host": null,
+              "pid": null,
+              "slots": null,
+              "version": null
             },
             {
               "name": "mx-1",
               "running": 1,
               "stalled": 0,
-              "last_seen": "1970-01-01T00:01:01.000Z"
+              "last_seen": "1970-01-01T00:01:01.000Z",
+              "host": null,
+              "pid": null,
+              "slots": null,
+              "version": null
             },
             {
               "name": "mx-2",
               "running": 0,
               "stalled": 1,
-              "last_seen": "1970-01-01T00:00:02.000Z"
+              "last_seen": "1970-01-01T00:00:02.000Z",
+              "host": null,
+              "pid": null,
+              "slots": null,
+              "version": null
             }
           ]
         }

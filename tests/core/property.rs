@@ -363,18 +363,19 @@ fn guard() -> impl Strategy<Value = String> {
         queue(),
         prop_oneof![jid(), any_job()],
         data(),
+        one(&["0", "0", "0", "30", "-1"]),
         put_options(false),
         maybe(2, note()),
     )
-        .prop_map(|(queue, jid, data, options, note)| {
+        .prop_map(|(queue, jid, data, delay, options, note)| {
             let note = if note.is_empty() {
                 note
             } else {
                 format!(" note{note}")
             };
-            format!("{queue} {jid} K {data} 0{options}{note}")
+            format!("{queue} {jid} K {data} {delay}{options}{note}")
         });
-    let put = (policy, prop::collection::vec(item, 1..3)).prop_map(|(policy, items)| {
+    let put = (policy, prop::collection::vec(item, 1..6)).prop_map(|(policy, items)| {
         let items = items
             .iter()
             .map(|item| format!("{} {item}", crate::support::core::words(item).len()));

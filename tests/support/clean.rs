@@ -84,7 +84,7 @@ pub(crate) fn alarms(mut found: Vec<Finding>, excuses: Excuses) -> Vec<Finding> 
             "queue-unlisted" => excuses.forgotten,
             "recurring-count" => excuses.unrecurred,
             "config-value" | "dependency-cycle" => excuses.reference,
-            "clock" | "score" | "recurring-invalid" | "stats-sum" => excuses.garbage,
+            "clock" | "score" | "recurring-invalid" | "stats-sum" | "never-due" => excuses.garbage,
             "worker-gap" => excuses.aged || one.outcome == "report",
             id => INFO.contains(&id),
         };
@@ -117,6 +117,7 @@ fn garbage(wrong: &str) -> bool {
         "I-29:",
         "I-31:",
         "I-32:",
+        "I-33:",
     ];
     // Names that are not text may look alike here.
     ids.iter().any(|id| wrong.starts_with(id))

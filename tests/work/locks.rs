@@ -47,7 +47,7 @@ fn the_first_signal_lets_jobs_end_and_pops_nothing_more() {
         let mut worker = site.start("mail", "echo $QLESS_JID >> $D/ran; until test -e $D/go; do sleep 0.02; done");
         site.until_lines("ran", 1);
         worker.signal(signal);
-        worker.until_says("stopping when 1 job has ended");
+        worker.until_says("stopping, 1 job still running");
         std::fs::write(site.dir().join("go"), "").unwrap();
         let ended = worker.end();
         assert_eq!(ended.code, 0, "{}", ended.stderr);
@@ -76,7 +76,7 @@ fn the_second_signal_gives_jobs_back_without_a_retry() {
         assert_eq!(ended.code, code, "{}", ended.stderr);
         assert_eq!(site.words("got"), "TERM TERM");
         for jid in ["a", "b"] {
-            assert_eq!(site.state(jid), "waiting");
+            assert_eq!(site.state(jid), "stalled");
             assert_eq!(site.job(jid)["remaining"], 0);
         }
         assert!(ended.stderr.contains("2 given back"), "{}", ended.stderr);
@@ -106,7 +106,7 @@ fn a_program_that_ignores_sigterm_is_killed_after_a_while() {
         let pid = site.pid(name);
         until("the group is gone", || !is_alive(pid));
     }
-    assert_eq!(site.state("a"), "waiting");
+    assert_eq!(site.client.pop("mail", "other", 1), ["a"]);
 }
 
 #[test]

@@ -235,9 +235,12 @@ fn what_ends_while_a_call_is_under_way_goes_into_the_next_one() {
     let mut worker = Worker::single(3);
     worker.act();
     worker.reply(0.0, &["a", "b", "c"]);
-    expect!["turn: [a complete] pop 1 from q:1\n"].assert_eq(&worker.at(1.0, ended(0, 0)));
-    expect![""].assert_eq(&worker.at(1.0, ended(1, 0)));
-    expect![""].assert_eq(&worker.at(1.0, ended(2, 0)));
+    // An ending waits at most 5 ms for others.
+    expect![""].assert_eq(&worker.at(1.0, ended(0, 0)));
+    assert_eq!(worker.machine.due(), 1.005);
+    expect!["turn: [a complete] pop 1 from q:1\n"].assert_eq(&worker.later(1.005));
+    expect![""].assert_eq(&worker.at(1.01, ended(1, 0)));
+    expect![""].assert_eq(&worker.at(1.01, ended(2, 0)));
     expect![[r#"
         * Completed a
         turn: [b complete, c complete] pop 3 from q:3
@@ -491,6 +494,12 @@ fn the_first_signal_drains_and_the_second_gives_jobs_back() {
     expect!["SIGTERM 1\n"].assert_eq(&worker.at(3.0, Event::Stop));
     expect!["SIGKILL 1\n"].assert_eq(&worker.later(13.0));
     expect!["release: b\n"].assert_eq(&worker.at(13.0, ended(1, 0)));
+    // The server announces it before it replies.
+    let lost = Event::Notice {
+        jid: name("b"),
+        is_cancelled: false,
+    };
+    expect![""].assert_eq(&worker.at(13.0, lost));
     expect![[r#"
         * Released b
         finish: Stopped
@@ -657,8 +666,9 @@ fn a_batch_shares_one_exit_code_except_for_jobs_that_were_answered() {
     let mut worker = Worker::new(config(Mode::Batch(3), 1), &[("q", 1)], Order::Ordered);
     expect!["turn: [] pop 3 from q:3\n"].assert_eq(&worker.act());
     worker.reply(0.0, &["a", "b", "c"]);
-    expect!["turn: [b complete] pop 0 from \n"].assert_eq(&worker.at(1.0, answer("b")));
-    worker.reply(1.0, &[]);
+    expect![""].assert_eq(&worker.at(1.0, answer("b")));
+    expect!["turn: [b complete] pop 0 from \n"].assert_eq(&worker.later(1.1));
+    worker.reply(1.1, &[]);
     expect!["turn: [a fail in exit-1, c fail in exit-1] pop 3 from q:3\n"]
         .assert_eq(&worker.at(2.0, ended(0, 1)));
 }

@@ -178,7 +178,9 @@ fn a_job_that_is_never_answered_is_given_back_by_the_second_signal() {
     worker.signal(Signal::INT);
     let ended = worker.end();
     assert_eq!(ended.code, 130, "{}", ended.stderr);
-    assert_eq!((site.state("a").as_str(), site.job("a")["remaining"].as_u64()), ("waiting", Some(3)));
+    // So the core calls a job whose lock was revoked: it waits.
+    assert_eq!((site.state("a").as_str(), site.job("a")["remaining"].as_u64()), ("stalled", Some(3)));
+    assert_eq!(site.client.pop("mail", "other", 1), ["a"]);
     site.must_be_clean();
 }
 

@@ -87,7 +87,7 @@ fn a_sandbox_that_cannot_be_made_gives_the_jobs_back() {
     let line = format!("mail --poll 50ms --sandbox {}/boxes", site.dir().display());
     let mut worker = site.start(&line, "echo ran > $D/ran");
     worker.until_says("cannot create the sandbox");
-    site.until_state("a", "waiting");
+    site.until_state("a", "stalled");
     std::fs::remove_file(site.dir().join("boxes")).unwrap();
     site.until_state("a", "complete");
     assert_eq!(site.words("ran"), "ran");
@@ -199,7 +199,7 @@ fn a_put_wakes_an_idle_worker_before_its_next_poll() {
     // The worker subscribes when it has waited for a moment.
     std::thread::sleep(Duration::from_millis(600));
     let begun = Instant::now();
-    site.qless().run("put mail --klass K --jid a").exits(0);
+    site.qless().run("put mail K --jid a").exits(0);
     site.until_lines("ran", 2);
     assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
     // The same at once after that: nothing is missed while the worker is between work and waiting.

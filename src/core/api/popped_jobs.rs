@@ -16,7 +16,7 @@ use crate::model::popped_job::PoppedJob;
 use crate::name::{Name, lossless_text};
 
 /// Reads the reply of pop. The history is skipped.
-pub(crate) fn read(bytes: &[u8]) -> Result<Vec<PoppedJob>, Error> {
+pub fn read(bytes: &[u8]) -> Result<Vec<PoppedJob>, Error> {
     if bytes == b"{}" {
         return Ok(Vec::new());
     }

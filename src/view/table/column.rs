@@ -23,6 +23,8 @@ pub struct Column {
     pub(super) rank: u8,
     /// The minimum width of free text.
     pub(super) least: usize,
+    /// Whether a terminal shows it only if a row has a value.
+    pub(super) sparse: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -54,12 +56,21 @@ impl Column {
             headed: true,
             rank: 0,
             least: LEAST,
+            sparse: false,
         }
     }
 
     /// A column that a narrow terminal drops: the highest rank first.
     pub const fn rank(self, rank: u8) -> Column {
         Column { rank, ..self }
+    }
+
+    /// A column that a terminal shows only if a row has a value.
+    pub const fn sparse(self) -> Column {
+        Column {
+            sparse: true,
+            ..self
+        }
     }
 
     /// A free text that is not cut to fewer columns than this.

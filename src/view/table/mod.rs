@@ -98,6 +98,8 @@ impl Table {
             false => Vec::new(),
         };
         if page.terminal && page.choice.columns.is_empty() {
+            let has_value = |at: usize| self.rows.iter().any(|row| row[at].text != NONE);
+            shown.retain(|&at| !self.columns[at].sparse || has_value(at));
             shown = self.narrow(shown, &widths, page);
         }
         let marks = Marks::new(page.color);

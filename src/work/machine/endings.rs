@@ -3,7 +3,7 @@
 use super::event::{Action, End, Exit, JobResult, LineContent, Mode, Report, Request};
 use super::held::Phase;
 use super::slots::Slot;
-use super::{Machine, PROGRESS, Stage};
+use super::{HOLD, Machine, PROGRESS, Stage};
 use crate::model::ending::{EndingOutcome, EndingWay, FailureReason, JobEnding, NextQueue};
 use crate::name::Name;
 
@@ -41,10 +41,14 @@ impl Machine {
             LineContent::Progress(text) => self.progress(now, &jid, text),
             LineContent::Ending(mut way) => {
                 process.has_answered = true;
-                if let EndingWay::Complete { next, .. } = &mut way
-                    && next.is_none()
-                {
-                    *next = self.next_queue();
+                match &mut way {
+                    EndingWay::Complete { next, .. } if next.is_none() => {
+                        *next = self.next_queue();
+                    }
+                    EndingWay::Retry { why: Some(why), .. } if why.group.is_empty() => {
+                        why.group = self.exhausted_group(&jid);
+                    }
+                    _ => {}
                 }
                 self.end(now, &jid, way, None);
             }
@@ -106,6 +110,12 @@ impl Machine {
             queue,
             ..NextQueue::default()
         })
+    }
+
+    /// Returns the group that the core chooses for a job without retries.
+    fn exhausted_group(&self, jid: &Name) -> Name {
+        let queue = self.held.get(jid).map(|job| job.label.queue.as_bytes());
+        Name::from([b"failed-retries-", queue.unwrap_or_default()].concat())
     }
 
     /// Returns what the end of a process means for a job that it had.
@@ -190,6 +200,10 @@ impl Machine {
         {
             process.jobs.retain(|one| one != jid);
         }
+        self.usual_time += (now - job.begun - self.usual_time) / 10.0;
+        if self.endings.is_empty() {
+            self.endings_due = now + (self.usual_time * HOLD.1).clamp(0.0, HOLD.0);
+        }
         let jid = jid.clone();
         self.endings.push(JobEnding { jid, queue, way });
     }
@@ -267,6 +281,10 @@ impl Machine {
     /// Notes that a job is no longer ours: nothing is written, and its process is stopped, at `latest`
     /// by SIGKILL.
     pub(super) fn lose(&mut self, now: f64, jid: &Name, latest: f64, why: &str) {
+        // The server also announces what this worker gives back.
+        if self.releasing.iter().flatten().any(|one| one == jid) {
+            return;
+        }
         let Some(job) = self.held.get(jid) else {
             return;
         };

@@ -223,8 +223,6 @@ pub enum WorkResult {
     NoProgram(String),
     /// Ended by a second signal: jobs were given back.
     Stopped,
-    /// The same, by SIGINT.
-    Interrupted,
 }
 
 /// The result of a job.

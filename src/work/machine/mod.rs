@@ -33,6 +33,10 @@ const START_AGAIN: f64 = 1.0;
 /// The first and the longest wait before a request is repeated, in seconds (`reliability.md` 4.2).
 const BACKOFF: (f64, f64) = (0.05, 2.0);
 
+/// How long an ending waits at most for others to share its call, in seconds, and at most which part of
+/// the usual time of a job.
+const HOLD: (f64, f64) = (0.005, 0.1);
+
 /// Time between two entries about the progress of a job, in seconds.
 const PROGRESS: f64 = 10.0;
 
@@ -82,6 +86,10 @@ pub struct Machine {
     ready: VecDeque<PoppedJob>,
     /// Endings that are still to be written.
     endings: Vec<JobEnding>,
+    /// When they are written, also if there are few.
+    endings_due: f64,
+    /// How long a job usually takes, in seconds.
+    usual_time: f64,
     /// Jobs that are to be given back.
     released: Vec<Name>,
     turn: Option<SentTurn>,
@@ -126,6 +134,8 @@ impl Machine {
             held: HeldJobs::new(),
             ready: VecDeque::new(),
             endings: Vec::new(),
+            endings_due: f64::INFINITY,
+            usual_time: 0.0,
             released: Vec::new(),
             turn: None,
             recovery: None,
@@ -203,11 +213,26 @@ impl Machine {
         }
         if self.turn.is_none() && self.recovery.is_none() {
             due = due.min(self.search_at);
-            if self.wanted() > 0 {
-                due = due.min(self.poll_at);
-            }
+            due = due.min(self.turn_due());
         }
         due
+    }
+
+    /// Returns when the next turn is to be made. Few endings wait a moment for others, and so does the
+    /// pop for the room that they leave.
+    fn turn_due(&self) -> f64 {
+        let ended = self.endings.len();
+        let wanted = self.wanted();
+        let pop_at = match wanted {
+            0 => f64::INFINITY,
+            _ => self.poll_at,
+        };
+        match ended {
+            0 => pop_at,
+            _ if ended >= self.held.len().saturating_sub(ended) => f64::NEG_INFINITY,
+            _ if wanted > ended as u64 => pop_at.min(self.endings_due),
+            _ => self.endings_due,
+        }
     }
 
     /// Whether the worker waits for jobs.
@@ -247,7 +272,7 @@ impl Machine {
                     process.jobs.iter().map(job).collect::<Vec<_>>().join(", ")
                 }
             };
-            lines.push(format!("slot {at}: {text}"));
+            lines.push(format!("slot {}: {text}", at + 1));
         }
         let ending = self.endings.len() + self.turn.as_ref().map_or(0, |turn| turn.endings.len());
         lines.push(format!(
@@ -522,8 +547,8 @@ impl Machine {
             self.drain();
         }
         let is_away = !matches!(self.link, Link::Up);
-        let pops = wanted > 0 && (now >= self.poll_at || is_away);
-        if self.endings.is_empty() && !pops {
+        let is_probe = is_away && (wanted > 0 || !self.endings.is_empty());
+        if now < self.turn_due() && !is_probe {
             return;
         }
         self.was_put = false;

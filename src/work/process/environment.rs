@@ -79,7 +79,7 @@ fn value(name: &str, bytes: &[u8]) -> Result<OsString, StartFault> {
 }
 
 /// Returns the variables of this program that no program inherits.
-pub(super) fn removed() -> Vec<OsString> {
+pub(in crate::work) fn removed() -> Vec<OsString> {
     std::env::vars_os()
         .filter(|(name, value)| is_removed(name, value))
         .map(|(name, _)| name)

@@ -148,8 +148,9 @@ enum Source {
 }
 
 impl Processes {
-    /// Prepares for programs, and reports the signals of this program from now on. Before any
-    /// connection is made, so that descriptor 3 is still free.
+    /// Prepares for programs, and reports the signals of this program from now on.
+    ///
+    /// Call it before the first connection: descriptor 3 is reserved if it is still free.
     pub fn new(options: ProcessOptions) -> Result<(Processes, Waker), Error> {
         let fault = |fault: std::io::Error| {
             let why = io_words(&fault);
@@ -396,9 +397,9 @@ impl Running {
     }
 }
 
-/// Occupies descriptor 3 of this program if it is free. A program is started through a pipe of the
-/// standard library that reports why it could not be: this pipe must not be descriptor 3, which the
-/// program gets for its answers.
+/// Occupies descriptor 3 of this program if it is free. The child of a start has a descriptor of the
+/// standard library on which it reports why it cannot execute the program. That must not be
+/// descriptor 3, since the child replaces this one by the pipe for its answers.
 fn reserve_answer_descriptor() -> std::io::Result<()> {
     static RESERVED: OnceLock<OwnedFd> = OnceLock::new();
     if RESERVED.get().is_some() {
@@ -407,7 +408,7 @@ fn reserve_answer_descriptor() -> std::io::Result<()> {
     let null = File::open("/dev/null")?;
     let lowest = rustix::io::fcntl_dupfd_cloexec(&null, ANSWER_DESCRIPTOR)?;
     if lowest.as_raw_fd() == ANSWER_DESCRIPTOR {
-        // A descriptor that another thread has reserved in between would be another number.
+        // No other thread can have got the same number in between.
         _ = RESERVED.set(lowest);
     }
     Ok(())

@@ -7,10 +7,11 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, DirEntry, FileType, Mode, OFlags, chmodat, fchmod, fstat, openat, renameat,
-    statat, unlinkat,
+    AtFlags, CWD, Dir, DirEntry, FileType, Mode, OFlags, Stat, chmodat, fchmod, fstat, openat,
+    renameat, statat, unlinkat,
 };
 use rustix::io::Errno;
+use rustix::path::Arg;
 use rustix::process::geteuid;
 
 use super::launch::StartFault;
@@ -41,7 +42,7 @@ pub(super) fn prepare(parent: &Path, slot: usize) -> Result<PathBuf, StartFault>
         created => created,
     };
     created.map_err(|error| fault("create", &io_words(&error)))?;
-    let opened = match open(CWD, &path) {
+    let opened = match open_writable(CWD, &path) {
         Ok(opened) => opened,
         Err(Errno::LOOP | Errno::NOTDIR) => return Err(fault("use", "it is not a directory")),
         Err(errno) => return Err(fault("use", &io_words(&errno.into()))),
@@ -59,7 +60,7 @@ pub(super) fn prepare(parent: &Path, slot: usize) -> Result<PathBuf, StartFault>
 }
 
 /// Opens a directory, but follows no symbolic link to it.
-fn open(at: impl AsFd, path: impl rustix::path::Arg) -> rustix::io::Result<OwnedFd> {
+fn open(at: impl AsFd, path: impl Arg) -> rustix::io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     openat(at, path, flags, Mode::empty())
 }
@@ -79,7 +80,7 @@ fn empty(top: &OwnedFd) -> rustix::io::Result<bool> {
                 remove(top, &entry, AtFlags::empty())?;
                 continue;
             }
-            let inner = open_writable(top, &entry)?;
+            let inner = open_writable(top, entry.file_name())?;
             let mut entries = Dir::read_from(&inner)?;
             while let Some(entry) = next(&mut entries)? {
                 match is_directory(&inner, &entry)? {
@@ -124,21 +125,27 @@ fn is_directory(at: &OwnedFd, entry: &DirEntry) -> rustix::io::Result<bool> {
     }
 }
 
-/// Opens a directory whose entries can be removed: programs leave read-only ones behind.
-fn open_writable(at: &OwnedFd, entry: &DirEntry) -> rustix::io::Result<OwnedFd> {
-    let inner = match open(at, entry.file_name()) {
+/// Opens a directory so that its entries can be removed: programs take rights away from their
+/// directories.
+fn open_writable(at: impl AsFd, path: impl Arg + Copy) -> rustix::io::Result<OwnedFd> {
+    let is_ours = |found: &Stat| found.st_uid == geteuid().as_raw();
+    let all = Mode::from_raw_mode(OWNER);
+    let opened = match open(&at, path) {
         Err(Errno::ACCESS) => {
-            let mode = Mode::from_raw_mode(OWNER);
-            chmodat(at, entry.file_name(), mode, AtFlags::empty())?;
-            open(at, entry.file_name())?
+            let found = statat(&at, path, AtFlags::SYMLINK_NOFOLLOW)?;
+            if !is_ours(&found) || FileType::from_raw_mode(found.st_mode) != FileType::Directory {
+                return Err(Errno::ACCESS);
+            }
+            chmodat(&at, path, all, AtFlags::empty())?;
+            open(&at, path)?
         }
         opened => opened?,
     };
-    let found = fstat(&inner)?;
-    if found.st_mode & OWNER != OWNER {
-        fchmod(&inner, Mode::from_raw_mode(OWNER))?;
+    let found = fstat(&opened)?;
+    if is_ours(&found) && found.st_mode & OWNER != OWNER {
+        fchmod(&opened, all)?;
     }
-    Ok(inner)
+    Ok(opened)
 }
 
 fn remove(at: &OwnedFd, entry: &DirEntry, flags: AtFlags) -> rustix::io::Result<()> {
@@ -156,7 +163,7 @@ fn move_up(
     moved: &mut u64,
 ) -> rustix::io::Result<()> {
     // A directory that cannot be written cannot be moved either, since its `..` changes.
-    open_writable(from, entry)?;
+    open_writable(from, entry.file_name())?;
     loop {
         *moved += 1;
         let name = format!(".qless-{moved}");

@@ -1,0 +1,205 @@
+//! The cost of jobs for the server while workers run them: popped and completed one by one, a
+//! hundred at a time, and by `guard.turn`, which ends jobs and pops further ones in one call; and
+//! putting many jobs. Also how fast the client reads the jobs that it gets.
+
+use std::time::Instant;
+
+use qless::internals::read_popped_jobs;
+use redis::Value;
+
+use crate::measured_server::{Call, Server, Spent};
+
+/// The number of jobs per round.
+const JOBS: usize = 10_000;
+const QUEUE: &str = "mail";
+const WORKER: &str = "w1";
+const DATA: &str = r#"{"to":"ann@example.com","n":12}"#;
+/// The number of jobs that one call puts.
+const PUT: usize = 250;
+
+pub fn print(rounds: usize) {
+    let mut server = Server::start();
+    let version = server.version();
+    println!(
+        "\nRedis {version}: {JOBS} jobs at work, µs of its main thread per job, least of {rounds} rounds"
+    );
+    let mut rows = ROWS.map(|(name, work)| (name, work, None::<Spent>));
+    for _ in 0..rounds {
+        for (_, work, best) in &mut rows {
+            server.flush();
+            let spent = work(&mut server);
+            if best.as_ref().is_none_or(|best| spent.micros < best.micros) {
+                *best = Some(spent);
+            }
+        }
+    }
+    println!("  {:<44}{:>9}{:>9}{:>9}", "", "µs", "commands", "calls");
+    let spent = rows.map(|(name, _, spent)| (name, spent.expect("a round")));
+    for (name, spent) in &spent {
+        let Spent {
+            micros,
+            commands,
+            calls,
+        } = spent;
+        println!("  {name:<44}{micros:>9.1}{commands:>9.2}{calls:>9.2}");
+    }
+    let ratio = |at: usize, to: usize| spent[at].1.micros / spent[to].1.micros;
+    println!(
+        "  turns of 100 / one by one in a pipeline    {:.2} (goal 0.45; at most 9 commands)",
+        ratio(4, 1)
+    );
+    println!(
+        "  turns of 100 / pop 100, single completions {:.2}",
+        ratio(4, 2)
+    );
+    println!(
+        "  turns of 1 / pop 1 and complete, awaited   {:.2} (goal 0.60; one call)",
+        ratio(3, 0)
+    );
+    println!(
+        "  guard.put of {PUT} / put in a pipeline       {:.2}",
+        ratio(6, 5)
+    );
+    parsing(&mut server);
+}
+
+/// Puts the jobs, then runs a way to work them off.
+type Work = fn(&mut Server) -> Spent;
+
+const ROWS: [(&str, Work); 7] = [
+    ("pop 1 and complete, each awaited", |server| {
+        waiting(server);
+        server.spent(JOBS, |server| {
+            for _ in 0..JOBS {
+                for jid in popped(server.ask(&pop(1))) {
+                    server.ask(&complete(&jid));
+                }
+            }
+        })
+    }),
+    ("pop 1 and complete, in a pipeline", |server| {
+        waiting(server);
+        server.spent(JOBS, |server| {
+            for _ in 0..JOBS / 100 {
+                let pops = vec![pop(1); 100];
+                let jids = server.pipeline(&pops).into_iter().flat_map(popped);
+                let ends: Vec<Call> = jids.map(|jid| complete(&jid)).collect();
+                server.pipeline(&ends);
+            }
+        })
+    }),
+    ("pop 100, single completions in a pipeline", |server| {
+        waiting(server);
+        server.spent(JOBS, |server| {
+            for _ in 0..JOBS / 100 {
+                let jids = popped(server.ask(&pop(100))).into_iter();
+                let ends: Vec<Call> = jids.map(|jid| complete(&jid)).collect();
+                server.pipeline(&ends);
+            }
+        })
+    }),
+    ("guard.turn with 1 job, awaited", |server| turns(server, 1)),
+    ("guard.turn with 100 jobs, awaited", |server| {
+        turns(server, 100)
+    }),
+    ("put, in a pipeline", |server| {
+        let puts: Vec<Call> = (0..JOBS).map(put).collect();
+        server.spent(JOBS, |server| {
+            puts.chunks(1000)
+                .for_each(|puts| drop(server.pipeline(puts)));
+        })
+    }),
+    ("guard.put of 250 jobs", |server| {
+        let puts: Vec<Call> = (0..JOBS).step_by(PUT).map(put_many).collect();
+        server.spent(JOBS, |server| drop(server.pipeline(&puts)))
+    }),
+];
+
+/// Works the jobs off in turns of this many.
+fn turns(server: &mut Server, size: usize) -> Spent {
+    waiting(server);
+    let mut ended = 0;
+    let spent = server.spent(JOBS, |server| {
+        let size = size.to_string();
+        let mut held: Vec<String> = Vec::new();
+        loop {
+            let mut call = words(&["guard.turn", "5", WORKER, &size, "2", QUEUE, &size]);
+            ended += held.len();
+            for jid in held {
+                call.extend(words(&["4", &jid, QUEUE, "complete", ""]));
+            }
+            let Value::Array(reply) = server.ask(&call) else {
+                panic!("a turn has no reply");
+            };
+            let Some(Value::Array(pops)) = reply.into_iter().nth(1) else {
+                panic!("a turn has no pops");
+            };
+            held = pops.into_iter().flat_map(popped).collect();
+            if held.is_empty() {
+                break;
+            }
+        }
+    });
+    assert_eq!(ended, JOBS);
+    spent
+}
+
+fn waiting(server: &mut Server) {
+    let puts: Vec<Call> = (0..JOBS).step_by(PUT).map(put_many).collect();
+    server.pipeline(&puts);
+}
+
+fn words(words: &[&str]) -> Call {
+    words.iter().map(|word| (*word).to_string()).collect()
+}
+
+fn jid(at: usize) -> String {
+    format!("{at:032x}")
+}
+
+fn put(at: usize) -> Call {
+    words(&["put", "1", "", QUEUE, &jid(at), "Mail", DATA, "0"])
+}
+
+fn put_many(first: usize) -> Call {
+    let mut call = words(&["guard.put", "1", "{}"]);
+    for at in first..first + PUT {
+        call.extend(words(&["5", QUEUE, &jid(at), "Mail", DATA, "0"]));
+    }
+    call
+}
+
+fn pop(count: usize) -> Call {
+    words(&["pop", "5", QUEUE, WORKER, &count.to_string()])
+}
+
+fn complete(jid: &str) -> Call {
+    words(&["complete", "5", jid, WORKER, QUEUE, DATA])
+}
+
+/// Returns the jids of popped jobs.
+fn popped(reply: Value) -> Vec<String> {
+    let jobs = read_popped_jobs(&text(reply)).expect("jobs");
+    jobs.iter().map(|job| job.jid.to_string()).collect()
+}
+
+fn text(reply: Value) -> Vec<u8> {
+    match reply {
+        Value::BulkString(text) => text,
+        reply => panic!("not a text: {reply:?}"),
+    }
+}
+
+/// Prints how long the client needs for a job that it gets.
+fn parsing(server: &mut Server) {
+    server.flush();
+    waiting(server);
+    let reply = text(server.ask(&pop(1000)));
+    let least = (0..20).map(|_| {
+        let begun = Instant::now();
+        assert_eq!(read_popped_jobs(&reply).expect("jobs").len(), 1000);
+        begun.elapsed().as_secs_f64() * 1e3
+    });
+    let least = least.fold(f64::MAX, f64::min);
+    println!("  reading a popped job: {least:.2} µs of the client (goal 3)");
+}

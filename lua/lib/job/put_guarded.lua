@@ -1,0 +1,90 @@
+-- Judges and puts the jobs of guard.put, one by one.
+-- Takes: now; t; seconds; policy; the function of value/key_fault; the progress of the call
+-- Returns: a function of a job (job/put_args), which returns its row
+-- Publishes: as job/put
+local Old = Fields('job/put', 'jid')
+
+-- Returns the details of `exists`.
+local function ages(jid)
+  local key, entry_time = Keys.job .. jid .. Keys.history, need('history/entry_time')
+  local history = redis.pcall('lrange', key, -1000, -1)
+  if history.err or not history[1] then return false, false end
+  local first, put = entry_time(redis.call('lrange', key, 0, 0)[1]) or false, false
+  for i = #history, 1, -1 do
+    if string.find(history[i], '^%[%-?%d+,%s*"put"') then
+      put = entry_time(history[i]) or false
+      break
+    end
+  end
+  return first, put
+end
+
+return function(now, t, seconds, policy, key_fault, progress)
+  local call, refuse_missing = redis.call, policy.missing ~= 'allow'
+  local outcome, mark_of = need('value/outcome_row'), need('job/mark')
+  local put, job_key_fault = need('job/put'), need('job/key_fault')
+  local classify, find_cycle = need('dependency/classify'), need('dependency/find_cycle')
+  local function mark(jid, old)
+    return old[Old.jid] and (mark_of(jid, old[Old.state], old[Old.queue])) or ''
+  end
+  return function(job)
+    local jid, queue, o, row = job.jid, job.queue, job.o, nil
+    local key, base = Keys.job .. jid, Keys.queue .. queue
+    local old = redis.pcall('hmget', key, unpack(Old))
+    local invalid = job.invalid
+      or old.err and need('value/wrong_type')(old, progress.wrote, 'hash', key, 'hmget', key, 'jid', 'state')
+      or key_fault('hash', Keys.config)
+    if not invalid then
+      invalid = key_fault('zset', Keys.queues, 'list', key .. Keys.history, 'set', key .. Keys.dependencies,
+        'zset', base .. Keys.work, 'zset', base .. Keys.scheduled, 'zset', base .. Keys.depends, 'zset', Keys.tracked)
+    end
+    if not invalid and old[Old.jid] and not policy.replace then
+      row = outcome('exists', mark(jid, old), ages(jid))
+    elseif not invalid then
+      local state, from, worker, tags = old[Old.state], old[Old.queue], old[Old.worker], old[Old.tags]
+      if state or from or worker or tags then
+        invalid = job_key_fault(key_fault, jid, state, from, worker, tags, old[Old.failure])
+      end
+      if not invalid and o.tags then
+        invalid = key_fault('zset', Keys.tags)
+        for k = 1, #o.tags do invalid = invalid or key_fault('zset', Keys.tag .. o.tags[k]) end
+      end
+      if not invalid and o.failed then
+        local at = o.failed.when
+        invalid = key_fault('set', Keys.failures, 'list', Keys.group .. o.failed.group,
+          'hash', Keys.stats .. at - at % 86400 .. ':' .. queue)
+      end
+    end
+    local passed = {}
+    if not invalid and not row and o.depends and o.depends[1] then
+      local path, trouble = find_cycle(jid, o.depends, progress.wrote)
+      if path then
+        row = outcome('cycle', mark(jid, old), path)
+      elseif path == false then
+        invalid = trouble
+      else
+        local pending, complete, missing = classify(o.depends, progress.wrote)
+        if missing[1] and refuse_missing then
+          row = outcome('missing_dependency', mark(jid, old), missing)
+        else
+          o.pending, passed = pending, complete
+          for k = 1, #missing do passed[#passed + 1] = missing[k] end
+          for k = 1, #pending do invalid = invalid or key_fault('set', Keys.job .. pending[k] .. Keys.dependents) end
+          -- The present dependencies; some of them may be removed.
+          local before = invalid and {} or call('smembers', key .. Keys.dependencies)
+          for k = 1, #before do invalid = invalid or key_fault('set', Keys.job .. before[k] .. Keys.dependents) end
+        end
+      end
+    end
+    if invalid then
+      row = outcome('invalid', mark(jid, old), invalid)
+    elseif not row then
+      if job.at and job.at > now then o.due = string.format('%.17g', job.at) end
+      o.note = job.entry
+      local state = put(now, t, seconds, policy.me or '', queue, jid, job.klass, job.data, job.delay, o, old)
+      row = outcome('done', '', state, passed)
+      progress.wrote = true
+    end
+    return row
+  end
+end

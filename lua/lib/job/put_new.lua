@@ -1,0 +1,85 @@
+-- Puts jobs whose keys do not exist, as job/put does, with what belongs to a queue written once a call.
+-- Takes: now; t; seconds; the function of value/key_fault; the progress of the call
+-- Returns: the function `queue` of a name, which returns the record of the queue (`bad`: what is wrong with its
+--   keys); the function `put` of such a record and a job (job/put_args), which returns the state, or nil and
+--   what is wrong; the function `flush`, which has to run before any of the jobs is read from its queue
+-- Publishes: as job/put
+return function(now, t, seconds, fault, progress)
+  local call, encode, format, queues, names = redis.call, cjson.encode, string.format, {}, {}
+  local stamp, age = format('%.20f', now), now / 10000000000
+  -- Scores by priority.
+  local scores = {}
+  local tracked = call('exists', Keys.tracked) > 0
+
+  local function queue_of(name)
+    local queue = queues[name]
+    if not queue then
+      local base, json = Keys.queue .. name, encode(name)
+      queue = {name = name, base = base, work = {}, scheduled = {},
+        entry = '[' .. seconds .. ',"put",{"q":' .. json .. '}]', event = ',"event":"put","queue":' .. json .. '}'}
+      queue.bad = fault('hash', Keys.config, 'zset', Keys.queues, 'zset', base .. Keys.work,
+        'zset', base .. Keys.scheduled, 'zset', base .. Keys.depends, 'zset', Keys.tracked)
+      queues[name], names[#names + 1] = queue, queue
+    end
+    return queue
+  end
+
+  local function put(queue, job)
+    local jid, priority, retries, tags = job.jid, job.o.priority, job.o.retries, job.o.tags
+    local key, stored = Keys.job .. jid, '{}'
+    if tags and tags[1] then
+      local bad = fault('zset', Keys.tags)
+      for i = 1, #tags do bad = bad or fault('zset', Keys.tag .. tags[i]) end
+      if bad then return nil, bad end
+      stored = encode(tags)
+    end
+    local history, entry = key .. Keys.history, queue.entry
+    local length = redis.pcall('rpush', history, entry)
+    if length ~= 1 then
+      if type(length) == 'table' then
+        return nil, need('value/wrong_type')(length, progress.wrote, 'list', history, 'rpush', history, entry)
+      end
+      -- A history that outlived its job.
+      local limit = tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100
+      if length > limit then need('history/trim')(history, length, limit) end
+    end
+    call('publish', Keys.on_log, '{"jid":' .. encode(jid) .. queue.event)
+    if stored ~= '{}' then
+      for i = 1, #tags do
+        if call('zadd', Keys.tag .. tags[i], t, jid) == 1 then call('zincrby', Keys.tags, 1, tags[i]) end
+      end
+    end
+    local list, score, state = queue.work, nil, 'waiting'
+    if job.at and job.at > now or job.delay > 0 then
+      list, score, state = queue.scheduled, format('%.17g', job.at or now + job.delay), 'scheduled'
+    else
+      score = scores[priority or 0]
+      if not score then
+        score = format('%.17g', (priority or 0) - age)
+        scores[priority or 0] = score
+      end
+    end
+    call('hmset', key, 'jid', jid, 'klass', job.klass, 'data', job.data, 'priority', priority or '0', 'tags', stored,
+      'state', state, 'worker', '', 'expires', '0', 'queue', queue.name, 'retries', retries or '5',
+      'remaining', retries and need('value/whole_tries')(retries) or '5', 'time', stamp)
+    local n = #list
+    list[n + 1], list[n + 2] = score, jid
+    if tracked and call('zscore', Keys.tracked, jid) then call('publish', Keys.on_put, jid) end
+    return state
+  end
+
+  local function flush()
+    local in_chunks = need('value/in_chunks')
+    for i = 1, #names do
+      local queue = names[i]
+      local work, scheduled = queue.work, queue.scheduled
+      if work[1] or scheduled[1] then
+        if work[1] then in_chunks('zadd', queue.base .. Keys.work, work, 1, #work) end
+        if scheduled[1] then in_chunks('zadd', queue.base .. Keys.scheduled, scheduled, 1, #scheduled) end
+        call('zadd', Keys.queues, 'NX', t, queue.name)
+        queue.work, queue.scheduled = {}, {}
+      end
+    end
+  end
+  return queue_of, put, flush
+end
