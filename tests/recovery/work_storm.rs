@@ -200,12 +200,14 @@ impl RawClient {
             call.arg(script).arg(0).arg(words[0]).arg(&now).arg(&words[1..]);
             match call.query(connection) {
                 Ok(reply) => return Outcome::Reply(reply),
-                Err(error) if error.to_string().contains("NOSCRIPT") => continue,
-                Err(error) if error.is_io_error() || error.to_string().contains("LOADING") => {
-                    self.connection = None;
-                    return Outcome::Unknown;
-                }
-                Err(_) => return Outcome::Refused,
+                Err(error) => match error.code() {
+                    Some("NOSCRIPT") => {}
+                    Some("ERR") => return Outcome::Refused,
+                    _ => {
+                        self.connection = None;
+                        return Outcome::Unknown;
+                    }
+                },
             }
         }
         Outcome::Unknown

@@ -118,8 +118,8 @@ fn sigttin_shows_what_runs() {
     worker.signal(Signal::TTIN);
     worker.until_says("1 held, 1 popped");
     let stderr = worker.stderr();
-    assert!(stderr.contains("slot 0: `a` of queue `mail` for "), "{stderr}");
-    assert!(stderr.contains("slot 1: free"), "{stderr}");
+    assert!(stderr.contains("slot 1: `a` of queue `mail` for "), "{stderr}");
+    assert!(stderr.contains("slot 2: free"), "{stderr}");
     std::fs::write(site.dir().join("go"), "").unwrap();
     assert_eq!(worker.stop().code, 0);
     assert_eq!(site.state("a"), "complete");
@@ -153,8 +153,8 @@ fn a_cancelled_job_is_stopped_and_nothing_is_written() {
 fn a_job_whose_lock_is_revoked_is_stopped_and_runs_again() {
     let mut site = WorkSite::new();
     site.put("mail", "a", "{}");
-    let script = "echo $$ >> $D/ran; test $QLESS_ATTEMPT = 2 && exit 0; while :; do sleep 0.02; done";
-    let worker = site.start("mail --count 2 --poll 50ms", script);
+    let script = "echo $$ >> $D/ran; test $(wc -l < $D/ran) = 2 && exit 0; while :; do sleep 0.02; done";
+    let worker = site.start("mail --count 2 -c 2 --poll 20ms", script);
     site.until_lines("ran", 1);
     let pid = site.pid("ran");
     site.client.call(&["timeout", "a"]).unwrap();
@@ -280,7 +280,8 @@ fn programs_of_a_worker_that_is_killed_end_and_their_jobs_come_back() {
 
 #[test]
 fn jobs_of_a_pop_whose_reply_was_lost_run_at_once_and_once() {
-    for in_turn in [4, 5, 6, 7, 8, 9, 10] {
+    let mut lost = 0;
+    for in_turn in 5..11 {
         let mut site = WorkSite::new();
         for at in 0..12 {
             site.put("mail", &format!("{at:02}"), "{}");
@@ -292,7 +293,13 @@ fn jobs_of_a_pop_whose_reply_was_lost_run_at_once_and_once() {
         let ended = worker.end();
         // A lock lasts 60 seconds.
         assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+        if ended.code == 6 {
+            // The first calls decide whether there is a server: without a reply nothing is popped.
+            assert_eq!(site.state("00"), "waiting");
+            continue;
+        }
         assert_eq!(ended.code, 0, "{in_turn}: {}", ended.stderr);
+        lost += usize::from(ended.stderr.contains("the server replies again after"));
         let ran = site.file("ran");
         let mut ran: Vec<&str> = ran.lines().collect();
         ran.sort_unstable();
@@ -304,6 +311,7 @@ fn jobs_of_a_pop_whose_reply_was_lost_run_at_once_and_once() {
         }
         site.must_be_clean();
     }
+    assert!(lost >= 2, "{lost}");
 }
 
 #[test]

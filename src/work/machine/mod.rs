@@ -344,6 +344,8 @@ impl Machine {
     /// Adds popped jobs.
     fn add(&mut self, now: f64, jobs: Vec<PoppedJob>) {
         for job in jobs {
+            // The server gave it once more, so it took the earlier lock away.
+            self.lose(now, &job.jid, f64::INFINITY, "its lock was taken away");
             if self.held.get(&job.jid).is_some() {
                 continue;
             }
@@ -537,7 +539,12 @@ impl Machine {
         if let Some(endings) = self.recovery.clone() {
             self.is_recovering = true;
             self.search_at = f64::INFINITY;
-            let known = self.held.jids().cloned().collect();
+            // A lost job whose process still ends must not run beside it.
+            let lost = self.slots.iter().flat_map(|slot| match slot {
+                Slot::Busy(process) => process.lost.as_slice(),
+                _ => &[],
+            });
+            let known = self.held.jids().chain(lost).cloned().collect();
             let request = Request::Recover { endings, known };
             return self.actions.push(Action::Request(request));
         }
