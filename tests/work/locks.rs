@@ -345,7 +345,7 @@ fn a_program_may_close_its_descriptors() {
     let script = "exec 0<&- 1>&- 2>&- 3>&-; sleep 0.1; test $QLESS_JID = a || exit 3";
     site.work("mail --drain", script).exits(0);
     assert_eq!(site.state("a"), "complete");
-    expect![[r#""#]].assert_eq(&site.failure("b"));
+    expect!["failed exit-3: the command ended with exit code 3 and wrote nothing to stderr"].assert_eq(&site.failure("b"));
     site.put("mail", "c", "{}");
     let ended = site.work("mail --drain --persistent", "exec 0<&- 1>&- 2>&- 3>&-; sleep 0.1; exit 5");
     assert_eq!(ended.code(), 0);
