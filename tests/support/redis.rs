@@ -51,8 +51,14 @@ impl Redis {
         assert!(self.await_answer(), "redis-server ended");
         // A server that reads its data replies, but serves nothing yet.
         let deadline = Instant::now() + Duration::from_secs(10);
-        while redis::cmd("PING").query::<String>(&mut self.connection()).is_err() {
-            assert!(Instant::now() < deadline, "redis-server reads its data too long");
+        while redis::cmd("PING")
+            .query::<String>(&mut self.connection())
+            .is_err()
+        {
+            assert!(
+                Instant::now() < deadline,
+                "redis-server reads its data too long"
+            );
             std::thread::sleep(Duration::from_millis(1));
         }
     }

@@ -35,7 +35,10 @@ impl WorkSite {
 
     pub fn on(redis: Redis) -> WorkSite {
         let client = Client::new(&redis);
-        let dir = tempfile::Builder::new().prefix("qw").tempdir_in("/tmp").unwrap();
+        let dir = tempfile::Builder::new()
+            .prefix("qw")
+            .tempdir_in("/tmp")
+            .unwrap();
         WorkSite {
             redis,
             client,
@@ -114,7 +117,10 @@ impl WorkSite {
     #[track_caller]
     pub fn pid(&self, name: &str) -> Pid {
         let text = self.file(name);
-        let number = text.trim().parse().unwrap_or_else(|_| panic!("no process id: {text:?}"));
+        let number = text
+            .trim()
+            .parse()
+            .unwrap_or_else(|_| panic!("no process id: {text:?}"));
         Pid::from_raw(number).unwrap()
     }
 
@@ -131,7 +137,12 @@ impl WorkSite {
     pub fn failure(&mut self, jid: &str) -> String {
         let job = self.job(jid);
         let text = |name: &str| job["failure"][name].as_str().unwrap_or("-").to_owned();
-        format!("{} {}: {}", job["state"].as_str().unwrap_or("gone"), text("group"), text("message"))
+        format!(
+            "{} {}: {}",
+            job["state"].as_str().unwrap_or("gone"),
+            text("group"),
+            text("message")
+        )
     }
 
     /// Waits until a job is in a state.
@@ -172,7 +183,10 @@ pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
 /// Whether a process exists and is more than an entry that nobody has collected.
 pub fn is_alive(pid: Pid) -> bool {
     let status = read(Path::new(&format!("/proc/{}/stat", pid.as_raw_nonzero())));
-    let state = status.rsplit(") ").next().and_then(|rest| rest.chars().next());
+    let state = status
+        .rsplit(") ")
+        .next()
+        .and_then(|rest| rest.chars().next());
     state.is_some_and(|state| state != 'Z')
 }
 
@@ -234,7 +248,11 @@ impl Worker {
         let begun = Instant::now();
         while !self.stderr().contains(text) {
             let is_late = begun.elapsed() > DEADLINE || self.has_ended();
-            assert!(!is_late || self.stderr().contains(text), "no {text:?} in:\n{}", self.stderr());
+            assert!(
+                !is_late || self.stderr().contains(text),
+                "no {text:?} in:\n{}",
+                self.stderr()
+            );
             thread::sleep(Duration::from_millis(5));
         }
     }
@@ -249,11 +267,17 @@ impl Worker {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break status;
             }
-            assert!(begun.elapsed() < DEADLINE, "the worker does not end:\n{}", self.stderr());
+            assert!(
+                begun.elapsed() < DEADLINE,
+                "the worker does not end:\n{}",
+                self.stderr()
+            );
             thread::sleep(Duration::from_millis(2));
         };
         Ended {
-            code: status.code().unwrap_or_else(|| 128 + status.signal().unwrap_or(0)),
+            code: status
+                .code()
+                .unwrap_or_else(|| 128 + status.signal().unwrap_or(0)),
             stdout: self.stdout(),
             stderr: self.stderr(),
         }

@@ -12,7 +12,8 @@ use crate::support::work::WorkSite;
 fn said(ran: &RunOutput) -> String {
     let mut said = String::new();
     for line in ran.stderr().lines() {
-        let is_summary = line.contains(" completed") && line.starts_with(|c: char| c.is_ascii_digit());
+        let is_summary =
+            line.contains(" completed") && line.starts_with(|c: char| c.is_ascii_digit());
         if is_summary {
             continue;
         }
@@ -63,7 +64,10 @@ fn the_job_is_in_the_environment() {
         QLESS_RETRIES_LEFT=2
     "#]]
     .assert_eq(&site.file("env"));
-    assert_eq!([site.words("tags"), site.words("worker")], ["eu a b", "good"]);
+    assert_eq!(
+        [site.words("tags"), site.words("worker")],
+        ["eu a b", "good"]
+    );
 }
 
 #[test]
@@ -80,7 +84,11 @@ fn passwords_of_the_worker_do_not_reach_the_programs() {
 #[test]
 fn each_placeholder_becomes_one_argument_without_a_shell() {
     let mut site = WorkSite::new();
-    site.put("mail", "a", r#"{"repo":"a b; $(touch $D/x) '\"","n":3,"deep":{"list":[1,2]}}"#);
+    site.put(
+        "mail",
+        "a",
+        r#"{"repo":"a b; $(touch $D/x) '\"","n":3,"deep":{"list":[1,2]}}"#,
+    );
     let line = r#"mail --drain -- sh -c 'for arg; do echo "[$arg]"; done > $D/args' x
         {jid} {queue} {klass} {data.repo} --n={data.n} {data.deep} {}"#;
     site.work(line, "").exits(0);
@@ -103,7 +111,11 @@ fn a_job_whose_data_does_not_fit_an_argument_fails_alone() {
     site.put("mail", "dash", r#"{"repo":"-rf"}"#);
     site.put("mail", "nul", r#"{"repo":"a\u0000b"}"#);
     site.put("mail", "missing", "{}");
-    site.put("mail", "long", &format!(r#"{{"repo":"{}"}}"#, "x".repeat(200_000)));
+    site.put(
+        "mail",
+        "long",
+        &format!(r#"{{"repo":"{}"}}"#, "x".repeat(200_000)),
+    );
     site.put("mail", "good", r#"{"repo":"x"}"#);
     let line = "mail --drain -- sh -c 'echo $1 >> $D/ran' x {data.repo}";
     site.work(line, "").exits(0);
@@ -122,7 +134,11 @@ fn a_job_whose_data_does_not_fit_an_argument_fails_alone() {
 
     // Behind `--`, or if it is asked for, the dash is an argument as any other.
     site.put("mail", "dash", r#"{"repo":"-rf"}"#);
-    site.work("mail --drain -- sh -c 'echo $2 >> $D/ran' x -- {data.repo}", "").exits(0);
+    site.work(
+        "mail --drain -- sh -c 'echo $2 >> $D/ran' x -- {data.repo}",
+        "",
+    )
+    .exits(0);
     site.put("mail", "dash", r#"{"repo":"-rf"}"#);
     let line = "mail --drain --allow-dash -- sh -c 'echo $1 >> $D/ran' x {data.repo}";
     site.work(line, "").exits(0);
@@ -153,12 +169,14 @@ fn the_end_of_a_program_decides_how_its_job_ends() {
         KILL: failed signal-KILL: end by signal
         TERM: failed signal-TERM: end by signal
         quiet: failed exit-9: the command ended with exit code 9 and wrote nothing to stderr
-    "#]].assert_eq(&ends);
+    "#]]
+    .assert_eq(&ends);
     expect![[r#"
         out
         out
         out
-    "#]].assert_eq(&ran.stdout());
+    "#]]
+    .assert_eq(&ran.stdout());
     expect![[r#"
         started   0 of mail: K
         error of 0
@@ -185,11 +203,13 @@ fn the_end_of_a_program_decides_how_its_job_ends() {
 fn the_message_of_a_failure_is_the_harmless_end_of_stderr() {
     let mut site = WorkSite::new();
     site.put("mail", "a", "{}");
-    let script = r#"printf '%05000d' 0 >&2; printf 'last \033[31mwords\nof it\200\n\n' >&2; exit 1"#;
+    let script =
+        r#"printf '%05000d' 0 >&2; printf 'last \033[31mwords\nof it\200\n\n' >&2; exit 1"#;
     site.work("mail --drain --error-bytes 40", script).exits(0);
     expect![[r#"
         failed exit-1: 0000000000000000last \x1b[31mwords
-        of it\x80"#]].assert_eq(&site.failure("a"));
+        of it\x80"#]]
+    .assert_eq(&site.failure("a"));
 }
 
 #[test]
@@ -198,8 +218,15 @@ fn codes_of_retry_on_retry_and_others_fail() {
     for jid in ["3", "4", "75"] {
         site.put("mail", jid, "{}");
     }
-    site.work("mail --drain --retry-on 3,4 --retry-delay 1h", "exit $QLESS_JID").exits(0);
-    assert_eq!([site.state("3"), site.state("4")], ["scheduled", "scheduled"]);
+    site.work(
+        "mail --drain --retry-on 3,4 --retry-delay 1h",
+        "exit $QLESS_JID",
+    )
+    .exits(0);
+    assert_eq!(
+        [site.state("3"), site.state("4")],
+        ["scheduled", "scheduled"]
+    );
     assert!(site.failure("75").starts_with("failed exit-75"));
 }
 
@@ -207,9 +234,15 @@ fn codes_of_retry_on_retry_and_others_fail() {
 fn a_job_without_retries_left_fails() {
     let mut site = WorkSite::new();
     site.put_with("mail", "a", "{}", &["retries", "2"]);
-    let ran = site.work("mail --drain", "echo $QLESS_RETRIES_LEFT >> $D/ran; exit 75").exits(0);
+    let ran = site
+        .work(
+            "mail --drain",
+            "echo $QLESS_RETRIES_LEFT >> $D/ran; exit 75",
+        )
+        .exits(0);
     assert_eq!(site.words("ran"), "2 1 0");
-    expect![[r#"failed failed-retries-mail: Job exhausted retries in queue "mail""#]].assert_eq(&site.failure("a"));
+    expect![[r#"failed failed-retries-mail: Job exhausted retries in queue "mail""#]]
+        .assert_eq(&site.failure("a"));
     expect![[r#"
         started   a of mail: K
         retried   a of mail: 1 left
@@ -217,7 +250,8 @@ fn a_job_without_retries_left_fails() {
         retried   a of mail: 0 left
         started   a of mail: K, attempt 3
         failed    a of mail: no retry is left
-    "#]].assert_eq(&said(&ran));
+    "#]]
+    .assert_eq(&said(&ran));
     site.must_be_clean();
 }
 
@@ -225,8 +259,11 @@ fn a_job_without_retries_left_fails() {
 fn completed_jobs_go_to_the_next_queue() {
     let mut site = WorkSite::new();
     site.put("mail", "a", "{}");
-    site.work("mail sent --drain --next sent", "echo $QLESS_QUEUE >> $D/ran; test $QLESS_QUEUE = mail || exit 3")
-        .exits(0);
+    site.work(
+        "mail sent --drain --next sent",
+        "echo $QLESS_QUEUE >> $D/ran; test $QLESS_QUEUE = mail || exit 3",
+    )
+    .exits(0);
     assert_eq!(site.words("ran"), "mail sent");
     assert_eq!(site.job("a")["queue"], "sent");
 }
@@ -240,8 +277,15 @@ fn captured_json_becomes_the_data_and_other_output_does_not() {
     let script = r#"case $QLESS_JID in json) echo '{"out": [2]}';; text) echo done;; esac"#;
     let ran = site.work("mail --drain --capture", script).exits(0);
     let data = ["json", "text", "nothing"].map(|jid| site.job(jid)["data"].to_string());
-    assert_eq!(data, [r#""{\"out\": [2]}""#, r#""{\"in\":1}""#, r#""{\"in\":1}""#]);
-    assert!(said(&ran).contains("the output is not JSON; the job keeps its data"), "{}", said(&ran));
+    assert_eq!(
+        data,
+        [r#""{\"out\": [2]}""#, r#""{\"in\":1}""#, r#""{\"in\":1}""#]
+    );
+    assert!(
+        said(&ran).contains("the output is not JSON; the job keeps its data"),
+        "{}",
+        said(&ran)
+    );
     assert_eq!(ran.stdout(), "");
     site.must_be_clean();
 }
@@ -250,7 +294,10 @@ fn captured_json_becomes_the_data_and_other_output_does_not() {
 fn output_of_a_program_is_passed_on() {
     let mut site = WorkSite::new();
     site.put("mail", "a", "{}");
-    let ran = site.work("mail --drain -q", "printf 'to \\033stdout'; echo to stderr >&2");
+    let ran = site.work(
+        "mail --drain -q",
+        "printf 'to \\033stdout'; echo to stderr >&2",
+    );
     assert_eq!(ran.stdout(), "to \u{1b}stdout");
     assert_eq!(ran.stderr(), "to stderr\n");
 }
@@ -263,17 +310,31 @@ fn a_program_that_cannot_be_started_leaves_the_jobs_untouched() {
     fs::write(&file, "echo").unwrap();
     for (command, says) in [
         ("./does-not-exist", "`./does-not-exist` does not exist"),
-        ("does-not-exist-either", "`does-not-exist-either` is not found in PATH"),
+        (
+            "does-not-exist-either",
+            "`does-not-exist-either` is not found in PATH",
+        ),
         (file.to_str().unwrap(), "is not executable"),
         ("/tmp", "is not executable"),
     ] {
-        let ran = site.work(&format!("mail --drain -- {command}"), "").exits(1);
+        let ran = site
+            .work(&format!("mail --drain -- {command}"), "")
+            .exits(1);
         assert!(ran.stderr().contains(says), "{}", ran.stderr());
-        assert!(ran.stderr().contains("hint: no job was popped"), "{}", ran.stderr());
+        assert!(
+            ran.stderr().contains("hint: no job was popped"),
+            "{}",
+            ran.stderr()
+        );
     }
     let line = "mail --drain --chdir /does/not/exist -- true";
     let ran = site.work(line, "").exits(1);
-    assert!(ran.stderr().contains("`/does/not/exist` is not a directory"), "{}", ran.stderr());
+    assert!(
+        ran.stderr()
+            .contains("`/does/not/exist` is not a directory"),
+        "{}",
+        ran.stderr()
+    );
     assert_eq!(site.state("a"), "waiting");
     assert_eq!(site.job("a")["history"].as_array().unwrap().len(), 1);
 }
@@ -289,10 +350,24 @@ fn a_program_that_disappears_ends_the_work_after_three_jobs() {
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
     let line = format!("mail -- {}", program.display());
     let ran = site.work(&line, "").exits(1);
-    assert!(ran.stderr().contains("error: three jobs in a row could not be started"), "{}", ran.stderr());
+    assert!(
+        ran.stderr()
+            .contains("error: three jobs in a row could not be started"),
+        "{}",
+        ran.stderr()
+    );
     let states: Vec<String> = (0..20).map(|at| site.failure(&format!("{at}"))).collect();
-    let count = |start: &str| states.iter().filter(|state| state.starts_with(start)).count();
-    assert_eq!([count("complete"), count("failed exec"), count("waiting")], [1, 3, 16], "{states:#?}");
+    let count = |start: &str| {
+        states
+            .iter()
+            .filter(|state| state.starts_with(start))
+            .count()
+    };
+    assert_eq!(
+        [count("complete"), count("failed exec"), count("waiting")],
+        [1, 3, 16],
+        "{states:#?}"
+    );
     site.must_be_clean();
 }
 
@@ -312,7 +387,8 @@ fn a_worker_ends_after_the_count_and_leaves_the_rest() {
     for at in 0..5 {
         site.put("mail", &format!("{at}"), "{}");
     }
-    site.work("mail --count 3 -c 2", "echo $QLESS_JID >> $D/ran; exit 3").exits(0);
+    site.work("mail --count 3 -c 2", "echo $QLESS_JID >> $D/ran; exit 3")
+        .exits(0);
     assert_eq!(site.file("ran").lines().count(), 3);
     let states = [0, 1, 2, 3, 4].map(|at: u8| site.state(&at.to_string()));
     assert_eq!(states, ["failed", "failed", "failed", "waiting", "waiting"]);
@@ -322,7 +398,12 @@ fn a_worker_ends_after_the_count_and_leaves_the_rest() {
 fn an_empty_queue_is_drained_at_once_and_a_missing_one_is_waited_for() {
     let mut site = WorkSite::new();
     let ran = site.work("mail --drain", "exit 0").exits(0);
-    assert!(ran.stderr().contains("note: queue `mail` does not exist; waiting for it"), "{}", ran.stderr());
+    assert!(
+        ran.stderr()
+            .contains("note: queue `mail` does not exist; waiting for it"),
+        "{}",
+        ran.stderr()
+    );
     let mut worker = site.start("mail --count 1 --poll 60s", "echo $QLESS_JID > $D/ran");
     worker.until_says("waiting for it");
     site.put("mail", "a", "{}");
@@ -397,7 +478,7 @@ fn wrong_arguments_are_refused_before_any_job_is_popped() {
         error: every queue is left out
         hint: name a queue, or `*` for all others
         mail=0 -- true
-        error: `QUEUE[=WEIGHT` expects a weight between 1 and 1000, not `mail=0`
+        error: `QUEUE` expects a weight between 1 and 1000, not `mail=0`
         mail --
         error: `COMMAND` is missing
         hint: usage: `qless work <QUEUE[=WEIGHT]>... -- <COMMAND>...`
@@ -415,11 +496,17 @@ fn a_batch_ends_by_the_exit_code_of_its_process() {
     site.work("mail --drain --batch 3", script).exits(0);
     assert_eq!(site.words("sizes"), "3 2");
     let states = [0, 1, 2, 3, 4].map(|at: u8| site.failure(&at.to_string()));
-    assert_eq!(states[..3], ["complete -: -", "complete -: -", "complete -: -"]);
+    assert_eq!(
+        states[..3],
+        ["complete -: -", "complete -: -", "complete -: -"]
+    );
     assert_eq!(states[3..], ["failed exit-3: bad", "failed exit-3: bad"]);
     let all = site.file("all");
     let line: serde_json::Value = serde_json::from_str(all.lines().next().unwrap()).unwrap();
-    assert_eq!((&line["jid"], &line["queue"], &line["attempt"]), (&"0".into(), &"mail".into(), &1.into()));
+    assert_eq!(
+        (&line["jid"], &line["queue"], &line["attempt"]),
+        (&"0".into(), &"mail".into(), &1.into())
+    );
     assert!(all.contains(r#""data":{"n": 1.0}"#), "{all}");
     site.must_be_clean();
 }
@@ -447,7 +534,8 @@ fn jobs_of_a_batch_may_end_by_lines_of_their_own() {
         bad: failed address: no such user
         rest: failed exit-7: the command ended with exit code 7 and wrote nothing to stderr
         moved: waiting -: -
-    "#]].assert_eq(&ends);
+    "#]]
+    .assert_eq(&ends);
     assert_eq!(site.job("done")["data"], r#"{"x": 1}"#);
     assert_eq!(site.job("moved")["queue"], "sent");
     site.must_be_clean();

@@ -33,7 +33,10 @@ fn a_job_that_runs_longer_than_its_lock_keeps_it() {
         thread::sleep(millis(100));
     }
     assert_eq!(worker.end().code, 0);
-    assert_eq!((site.words("ran").as_str(), site.state("a").as_str()), ("x", "complete"));
+    assert_eq!(
+        (site.words("ran").as_str(), site.state("a").as_str()),
+        ("x", "complete")
+    );
     assert_eq!(count(&mut site, "a", "popped"), 1);
     site.must_be_clean();
 }
@@ -44,7 +47,10 @@ fn the_first_signal_lets_jobs_end_and_pops_nothing_more() {
     for signal in [Signal::INT, Signal::TERM, Signal::HUP] {
         site.put("mail", "a", "{}");
         site.put("mail", "b", "{}");
-        let mut worker = site.start("mail", "echo $QLESS_JID >> $D/ran; until test -e $D/go; do sleep 0.02; done");
+        let mut worker = site.start(
+            "mail",
+            "echo $QLESS_JID >> $D/ran; until test -e $D/go; do sleep 0.02; done",
+        );
         site.until_lines("ran", 1);
         worker.signal(signal);
         worker.until_says("stopping, 1 job still running");
@@ -113,12 +119,18 @@ fn a_program_that_ignores_sigterm_is_killed_after_a_while() {
 fn sigttin_shows_what_runs() {
     let mut site = WorkSite::new();
     site.put("mail", "a", "{}");
-    let mut worker = site.start("mail -c 2", "echo x >> $D/ran; until test -e $D/go; do sleep 0.02; done");
+    let mut worker = site.start(
+        "mail -c 2",
+        "echo x >> $D/ran; until test -e $D/go; do sleep 0.02; done",
+    );
     site.until_lines("ran", 1);
     worker.signal(Signal::TTIN);
     worker.until_says("1 held, 1 popped");
     let stderr = worker.stderr();
-    assert!(stderr.contains("slot 1: `a` of queue `mail` for "), "{stderr}");
+    assert!(
+        stderr.contains("slot 1: `a` of queue `mail` for "),
+        "{stderr}"
+    );
     assert!(stderr.contains("slot 2: free"), "{stderr}");
     std::fs::write(site.dir().join("go"), "").unwrap();
     assert_eq!(worker.stop().code, 0);
@@ -129,8 +141,14 @@ fn sigttin_shows_what_runs() {
 fn a_cancelled_job_is_stopped_and_nothing_is_written() {
     let mut site = WorkSite::new();
     for (jid, script) in [
-        ("soft", "trap 'echo soft >> $D/got; exit 0' TERM; echo $$ >> $D/pids; while :; do sleep 0.02; done"),
-        ("hard", "trap '' TERM; echo $$ >> $D/pids; while :; do sleep 0.02; done"),
+        (
+            "soft",
+            "trap 'echo soft >> $D/got; exit 0' TERM; echo $$ >> $D/pids; while :; do sleep 0.02; done",
+        ),
+        (
+            "hard",
+            "trap '' TERM; echo $$ >> $D/pids; while :; do sleep 0.02; done",
+        ),
     ] {
         site.put("mail", jid, "{}");
         let mut worker = site.start("mail --kill-after 300ms", script);
@@ -153,7 +171,8 @@ fn a_cancelled_job_is_stopped_and_nothing_is_written() {
 fn a_job_whose_lock_is_revoked_is_stopped_and_runs_again() {
     let mut site = WorkSite::new();
     site.put("mail", "a", "{}");
-    let script = "echo $$ >> $D/ran; test $(wc -l < $D/ran) = 2 && exit 0; while :; do sleep 0.02; done";
+    let script =
+        "echo $$ >> $D/ran; test $(wc -l < $D/ran) = 2 && exit 0; while :; do sleep 0.02; done";
     let worker = site.start("mail --count 2 -c 2 --poll 20ms", script);
     site.until_lines("ran", 1);
     let pid = site.pid("ran");
@@ -210,7 +229,15 @@ fn jobs_run_on_while_the_server_is_away_and_their_ends_are_written_then() {
     }
     let ended = worker.stop();
     assert_eq!(ended.code, 0, "{}", ended.stderr);
-    assert_eq!(ended.stderr.matches("the server replies again after").count(), 1, "{}", ended.stderr);
+    assert_eq!(
+        ended
+            .stderr
+            .matches("the server replies again after")
+            .count(),
+        1,
+        "{}",
+        ended.stderr
+    );
     assert_eq!(site.file("ran").lines().count(), 4);
     site.must_be_clean();
 }
@@ -222,7 +249,10 @@ fn a_server_that_restarts_with_its_data_loses_no_job() {
     for at in 0..30 {
         site.put("mail", &format!("{at:02}"), "{}");
     }
-    let worker = site.start("mail -c 3 --poll 100ms", "sleep 0.05; echo $QLESS_JID >> $D/ran");
+    let worker = site.start(
+        "mail -c 3 --poll 100ms",
+        "sleep 0.05; echo $QLESS_JID >> $D/ran",
+    );
     for lines in [3, 10] {
         site.until_lines("ran", lines);
         site.redis.kill();
@@ -274,7 +304,13 @@ fn programs_of_a_worker_that_is_killed_end_and_their_jobs_come_back() {
     let worker = site.start("mail --count 1 --poll 100ms", script);
     let ended = worker.end();
     assert_eq!(ended.code, 0, "{}", ended.stderr);
-    assert_eq!((site.state("a").as_str(), site.job("a")["remaining"].as_u64()), ("complete", Some(2)));
+    assert_eq!(
+        (
+            site.state("a").as_str(),
+            site.job("a")["remaining"].as_u64()
+        ),
+        ("complete", Some(2))
+    );
     site.must_be_clean();
 }
 
@@ -287,12 +323,18 @@ fn jobs_of_a_pop_whose_reply_was_lost_run_at_once_and_once() {
             site.put("mail", &format!("{at:02}"), "{}");
         }
         let port = proxy(site.redis.socket(), Cut::After(in_turn));
-        let qless = site.qless().env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"));
+        let qless = site
+            .qless()
+            .env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"));
         let begun = Instant::now();
         let worker = site.start_as(&qless, "mail -c 4 --drain", "echo $QLESS_JID >> $D/ran");
         let ended = worker.end();
         // A lock lasts 60 seconds.
-        assert!(begun.elapsed() < Duration::from_secs(20), "{:?}", begun.elapsed());
+        assert!(
+            begun.elapsed() < Duration::from_secs(20),
+            "{:?}",
+            begun.elapsed()
+        );
         if ended.code == 6 {
             // The first calls decide whether there is a server: without a reply nothing is popped.
             assert_eq!(site.state("00"), "waiting");
@@ -329,7 +371,10 @@ fn much_output_is_passed_on_in_little_memory() {
     let mut child = command.spawn().unwrap();
     until("all is written", || site.dir().join("written").exists());
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let peak = status
+        .lines()
+        .find_map(|line| line.strip_prefix("VmHWM:"))
+        .unwrap();
     let peak: u64 = peak.trim().trim_end_matches(" kB").trim().parse().unwrap();
     std::fs::write(site.dir().join("go"), "").unwrap();
     assert!(child.wait().unwrap().success());
@@ -345,9 +390,13 @@ fn a_program_may_close_its_descriptors() {
     let script = "exec 0<&- 1>&- 2>&- 3>&-; sleep 0.1; test $QLESS_JID = a || exit 3";
     site.work("mail --drain", script).exits(0);
     assert_eq!(site.state("a"), "complete");
-    expect!["failed exit-3: the command ended with exit code 3 and wrote nothing to stderr"].assert_eq(&site.failure("b"));
+    expect!["failed exit-3: the command ended with exit code 3 and wrote nothing to stderr"]
+        .assert_eq(&site.failure("b"));
     site.put("mail", "c", "{}");
-    let ended = site.work("mail --drain --persistent", "exec 0<&- 1>&- 2>&- 3>&-; sleep 0.1; exit 5");
+    let ended = site.work(
+        "mail --drain --persistent",
+        "exec 0<&- 1>&- 2>&- 3>&-; sleep 0.1; exit 5",
+    );
     assert_eq!(ended.code(), 0);
     assert!(site.failure("c").starts_with("failed exit-5"));
     site.must_be_clean();
@@ -360,7 +409,11 @@ fn a_process_that_a_program_leaves_behind_delays_nothing() {
     let script = "sleep 20 & echo $! > $D/pid; (setsid sleep 20 & echo $! > $D/away)";
     let begun = Instant::now();
     site.work("mail --drain", script).exits(0);
-    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    assert!(
+        begun.elapsed() < Duration::from_secs(10),
+        "{:?}",
+        begun.elapsed()
+    );
     assert_eq!(site.state("a"), "complete");
     for name in ["pid", "away"] {
         _ = rustix::process::kill_process(site.pid(name), Signal::KILL);

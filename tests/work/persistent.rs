@@ -21,7 +21,8 @@ fn processes_stay_and_answer_each_job() {
         site.put("mail", &format!("{at}"), "{}");
     }
     let script = format!("echo $$ >> $D/started; {ANSWER}");
-    site.work("mail --drain --persistent -c 2", &script).exits(0);
+    site.work("mail --drain --persistent -c 2", &script)
+        .exits(0);
     assert_eq!(site.file("ran").lines().count(), 50);
     assert_eq!(site.file("started").lines().count(), 2);
     // Both saw the end of their input.
@@ -34,8 +35,13 @@ fn answers_may_come_on_stdout() {
     let mut site = WorkSite::new();
     site.put("mail", "a", "{}");
     let script = ANSWER.replace(">&3", "");
-    let ran = site.work("mail --drain --persistent --answers stdout", &script).exits(0);
-    assert_eq!((ran.stdout().as_str(), site.state("a").as_str()), ("", "complete"));
+    let ran = site
+        .work("mail --drain --persistent --answers stdout", &script)
+        .exits(0);
+    assert_eq!(
+        (ran.stdout().as_str(), site.state("a").as_str()),
+        ("", "complete")
+    );
 }
 
 #[test]
@@ -51,7 +57,8 @@ fn a_process_has_up_to_in_flight_jobs_and_may_answer_in_any_order() {
                 echo "{\"jid\":\"$(jid "$line")\",\"result\":\"complete\"}" >&3
             done
         done"#;
-    site.work("mail --drain --persistent --in-flight 3", script).exits(0);
+    site.work("mail --drain --persistent --in-flight 3", script)
+        .exits(0);
     for at in 0..6 {
         assert_eq!(site.state(&format!("{at}")), "complete");
     }
@@ -82,10 +89,17 @@ fn a_process_that_ends_fails_the_jobs_it_held_and_another_one_goes_on() {
         KILL: failed signal-KILL: about KILL
         0: failed exit-0: about 0
         good: complete -: -
-    "#]].assert_eq(&ends);
+    "#]]
+    .assert_eq(&ends);
     let says = ran.stderr();
-    assert!(says.contains("slot 1: the command ended with exit code 7; it starts again"), "{says}");
-    assert!(says.contains("slot 1: the command ended with signal KILL; it starts again"), "{says}");
+    assert!(
+        says.contains("slot 1: the command ended with exit code 7; it starts again"),
+        "{says}"
+    );
+    assert!(
+        says.contains("slot 1: the command ended with signal KILL; it starts again"),
+        "{says}"
+    );
     site.must_be_clean();
 }
 
@@ -97,7 +111,10 @@ fn a_process_that_always_dies_is_started_with_growing_pauses() {
     worker.until_says("it starts again in 1s");
     let soon = begun.elapsed();
     site.until_lines("started", 4);
-    assert!(begun.elapsed() - soon > Duration::from_millis(700), "it was started too soon");
+    assert!(
+        begun.elapsed() - soon > Duration::from_millis(700),
+        "it was started too soon"
+    );
     assert_eq!(site.file("started").lines().count(), 4);
     // A job is not handed to a process that is about to die.
     assert_eq!(worker.stop().code, 0);
@@ -121,7 +138,11 @@ fn answers_about_other_jobs_and_second_answers_change_nothing() {
     assert_eq!(states, ["complete", "complete", "waiting"]);
     let warnings: Vec<String> = {
         let stderr = ran.stderr();
-        stderr.lines().filter(|line| line.starts_with("warning")).map(str::to_owned).collect()
+        stderr
+            .lines()
+            .filter(|line| line.starts_with("warning"))
+            .map(str::to_owned)
+            .collect()
     };
     expect![[r#"
         warning: slot 1: the command wrote a line about `foreign` that is no answer: the process does not have this job
@@ -179,7 +200,13 @@ fn a_job_that_is_never_answered_is_given_back_by_the_second_signal() {
     let ended = worker.end();
     assert_eq!(ended.code, 130, "{}", ended.stderr);
     // So the core calls a job whose lock was revoked: it waits.
-    assert_eq!((site.state("a").as_str(), site.job("a")["remaining"].as_u64()), ("stalled", Some(3)));
+    assert_eq!(
+        (
+            site.state("a").as_str(),
+            site.job("a")["remaining"].as_u64()
+        ),
+        ("stalled", Some(3))
+    );
     assert_eq!(site.client.pop("mail", "other", 1), ["a"]);
     site.must_be_clean();
 }
@@ -213,12 +240,17 @@ fn a_cancelled_job_is_named_to_its_process_which_goes_on_with_others() {
     site.until_lines("in", 1);
     site.client.call(&["cancel", "slow"]).unwrap();
     site.until_lines("in", 2);
-    assert_eq!(site.file("in").lines().nth(1), Some(r#"{"jid":"slow","cancel":true}"#));
+    assert_eq!(
+        site.file("in").lines().nth(1),
+        Some(r#"{"jid":"slow","cancel":true}"#)
+    );
     site.put("mail", "b", "{}");
     site.until_state("b", "complete");
     let ended = worker.stop();
     assert_eq!(ended.code, 0, "{}", ended.stderr);
-    until("the process ends", || site.file("ended").lines().count() == 1);
+    until("the process ends", || {
+        site.file("ended").lines().count() == 1
+    });
     assert_eq!(site.state("slow"), "gone");
     site.must_be_clean();
 }

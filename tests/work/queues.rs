@@ -39,14 +39,16 @@ fn queues_in_turn_give_one_job_each() {
 fn a_batch_takes_queues_in_turn_too() {
     let site = three_queues();
     let script = r#"sed 's/.*"jid":"\([^"]*\)".*/\1/' | sort | tr '\n' ' ' >> $D/ran"#;
-    site.work("A B C --drain --order round-robin --batch 3", script).exits(0);
+    site.work("A B C --drain --order round-robin --batch 3", script)
+        .exits(0);
     assert_eq!(site.words("ran").trim(), "A1 B1 C1 A2 B2 C2 A3 B3 C3");
 }
 
 #[test]
 fn a_weight_counts_as_so_many_turns() {
     let site = three_queues();
-    site.work("A=2 B C --drain --order round-robin", RAN).exits(0);
+    site.work("A=2 B C --drain --order round-robin", RAN)
+        .exits(0);
     assert_eq!(site.words("ran"), "A1 A2 B1 C1 A3 B2 C2 B3 C3");
 }
 
@@ -59,7 +61,12 @@ fn queues_may_be_globs_and_left_out() {
     site.work("mail-* !mail-b --drain", RAN).exits(0);
     assert_eq!(site.words("ran"), "mail-a mail-c");
     let ran = site.work("none-* --drain", RAN).exits(0);
-    assert!(ran.stderr().contains("note: no queue matches yet; waiting for one"), "{}", ran.stderr());
+    assert!(
+        ran.stderr()
+            .contains("note: no queue matches yet; waiting for one"),
+        "{}",
+        ran.stderr()
+    );
 }
 
 #[test]
@@ -69,7 +76,11 @@ fn programs_run_in_an_empty_directory_per_slot() {
         site.put("mail", &format!("{at}"), "{}");
     }
     let script = "ls -A | wc -l >> $D/ran; pwd >> $D/where; mkdir -p .a/b; echo x > .a/b/c; touch file; sleep 0.05";
-    site.work(&format!("mail --drain -c 2 --sandbox {}/boxes", site.dir().display()), script).exits(0);
+    site.work(
+        &format!("mail --drain -c 2 --sandbox {}/boxes", site.dir().display()),
+        script,
+    )
+    .exits(0);
     assert_eq!(site.words("ran"), "0 0 0 0");
     let dir = site.dir().to_str().unwrap();
     let places = site.file("where").replace(dir, "");
@@ -100,7 +111,11 @@ fn programs_share_a_directory_and_a_relative_program_is_found_from_outside() {
     let mut site = WorkSite::new();
     site.put("mail", "a", "{}");
     std::fs::create_dir(site.dir().join("in")).unwrap();
-    site.work(&format!("mail --drain --chdir {}/in", site.dir().display()), "pwd > here").exits(0);
+    site.work(
+        &format!("mail --drain --chdir {}/in", site.dir().display()),
+        "pwd > here",
+    )
+    .exits(0);
     assert!(site.file("in/here").ends_with("/in\n"));
 }
 
@@ -108,14 +123,21 @@ fn programs_share_a_directory_and_a_relative_program_is_found_from_outside() {
 fn a_start_hook_that_fails_ends_the_work_before_any_pop() {
     let mut site = WorkSite::new();
     site.put("mail", "a", "{}");
-    let ran = site.work("mail --drain --on-start 'echo no disk >&2; exit 4'", RAN).exits(1);
+    let ran = site
+        .work("mail --drain --on-start 'echo no disk >&2; exit 4'", RAN)
+        .exits(1);
     expect![[r#"
         no disk
         error: `--on-start` failed: exit status: 4
         hint: no job was popped
-    "#]].assert_eq(&ran.stderr());
+    "#]]
+    .assert_eq(&ran.stderr());
     assert_eq!(site.job("a")["history"].as_array().unwrap().len(), 1);
-    site.work("mail --drain --on-start 'touch $D/first'", "test -e $D/first").exits(0);
+    site.work(
+        "mail --drain --on-start 'touch $D/first'",
+        "test -e $D/first",
+    )
+    .exits(0);
     assert_eq!(site.state("a"), "complete");
 }
 
@@ -141,10 +163,12 @@ fn hooks_run_after_a_failure_and_after_a_crash() {
         a mail K exit-3: no
         b mail K no retry is left
         c mail K signal-SEGV: segment
-    "#]].assert_eq(&format!("{}\n", exhausted.join("\n")));
+    "#]]
+    .assert_eq(&format!("{}\n", exhausted.join("\n")));
     expect![[r#"
         1 SEGV segment
-    "#]].assert_eq(&site.file("crash"));
+    "#]]
+    .assert_eq(&site.file("crash"));
     site.must_be_clean();
 }
 
@@ -152,8 +176,15 @@ fn hooks_run_after_a_failure_and_after_a_crash() {
 fn a_hook_that_fails_is_reported_and_changes_nothing() {
     let mut site = WorkSite::new();
     site.put("mail", "a", "{}");
-    let ran = site.work("mail --drain --on-exhausted 'exit 9'", "exit 3").exits(0);
-    assert!(ran.stderr().contains("warning: `--on-exhausted` ended with exit code 9"), "{}", ran.stderr());
+    let ran = site
+        .work("mail --drain --on-exhausted 'exit 9'", "exit 3")
+        .exits(0);
+    assert!(
+        ran.stderr()
+            .contains("warning: `--on-exhausted` ended with exit code 9"),
+        "{}",
+        ran.stderr()
+    );
     assert!(site.failure("a").starts_with("failed exit-3"));
 }
 
@@ -164,7 +195,9 @@ fn events_are_lines_of_json() {
         site.put("mail", jid, "{}");
     }
     let script = "echo out; case $QLESS_JID in [0-9]*) exit $QLESS_JID;; *) kill -KILL $$;; esac";
-    let ran = site.work("mail --drain --retry-delay 1h -o ndjson", script).exits(0);
+    let ran = site
+        .work("mail --drain --retry-delay 1h -o ndjson", script)
+        .exits(0);
     let mut events = String::new();
     for line in ran.stdout().lines() {
         let event: serde_json::Value = serde_json::from_str(line).unwrap();
@@ -172,8 +205,15 @@ fn events_are_lines_of_json() {
         let has_elapsed = event["elapsed_s"].as_f64().is_some();
         events.push_str(&format!(
             "{} {} {} {} {} attempt {} exit {} signal {} elapsed {has_elapsed} {}\n",
-            text("kind"), text("event"), text("jid"), text("queue"), text("klass"),
-            text("attempt"), text("exit"), text("signal"), text("message"),
+            text("kind"),
+            text("event"),
+            text("jid"),
+            text("queue"),
+            text("klass"),
+            text("attempt"),
+            text("exit"),
+            text("signal"),
+            text("message"),
         ));
     }
     expect![[r#"
@@ -201,13 +241,21 @@ fn a_put_wakes_an_idle_worker_before_its_next_poll() {
     let begun = Instant::now();
     site.qless().run("put mail K --jid a").exits(0);
     site.until_lines("ran", 2);
-    assert!(begun.elapsed() < Duration::from_secs(1), "{:?}", begun.elapsed());
+    assert!(
+        begun.elapsed() < Duration::from_secs(1),
+        "{:?}",
+        begun.elapsed()
+    );
     // The same at once after that: nothing is missed while the worker is between work and waiting.
     for at in 0..20 {
         site.put("mail", &format!("{at}"), "{}");
         let begun = Instant::now();
         site.until_lines("ran", 3 + at);
-        assert!(begun.elapsed() < Duration::from_secs(2), "{at}: {:?}", begun.elapsed());
+        assert!(
+            begun.elapsed() < Duration::from_secs(2),
+            "{at}: {:?}",
+            begun.elapsed()
+        );
         std::thread::sleep(Duration::from_millis(10 * at as u64));
     }
     assert_eq!(worker.stop().code, 0);
@@ -217,11 +265,28 @@ fn a_put_wakes_an_idle_worker_before_its_next_poll() {
 fn a_user_who_may_not_subscribe_is_told_once_and_polls() {
     let mut site = WorkSite::new();
     site.redis.send(&[
-        "ACL", "SETUSER", "worker", "on", ">secret", "~*", "resetchannels", "&ql:*", "+@all", "-subscribe", "-psubscribe",
+        "ACL",
+        "SETUSER",
+        "worker",
+        "on",
+        ">secret",
+        "~*",
+        "resetchannels",
+        "&ql:*",
+        "+@all",
+        "-subscribe",
+        "-psubscribe",
     ]);
     let url = site.redis.url().replace("unix://", "unix://");
-    let qless = site.qless().env("QLESS_REDIS_URL", format!("{url}?user=worker")).env("QLESS_REDIS_PASSWORD", "secret");
-    let worker = site.start_as(&qless, "mail --poll 100ms", "test -z $QLESS_REDIS_PASSWORD && echo x >> $D/ran");
+    let qless = site
+        .qless()
+        .env("QLESS_REDIS_URL", format!("{url}?user=worker"))
+        .env("QLESS_REDIS_PASSWORD", "secret");
+    let worker = site.start_as(
+        &qless,
+        "mail --poll 100ms",
+        "test -z $QLESS_REDIS_PASSWORD && echo x >> $D/ran",
+    );
     for at in 0..3 {
         std::thread::sleep(Duration::from_millis(300));
         site.put("mail", &format!("{at}"), "{}");
@@ -229,7 +294,15 @@ fn a_user_who_may_not_subscribe_is_told_once_and_polls() {
     }
     let ended = worker.stop();
     assert_eq!(ended.code, 0);
-    assert_eq!(ended.stderr.matches("new jobs are found by polling").count(), 1, "{}", ended.stderr);
+    assert_eq!(
+        ended
+            .stderr
+            .matches("new jobs are found by polling")
+            .count(),
+        1,
+        "{}",
+        ended.stderr
+    );
     let notes = ended.stderr.lines().filter(|line| line.contains("polling"));
     expect![[r#"
         note: user `worker` may not run `subscribe`; new jobs are found by polling, lost locks by heartbeats
