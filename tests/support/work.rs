@@ -4,7 +4,7 @@
 use std::ffi::OsString;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::Child;
+use std::process::{Child, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -88,17 +88,15 @@ impl WorkSite {
     /// Starts it with another environment, such as another address of the server.
     pub fn start_as(&mut self, qless: &Qless, line: &str, script: &str) -> Worker {
         self.started += 1;
-        let path = |stream: &str| self.dir().join(format!("{stream}-{}", self.started));
-        let (stdout, stderr) = (path("stdout"), path("stderr"));
+        let stderr = self.dir().join(format!("stderr-{}", self.started));
         let mut command = qless.command();
         command
             .args(arguments(line, script))
-            .stdin(std::process::Stdio::null())
-            .stdout(File::create(&stdout).unwrap())
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
             .stderr(File::create(&stderr).unwrap());
         Worker {
             child: command.spawn().unwrap(),
-            stdout,
             stderr,
         }
     }
@@ -209,7 +207,6 @@ fn arguments(line: &str, script: &str) -> Vec<OsString> {
 /// A worker that runs while the test does something else. It is killed when the test ends.
 pub struct Worker {
     child: Child,
-    stdout: PathBuf,
     stderr: PathBuf,
 }
 
@@ -217,7 +214,6 @@ pub struct Worker {
 pub struct Ended {
     /// As a shell reports it.
     pub code: i32,
-    pub stdout: String,
     pub stderr: String,
 }
 
@@ -228,10 +224,6 @@ impl Worker {
 
     pub fn signal(&self, signal: Signal) {
         kill_process(self.pid(), signal).unwrap();
-    }
-
-    pub fn stdout(&self) -> String {
-        read(&self.stdout)
     }
 
     pub fn stderr(&self) -> String {
@@ -278,7 +270,6 @@ impl Worker {
             code: status
                 .code()
                 .unwrap_or_else(|| 128 + status.signal().unwrap_or(0)),
-            stdout: self.stdout(),
             stderr: self.stderr(),
         }
     }

@@ -165,7 +165,7 @@ fn the_end_of_a_program_decides_how_its_job_ends() {
     expect![[r#"
         0: complete -: -
         3: failed exit-3: error of 3
-        75: scheduled failed-retries-mail: no retry is left; exit code 75: error of 75
+        75: scheduled failed-retries-mail: error of 75
         KILL: failed signal-KILL: end by signal
         TERM: failed signal-TERM: end by signal
         quiet: failed exit-9: the command ended with exit code 9 and wrote nothing to stderr

@@ -67,6 +67,45 @@ fn the_first_signal_lets_jobs_end_and_pops_nothing_more() {
 }
 
 #[test]
+fn the_first_signal_after_the_last_pop_lets_the_job_end_too() {
+    let mut site = WorkSite::new();
+    site.put("mail", "a", "{}");
+    let script = "echo x >> $D/ran; until test -e $D/go; do sleep 0.02; done";
+    let mut worker = site.start("mail --count 1", script);
+    site.until_lines("ran", 1);
+    worker.signal(Signal::TERM);
+    worker.until_says("stopping, 1 job still running");
+    std::fs::write(site.dir().join("go"), "").unwrap();
+    assert_eq!(worker.end().code, 0);
+    assert_eq!(site.state("a"), "complete");
+}
+
+#[test]
+fn a_worker_that_stood_still_beyond_its_locks_ends_its_programs() {
+    let mut site = WorkSite::new();
+    site.config("heartbeat", "1");
+    site.config("grace-period", "0");
+    site.put("mail", "a", "{}");
+    let script = "echo $$ >> $D/ran; while :; do sleep 0.02; done";
+    let mut worker = site.start("mail", script);
+    site.until_lines("ran", 1);
+    let pid = site.pid("ran");
+    worker.signal(Signal::STOP);
+    until("another worker gets the job", || {
+        site.client.pop("mail", "other", 1) == ["a"]
+    });
+    worker.signal(Signal::CONT);
+    until("the program is gone", || !is_alive(pid));
+    worker.until_says("lost      a of mail");
+    site.client
+        .call(&["complete", "a", "other", "mail", "{}"])
+        .unwrap();
+    assert_eq!(worker.stop().code, 0);
+    assert_eq!(site.state("a"), "complete");
+    site.must_be_clean();
+}
+
+#[test]
 fn the_second_signal_gives_jobs_back_without_a_retry() {
     let mut site = WorkSite::new();
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {

@@ -277,7 +277,7 @@ fn a_user_who_may_not_subscribe_is_told_once_and_polls() {
         "-subscribe",
         "-psubscribe",
     ]);
-    let url = site.redis.url().replace("unix://", "unix://");
+    let url = site.redis.url();
     let qless = site
         .qless()
         .env("QLESS_REDIS_URL", format!("{url}?user=worker"))

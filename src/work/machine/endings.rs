@@ -128,15 +128,13 @@ impl Machine {
             },
             Exit::Code(code) if !is_persistent && self.config.retry_on.contains(code) => {
                 let queue = self.held.get(jid).map(|job| job.label.queue.as_bytes());
-                // The group that the core would choose, with a message that says more.
+                // The group that the core would choose, with the program's own words. They stay with
+                // the job also while retries are left.
                 let why = queue
                     .filter(|_| !end.message.is_empty())
                     .map(|queue| FailureReason {
                         group: Name::from([b"failed-retries-", queue].concat()),
-                        message: Name::from(format!(
-                            "no retry is left; {}: {}",
-                            end.exit, end.message
-                        )),
+                        message: Name::from(end.message.clone()),
                     });
                 EndingWay::Retry {
                     delay: self.config.retry_delay,
