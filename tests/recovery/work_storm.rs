@@ -129,6 +129,8 @@ impl Supervisor {
     /// Asks for the end, and waits for it.
     fn end(mut self) {
         self.signal(Signal::TERM);
+        // It may still stand still.
+        self.signal(Signal::CONT);
         let begun = Instant::now();
         let status = loop {
             if let Some(status) = self.child.try_wait().unwrap() {
