@@ -32,6 +32,7 @@ mod support {
     pub mod text;
     pub mod tls;
     pub mod traffic;
+    pub mod work;
 }
 
 mod check {
@@ -142,14 +143,19 @@ mod recovery {
     mod repair;
     mod storm;
     mod verbs;
+    mod work_storm;
     mod worker;
 }
 
 mod work {
+    mod command;
     mod examples;
     mod hooks;
+    mod locks;
     mod machine;
+    mod persistent;
     mod process;
+    mod queues;
     mod random;
 }
 

@@ -78,7 +78,7 @@ fn with_hint(usage: Error, error: &clap::Error) -> Error {
 /// Returns an argument without the name of its value: `--timeout <D>` is `--timeout`.
 fn without_value(arg: &str) -> String {
     let name = match arg.strip_prefix(['<', '[']) {
-        Some(positional) => positional.split(['>', ']']).next(),
+        Some(positional) => positional.split(['>', ']', '[']).next(),
         None => arg.split([' ', '[', '=']).next(),
     };
     name.unwrap_or(arg).to_string()

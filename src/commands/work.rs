@@ -47,7 +47,8 @@ use crate::work::{Hooks, WorkOptions};
 /// · `qless work thumbs --persistent --concurrency 8 -- python3 thumbs.py`
 ///
 /// Exit codes: 0, 1 the command cannot be started, or `--on-start` failed, 6 server, 8 the job of
-/// `--count 1` failed or was lost, 143 jobs were given back.
+/// `--count 1` failed or was lost, 130 or 143 stopped by a
+/// second signal.
 ///
 /// See also: `qless workers`, `qless pop`, `qless help work-protocol`, `qless help recipes`
 #[derive(Clone, Debug, clap::Args)]
@@ -145,6 +146,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return Err(error.hint("use `-o ndjson`"));
     }
     session.ui.require_format(&[])?;
+    if args.queues.iter().all(|queue| queue.is_excluded) {
+        let error = Error::usage("every queue is left out");
+        return Err(error.hint("name a queue, or `*` for all others"));
+    }
     let options = WorkOptions {
         worker: worker(args.worker)?,
         queues: args.queues,

@@ -49,6 +49,18 @@ pub enum EndingWay {
     },
 }
 
+impl EndingWay {
+    /// Gives a retry that has a message but no group the group that the core uses by itself. The core
+    /// would store a failure without a name.
+    pub fn name_group(&mut self, queue: &Name) {
+        if let EndingWay::Retry { why: Some(why), .. } = self
+            && why.group.is_empty()
+        {
+            why.group = Name::from([b"failed-retries-", queue.as_bytes()].concat());
+        }
+    }
+}
+
 /// What became of a job that its worker ended.
 #[derive(Clone, Debug, PartialEq)]
 pub enum EndingOutcome {

@@ -261,12 +261,13 @@ impl Work {
             for event in events.drain(..) {
                 self.note(now, event, session);
             }
+            // A notice about a lock comes before a reply that brings the job again.
+            while let Ok(event) = self.notices.try_recv() {
+                self.machine.note(self.time.now(), event);
+            }
             while let Some(reply) = self.server.next()? {
                 self.time.set(reply.now);
                 self.machine.note(self.time.now(), reply.event);
-            }
-            while let Ok(event) = self.notices.try_recv() {
-                self.machine.note(self.time.now(), event);
             }
             if self.resolve_at.is_some_and(|at| at <= Instant::now()) {
                 self.resolve_at = Some(Instant::now() + RESOLVE);

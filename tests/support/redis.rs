@@ -42,8 +42,25 @@ impl Redis {
 
     /// Starts another server in place of one that was killed, without its data.
     pub fn restart(&mut self) {
-        self.child = spawn(self.dir.path(), &[]);
+        self.restart_with(&[]);
+    }
+
+    /// Starts one with further options, such as those by which it finds its data again.
+    pub fn restart_with(&mut self, options: &[&str]) {
+        self.child = spawn(self.dir.path(), options);
         assert!(self.await_answer(), "redis-server ended");
+        // A server that reads its data replies, but serves nothing yet.
+        let deadline = Instant::now() + Duration::from_secs(10);
+        while redis::cmd("PING")
+            .query::<String>(&mut self.connection())
+            .is_err()
+        {
+            assert!(
+                Instant::now() < deadline,
+                "redis-server reads its data too long"
+            );
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// Returns the socket.

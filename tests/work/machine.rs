@@ -685,3 +685,38 @@ fn completed_jobs_go_to_the_next_queue() {
     worker.reply(0.0, &["a"]);
     expect!["turn: [a complete to ship] pop 1 from q:1\n"].assert_eq(&worker.at(1.0, ended(0, 0)));
 }
+
+#[test]
+fn a_search_does_not_bring_a_lost_job_back_beside_its_process() {
+    let mut worker = Worker::single(2);
+    worker.act();
+    worker.reply(0.0, &["a"]);
+    worker.at(1.0, Event::Put(None));
+    let revoked = Event::Notice {
+        jid: name("a"),
+        is_cancelled: false,
+    };
+    worker.at(2.0, revoked);
+    worker.at(2.1, Event::Turn(Err(failure(true))));
+    // The process still ends.
+    expect![[r#"
+        recover: 0 endings, known a
+    "#]]
+    .assert_eq(&worker.later(2.2));
+}
+
+#[test]
+fn a_job_that_the_server_gives_once_more_runs_anew() {
+    let mut worker = Worker::single(2);
+    worker.act();
+    worker.reply(0.0, &["a"]);
+    worker.at(1.0, Event::Put(None));
+    // Its lock was taken away, and the notice about that is late.
+    expect![[r#"
+        SIGTERM 0
+        * Lost a its lock was taken away
+        * started a
+        start 1: a
+    "#]]
+    .assert_eq(&worker.reply(1.1, &["a"]));
+}

@@ -106,6 +106,8 @@ pub struct Machine {
     releasing: Option<Vec<Name>>,
     link: Link,
     stage: Stage,
+    /// Whether a signal has asked for the end.
+    was_asked: bool,
     /// When to pop next, if nothing else asks for it.
     poll_at: f64,
     /// Whether a job may have come into a queue after the turn that is under way.
@@ -149,6 +151,7 @@ impl Machine {
             releasing: None,
             link: Link::Up,
             stage: Stage::Working,
+            was_asked: false,
             poll_at: now,
             was_put: false,
             popped: 0,
@@ -312,13 +315,15 @@ impl Machine {
 
     /// Stops more at each signal.
     fn stop(&mut self, now: f64) {
-        match self.stage {
-            Stage::Working => {
-                self.stage = Stage::Draining;
+        match (self.was_asked, self.stage) {
+            // Also if the limit has been reached: only a second signal stops programs.
+            (false, _) => {
+                self.was_asked = true;
+                self.drain();
                 let running = self.held.len();
                 self.report(Report::Stopping { running });
             }
-            Stage::Draining => {
+            (true, Stage::Working | Stage::Draining) => {
                 self.stage = Stage::Stopping;
                 for slot in &mut self.slots {
                     if let Slot::Busy(process) = slot {
@@ -326,7 +331,7 @@ impl Machine {
                     }
                 }
             }
-            Stage::Stopping => {}
+            (true, Stage::Stopping) => {}
         }
         self.give_back_ready();
         self.slots_due = now;
@@ -373,6 +378,8 @@ impl Machine {
     /// Adds popped jobs.
     fn add(&mut self, now: f64, jobs: Vec<PoppedJob>) {
         for job in jobs {
+            // The server gave it once more, so it took the earlier lock away.
+            self.lose(now, &job.jid, f64::INFINITY, "its lock was taken away");
             if self.held.get(&job.jid).is_some() {
                 continue;
             }
@@ -484,8 +491,10 @@ impl Machine {
                 Slot::Busy(_) => continue,
                 _ => {}
             }
-            let most = most.min(self.ready.len());
-            let jobs: Vec<PoppedJob> = self.ready.drain(..most).collect();
+            let jobs: Vec<PoppedJob> = (0..most).map_while(|_| self.next_ready()).collect();
+            if jobs.is_empty() {
+                return;
+            }
             let jids: Vec<Name> = jobs.iter().map(|job| job.jid.clone()).collect();
             for jid in &jids {
                 self.begin(now, jid, at);
@@ -493,6 +502,14 @@ impl Machine {
             self.slots[at] = Slot::Busy(Process::new(jids, now));
             self.actions.push(Action::Start { slot: at, jobs });
         }
+    }
+
+    /// Takes a job that waits for a slot. A job that the server gave once more waits for the end of its
+    /// earlier process.
+    fn next_ready(&mut self) -> Option<PoppedJob> {
+        let is_free = |job: &PoppedJob| !self.lost().any(|jid| *jid == job.jid);
+        let at = self.ready.iter().position(is_free)?;
+        self.ready.remove(at)
     }
 
     /// Hands each job to the process that has the fewest.
@@ -511,8 +528,7 @@ impl Machine {
             let Some((_, at)) = free.max_by_key(|(free, at)| (*free, usize::MAX - at)) else {
                 return;
             };
-            let (Some(job), Slot::Busy(process)) = (self.ready.pop_front(), &mut self.slots[at])
-            else {
+            let (Some(job), Slot::Busy(process)) = (self.next_ready(), &mut self.slots[at]) else {
                 return;
             };
             process.jobs.push(job.jid.clone());
@@ -563,6 +579,7 @@ impl Machine {
         if let Some(endings) = self.recovery.clone() {
             self.is_recovering = true;
             self.search_at = f64::INFINITY;
+            // A lost job whose process still ends must not run beside it.
             let known = self.held.jids().chain(self.lost()).cloned().collect();
             let request = Request::Recover { endings, known };
             return self.actions.push(Action::Request(request));

@@ -25,7 +25,7 @@ pub struct Answer {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum AnswerKind {
-    /// The group of a retry is empty if only a message is given; [`Answer::ending`] fills it in.
+    /// The group of a retry is empty if only a message is given; [`EndingWay::name_group`] fills it in.
     Ending(EndingWay),
     /// A text for the history of the job.
     Progress(Name),
@@ -52,12 +52,7 @@ impl Answer {
         let AnswerKind::Ending(mut way) = self.what else {
             return None;
         };
-        if let EndingWay::Retry { why: Some(why), .. } = &mut way
-            && why.group.is_empty()
-        {
-            // The group that the core uses by itself, but it takes no message without a group.
-            why.group = Name::from([b"failed-retries-", queue.as_bytes()].concat());
-        }
+        way.name_group(queue);
         Some(JobEnding {
             jid: self.jid,
             queue: queue.clone(),

@@ -1,0 +1,542 @@
+//! `qless work` with real programs: how jobs reach them, and what their ends mean.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use expect_test::expect;
+
+use crate::support::qless::RunOutput;
+use crate::support::work::WorkSite;
+
+/// Returns the lines about jobs and other lines of stderr, without durations and the summary.
+fn said(ran: &RunOutput) -> String {
+    let mut said = String::new();
+    for line in ran.stderr().lines() {
+        let is_summary =
+            line.contains(" completed") && line.starts_with(|c: char| c.is_ascii_digit());
+        if is_summary {
+            continue;
+        }
+        let line = match line.split_once(" after ") {
+            Some((what, rest)) => match rest.split_once(": ") {
+                Some((_, detail)) => format!("{what}: {detail}"),
+                None => what.to_owned(),
+            },
+            None => line.to_owned(),
+        };
+        said.push_str(&line);
+        said.push('\n');
+    }
+    said
+}
+
+#[test]
+fn the_data_of_a_job_is_stdin_byte_for_byte() {
+    let mut site = WorkSite::new();
+    let data = r#"{"b": 1.0,"a":"ü\u0000 $(touch x)",  "a":[ ]}"#;
+    site.put("mail", "a", data);
+    let large = format!("[\"{}\"]", "x".repeat(3_000_000));
+    site.put("mail", "large", &large);
+    site.work("mail --drain", "cat > $D/$QLESS_JID").exits(0);
+    assert_eq!(site.file("a"), data);
+    assert!(site.file("large") == large);
+    assert_eq!(site.state("large"), "complete");
+    site.must_be_clean();
+}
+
+#[test]
+fn the_job_is_in_the_environment() {
+    let mut site = WorkSite::new();
+    let more = ["priority", "7", "tags", r#"["eu","a b"]"#, "retries", "3"];
+    site.put_with("mail", "a", "{}", &more);
+    let script = "env | grep '^QLESS_' | grep -v -e _URL -e _WORKER -e _TAGS | sort > $D/env
+        echo $QLESS_TAGS > $D/tags
+        case $QLESS_WORKER in web-qless-*-x2-*) echo good > $D/worker;; esac
+        test $QLESS_ATTEMPT = 2 || exit 75";
+    site.work("mail --drain --worker web -c 2", script).exits(0);
+    expect![[r#"
+        QLESS_ATTEMPT=2
+        QLESS_JID=a
+        QLESS_KLASS=K
+        QLESS_PRIORITY=7
+        QLESS_QUEUE=mail
+        QLESS_RESULT_FD=3
+        QLESS_RETRIES_LEFT=2
+    "#]]
+    .assert_eq(&site.file("env"));
+    assert_eq!(
+        [site.words("tags"), site.words("worker")],
+        ["eu a b", "good"]
+    );
+}
+
+#[test]
+fn passwords_of_the_worker_do_not_reach_the_programs() {
+    let mut site = WorkSite::new();
+    site.put("mail", "a", "{}");
+    let qless = site.qless().env("QLESS_SENTINEL_PASSWORD", "secret");
+    let worker = site.start_as(&qless, "mail --drain", "env > $D/env");
+    assert_eq!(worker.end().code, 0);
+    assert!(site.file("env").contains("QLESS_JID=a"));
+    assert!(!site.file("env").contains("secret"));
+}
+
+#[test]
+fn each_placeholder_becomes_one_argument_without_a_shell() {
+    let mut site = WorkSite::new();
+    site.put(
+        "mail",
+        "a",
+        r#"{"repo":"a b; $(touch $D/x) '\"","n":3,"deep":{"list":[1,2]}}"#,
+    );
+    let line = r#"mail --drain -- sh -c 'for arg; do echo "[$arg]"; done > $D/args' x
+        {jid} {queue} {klass} {data.repo} --n={data.n} {data.deep} {}"#;
+    site.work(line, "").exits(0);
+    expect![[r#"
+        [a]
+        [mail]
+        [K]
+        [a b; $(touch $D/x) '"]
+        [--n=3]
+        [{"list":[1,2]}]
+        [{}]
+    "#]]
+    .assert_eq(&site.file("args"));
+    assert!(!site.dir().join("x").exists());
+}
+
+#[test]
+fn a_job_whose_data_does_not_fit_an_argument_fails_alone() {
+    let mut site = WorkSite::new();
+    site.put("mail", "dash", r#"{"repo":"-rf"}"#);
+    site.put("mail", "nul", r#"{"repo":"a\u0000b"}"#);
+    site.put("mail", "missing", "{}");
+    site.put(
+        "mail",
+        "long",
+        &format!(r#"{{"repo":"{}"}}"#, "x".repeat(200_000)),
+    );
+    site.put("mail", "good", r#"{"repo":"x"}"#);
+    let line = "mail --drain -- sh -c 'echo $1 >> $D/ran' x {data.repo}";
+    site.work(line, "").exits(0);
+    assert_eq!(site.words("ran"), "x");
+    let mut failures = String::new();
+    for jid in ["dash", "nul", "missing", "long"] {
+        failures.push_str(&format!("{}\n", site.failure(jid)));
+    }
+    expect![[r#"
+        failed exec: `{data.repo}` cannot be an argument: it begins with `-`, as an option does, and there is no `--` before it
+        failed exec: `{data.repo}` cannot be an argument: it holds NUL
+        failed exec: `{data.repo}` cannot be replaced: the job's data has no such value
+        failed exec: `{data.repo}` cannot be an argument: it would be longer than 128 KiB
+    "#]].assert_eq(&failures);
+    assert_eq!(site.state("good"), "complete");
+
+    // Behind `--`, or if it is asked for, the dash is an argument as any other.
+    site.put("mail", "dash", r#"{"repo":"-rf"}"#);
+    site.work(
+        "mail --drain -- sh -c 'echo $2 >> $D/ran' x -- {data.repo}",
+        "",
+    )
+    .exits(0);
+    site.put("mail", "dash", r#"{"repo":"-rf"}"#);
+    let line = "mail --drain --allow-dash -- sh -c 'echo $1 >> $D/ran' x {data.repo}";
+    site.work(line, "").exits(0);
+    assert_eq!(site.words("ran"), "x -rf -rf");
+    site.must_be_clean();
+}
+
+#[test]
+fn the_end_of_a_program_decides_how_its_job_ends() {
+    let mut site = WorkSite::new();
+    for jid in ["0", "3", "75", "KILL", "TERM", "quiet"] {
+        site.put("mail", jid, "{}");
+    }
+    let script = "case $QLESS_JID in
+            [0-9]*) echo out; echo error of $QLESS_JID >&2; exit $QLESS_JID;;
+            quiet) exit 9;;
+            *) echo end by signal >&2; kill -$QLESS_JID $$;;
+        esac";
+    let ran = site.work("mail --drain --retry-delay 1h", script).exits(0);
+    let mut ends = String::new();
+    for jid in ["0", "3", "75", "KILL", "TERM", "quiet"] {
+        ends.push_str(&format!("{jid}: {}\n", site.failure(jid)));
+    }
+    expect![[r#"
+        0: complete -: -
+        3: failed exit-3: error of 3
+        75: scheduled failed-retries-mail: error of 75
+        KILL: failed signal-KILL: end by signal
+        TERM: failed signal-TERM: end by signal
+        quiet: failed exit-9: the command ended with exit code 9 and wrote nothing to stderr
+    "#]]
+    .assert_eq(&ends);
+    expect![[r#"
+        out
+        out
+        out
+    "#]]
+    .assert_eq(&ran.stdout());
+    expect![[r#"
+        started   0 of mail: K
+        error of 0
+        completed 0 of mail
+        started   3 of mail: K
+        error of 3
+        failed    3 of mail: exit-3: error of 3
+        started   75 of mail: K
+        error of 75
+        retried   75 of mail: 4 left
+        started   KILL of mail: K
+        end by signal
+        failed    KILL of mail: signal-KILL: end by signal
+        started   TERM of mail: K
+        end by signal
+        failed    TERM of mail: signal-TERM: end by signal
+        started   quiet of mail: K
+        failed    quiet of mail: exit-9: the command ended with exit code 9 and wrote nothing to stderr
+    "#]].assert_eq(&said(&ran));
+    site.must_be_clean();
+}
+
+#[test]
+fn the_message_of_a_failure_is_the_harmless_end_of_stderr() {
+    let mut site = WorkSite::new();
+    site.put("mail", "a", "{}");
+    let script =
+        r#"printf '%05000d' 0 >&2; printf 'last \033[31mwords\nof it\200\n\n' >&2; exit 1"#;
+    site.work("mail --drain --error-bytes 40", script).exits(0);
+    expect![[r#"
+        failed exit-1: 0000000000000000last \x1b[31mwords
+        of it\x80"#]]
+    .assert_eq(&site.failure("a"));
+}
+
+#[test]
+fn codes_of_retry_on_retry_and_others_fail() {
+    let mut site = WorkSite::new();
+    for jid in ["3", "4", "75"] {
+        site.put("mail", jid, "{}");
+    }
+    site.work(
+        "mail --drain --retry-on 3,4 --retry-delay 1h",
+        "exit $QLESS_JID",
+    )
+    .exits(0);
+    assert_eq!(
+        [site.state("3"), site.state("4")],
+        ["scheduled", "scheduled"]
+    );
+    assert!(site.failure("75").starts_with("failed exit-75"));
+}
+
+#[test]
+fn a_job_without_retries_left_fails() {
+    let mut site = WorkSite::new();
+    site.put_with("mail", "a", "{}", &["retries", "2"]);
+    let ran = site
+        .work(
+            "mail --drain",
+            "echo $QLESS_RETRIES_LEFT >> $D/ran; exit 75",
+        )
+        .exits(0);
+    assert_eq!(site.words("ran"), "2 1 0");
+    expect![[r#"failed failed-retries-mail: Job exhausted retries in queue "mail""#]]
+        .assert_eq(&site.failure("a"));
+    expect![[r#"
+        started   a of mail: K
+        retried   a of mail: 1 left
+        started   a of mail: K, attempt 2
+        retried   a of mail: 0 left
+        started   a of mail: K, attempt 3
+        failed    a of mail: no retry is left
+    "#]]
+    .assert_eq(&said(&ran));
+    site.must_be_clean();
+}
+
+#[test]
+fn completed_jobs_go_to_the_next_queue() {
+    let mut site = WorkSite::new();
+    site.put("mail", "a", "{}");
+    site.work(
+        "mail sent --drain --next sent",
+        "echo $QLESS_QUEUE >> $D/ran; test $QLESS_QUEUE = mail || exit 3",
+    )
+    .exits(0);
+    assert_eq!(site.words("ran"), "mail sent");
+    assert_eq!(site.job("a")["queue"], "sent");
+}
+
+#[test]
+fn captured_json_becomes_the_data_and_other_output_does_not() {
+    let mut site = WorkSite::new();
+    site.put("mail", "json", r#"{"in":1}"#);
+    site.put("mail", "text", r#"{"in":1}"#);
+    site.put("mail", "nothing", r#"{"in":1}"#);
+    let script = r#"case $QLESS_JID in json) echo '{"out": [2]}';; text) echo done;; esac"#;
+    let ran = site.work("mail --drain --capture", script).exits(0);
+    let data = ["json", "text", "nothing"].map(|jid| site.job(jid)["data"].to_string());
+    assert_eq!(
+        data,
+        [r#""{\"out\": [2]}""#, r#""{\"in\":1}""#, r#""{\"in\":1}""#]
+    );
+    assert!(
+        said(&ran).contains("the output is not JSON; the job keeps its data"),
+        "{}",
+        said(&ran)
+    );
+    assert_eq!(ran.stdout(), "");
+    site.must_be_clean();
+}
+
+#[test]
+fn output_of_a_program_is_passed_on() {
+    let mut site = WorkSite::new();
+    site.put("mail", "a", "{}");
+    let ran = site.work(
+        "mail --drain -q",
+        "printf 'to \\033stdout'; echo to stderr >&2",
+    );
+    assert_eq!(ran.stdout(), "to \u{1b}stdout");
+    assert_eq!(ran.stderr(), "to stderr\n");
+}
+
+#[test]
+fn a_program_that_cannot_be_started_leaves_the_jobs_untouched() {
+    let mut site = WorkSite::new();
+    site.put("mail", "a", "{}");
+    let file = site.dir().join("file");
+    fs::write(&file, "echo").unwrap();
+    for (command, says) in [
+        ("./does-not-exist", "`./does-not-exist` does not exist"),
+        (
+            "does-not-exist-either",
+            "`does-not-exist-either` is not found in PATH",
+        ),
+        (file.to_str().unwrap(), "is not executable"),
+        ("/tmp", "is not executable"),
+    ] {
+        let ran = site
+            .work(&format!("mail --drain -- {command}"), "")
+            .exits(1);
+        assert!(ran.stderr().contains(says), "{}", ran.stderr());
+        assert!(
+            ran.stderr().contains("hint: no job was popped"),
+            "{}",
+            ran.stderr()
+        );
+    }
+    let line = "mail --drain --chdir /does/not/exist -- true";
+    let ran = site.work(line, "").exits(1);
+    assert!(
+        ran.stderr()
+            .contains("`/does/not/exist` is not a directory"),
+        "{}",
+        ran.stderr()
+    );
+    assert_eq!(site.state("a"), "waiting");
+    assert_eq!(site.job("a")["history"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_program_that_disappears_ends_the_work_after_three_jobs() {
+    let mut site = WorkSite::new();
+    for at in 0..20 {
+        site.put("mail", &format!("{at}"), "{}");
+    }
+    let program = site.dir().join("program");
+    fs::write(&program, "#!/bin/sh\nrm $D/program\n").unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let line = format!("mail -- {}", program.display());
+    let ran = site.work(&line, "").exits(1);
+    assert!(
+        ran.stderr()
+            .contains("error: three jobs in a row could not be started"),
+        "{}",
+        ran.stderr()
+    );
+    let states: Vec<String> = (0..20).map(|at| site.failure(&format!("{at}"))).collect();
+    let count = |start: &str| {
+        states
+            .iter()
+            .filter(|state| state.starts_with(start))
+            .count()
+    };
+    assert_eq!(
+        [count("complete"), count("failed exec"), count("waiting")],
+        [1, 3, 16],
+        "{states:#?}"
+    );
+    site.must_be_clean();
+}
+
+#[test]
+fn the_only_job_decides_the_exit_code() {
+    let mut site = WorkSite::new();
+    site.put("mail", "a", "{}");
+    site.put("mail", "b", "{}");
+    site.work("mail --count 1", "exit 0").exits(0);
+    site.work("mail --count 1", "exit 3").exits(8);
+    assert_eq!([site.state("a"), site.state("b")], ["complete", "failed"]);
+}
+
+#[test]
+fn a_worker_ends_after_the_count_and_leaves_the_rest() {
+    let mut site = WorkSite::new();
+    for at in 0..5 {
+        site.put("mail", &format!("{at}"), "{}");
+    }
+    site.work("mail --count 3 -c 2", "echo $QLESS_JID >> $D/ran; exit 3")
+        .exits(0);
+    assert_eq!(site.file("ran").lines().count(), 3);
+    let states = [0, 1, 2, 3, 4].map(|at: u8| site.state(&at.to_string()));
+    assert_eq!(states, ["failed", "failed", "failed", "waiting", "waiting"]);
+}
+
+#[test]
+fn an_empty_queue_is_drained_at_once_and_a_missing_one_is_waited_for() {
+    let mut site = WorkSite::new();
+    let ran = site.work("mail --drain", "exit 0").exits(0);
+    assert!(
+        ran.stderr()
+            .contains("note: queue `mail` does not exist; waiting for it"),
+        "{}",
+        ran.stderr()
+    );
+    let mut worker = site.start("mail --count 1 --poll 60s", "echo $QLESS_JID > $D/ran");
+    worker.until_says("waiting for it");
+    site.put("mail", "a", "{}");
+    assert_eq!(worker.end().code, 0);
+    assert_eq!(site.words("ran"), "a");
+}
+
+#[test]
+fn a_paused_queue_gives_nothing_until_it_is_resumed() {
+    let mut site = WorkSite::new();
+    site.put("mail", "a", "{}");
+    site.client.call(&["pause", "mail"]).unwrap();
+    site.work("mail --drain", "echo early >> $D/ran").exits(0);
+    let worker = site.start("mail --count 1 --poll 50ms", "echo $QLESS_JID >> $D/ran");
+    std::thread::sleep(std::time::Duration::from_millis(200));
+    assert_eq!(site.file("ran"), "");
+    site.client.call(&["unpause", "mail"]).unwrap();
+    assert_eq!(worker.end().code, 0);
+    assert_eq!(site.words("ran"), "a");
+}
+
+#[test]
+fn wrong_arguments_are_refused_before_any_job_is_popped() {
+    let mut site = WorkSite::new();
+    site.config("heartbeat", "30");
+    site.config("mail-heartbeat", "10");
+    site.put("mail", "a", "{}");
+    let mut refusals = String::new();
+    for line in [
+        "mail --heartbeat 10s -- true",
+        "other --heartbeat 30s -- true",
+        "mail --drain --count 3 -- true",
+        "mail --batch 2 --persistent -- true",
+        "mail --in-flight 2 -- true",
+        "mail --batch 2 -- echo {jid}",
+        "mail --drain --retry-on 0 -- true",
+        "mail -c 0 -- true",
+        "mail -o json -- true",
+        "!mail -- true",
+        "mail=0 -- true",
+        "mail --",
+    ] {
+        let words = crate::support::text::words(&format!("work {line}"));
+        let ran = site.qless().args(words).exits(2);
+        refusals.push_str(&format!("{line}\n{}", ran.stderr()));
+    }
+    expect![[r#"
+        mail --heartbeat 10s -- true
+        error: `--heartbeat 10s` is too long: a lock of queue `mail` lasts 10s
+        hint: without `--heartbeat`, a lock is extended three times before it expires
+        other --heartbeat 30s -- true
+        error: `--heartbeat 30s` is too long: a lock of queue `other` lasts 30s
+        hint: without `--heartbeat`, a lock is extended three times before it expires
+        mail --drain --count 3 -- true
+        error: `--drain` cannot be used with `--count`
+        hint: usage: `qless work --drain <QUEUE[=WEIGHT]>... -- <COMMAND>...`
+        mail --batch 2 --persistent -- true
+        error: `--batch` cannot be used with `--persistent`
+        hint: usage: `qless work --batch <N> <QUEUE[=WEIGHT]>... -- <COMMAND>...`
+        mail --in-flight 2 -- true
+        error: `--persistent` is missing
+        hint: usage: `qless work --persistent --in-flight <N> <QUEUE[=WEIGHT]>... -- <COMMAND>...`
+        mail --batch 2 -- echo {jid}
+        error: placeholders such as `{jid}` need a process for each job, without `--batch` and `--persistent`
+        mail --drain --retry-on 0 -- true
+        error: `--retry-on` cannot be `0`
+        mail -c 0 -- true
+        error: `--concurrency` expects a whole number between 1 and 1000, not `0`
+        mail -o json -- true
+        {"kind":"error","v":1,"code":"usage","exit":2,"message":"`work` writes events line by line","hint":"use `-o ndjson`","jid":null}
+        !mail -- true
+        error: every queue is left out
+        hint: name a queue, or `*` for all others
+        mail=0 -- true
+        error: `QUEUE` expects a weight between 1 and 1000, not `mail=0`
+        mail --
+        error: `COMMAND` is missing
+        hint: usage: `qless work <QUEUE[=WEIGHT]>... -- <COMMAND>...`
+    "#]].assert_eq(&refusals);
+    assert_eq!(site.job("a")["history"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_batch_ends_by_the_exit_code_of_its_process() {
+    let mut site = WorkSite::new();
+    for at in 0..5 {
+        site.put("mail", &format!("{at}"), r#"{"n": 1.0}"#);
+    }
+    let script = "cat > $D/in; wc -l < $D/in >> $D/sizes; cat $D/in >> $D/all; echo bad >&2; test -e $D/second && exit 3; touch $D/second";
+    site.work("mail --drain --batch 3", script).exits(0);
+    assert_eq!(site.words("sizes"), "3 2");
+    let states = [0, 1, 2, 3, 4].map(|at: u8| site.failure(&at.to_string()));
+    assert_eq!(
+        states[..3],
+        ["complete -: -", "complete -: -", "complete -: -"]
+    );
+    assert_eq!(states[3..], ["failed exit-3: bad", "failed exit-3: bad"]);
+    let all = site.file("all");
+    let line: serde_json::Value = serde_json::from_str(all.lines().next().unwrap()).unwrap();
+    assert_eq!(
+        (&line["jid"], &line["queue"], &line["attempt"]),
+        (&"0".into(), &"mail".into(), &1.into())
+    );
+    assert!(all.contains(r#""data":{"n": 1.0}"#), "{all}");
+    site.must_be_clean();
+}
+
+#[test]
+fn jobs_of_a_batch_may_end_by_lines_of_their_own() {
+    let mut site = WorkSite::new();
+    for jid in ["done", "again", "bad", "rest", "moved"] {
+        site.put("mail", jid, "{}");
+    }
+    let script = r#"cat >/dev/null
+        echo '{"jid":"done","result":"complete","data":{"x": 1}}' >&3
+        echo '{"jid":"again","result":"retry","delay":"1h","message":"greylisted"}' >&3
+        echo '{"jid":"bad","result":"fail","group":"address","message":"no such user"}' >&3
+        echo '{"jid":"moved","result":"complete","next":"sent"}' >&3
+        exit 7"#;
+    site.work("mail --drain --batch 10", script).exits(0);
+    let mut ends = String::new();
+    for jid in ["done", "again", "bad", "rest", "moved"] {
+        ends.push_str(&format!("{jid}: {}\n", site.failure(jid)));
+    }
+    expect![[r#"
+        done: complete -: -
+        again: scheduled failed-retries-mail: greylisted
+        bad: failed address: no such user
+        rest: failed exit-7: the command ended with exit code 7 and wrote nothing to stderr
+        moved: waiting -: -
+    "#]]
+    .assert_eq(&ends);
+    assert_eq!(site.job("done")["data"], r#"{"x": 1}"#);
+    assert_eq!(site.job("moved")["queue"], "sent");
+    site.must_be_clean();
+}

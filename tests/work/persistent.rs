@@ -1,0 +1,256 @@
+//! `qless work --persistent`: processes that stay and answer by lines.
+
+use std::time::{Duration, Instant};
+
+use expect_test::expect;
+use rustix::process::Signal;
+
+use crate::support::work::{WorkSite, until};
+
+/// Reads lines and answers each with what the text before `"` in the data says.
+const ANSWER: &str = r#"while read -r line; do
+        jid=${line#*\"jid\":\"}; jid=${jid%%\"*}
+        echo $jid >> $D/ran
+        echo "{\"jid\":\"$jid\",\"result\":\"complete\"}" >&3
+    done; echo $$ >> $D/ended"#;
+
+#[test]
+fn processes_stay_and_answer_each_job() {
+    let mut site = WorkSite::new();
+    for at in 0..50 {
+        site.put("mail", &format!("{at}"), "{}");
+    }
+    let script = format!("echo $$ >> $D/started; {ANSWER}");
+    site.work("mail --drain --persistent -c 2", &script)
+        .exits(0);
+    assert_eq!(site.file("ran").lines().count(), 50);
+    assert_eq!(site.file("started").lines().count(), 2);
+    // Both saw the end of their input.
+    assert_eq!(site.file("ended").lines().count(), 2);
+    site.must_be_clean();
+}
+
+#[test]
+fn answers_may_come_on_stdout() {
+    let mut site = WorkSite::new();
+    site.put("mail", "a", "{}");
+    let script = ANSWER.replace(">&3", "");
+    let ran = site
+        .work("mail --drain --persistent --answers stdout", &script)
+        .exits(0);
+    assert_eq!(
+        (ran.stdout().as_str(), site.state("a").as_str()),
+        ("", "complete")
+    );
+}
+
+#[test]
+fn a_process_has_up_to_in_flight_jobs_and_may_answer_in_any_order() {
+    let mut site = WorkSite::new();
+    for at in 0..6 {
+        site.put("mail", &format!("{at}"), "{}");
+    }
+    // Answers only when it has three, the last one first.
+    let script = r#"jid() { jid=${1#*\"jid\":\"}; echo ${jid%%\"*}; }
+        while read -r a && read -r b && read -r c; do
+            for line in "$c" "$a" "$b"; do
+                echo "{\"jid\":\"$(jid "$line")\",\"result\":\"complete\"}" >&3
+            done
+        done"#;
+    site.work("mail --drain --persistent --in-flight 3", script)
+        .exits(0);
+    for at in 0..6 {
+        assert_eq!(site.state(&format!("{at}")), "complete");
+    }
+    site.must_be_clean();
+}
+
+#[test]
+fn a_process_that_ends_fails_the_jobs_it_held_and_another_one_goes_on() {
+    let mut site = WorkSite::new();
+    for jid in ["7", "KILL", "0", "good"] {
+        site.put("mail", jid, "{}");
+    }
+    let script = r#"read -r line || exit 0
+        jid=${line#*\"jid\":\"}; jid=${jid%%\"*}
+        echo "about $jid" >&2
+        case $jid in
+            good) echo '{"jid":"good","result":"complete"}' >&3; cat > /dev/null;;
+            KILL) kill -KILL $$;;
+            *) exit $jid;;
+        esac"#;
+    let ran = site.work("mail --drain --persistent", script).exits(0);
+    let mut ends = String::new();
+    for jid in ["7", "KILL", "0", "good"] {
+        ends.push_str(&format!("{jid}: {}\n", site.failure(jid)));
+    }
+    expect![[r#"
+        7: failed exit-7: about 7
+        KILL: failed signal-KILL: about KILL
+        0: failed exit-0: about 0
+        good: complete -: -
+    "#]]
+    .assert_eq(&ends);
+    let says = ran.stderr();
+    assert!(
+        says.contains("slot 1: the command ended with exit code 7; it starts again"),
+        "{says}"
+    );
+    assert!(
+        says.contains("slot 1: the command ended with signal KILL; it starts again"),
+        "{says}"
+    );
+    site.must_be_clean();
+}
+
+#[test]
+fn a_process_that_always_dies_is_started_with_growing_pauses() {
+    let mut site = WorkSite::new();
+    let begun = Instant::now();
+    let mut worker = site.start("mail --persistent", "echo x >> $D/started; exit 1");
+    worker.until_says("it starts again in 1s");
+    let soon = begun.elapsed();
+    site.until_lines("started", 4);
+    assert!(
+        begun.elapsed() - soon > Duration::from_millis(700),
+        "it was started too soon"
+    );
+    assert_eq!(site.file("started").lines().count(), 4);
+    // A job is not handed to a process that is about to die.
+    assert_eq!(worker.stop().code, 0);
+}
+
+#[test]
+fn answers_about_other_jobs_and_second_answers_change_nothing() {
+    let mut site = WorkSite::new();
+    site.put("other", "foreign", "{}");
+    site.put("mail", "a", "{}");
+    site.put("mail", "b", "{}");
+    let script = r#"while read -r line; do
+            jid=${line#*\"jid\":\"}; jid=${jid%%\"*}
+            echo '{"jid":"foreign","result":"complete"}' >&3
+            echo 'not JSON' >&3
+            echo "{\"jid\":\"$jid\",\"result\":\"complete\"}" >&3
+            echo "{\"jid\":\"$jid\",\"result\":\"fail\",\"group\":\"g\",\"message\":\"m\"}" >&3
+        done"#;
+    let ran = site.work("mail --drain --persistent", script).exits(0);
+    let states = ["a", "b", "foreign"].map(|jid| site.state(jid));
+    assert_eq!(states, ["complete", "complete", "waiting"]);
+    let warnings: Vec<String> = {
+        let stderr = ran.stderr();
+        stderr
+            .lines()
+            .filter(|line| line.starts_with("warning"))
+            .map(str::to_owned)
+            .collect()
+    };
+    expect![[r#"
+        warning: slot 1: the command wrote a line about `foreign` that is no answer: the process does not have this job
+        warning: slot 1: the command wrote a line that is no answer: column 1: expected `{`, not `n`: not JSON
+        warning: slot 1: the command wrote a line about `a` that is no answer: the process does not have this job
+    "#]].assert_eq(&format!("{}\n", warnings[..3].join("\n")));
+    assert_eq!(warnings.len(), 6);
+    site.must_be_clean();
+}
+
+#[test]
+fn an_answer_that_cannot_be_read_fails_the_job_that_it_names() {
+    let mut site = WorkSite::new();
+    for jid in ["word", "data", "retry", "group"] {
+        site.put("mail", jid, "{}");
+    }
+    let script = r#"while read -r line; do
+            jid=${line#*\"jid\":\"}; jid=${jid%%\"*}
+            case $jid in
+                word) echo '{"jid":"word","result":"done"}';;
+                data) echo '{"jid":"data","result":"complete","data":NaN}';;
+                retry) echo '{"jid":"retry","result":"retry","delay":"1h","message":"later"}';;
+                group) echo '{"jid":"group","result":"fail","message":"m"}';;
+            esac >&3
+        done"#;
+    site.work("mail --drain --persistent", script).exits(0);
+    let mut ends = String::new();
+    for jid in ["word", "data", "retry", "group"] {
+        ends.push_str(&format!("{jid}: {}\n", site.failure(jid)));
+    }
+    expect![[r#"
+        word: failed bad-answer: the answer is not valid: `result` expects complete, retry or fail, not `done`
+        data: failed bad-answer: the answer is not valid: column 42: `NaN` is not a JSON number
+        retry: scheduled failed-retries-mail: later
+        group: failed bad-answer: the answer is not valid: there is no `group` in it
+    "#]].assert_eq(&ends);
+    site.must_be_clean();
+}
+
+#[test]
+fn a_job_that_is_never_answered_is_given_back_by_the_second_signal() {
+    let mut site = WorkSite::new();
+    site.config("heartbeat", "1");
+    site.put_with("mail", "a", "{}", &["retries", "3"]);
+    let script = "while read -r line; do echo got >> $D/ran; done; cat";
+    let worker = site.start("mail --persistent --kill-after 1s", script);
+    site.until_lines("ran", 1);
+    // Longer than the lock: it is extended.
+    std::thread::sleep(Duration::from_millis(1500));
+    assert_eq!(site.state("a"), "running");
+    worker.signal(Signal::INT);
+    std::thread::sleep(Duration::from_millis(100));
+    assert_eq!(site.state("a"), "running");
+    worker.signal(Signal::INT);
+    let ended = worker.end();
+    assert_eq!(ended.code, 130, "{}", ended.stderr);
+    // So the core calls a job whose lock was revoked: it waits.
+    assert_eq!(
+        (
+            site.state("a").as_str(),
+            site.job("a")["remaining"].as_u64()
+        ),
+        ("stalled", Some(3))
+    );
+    assert_eq!(site.client.pop("mail", "other", 1), ["a"]);
+    site.must_be_clean();
+}
+
+#[test]
+fn progress_is_logged_to_the_history_once_in_ten_seconds() {
+    let mut site = WorkSite::new();
+    site.put("mail", "a", "{}");
+    let script = r#"read -r line
+        for at in 1 2 3; do echo "{\"jid\":\"a\",\"progress\":\"page $at\"}" >&3; done
+        echo '{"jid":"a","result":"complete"}' >&3; cat >/dev/null"#;
+    site.work("mail --drain --persistent", script).exits(0);
+    let job = site.job("a").to_string();
+    assert!(job.contains("page 1") && !job.contains("page 2"), "{job}");
+    assert_eq!(site.state("a"), "complete");
+    site.must_be_clean();
+}
+
+#[test]
+fn a_cancelled_job_is_named_to_its_process_which_goes_on_with_others() {
+    let mut site = WorkSite::new();
+    site.put("mail", "slow", "{}");
+    let script = r#"while read -r line; do
+            echo "$line" >> $D/in
+            case $line in
+                *'"cancel":true'*) echo '{"jid":"slow","result":"complete"}' >&3;;
+                *'"b"'*) echo '{"jid":"b","result":"complete"}' >&3;;
+            esac
+        done; echo $$ >> $D/ended"#;
+    let worker = site.start("mail --persistent --poll 50ms", script);
+    site.until_lines("in", 1);
+    site.client.call(&["cancel", "slow"]).unwrap();
+    site.until_lines("in", 2);
+    assert_eq!(
+        site.file("in").lines().nth(1),
+        Some(r#"{"jid":"slow","cancel":true}"#)
+    );
+    site.put("mail", "b", "{}");
+    site.until_state("b", "complete");
+    let ended = worker.stop();
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    until("the process ends", || {
+        site.file("ended").lines().count() == 1
+    });
+    assert_eq!(site.state("slow"), "gone");
+    site.must_be_clean();
+}

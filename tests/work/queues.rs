@@ -1,0 +1,310 @@
+//! `qless work`: from which queues jobs come, where programs run, hooks, and what is reported.
+
+use std::time::{Duration, Instant};
+
+use expect_test::expect;
+
+use crate::support::work::WorkSite;
+
+/// Three queues with three jobs each, put in turns.
+fn three_queues() -> WorkSite {
+    let mut site = WorkSite::new();
+    for at in 1..=3 {
+        for queue in ["C", "A", "B"] {
+            site.put(queue, &format!("{queue}{at}"), "{}");
+        }
+    }
+    site
+}
+
+const RAN: &str = "echo $QLESS_JID >> $D/ran";
+
+#[test]
+fn ordered_queues_are_emptied_one_after_the_other() {
+    for options in ["", "--order ordered"] {
+        let site = three_queues();
+        site.work(&format!("A B C --drain {options}"), RAN).exits(0);
+        assert_eq!(site.words("ran"), "A1 A2 A3 B1 B2 B3 C1 C2 C3");
+    }
+}
+
+#[test]
+fn queues_in_turn_give_one_job_each() {
+    let site = three_queues();
+    site.work("A B C --drain --order round-robin", RAN).exits(0);
+    assert_eq!(site.words("ran"), "A1 B1 C1 A2 B2 C2 A3 B3 C3");
+}
+
+#[test]
+fn a_batch_takes_queues_in_turn_too() {
+    let site = three_queues();
+    let script = r#"sed 's/.*"jid":"\([^"]*\)".*/\1/' | sort | tr '\n' ' ' >> $D/ran"#;
+    site.work("A B C --drain --order round-robin --batch 3", script)
+        .exits(0);
+    assert_eq!(site.words("ran").trim(), "A1 B1 C1 A2 B2 C2 A3 B3 C3");
+}
+
+#[test]
+fn a_weight_counts_as_so_many_turns() {
+    let site = three_queues();
+    site.work("A=2 B C --drain --order round-robin", RAN)
+        .exits(0);
+    assert_eq!(site.words("ran"), "A1 A2 B1 C1 A3 B2 C2 B3 C3");
+}
+
+#[test]
+fn queues_may_be_globs_and_left_out() {
+    let mut site = WorkSite::new();
+    for queue in ["mail-a", "mail-b", "mail-c", "other"] {
+        site.put(queue, queue, "{}");
+    }
+    site.work("mail-* !mail-b --drain", RAN).exits(0);
+    assert_eq!(site.words("ran"), "mail-a mail-c");
+    let ran = site.work("none-* --drain", RAN).exits(0);
+    assert!(
+        ran.stderr()
+            .contains("note: no queue matches yet; waiting for one"),
+        "{}",
+        ran.stderr()
+    );
+}
+
+#[test]
+fn programs_run_in_an_empty_directory_per_slot() {
+    let mut site = WorkSite::new();
+    for at in 0..4 {
+        site.put("mail", &format!("{at}"), "{}");
+    }
+    let script = "ls -A | wc -l >> $D/ran; pwd >> $D/where; mkdir -p .a/b; echo x > .a/b/c; touch file; sleep 0.05";
+    site.work(
+        &format!("mail --drain -c 2 --sandbox {}/boxes", site.dir().display()),
+        script,
+    )
+    .exits(0);
+    assert_eq!(site.words("ran"), "0 0 0 0");
+    let dir = site.dir().to_str().unwrap();
+    let places = site.file("where").replace(dir, "");
+    let mut places: Vec<&str> = places.lines().collect();
+    places.sort_unstable();
+    places.dedup();
+    assert_eq!(places, ["/boxes/slot-1", "/boxes/slot-2"]);
+}
+
+#[test]
+fn a_sandbox_that_cannot_be_made_gives_the_jobs_back() {
+    let mut site = WorkSite::new();
+    site.put_with("mail", "a", "{}", &["retries", "0"]);
+    std::fs::write(site.dir().join("boxes"), "a file").unwrap();
+    let line = format!("mail --poll 50ms --sandbox {}/boxes", site.dir().display());
+    let mut worker = site.start(&line, "echo ran > $D/ran");
+    worker.until_says("cannot create the sandbox");
+    site.until_state("a", "stalled");
+    std::fs::remove_file(site.dir().join("boxes")).unwrap();
+    site.until_state("a", "complete");
+    assert_eq!(site.words("ran"), "ran");
+    assert_eq!(worker.stop().code, 0);
+    site.must_be_clean();
+}
+
+#[test]
+fn programs_share_a_directory_and_a_relative_program_is_found_from_outside() {
+    let mut site = WorkSite::new();
+    site.put("mail", "a", "{}");
+    std::fs::create_dir(site.dir().join("in")).unwrap();
+    site.work(
+        &format!("mail --drain --chdir {}/in", site.dir().display()),
+        "pwd > here",
+    )
+    .exits(0);
+    assert!(site.file("in/here").ends_with("/in\n"));
+}
+
+#[test]
+fn a_start_hook_that_fails_ends_the_work_before_any_pop() {
+    let mut site = WorkSite::new();
+    site.put("mail", "a", "{}");
+    let ran = site
+        .work("mail --drain --on-start 'echo no disk >&2; exit 4'", RAN)
+        .exits(1);
+    expect![[r#"
+        no disk
+        error: `--on-start` failed: exit status: 4
+        hint: no job was popped
+    "#]]
+    .assert_eq(&ran.stderr());
+    assert_eq!(site.job("a")["history"].as_array().unwrap().len(), 1);
+    site.work(
+        "mail --drain --on-start 'touch $D/first'",
+        "test -e $D/first",
+    )
+    .exits(0);
+    assert_eq!(site.state("a"), "complete");
+}
+
+#[test]
+fn hooks_run_after_a_failure_and_after_a_crash() {
+    let mut site = WorkSite::new();
+    site.put("mail", "a", "{}");
+    site.put_with("mail", "b", "{}", &["retries", "0"]);
+    site.put("mail", "c", "{}");
+    site.put("mail", "d", "{}");
+    let hook = "echo $QLESS_JID $QLESS_QUEUE $QLESS_KLASS $QLESS_FAILURE >> $D/exhausted";
+    let crash = "echo $QLESS_SLOT $QLESS_SIGNAL $QLESS_FAILURE >> $D/crash";
+    let line = format!("mail --drain --on-exhausted '{hook}' --on-crash '{crash}'");
+    let script = "case $QLESS_JID in
+            a) echo no >&2; exit 3;;
+            b) exit 75;;
+            c) echo segment >&2; kill -SEGV $$;;
+        esac";
+    site.work(&line, script).exits(0);
+    let mut exhausted: Vec<String> = site.file("exhausted").lines().map(str::to_owned).collect();
+    exhausted.sort();
+    expect![[r#"
+        a mail K exit-3: no
+        b mail K no retry is left
+        c mail K signal-SEGV: segment
+    "#]]
+    .assert_eq(&format!("{}\n", exhausted.join("\n")));
+    expect![[r#"
+        1 SEGV segment
+    "#]]
+    .assert_eq(&site.file("crash"));
+    site.must_be_clean();
+}
+
+#[test]
+fn a_hook_that_fails_is_reported_and_changes_nothing() {
+    let mut site = WorkSite::new();
+    site.put("mail", "a", "{}");
+    let ran = site
+        .work("mail --drain --on-exhausted 'exit 9'", "exit 3")
+        .exits(0);
+    assert!(
+        ran.stderr()
+            .contains("warning: `--on-exhausted` ended with exit code 9"),
+        "{}",
+        ran.stderr()
+    );
+    assert!(site.failure("a").starts_with("failed exit-3"));
+}
+
+#[test]
+fn events_are_lines_of_json() {
+    let mut site = WorkSite::new();
+    for jid in ["0", "3", "75", "KILL"] {
+        site.put("mail", jid, "{}");
+    }
+    let script = "echo out; case $QLESS_JID in [0-9]*) exit $QLESS_JID;; *) kill -KILL $$;; esac";
+    let ran = site
+        .work("mail --drain --retry-delay 1h -o ndjson", script)
+        .exits(0);
+    let mut events = String::new();
+    for line in ran.stdout().lines() {
+        let event: serde_json::Value = serde_json::from_str(line).unwrap();
+        let text = |name: &str| event[name].to_string();
+        let has_elapsed = event["elapsed_s"].as_f64().is_some();
+        events.push_str(&format!(
+            "{} {} {} {} {} attempt {} exit {} signal {} elapsed {has_elapsed} {}\n",
+            text("kind"),
+            text("event"),
+            text("jid"),
+            text("queue"),
+            text("klass"),
+            text("attempt"),
+            text("exit"),
+            text("signal"),
+            text("message"),
+        ));
+    }
+    expect![[r#"
+        "work-event" "started" "0" "mail" "K" attempt 1 exit null signal null elapsed false null
+        "work-event" "completed" "0" "mail" "K" attempt 1 exit 0 signal null elapsed true null
+        "work-event" "started" "3" "mail" "K" attempt 1 exit null signal null elapsed false null
+        "work-event" "failed" "3" "mail" "K" attempt 1 exit 3 signal null elapsed true "exit-3: the command ended with exit code 3 and wrote nothing to stderr"
+        "work-event" "started" "75" "mail" "K" attempt 1 exit null signal null elapsed false null
+        "work-event" "retried" "75" "mail" "K" attempt 1 exit 75 signal null elapsed true "4 left"
+        "work-event" "started" "KILL" "mail" "K" attempt 1 exit null signal null elapsed false null
+        "work-event" "failed" "KILL" "mail" "K" attempt 1 exit null signal "KILL" elapsed true "signal-KILL: the command ended with signal KILL and wrote nothing to stderr"
+    "#]].assert_eq(&events);
+    // Output of programs never mixes with the events.
+    assert!(ran.stderr().contains("out\n"), "{}", ran.stderr());
+}
+
+#[test]
+fn a_put_wakes_an_idle_worker_before_its_next_poll() {
+    let mut site = WorkSite::new();
+    site.put("mail", "first", "{}");
+    let worker = site.start("mail --poll 60s", "date +%s.%N >> $D/ran");
+    site.until_lines("ran", 1);
+    // The worker subscribes when it has waited for a moment.
+    std::thread::sleep(Duration::from_millis(600));
+    let begun = Instant::now();
+    site.qless().run("put mail K --jid a").exits(0);
+    site.until_lines("ran", 2);
+    assert!(
+        begun.elapsed() < Duration::from_secs(1),
+        "{:?}",
+        begun.elapsed()
+    );
+    // The same at once after that: nothing is missed while the worker is between work and waiting.
+    for at in 0..20 {
+        site.put("mail", &format!("{at}"), "{}");
+        let begun = Instant::now();
+        site.until_lines("ran", 3 + at);
+        assert!(
+            begun.elapsed() < Duration::from_secs(2),
+            "{at}: {:?}",
+            begun.elapsed()
+        );
+        std::thread::sleep(Duration::from_millis(10 * at as u64));
+    }
+    assert_eq!(worker.stop().code, 0);
+}
+
+#[test]
+fn a_user_who_may_not_subscribe_is_told_once_and_polls() {
+    let mut site = WorkSite::new();
+    site.redis.send(&[
+        "ACL",
+        "SETUSER",
+        "worker",
+        "on",
+        ">secret",
+        "~*",
+        "resetchannels",
+        "&ql:*",
+        "+@all",
+        "-subscribe",
+        "-psubscribe",
+    ]);
+    let url = site.redis.url();
+    let qless = site
+        .qless()
+        .env("QLESS_REDIS_URL", format!("{url}?user=worker"))
+        .env("QLESS_REDIS_PASSWORD", "secret");
+    let worker = site.start_as(
+        &qless,
+        "mail --poll 100ms",
+        "test -z $QLESS_REDIS_PASSWORD && echo x >> $D/ran",
+    );
+    for at in 0..3 {
+        std::thread::sleep(Duration::from_millis(300));
+        site.put("mail", &format!("{at}"), "{}");
+        site.until_state(&format!("{at}"), "complete");
+    }
+    let ended = worker.stop();
+    assert_eq!(ended.code, 0);
+    assert_eq!(
+        ended
+            .stderr
+            .matches("new jobs are found by polling")
+            .count(),
+        1,
+        "{}",
+        ended.stderr
+    );
+    let notes = ended.stderr.lines().filter(|line| line.contains("polling"));
+    expect![[r#"
+        note: user `worker` may not run `subscribe`; new jobs are found by polling, lost locks by heartbeats
+    "#]].assert_eq(&format!("{}\n", notes.collect::<Vec<_>>().join("\n")));
+}
