@@ -22,14 +22,7 @@ pub(super) fn pass_on(notices: WorkerNotices, events: Sender<Event>, waker: Wake
             let event = match notices.next(Instant::now() + LONG) {
                 None => continue,
                 Some(WorkerNotice::Gap) => Event::Missed,
-                Some(WorkerNotice::LockLost(jid)) => Event::Notice {
-                    jid,
-                    is_cancelled: false,
-                },
-                Some(WorkerNotice::Cancelled(jid)) => Event::Notice {
-                    jid,
-                    is_cancelled: true,
-                },
+                Some(WorkerNotice::Lost(jid)) => Event::Notice(jid),
             };
             if events.send(event).is_err() {
                 return;

@@ -353,10 +353,9 @@ fn a_cancelled_job_stops_its_process_and_nothing_is_written() {
     let mut worker = Worker::single(1);
     worker.act();
     worker.reply(0.0, &["a"]);
-    let cancelled = Event::Notice {
-        jid: name("a"),
-        is_cancelled: true,
-    };
+    // A notice is a reason to ask.
+    expect!["extend: a\n"].assert_eq(&worker.at(1.0, Event::Notice(name("a"))));
+    let cancelled = Event::Extended(Ok(vec![LockOutcome::Gone]));
     expect![[r#"
         SIGTERM 0
         * Lost a cancelled
@@ -367,26 +366,38 @@ fn a_cancelled_job_stops_its_process_and_nothing_is_written() {
 }
 
 #[test]
+fn a_notice_about_an_earlier_lock_stops_nothing() {
+    let mut worker = Worker::single(1);
+    worker.act();
+    worker.reply(0.0, &["a"]);
+    let notice = || Event::Notice(name("a"));
+    expect!["extend: a\n"].assert_eq(&worker.at(1.0, notice()));
+    // The reply may be older than the second notice.
+    expect![""].assert_eq(&worker.at(1.1, notice()));
+    expect!["extend: a\n"].assert_eq(&worker.at(1.2, extended(&[61.2])));
+    expect![""].assert_eq(&worker.at(1.3, extended(&[61.3])));
+}
+
+#[test]
 fn a_process_that_stays_may_leave_a_lost_job_and_go_on() {
     let mut worker = Worker::persistent(2);
     expect!["start 0: \nturn: [] pop 2 from q:2\n"].assert_eq(&worker.act());
     worker.at(0.0, Event::Started { slot: 0, pid: 1 });
     worker.reply(0.1, &["a", "b"]);
-    let lost = |jid| Event::Notice {
-        jid: name(jid),
-        is_cancelled: false,
-    };
+    let lost = || Event::Extended(Ok(vec![LockOutcome::Lost]));
+    worker.at(1.0, Event::Notice(name("a")));
     expect![[r#"
         cancel 0: a
-        * Lost a its lock was taken away
+        * Lost a another worker may have it
     "#]]
-    .assert_eq(&worker.at(1.0, lost("a")));
+    .assert_eq(&worker.at(1.0, lost()));
     // Its answer about the lost job counts for nothing, but it is not stopped.
     expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.at(2.0, answer("a")));
     expect![""].assert_eq(&worker.later(15.0));
     // A process that does not react is stopped, and its other jobs are given back.
     worker.reply(19.0, &["c"]);
-    worker.at(20.0, lost("b"));
+    worker.at(20.0, Event::Notice(name("b")));
+    worker.at(20.0, lost());
     expect!["SIGTERM 0\n"].assert_eq(&worker.later(25.0));
     expect!["SIGKILL 0\n"].assert_eq(&worker.later(30.0));
     expect![[r#"
@@ -496,10 +507,7 @@ fn the_first_signal_drains_and_the_second_gives_jobs_back() {
     expect!["SIGKILL 1\n"].assert_eq(&worker.later(13.0));
     expect!["release: b\n"].assert_eq(&worker.at(13.0, ended(1, 0)));
     // The server announces it before it replies.
-    let lost = Event::Notice {
-        jid: name("b"),
-        is_cancelled: false,
-    };
+    let lost = Event::Notice(name("b"));
     expect![""].assert_eq(&worker.at(13.0, lost));
     expect![[r#"
         * Released b
@@ -692,11 +700,8 @@ fn a_search_does_not_bring_a_lost_job_back_beside_its_process() {
     worker.act();
     worker.reply(0.0, &["a"]);
     worker.at(1.0, Event::Put(None));
-    let revoked = Event::Notice {
-        jid: name("a"),
-        is_cancelled: false,
-    };
-    worker.at(2.0, revoked);
+    worker.at(2.0, Event::Notice(name("a")));
+    worker.at(2.0, Event::Extended(Ok(vec![LockOutcome::Lost])));
     worker.at(2.1, Event::Turn(Err(failure(true))));
     // The process still ends.
     expect![[r#"
@@ -715,8 +720,12 @@ fn a_job_that_the_server_gives_once_more_runs_anew() {
     expect![[r#"
         SIGTERM 0
         * Lost a its lock was taken away
-        * started a
-        start 1: a
     "#]]
     .assert_eq(&worker.reply(1.1, &["a"]));
+    // It does not run beside its earlier process.
+    expect![[r#"
+        * started a
+        start 0: a
+    "#]]
+    .assert_eq(&worker.at(2.0, ended(0, 0)));
 }

@@ -407,8 +407,7 @@ impl World {
                 if let Some(jid) = jid {
                     self.locks.remove(&jid);
                     if *is_noticed {
-                        let is_cancelled = true;
-                        self.note(Event::Notice { jid, is_cancelled });
+                        self.note(Event::Notice(jid));
                     }
                 }
             }

@@ -54,8 +54,8 @@ pub(crate) struct WorkerNotices(Subscription);
 pub(crate) enum WorkerNotice {
     /// The subscription begins, or begins again. Notices may have been missed.
     Gap,
-    LockLost(Name),
-    Cancelled(Name),
+    /// The lock of this job was lost, or the job was cancelled.
+    Lost(Name),
 }
 
 /// A subscription to jobs that are put.
@@ -95,8 +95,7 @@ impl WorkerNotices {
             };
             let notice = match (field(&text, "event"), field(&text, "jid")) {
                 (Some(event), Some(jid)) => match event.as_bytes() {
-                    b"lock_lost" => WorkerNotice::LockLost(jid),
-                    b"canceled" => WorkerNotice::Cancelled(jid),
+                    b"lock_lost" | b"canceled" => WorkerNotice::Lost(jid),
                     _ => continue,
                 },
                 _ => continue,

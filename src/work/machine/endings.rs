@@ -270,10 +270,6 @@ impl Machine {
     /// Notes that a job is no longer ours: nothing is written, and its process is stopped, at `latest`
     /// by SIGKILL.
     pub(super) fn lose(&mut self, now: f64, jid: &Name, latest: f64, why: &str) {
-        // The server also announces what this worker gives back.
-        if self.releasing.iter().flatten().any(|one| one == jid) {
-            return;
-        }
         let Some(job) = self.held.get(jid) else {
             return;
         };

@@ -137,11 +137,8 @@ pub enum Event {
     Extended(Result<Vec<LockOutcome>, Failure>),
     /// The reply to [`Request::Release`].
     Released(Result<Vec<Name>, Failure>),
-    /// The server says that a lock is lost or a job cancelled.
-    Notice {
-        jid: Name,
-        is_cancelled: bool,
-    },
+    /// The server says that a lock was lost or a job cancelled. It may mean an earlier lock.
+    Notice(Name),
     /// Notices may have been missed.
     Missed,
     /// A job was put into this queue; `None` if it may have been any.

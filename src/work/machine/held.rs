@@ -39,6 +39,8 @@ pub(super) struct HeldJob {
     /// When its lock is to be extended.
     pub extend_at: f64,
     interval: f64,
+    /// Whether its lock may have been lost since it was last asked for.
+    is_doubtful: bool,
     /// When it was handed to a process.
     pub begun: f64,
     /// When its progress was last written.
@@ -106,6 +108,7 @@ impl HeldJobs {
             expires: job.expires,
             extend_at: now + interval,
             interval,
+            is_doubtful: false,
             begun: now,
             progress_at: f64::NEG_INFINITY,
         };
@@ -117,7 +120,10 @@ impl HeldJobs {
     pub(super) fn extended(&mut self, now: f64, jid: &Name, expires: f64) {
         if let Some(job) = self.jobs.get_mut(jid) {
             job.expires = expires;
-            job.extend_at = now + job.interval;
+            job.extend_at = match job.is_doubtful {
+                true => now,
+                false => now + job.interval,
+            };
             self.due = self.due.min(job.extend_at).min(expires);
         }
     }
@@ -126,6 +132,15 @@ impl HeldJobs {
     pub(super) fn extend_no_more(&mut self, jid: &Name) {
         if let Some(job) = self.jobs.get_mut(jid) {
             job.extend_at = f64::INFINITY;
+        }
+    }
+
+    /// Makes a lock due that may have been lost: its extension shows whether it was.
+    pub(super) fn doubt(&mut self, now: f64, jid: &Name) {
+        if let Some(job) = self.jobs.get_mut(jid) {
+            job.is_doubtful = true;
+            job.extend_at = now;
+            self.due = self.due.min(now);
         }
     }
 
@@ -138,13 +153,17 @@ impl HeldJobs {
     }
 
     /// Returns the jobs whose locks are to be extended now.
-    pub(super) fn to_extend(&self, now: f64) -> Vec<Name> {
+    pub(super) fn to_extend(&mut self, now: f64) -> Vec<Name> {
         if !self.jobs.values().any(|job| job.extend_at <= now) {
             return Vec::new();
         }
         let soon = |job: &HeldJob| job.extend_at <= now + TOGETHER * job.interval;
-        let jobs = self.jobs.iter().filter(|(_, job)| soon(job));
-        jobs.map(|(jid, _)| jid.clone()).collect()
+        let jobs = self.jobs.iter_mut().filter(|(_, job)| soon(job));
+        let asked = jobs.map(|(jid, job)| {
+            job.is_doubtful = false;
+            jid.clone()
+        });
+        asked.collect()
     }
 
     /// Finds out when a lock needs something next. While its extension is under way, that is its end.

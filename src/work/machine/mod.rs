@@ -176,12 +176,11 @@ impl Machine {
             Event::Recovered(reply) => self.recovered(now, reply),
             Event::Extended(reply) => self.extended(now, reply),
             Event::Released(reply) => self.released(now, reply),
-            Event::Notice { jid, is_cancelled } => {
-                let why = match is_cancelled {
-                    true => "cancelled",
-                    false => "its lock was taken away",
-                };
-                self.lose(now, &jid, f64::INFINITY, why);
+            // The server also announces what this worker gives back.
+            Event::Notice(jid) => {
+                if !self.releasing.iter().flatten().any(|one| *one == jid) {
+                    self.held.doubt(now, &jid);
+                }
             }
             Event::Missed => self.held.extend_all_at(now),
             Event::Put(queue) => {
