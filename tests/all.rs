@@ -154,6 +154,7 @@ mod work {
     mod persistent;
     mod process;
     mod queues;
+    mod random;
 }
 
 use std::path::Path;

@@ -104,6 +104,40 @@ fn pipelines_of_megabytes_travel_over_tls() {
     assert_eq!(data_back, format!("\"{data}\""));
 }
 
+/// Waits until a command has subscribed.
+#[track_caller]
+fn until_subscribed(server: &TlsRedis) {
+    let deadline = Instant::now() + LATE;
+    while server.redis.subscribers() == 0 {
+        assert!(Instant::now() < deadline);
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// The job expires as soon as it is complete, so that only the message says that it was.
+#[test]
+fn messages_arrive_over_tls() {
+    let server = TlsRedis::start();
+    server
+        .redis
+        .calls([(1.0, vec!["config.set", "jobs-history", "-1"])]);
+    let qless = server.qless();
+    for jid in ["a", "b"] {
+        qless.run(&format!("put q K --jid {jid}")).ok();
+        qless.run("pop q").ok();
+        let wait = qless.start(&format!("wait {jid} --deadline 30s"));
+        until_subscribed(&server);
+        if jid == "b" {
+            // The connection is opened again, with TLS.
+            server.redis.send(&["CLIENT", "KILL", "TYPE", "pubsub"]);
+            until_subscribed(&server);
+        }
+        qless.run(&format!("complete {jid}")).ok();
+        assert_eq!(qless.run(&format!("get {jid}")).code(), 4);
+        wait.end().exits(0);
+    }
+}
+
 /// The certificate of the server.
 mod server {
     use super::*;

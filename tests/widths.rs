@@ -8,7 +8,7 @@ use qless::internals::width;
 
 use super::support::qless::Qless;
 use super::support::redis::Redis;
-use super::support::terminal;
+use super::support::terminal::{self, Terminal};
 use super::support::text::words;
 
 const JID: &str = "0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a";
@@ -242,6 +242,91 @@ fn narrow_terminals_show_each_row_on_one_line() {
           upload error: PermissionError: cannot…
     "#]]
     .assert_eq(&shown(&qless, columns, 40));
+}
+
+/// A repair and its plan, and recurring jobs: what is dropped first says least.
+#[test]
+fn narrow_terminals_show_repairs_and_recurring_jobs() {
+    let redis = busy();
+    redis
+        .at(97)
+        .run("recur put images Image::Purge --every 90m --jid purge-of-old-images --backlog 3")
+        .ok();
+    let damage = |entry: &str| {
+        redis.send(&["ZADD", "ql:q:mail-work", "5", entry]);
+        redis.send(&[
+            "HSET",
+            "ql:j:e0000000000000000000000000000000",
+            "retries",
+            "x",
+        ]);
+    };
+    let mut text = String::new();
+    for (at, columns) in [80, 40].into_iter().enumerate() {
+        let qless = redis.at(130);
+        let shown = shown(&qless, "recur list -q", columns);
+        text.push_str(&format!("{columns} recur list\n{shown}\n"));
+        damage(&format!("9a01b7c64d2e4f3a8b9c0d1e2f3a4b5{at}"));
+        let check = |line: &str| {
+            let mut check = qless.command();
+            check
+                .args(words(line))
+                .env("TERM", "xterm")
+                .env("NO_COLOR", "1");
+            check
+        };
+        let mut asked = Terminal::typed(check("check --repair -q"), columns, 50);
+        asked.until(|written| written.contains("Proceed?"));
+        asked.types("n\n");
+        let written = asked.end().stdout();
+        let lines = written.lines().filter(|line| line.starts_with("  "));
+        let plan: String = lines.map(|line| format!("{line}\n")).collect();
+        text.push_str(&format!("{columns} plan\n{plan}\n"));
+        let shown = terminal::run(check("check --repair --yes -q"), columns).stdout();
+        text.push_str(&format!("{columns} repair\n{shown}\n"));
+    }
+    expect![[r#"
+        80 recur list
+        JID                  QUEUE    KLASS         EVERY   NEXT         SPAWNED
+        purge-of-old-images  images   Image::Purge  1h 30m  due 33s ago        0
+        nightly              reports  Nightly       1d      in 23h 58m         1
+
+        80 plan
+          FINDING        COUNT  ACTION         EXAMPLES
+          ghost-waiting      1  remove the id  mail: 9a01b7c6…
+          not repaired, because you have to decide:
+          job-unreadable, 1: field or history entry that does not parse
+            print the stored fields: `qless get JID -o json`
+            if the failure is lost, run the job again: `qless retry JID`
+            put the job again: `qless put QUEUE KLASS DATA --jid JID`, or cancel it: `qless cancel JID`
+
+        80 repair
+        SEVERITY  FINDING            REPAIRED  REFUSED  REMAINING  ACTION
+        critical  ghost-waiting             1        0          0  removed the id
+        error     job-unreadable            0        0          1  none, report only
+        info      depends-on-failed         0        0          1  none, report only
+
+        40 recur list
+        JID                  EVERY   NEXT
+        purge-of-old-images  1h 30m  due 33s ago
+        nightly              1d      in 23h 58m
+
+        40 plan
+          FINDING        COUNT  ACTION
+          ghost-waiting      1  remove the id
+          not repaired, because you have to decide:
+          job-unreadable, 1: field or history entry that does not parse
+            print the stored fields: `qless get JID -o json`
+            if the failure is lost, run the job again: `qless retry JID`
+            put the job again: `qless put QUEUE KLASS DATA --jid JID`, or cancel it: `qless cancel JID`
+
+        40 repair
+        SEVERITY  FINDING            REPAIRED
+        critical  ghost-waiting             1
+        error     job-unreadable            0
+        info      depends-on-failed         0
+
+    "#]].assert_eq(&text);
 }
 
 #[test]

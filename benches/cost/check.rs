@@ -63,7 +63,7 @@ pub fn print(rounds: usize, sizes: &[usize]) {
         "", "jobs", "ms", "µs a job", "ratio", "MiB", "worst", "worst call"
     );
     for size in sizes {
-        let mut server = Server::start();
+        let mut server = Server::undisturbed();
         fill(&mut server, *size);
         let socket = server.redis.socket();
         let (mut bigkeys, mut check) = (Ran::MOST, Ran::MOST);

@@ -101,7 +101,7 @@ pub fn print() {
 /// Returns the microseconds for each finding of a check, a repair and a revert, and the longest call in
 /// milliseconds.
 fn measure(case: &Case, findings: usize) -> ([f64; 3], f64) {
-    let mut server = Server::start();
+    let mut server = Server::undisturbed();
     fill(&server, case, (findings as f64 * case.jobs) as usize);
     let undo = server.redis.socket().with_file_name("undo.ndjson");
     let undo = undo.to_str().expect("a path in UTF-8").to_owned();

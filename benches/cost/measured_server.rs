@@ -38,7 +38,15 @@ pub struct Server {
 
 impl Server {
     pub fn start() -> Server {
-        let redis = Redis::start();
+        Server::on(Redis::start())
+    }
+
+    /// Starts one whose calls are not interrupted, if that is possible: for the slow log.
+    pub fn undisturbed() -> Server {
+        Server::on(Redis::undisturbed())
+    }
+
+    fn on(redis: Redis) -> Server {
         let mut connection = redis.connect();
         let mut load = |text: &str| -> String {
             let mut load = cmd("SCRIPT");

@@ -13,7 +13,8 @@
 -- Returns: per finding: id, item, outcome (`found`, `decide`, `report`, `mended`), detail, and per change: key,
 --   item, before, after. `look` writes nothing. An outcome `found` in a repair means that the server
 --   refused the changes; the items after it were not judged. If the items cost too much for one call, the last
---   row is the number of items that were judged.
+--   row is the number of items that were judged. Jobs of `entries` to be judged as items of `group` follow
+--   that number.
 -- Refuses: unknown kinds, names and findings
 
 local judges = {
@@ -62,9 +63,10 @@ return function(argv, now, t)
   if not c then error('Check(): unknown finding ' .. unknown) end
   local judge = need(judge_name)(c, name, kind)
   if kind == 'cycle' or kind == 'entries' then
-    local judged = judge(need('value/args_from')(argv, 8)) or #argv - 7
+    local judged, others = judge(need('value/args_from')(argv, 8))
+    judged, others = judged or #argv - 7, others or {}
     if c.pending[1] then c.flush() end
-    if judged < #argv - 7 then c.rows[#c.rows + 1] = {'' .. judged} end
+    if judged < #argv - 7 or others[1] then c.rows[#c.rows + 1] = {'' .. judged, unpack(others)} end
   else
     local step = kind == 'unlisted' and 2 or 1
     for i = 8, #argv, step do

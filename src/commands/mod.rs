@@ -1,7 +1,7 @@
 //! The subcommands, one module each; the path spells the command line.
 //!
-//! A module has `Args`, whose doc comment is the help, `run`, and `SPEC`, which tells the program how
-//! to treat the subcommand. `CONTRIBUTING.md` has the recipe for a new one.
+//! A module has `Args`, whose doc comment is the help, `run`, and `SPEC`, which says whether the
+//! subcommand writes and where `qless --help` lists it. `CONTRIBUTING.md` has the recipe for a new one.
 
 use std::time::Duration;
 

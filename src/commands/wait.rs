@@ -28,9 +28,8 @@ use crate::wait::{WaitOptions, Waiter};
 /// is complete, or when none can be. A job that is complete already counts immediately. A selector
 /// means the jobs that match at the start.
 ///
-/// A job that is complete is kept for a time, by default 7 days (`jobs-history`). A job that was
-/// complete and has expired before the wait cannot be told from one that was cancelled: `--allow-gone`
-/// accepts both.
+/// A job that is complete is kept for a time, by default 7 days (`jobs-history`). After that it does
+/// not exist, like a job that was cancelled: `--allow-gone` accepts both.
 ///
 /// Examples: `qless wait build-78 --deadline 30s`
 /// · `qless wait --tag night --deadline 10m && echo all done`

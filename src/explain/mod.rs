@@ -4,6 +4,8 @@
 mod reasons;
 mod walk;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::clock::moment::Moment;
 use crate::core::api::job::Detail;
 use crate::core::api::not_found;
@@ -15,36 +17,99 @@ use crate::model::queue::{Queue, Seconds};
 use crate::model::recur::Recurring;
 use crate::name::Name;
 
+/// Maximum number of jobs that are explained together.
+const MAX_JOBS: usize = 200;
+
+/// The facts about a queue.
+type QueueFacts = (Queue, PopFacts);
+
+/// A job or a recurring job.
+enum Item {
+    Job(Box<Job>),
+    Recurring(Box<Recurring>),
+}
+
+impl Item {
+    fn queue(&self) -> Option<&Name> {
+        match self {
+            Item::Job(job) => job.queue.as_ref(),
+            Item::Recurring(recurring) => recurring.queue.as_ref(),
+        }
+    }
+
+    /// Returns the jid of a job: a queue has a place for it.
+    fn jid(&self) -> Option<&Name> {
+        match self {
+            Item::Job(job) => Some(&job.jid),
+            Item::Recurring(_) => None,
+        }
+    }
+}
+
 /// Returns why jobs and recurring jobs do not run, `None` for jids that do not exist.
 pub(crate) fn jobs(
     core: &mut Core,
     now: Moment,
     jids: &[Name],
 ) -> Result<Vec<Option<Explanation>>, Error> {
-    let found = core.jobs(now, Detail::Brief, jids)?;
     let mut explanations = Vec::with_capacity(jids.len());
-    for (jid, job) in jids.iter().zip(found) {
-        explanations.push(match job {
-            Some(job) => Some(of_job(core, now, &job)?),
-            None => {
-                let recurring = core.recurs(now, std::slice::from_ref(jid))?.pop().flatten();
-                match recurring {
-                    Some(recurring) => Some(of_recurring(core, now, &recurring)?),
-                    None => None,
-                }
-            }
-        });
+    for jids in jids.chunks(MAX_JOBS) {
+        let items = items(core, now, jids)?;
+        let asked: Vec<(Option<&Name>, Option<&Name>)> = items
+            .iter()
+            .map(|item| match item {
+                Some(item) => (item.queue(), item.jid()),
+                None => (None, None),
+            })
+            .collect();
+        let facts = facts(core, now, &asked)?;
+        for (item, queue) in items.iter().zip(facts) {
+            explanations.push(match item {
+                Some(Item::Job(job)) => Some(explain_job(core, now, job, queue)?),
+                Some(Item::Recurring(recurring)) => Some(explain_recurring(recurring, queue, now)),
+                None => None,
+            });
+        }
     }
     Ok(explanations)
 }
 
+/// Returns the jobs and the recurring jobs with these jids.
+fn items(core: &mut Core, now: Moment, jids: &[Name]) -> Result<Vec<Option<Item>>, Error> {
+    let jobs = core.jobs(now, Detail::Brief, jids)?;
+    let others = jids.iter().zip(&jobs).filter(|(_, job)| job.is_none());
+    let others: Vec<Name> = others.map(|(jid, _)| jid.clone()).collect();
+    let mut recurring = match others.is_empty() {
+        true => Vec::new(),
+        false => core.recurs(now, &others)?,
+    }
+    .into_iter();
+    let item = |job: Option<Job>| match job {
+        Some(job) => Some(Item::Job(Box::new(job))),
+        None => recurring
+            .next()
+            .flatten()
+            .map(|one| Item::Recurring(Box::new(one))),
+    };
+    Ok(jobs.into_iter().map(item).collect())
+}
+
 /// Returns why a job does not run.
 pub(crate) fn of_job(core: &mut Core, now: Moment, job: &Job) -> Result<Explanation, Error> {
+    let queue = facts(core, now, &[(job.queue.as_ref(), Some(&job.jid))])?.pop();
+    explain_job(core, now, job, queue.flatten())
+}
+
+fn explain_job(
+    core: &mut Core,
+    now: Moment,
+    job: &Job,
+    queue: Option<QueueFacts>,
+) -> Result<Explanation, Error> {
     let walk = match job.state {
         Some(State::Depends) => Some(walk::walk(core, now, job)?),
         _ => None,
     };
-    let queue = facts(core, now, job.queue.as_ref(), Some(&job.jid))?;
     let both = queue.as_ref().map(|(queue, facts)| (queue, facts));
     let reasons = reasons::of_job(job, both, walk.as_ref(), now);
     Ok(Explanation {
@@ -56,22 +121,22 @@ pub(crate) fn of_job(core: &mut Core, now: Moment, job: &Job) -> Result<Explanat
     })
 }
 
-fn of_recurring(core: &mut Core, now: Moment, recurring: &Recurring) -> Result<Explanation, Error> {
-    let queue = facts(core, now, recurring.queue.as_ref(), None)?;
+fn explain_recurring(recurring: &Recurring, queue: Option<QueueFacts>, now: Moment) -> Explanation {
     let both = queue.as_ref().map(|(queue, facts)| (queue, facts));
     let reasons = reasons::of_recurring(recurring, both, now);
-    Ok(Explanation {
+    Explanation {
         jid: Some(recurring.jid.clone()),
         klass: recurring.klass.clone(),
         queue: recurring.queue.clone(),
         recurring: true,
         ..explanation(reasons, queue.as_ref(), now)
-    })
+    }
 }
 
 /// Returns why pops of a queue get no job.
 pub(crate) fn queue(core: &mut Core, now: Moment, name: &Name) -> Result<Explanation, Error> {
-    let Some((queue, facts)) = facts(core, now, Some(name), None)? else {
+    let found = facts(core, now, &[(Some(name), None)])?.pop().flatten();
+    let Some((queue, facts)) = found else {
         return Err(not_found::queue(core, now, name)?);
     };
     let reasons = reasons::of_queue(&queue, &facts, now);
@@ -85,11 +150,7 @@ pub(crate) fn queue(core: &mut Core, now: Moment, name: &Name) -> Result<Explana
     })
 }
 
-fn explanation(
-    reasons: Vec<Reason>,
-    queue: Option<&(Queue, PopFacts)>,
-    now: Moment,
-) -> Explanation {
+fn explanation(reasons: Vec<Reason>, queue: Option<&QueueFacts>, now: Moment) -> Explanation {
     let oldest = queue.and_then(|(_, facts)| facts.oldest);
     Explanation {
         runnable: !reasons.iter().any(|reason| reason.blocking),
@@ -100,20 +161,29 @@ fn explanation(
     }
 }
 
-/// Returns the facts about a queue, and where a job stands in it; `None` if there is no such queue.
+/// Returns the facts about queues, and of each where a job stands in it; `None` if there is no such
+/// queue. Takes two round trips.
 fn facts(
     core: &mut Core,
     now: Moment,
-    queue: Option<&Name>,
-    jid: Option<&Name>,
-) -> Result<Option<(Queue, PopFacts)>, Error> {
-    let Some(name) = queue else {
-        return Ok(None);
-    };
-    let queue = core.queues(now, std::slice::from_ref(name))?.pop();
-    let Some(queue) = queue.filter(Queue::exists) else {
-        return Ok(None);
-    };
-    let facts = core.pop_facts(now, &[(name, jid)])?.pop();
-    Ok(Some((queue, facts.unwrap_or_default())))
+    asked: &[(Option<&Name>, Option<&Name>)],
+) -> Result<Vec<Option<QueueFacts>>, Error> {
+    let names: BTreeSet<&Name> = asked.iter().filter_map(|(queue, _)| *queue).collect();
+    let names: Vec<Name> = names.into_iter().cloned().collect();
+    let mut queues: BTreeMap<Name, Queue> = BTreeMap::new();
+    if !names.is_empty() {
+        let found = names.iter().cloned().zip(core.queues(now, &names)?);
+        queues.extend(found.filter(|(_, queue)| queue.exists()));
+    }
+    let known = |queue: &Option<&Name>| queue.and_then(|name| queues.get_key_value(name));
+    let pops: Vec<(&Name, Option<&Name>)> = asked
+        .iter()
+        .filter_map(|(queue, jid)| known(queue).map(|(name, _)| (name, *jid)))
+        .collect();
+    let mut pops = core.pop_facts(now, &pops)?.into_iter();
+    let facts = asked.iter().map(|(queue, _)| {
+        let (_, queue) = known(queue)?;
+        Some((queue.clone(), pops.next().unwrap_or_default()))
+    });
+    Ok(facts.collect())
 }

@@ -139,6 +139,9 @@ pub(crate) const BLOCK: u64 = 50;
 /// The verdicts of a call.
 #[derive(Clone, Debug)]
 pub struct SliceReply {
+    /// Jobs in a failure list that failed in another group, to be verified as items of
+    /// [`ItemKind::Group`].
+    pub misplaced: Vec<Name>,
     pub verdicts: Vec<Verdict>,
     /// The number of items verified. A call ends early if its items cost too much.
     pub verified: usize,

@@ -53,10 +53,10 @@ fn put(bytes: &[u8]) {
 fn painted(head: &str, frame: &[u8], rows: usize) -> Vec<u8> {
     let text = String::from_utf8_lossy(frame);
     let lines: Vec<&str> = text.lines().collect();
-    let room = rows.saturating_sub(2).max(1);
+    let available = rows.saturating_sub(2).max(1);
     let shown = match lines.len() {
-        all if all <= room => all,
-        _ => room - 1,
+        all if all <= available => all,
+        _ => available - 1,
     };
     let mut painted = String::from("\x1b[H");
     let mut add = |line: &str| {

@@ -21,12 +21,12 @@ impl Row for Recurring {
 
     const COLUMNS: &'static [Column] = &[
         Column::text("JID"),
-        Column::text("QUEUE"),
-        Column::text("KLASS"),
-        Column::text("EVERY"),
-        Column::text("NEXT"),
-        Column::number("SPAWNED"),
-        Column::number("BACKLOG"),
+        Column::text("QUEUE").rank(3),
+        Column::text("KLASS").rank(4),
+        Column::text("EVERY").rank(2),
+        Column::text("NEXT").rank(1),
+        Column::number("SPAWNED").rank(5),
+        Column::number("BACKLOG").rank(6),
         Column::number("PRI").on_request(),
         Column::number("RETRIES").on_request(),
         Column::text("TAGS").on_request(),

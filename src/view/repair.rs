@@ -16,11 +16,11 @@ use crate::text::{Harmless, is_harmful, measure, thousands};
 const COLUMNS: &[Column] = &[
     Column::text("SEVERITY"),
     Column::text("FINDING"),
-    Column::number("REPAIRED"),
-    Column::number("GONE"),
-    Column::number("REFUSED"),
-    Column::number("REMAINING"),
-    Column::free("ACTION"),
+    Column::number("REPAIRED").rank(1),
+    Column::number("GONE").rank(5),
+    Column::number("REFUSED").rank(4),
+    Column::number("REMAINING").rank(2),
+    Column::free("ACTION").rank(3).least(24),
 ];
 
 impl View for Repaired {
@@ -142,10 +142,13 @@ fn redis_cli_word(word: &Name) -> String {
 
 const PLAN: [Column; 4] = [
     Column::text("FINDING"),
-    Column::number("COUNT"),
-    Column::text("ACTION"),
-    Column::free("EXAMPLES"),
+    Column::number("COUNT").rank(1),
+    Column::free("ACTION").rank(2).least(24),
+    Column::free("EXAMPLES").rank(3).least(14),
 ];
+
+/// What stands before each line of the plan.
+const INDENT: &str = "  ";
 
 /// From this number on, the jobs in no set may be all jobs of a queue.
 const MANY_LOST: u64 = 10;
@@ -167,11 +170,15 @@ pub(crate) fn plan(items: &[Found], page: &Page) -> String {
     }
     let plain = Page {
         headers: true,
+        width: page.width.saturating_sub(INDENT.len()),
         choice: Default::default(),
         ..page.clone()
     };
     let table = table.draw(&plain);
-    let mut text: String = table.lines().map(|line| format!("  {line}\n")).collect();
+    let mut text: String = table
+        .lines()
+        .map(|line| format!("{INDENT}{line}\n"))
+        .collect();
     let many =
         |found: &Found| found.finding.id == FindingId::InNoSet && found.repairable >= MANY_LOST;
     if items.iter().any(many) {

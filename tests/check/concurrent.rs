@@ -197,9 +197,17 @@ impl Client {
         let reply = self
             .call(&words)
             .unwrap_or_else(|error| panic!("{kind} {name}: {error}"));
-        let rows: Vec<Vec<Value>> = redis::from_redis_value(reply).unwrap();
+        let mut rows: Vec<Vec<Value>> = redis::from_redis_value(reply).unwrap();
+        let bytes = |value: &Value| -> Vec<u8> { redis::from_redis_value(value.clone()).unwrap() };
+        // The number of items that were judged, and jobs to be judged one by one.
+        let count = rows.pop_if(|row| bytes(&row[0])[0].is_ascii_digit());
+        let others: Vec<Vec<u8>> = count.iter().flatten().skip(1).map(bytes).collect();
+        let mut others = match others.is_empty() {
+            true => Vec::new(),
+            false => self.verdicts("group", name, &others),
+        };
         let rows = rows.into_iter().map(|row| {
-            let text = |at: usize| -> Vec<u8> { redis::from_redis_value(row[at].clone()).unwrap() };
+            let text = |at: usize| bytes(&row[at]);
             let id = FindingId::named(&shown(&text(0))).expect("a finding of the table");
             Verdict {
                 outcome: match text(2).as_slice() {
@@ -211,7 +219,8 @@ impl Client {
                 ..Verdict::report(id, text(1).into(), text(3).into())
             }
         });
-        rows.collect()
+        others.extend(rows);
+        others
     }
 }
 

@@ -265,3 +265,47 @@ fn a_call_ends_early_if_its_items_cost_too_much() {
     let judged: usize = reply.list().last().unwrap().texts()[0].parse().unwrap();
     assert!(judged < 10, "{judged}");
 }
+
+/// Each of them requires searches, so a call judges few of them.
+#[test]
+fn all_jobs_in_the_list_of_another_group_are_found_and_removed() {
+    const JOBS: usize = 2000;
+    let redis = failed(JOBS);
+    for n in 0..JOBS {
+        redis.send(&["RPUSH", "ql:f:other", &format!("f{n}")]);
+    }
+    redis.send(&["SADD", "ql:failures", "other"]);
+    // How Redis packs a list depends on how its entries came.
+    let all = || {
+        let mut keys = redis.dump();
+        let lists = ["ql:f:G", "ql:f:other"].map(|key| {
+            keys.remove(key.as_bytes());
+            let entries = redis.send(&["LRANGE", key, "0", "-1"]);
+            redis::from_redis_value::<Vec<String>>(entries).unwrap()
+        });
+        (keys, lists)
+    };
+    let before = all();
+    let check = |line: &str, code: i32| -> serde_json::Value {
+        let ran = redis.at(LATER).run(line).exits(code);
+        serde_json::from_str(&ran.stdout()).unwrap()
+    };
+    let found = check("check -o json", 7);
+    let twice = |doc: &serde_json::Value, field: &str| {
+        let items = doc["items"].as_array().unwrap().iter();
+        let mut of = items.filter(|item| item["finding"] == "failed-twice");
+        of.next().map_or(0, |item| item[field].as_u64().unwrap())
+    };
+    assert_eq!(twice(&found, "count"), JOBS as u64, "{found}");
+    let undo = file(&redis);
+    let repaired = check(&format!("check --repair --yes --undo {undo} -o json"), 0);
+    assert_eq!(twice(&repaired, "mended"), JOBS as u64, "{repaired}");
+    let [own, other] = all().1;
+    assert!(own == before.1[0] && other.is_empty());
+    redis.must_be_clean();
+    redis
+        .at(LATER)
+        .run(&format!("check --revert {undo} --yes"))
+        .exits(0);
+    assert!(all() == before);
+}

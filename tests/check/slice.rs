@@ -146,7 +146,10 @@ fn read_only(
     argv.extend(items.iter().map(String::as_str));
     let argv: Vec<&[u8]> = argv.iter().map(|word| word.as_bytes()).collect();
     match core.redis_words(&argv) {
-        Reply::List(rows) => Some(rows.iter().map(finding).collect()),
+        Reply::List(reply) => {
+            let (rows, _) = crate::support::check_calls::rows(&reply, items.len());
+            Some(rows.iter().map(finding).collect())
+        }
         Reply::Error(error) if error.contains("unknown command") => None,
         other => panic!("{kind} {name} answers {other:?}"),
     }

@@ -398,3 +398,40 @@ fn a_pipe_gets_the_number_of_jobs_ahead() {
         c	ahead	delaying	2 jobs are ahead of it	qless priority c --to N
     "#]]);
 }
+
+/// The facts about a queue are read once for up to 200 jobs.
+#[test]
+fn many_jobs_are_explained_together() {
+    let redis = Redis::start();
+    let line = |n: usize| {
+        format!(
+            "{{\"queue\":\"q{}\",\"klass\":\"K\",\"jid\":\"j{n}\"}}\n",
+            n % 3
+        )
+    };
+    let lines: String = (0..250).map(line).collect();
+    redis.qless().input(lines).run("put --from - -q").ok();
+    redis.qless().run("pause q1").ok();
+    redis.qless().run("recur put q1 K --every 1d --jid r").ok();
+    let mut jids: Vec<String> = (0..250).map(|n| format!("j{n}")).collect();
+    jids.splice(100..100, ["r".to_owned()]);
+    let before = redis.scripts_run();
+    let explained = redis
+        .qless()
+        .input(jids.join("\n"))
+        .run("explain - -o ndjson")
+        .ok();
+    // One call for the place of each job in its queue, and a few for each 200 jobs.
+    let calls = redis.scripts_run() - before;
+    assert!(calls < 265, "{calls}");
+    let shown: Vec<Value> = explained
+        .lines()
+        .map(|line| serde_json::from_str(line).unwrap())
+        .collect();
+    assert_eq!(shown.len(), 251);
+    for (jid, doc) in jids.iter().zip(&shown) {
+        assert_eq!(doc["jid"], jid.as_str());
+        let paused = doc["queue"] == "q1";
+        assert_eq!(doc["runnable"], !paused, "{doc}");
+    }
+}

@@ -10,15 +10,6 @@ use crate::support::redis::Redis;
 use crate::support::terminal::Terminal;
 use crate::support::text::words;
 
-/// Returns how many clients have a subscription.
-fn subscribers(redis: &Redis) -> usize {
-    let redis::Value::BulkString(list) = redis.send(&["CLIENT", "LIST"]) else {
-        panic!("CLIENT LIST has no text");
-    };
-    let list = String::from_utf8(list).unwrap();
-    list.lines().filter(|line| line.contains(" sub=1 ")).count()
-}
-
 #[track_caller]
 fn until(what: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(10);
@@ -31,7 +22,7 @@ fn until(what: impl Fn() -> bool) {
 /// Starts a command that waits, and returns when it has subscribed.
 fn waiting(redis: &Redis, line: &str) -> Running {
     let running = redis.qless().start(line);
-    until(|| subscribers(redis) == 1);
+    until(|| redis.subscribers() == 1);
     running
 }
 
@@ -234,8 +225,10 @@ fn a_job_that_expires_as_soon_as_it_is_complete_counts() {
 fn a_job_that_vanishes_without_an_event_is_gone() {
     let redis = Redis::start();
     redis.qless().run("put q K --jid a").ok();
+    let before = redis.scripts_run();
     let both = ["wait a", "wait a --allow-gone"].map(|line| redis.qless().start(line));
-    until(|| subscribers(&redis) == 2);
+    // Both have read the job.
+    until(|| redis.subscribers() == 2 && redis.scripts_run() >= before + 2);
     redis.send(&["DEL", "ql:j:a"]);
     let [strict, lenient] = both;
     strict
@@ -345,7 +338,7 @@ fn a_frozen_server_does_not_delay_the_end() {
     redis.qless().run("put q K --jid a").ok();
     let late = waiting(&redis, "wait a --deadline 1s");
     let stopped = redis.qless().start("wait a");
-    until(|| subscribers(&redis) == 2);
+    until(|| redis.subscribers() == 2);
     redis.freeze();
     let begun = Instant::now();
     late.end().exits(124);
@@ -370,7 +363,7 @@ fn many_jobs_take_one_subscription() {
         &format!("wait @{} --deadline 60s", list.path().display()),
     );
     redis.calls((0..20).map(|_| (2.0, ["pop", "q", "w", "100"].map(str::to_owned).to_vec())));
-    assert_eq!(subscribers(&redis), 1);
+    assert_eq!(redis.subscribers(), 1);
     redis.calls(jids.iter().map(|jid| {
         let words = ["complete", jid, "w", "q", "{}"];
         (3.0, words.map(str::to_owned).to_vec())

@@ -116,8 +116,8 @@ pub(crate) fn slice(
     name: &str,
     items: &[String],
 ) -> Vec<Finding> {
-    let now = now.to_string();
-    let mut found = Vec::new();
+    let time = now.to_string();
+    let (mut found, mut others) = (Vec::new(), Vec::new());
     let mut rest = items;
     while !rest.is_empty() {
         let part = &rest[..rest.len().min(200)];
@@ -126,7 +126,7 @@ pub(crate) fn slice(
         let name = name_bytes(name);
         let mut argv: Vec<&[u8]> = vec![
             b"check.slice",
-            now.as_bytes(),
+            time.as_bytes(),
             mode.as_bytes(),
             findings.as_bytes(),
             run.as_bytes(),
@@ -136,6 +136,7 @@ pub(crate) fn slice(
         argv.extend(bytes.iter().map(Vec::as_slice));
         match core.call(&argv) {
             Ok(reply) => {
+                others.extend(misplaced(reply.list()));
                 let (rows, judged) = rows(reply.list(), part.len());
                 found.extend(rows.iter().map(finding));
                 rest = &rest[judged..];
@@ -143,16 +144,39 @@ pub(crate) fn slice(
             Err(error) => panic!("check.slice {mode} {kind} {part:?} says {error}"),
         }
     }
+    if !others.is_empty() {
+        found.extend(slice(core, now, mode, findings, "group", name, &others));
+    }
     found
 }
 
 /// The findings of a reply, and the number of items that the call judged.
 pub(crate) fn rows(rows: &[Reply], asked: usize) -> (&[Reply], usize) {
     match rows.split_last() {
-        Some((last, rows)) if last.list().len() == 1 => {
+        Some((last, rows)) if has_count(last) => {
             (rows, last.list()[0].text().parse().expect("a number"))
         }
         _ => (rows, asked),
+    }
+}
+
+/// Whether a row begins with a number of items, not with the id of a finding.
+fn has_count(row: &Reply) -> bool {
+    let first = row.list().first();
+    first.is_some_and(|word| {
+        word.text()
+            .starts_with(|letter: char| letter.is_ascii_digit())
+    })
+}
+
+/// The jobs that a call about entries leaves to be judged one by one.
+pub(crate) fn misplaced(rows: &[Reply]) -> Vec<String> {
+    match rows.last() {
+        Some(last) if has_count(last) => {
+            let jids = last.list()[1..].iter();
+            jids.map(|jid| jid.text().to_owned()).collect()
+        }
+        _ => Vec::new(),
     }
 }
 

@@ -125,6 +125,15 @@ impl Redis {
         calls.sum()
     }
 
+    /// Returns how many clients have a subscription.
+    pub fn subscribers(&self) -> usize {
+        let redis::Value::BulkString(list) = self.send(&["CLIENT", "LIST"]) else {
+            panic!("CLIENT LIST has no text");
+        };
+        let list = String::from_utf8(list).unwrap();
+        list.lines().filter(|line| line.contains(" sub=1 ")).count()
+    }
+
     /// Makes many calls of the core in few round trips: the time, then the arguments of each.
     pub fn calls<W: AsRef<str>>(&self, calls: impl IntoIterator<Item = (f64, Vec<W>)>) {
         let mut connection = self.connection();

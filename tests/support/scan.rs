@@ -10,7 +10,9 @@ use qless::internals::scan::{ScanCounts, Scope, Sink, run_in};
 use qless::internals::verdict::{ItemKind, Location};
 use qless::internals::{Core as Plain, Settings};
 
-use super::check_calls::{DEFERRED, DEFERRED_KINDS, Finding, describe_all, finding, same};
+use super::check_calls::{
+    DEFERRED, DEFERRED_KINDS, Finding, describe_all, finding, misplaced, name_bytes, rows, same,
+};
 use super::core::Core;
 
 /// A table large enough for a scan in one pass.
@@ -155,18 +157,28 @@ fn verify(
     findings: &str,
     scanned: &[(Location, Vec<Name>)],
 ) -> Vec<Finding> {
-    let now = now.to_string();
+    let time = now.to_string();
     let mut found: Vec<Finding> = Vec::new();
+    let mut others: Vec<(Location, Vec<Name>)> = Vec::new();
     for (place, items) in scanned {
         let (kind, name) = match place.kind {
             ItemKind::Cycle => (ItemKind::Cycle, &b""[..]),
             kind => (kind, place.name.as_bytes()),
         };
-        let mut argv: Vec<&[u8]> = vec![b"check.slice", now.as_bytes(), b"look"];
+        let mut argv: Vec<&[u8]> = vec![b"check.slice", time.as_bytes(), b"look"];
         argv.extend([findings.as_bytes(), b"", kind.word().as_bytes(), name]);
         argv.extend(items.iter().map(Name::as_bytes));
-        let rows = core.call(&argv).expect("check.slice");
-        found.extend(rows.list().iter().map(finding));
+        let reply = core.call(&argv).expect("check.slice");
+        found.extend(rows(reply.list(), items.len()).0.iter().map(finding));
+        let jids = misplaced(reply.list());
+        if !jids.is_empty() {
+            let group = Location::new(ItemKind::Group, place.name.clone());
+            let bytes = jids.iter().map(|jid| Name::from(name_bytes(jid)));
+            others.push((group, bytes.collect()));
+        }
+    }
+    if !others.is_empty() {
+        found.extend(verify(core, now, findings, &others));
     }
     found
 }

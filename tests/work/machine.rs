@@ -342,6 +342,7 @@ fn a_process_is_gone_before_another_worker_may_get_its_job() {
     expect![""].assert_eq(&worker.at(69.0, ended(0, 0)));
     expect![[r#"
         * ConnectionBack { after: 41.0 }
+        release: a
         turn: [] pop 1 from q:1
     "#]]
     .assert_eq(&worker.at(71.0, extended(&[131.0])));

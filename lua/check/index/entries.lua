@@ -1,7 +1,8 @@
 -- Checks entries of a failure list by position. Entries that do not belong there are removed together, in
 -- one pass over the list.
 -- Takes: where blocks of 50 entries begin, counted from the end of the list, in ascending order
--- Returns: the number of blocks that were judged before they cost too much
+-- Returns: the number of blocks that were judged before they cost too much; jobs that failed in another
+--   group, to be judged one by one, because each requires searches
 -- Refuses: positions that are not whole numbers
 return function(c, group)
   local key, strays, misplaced = Keys.group .. group, {}, {}
@@ -19,7 +20,7 @@ return function(c, group)
     elseif what == 'type' then
       c.wrong_type(Keys.job .. jid, 'hash')
     elseif what == 'job' and c.need('judge/failure')(j) ~= group then
-      misplaced[#misplaced + 1] = j
+      misplaced[#misplaced + 1] = jid
     end
   end
 
@@ -60,12 +61,7 @@ return function(c, group)
     end
     remove(length)
     c.flush()
-    for i = 1, #misplaced do
-      if c.refused or i > 1 and c.cost > 4000 then return judged end
-      c.need('judge/failed')(misplaced[i], group)
-      c.flush()
-    end
     if not c.refused then c.need('index/failures')(group) end
-    return judged
+    return judged, misplaced
   end
 end

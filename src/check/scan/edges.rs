@@ -5,6 +5,7 @@ use crate::core::script::keys::{Companion, Family};
 use crate::error::Error;
 use crate::model::verdict::ItemKind;
 
+use super::ahead::Replies;
 use super::unmatched::Side;
 use super::{Known, Scanner};
 
@@ -17,6 +18,22 @@ pub(super) const SETS_PER_READ: usize = 24;
 /// The core verifies a job with up to this number of edges.
 const MAX_EDGES: usize = 1000;
 
+/// The sets of edges of jobs.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum EdgeSets {
+    Dependencies,
+    Dependents,
+}
+
+impl EdgeSets {
+    fn companion(self) -> Companion {
+        match self {
+            EdgeSets::Dependencies => Companion::Dependencies,
+            EdgeSets::Dependents => Companion::Dependents,
+        }
+    }
+}
+
 impl Scanner<'_> {
     /// Returns the hash of the dependency of `y` on `x`.
     pub(super) fn hash_edge(&self, y: &[u8], x: &[u8]) -> u64 {
@@ -24,97 +41,89 @@ impl Scanner<'_> {
         self.salt.entry(place, y, 0)
     }
 
-    /// Scans the dependencies of jobs.
-    pub(super) fn read_dependencies(&mut self, jids: &[Vec<u8>]) -> Result<(), Error> {
-        for jids in jids.chunks(self.pages(SETS_PER_READ)) {
-            let page = self.page(jids.len());
-            let mut reads = Vec::with_capacity(jids.len() * 2);
-            for y in jids {
-                let own = self.keys.companion(Companion::Dependencies, y);
-                reads.push(Read::members(&own, START, page));
-                reads.push(Read::fields(&self.keys.job(y), &self.state_fields));
+    /// Returns the reads of a set of each job, and of the job's state.
+    pub(super) fn edge_reads(&self, of: EdgeSets, jids: &[Vec<u8>]) -> Vec<Read> {
+        let page = self.page(jids.len());
+        let mut reads = Vec::with_capacity(jids.len() * 2);
+        for jid in jids {
+            let own = self.keys.companion(of.companion(), jid);
+            reads.push(Read::members(&own, START, page));
+            reads.push(Read::fields(&self.keys.job(jid), &self.state_fields));
+        }
+        reads
+    }
+
+    /// Examines the dependencies of jobs.
+    pub(super) fn examine_dependencies(
+        &mut self,
+        jids: &[Vec<u8>],
+        mut replies: Replies,
+    ) -> Result<(), Error> {
+        let first_pass = self.first_pass;
+        for y in jids {
+            let (page, state) = (replies.next(), replies.next());
+            let (missing, state) = job_state(state);
+            let in_depends = state.as_deref() == Some(b"depends");
+            let mut is_candidate = !in_depends;
+            let key = self.keys.companion(Companion::Dependencies, y);
+            if missing {
+                self.add_key(&key)?;
             }
-            let mut replies = self.read_all(reads)?.into_iter();
-            for y in jids {
-                let (page, state) = (replies.next(), replies.next());
-                let (missing, state) = job_state(state);
-                let in_depends = state.as_deref() == Some(b"depends");
-                let mut is_candidate = !in_depends;
-                let first_pass = self.first_pass;
-                if missing {
-                    self.add_key(&self.keys.companion(Companion::Dependencies, y))?;
+            let mut count = 0;
+            let page = page.unwrap_or(ReadReply::Wrong);
+            self.each_edge_page(&key, page, |scanner, members| {
+                count += members.len();
+                for x in members {
+                    is_candidate |= x == *y;
+                    let hash = scanner.hash_edge(y, &x);
+                    scanner.unmatched.match_pair(hash, Side::Upper);
+                    if missing && first_pass {
+                        scanner.add_candidate(ItemKind::Job, b"", &x)?;
+                    }
+                    if in_depends && first_pass && x != *y {
+                        scanner.cycles.add(&scanner.salt, y, &x);
+                    }
                 }
-                let mut count = 0;
-                let key = self.keys.companion(Companion::Dependencies, y);
-                self.each_edge_page(
-                    &key,
-                    page.unwrap_or(ReadReply::Wrong),
-                    |scanner, members| {
-                        count += members.len();
-                        for x in members {
-                            is_candidate |= x == *y;
-                            scanner
-                                .unmatched
-                                .match_pair(scanner.hash_edge(y, &x), Side::Upper);
-                            if missing && first_pass {
-                                scanner.add_candidate(ItemKind::Job, b"", &x)?;
-                            }
-                            if in_depends && scanner.first_pass && x != *y {
-                                scanner.cycles.add(&scanner.salt, y, &x);
-                            }
-                        }
-                        Ok(())
-                    },
-                )?;
-                if (is_candidate || count > MAX_EDGES) && first_pass {
-                    self.add_candidate(ItemKind::Job, b"", y)?;
-                }
+                Ok(())
+            })?;
+            if (is_candidate || count > MAX_EDGES) && first_pass {
+                self.add_candidate(ItemKind::Job, b"", y)?;
             }
         }
         Ok(())
     }
 
-    /// Scans the dependents of jobs.
-    pub(super) fn read_dependents(&mut self, jids: &[Vec<u8>]) -> Result<(), Error> {
-        for jids in jids.chunks(self.pages(SETS_PER_READ)) {
-            let page = self.page(jids.len());
-            let mut reads = Vec::with_capacity(jids.len() * 2);
-            for x in jids {
-                let own = self.keys.companion(Companion::Dependents, x);
-                reads.push(Read::members(&own, START, page));
-                reads.push(Read::fields(&self.keys.job(x), &self.state_fields));
+    /// Examines the dependents of jobs.
+    pub(super) fn examine_dependents(
+        &mut self,
+        jids: &[Vec<u8>],
+        mut replies: Replies,
+    ) -> Result<(), Error> {
+        let first_pass = self.first_pass;
+        for x in jids {
+            let (page, state) = (replies.next(), replies.next());
+            let (missing, state) = job_state(state);
+            let key = self.keys.companion(Companion::Dependents, x);
+            if missing {
+                self.add_key(&key)?;
             }
-            let mut replies = self.read_all(reads)?.into_iter();
-            for x in jids {
-                let (page, state) = (replies.next(), replies.next());
-                let (missing, state) = job_state(state);
-                let first_pass = self.first_pass;
-                if missing {
-                    self.add_key(&self.keys.companion(Companion::Dependents, x))?;
+            // A dependent of such a job is wrong, or worth a report.
+            let finished = missing || matches!(state.as_deref(), Some(b"complete" | b"failed"));
+            let mut count = 0;
+            let page = page.unwrap_or(ReadReply::Wrong);
+            self.each_edge_page(&key, page, |scanner, members| {
+                count += members.len();
+                for y in members {
+                    let hash = scanner.hash_edge(&y, x);
+                    scanner.unmatched.match_pair(hash, Side::Lower);
+                    if finished && first_pass {
+                        scanner.add_candidate(ItemKind::Job, b"", &y)?;
+                    }
                 }
-                // A dependent of such a job is wrong, or worth a report.
-                let finished = missing || matches!(state.as_deref(), Some(b"complete" | b"failed"));
-                let mut count = 0;
-                let key = self.keys.companion(Companion::Dependents, x);
-                self.each_edge_page(
-                    &key,
-                    page.unwrap_or(ReadReply::Wrong),
-                    |scanner, members| {
-                        count += members.len();
-                        for y in members {
-                            scanner
-                                .unmatched
-                                .match_pair(scanner.hash_edge(&y, x), Side::Lower);
-                            if finished && first_pass {
-                                scanner.add_candidate(ItemKind::Job, b"", &y)?;
-                            }
-                        }
-                        Ok(())
-                    },
-                )?;
-                if first_pass && (finished || count > MAX_EDGES) {
-                    self.add_candidate(ItemKind::Job, b"", x)?;
-                }
+                Ok(())
+            })?;
+            if first_pass && (finished || count > MAX_EDGES) {
+                self.add_candidate(ItemKind::Job, b"", x)?;
             }
         }
         Ok(())

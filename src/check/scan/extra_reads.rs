@@ -5,6 +5,7 @@ use crate::core::script::keys::{Companion, QueueSet};
 use crate::error::Error;
 use crate::model::verdict::ItemKind;
 
+use super::ahead::Replies;
 use super::jobs::{Job, MAX_LOCK};
 use super::set::{class, instant};
 use super::{Scanner, validate};
@@ -28,20 +29,27 @@ pub(super) enum ExtraRead {
 }
 
 impl Scanner<'_> {
-    /// Reads what else is needed to examine jobs.
-    pub(super) fn read_more(&mut self, mut jobs: Vec<Job>) -> Result<(), Error> {
+    /// Returns the reads of what else is needed to examine jobs.
+    pub(super) fn open_job_reads(&self, jobs: &[Job]) -> Vec<Read> {
         let reads = jobs.iter().flat_map(|job| {
             let read = |extra: &ExtraRead| self.extra_read(job, *extra);
             job.extra_reads.iter().map(read)
         });
-        let reads: Vec<Read> = reads.collect();
-        let mut replies = self.read_all(reads)?.into_iter();
-        for job in &mut jobs {
+        reads.collect()
+    }
+
+    /// Examines jobs with the replies to [`Scanner::open_job_reads`].
+    pub(super) fn examine_open_jobs(
+        &mut self,
+        jobs: Vec<Job>,
+        mut replies: Replies,
+    ) -> Result<(), Error> {
+        for mut job in jobs {
             for extra in std::mem::take(&mut job.extra_reads) {
                 let reply = replies.next().unwrap_or(ReadReply::Wrong);
-                self.apply_reply(job, extra, reply)?;
+                self.apply_reply(&mut job, extra, reply)?;
             }
-            self.add_job(job)?;
+            self.add_job(&job)?;
         }
         Ok(())
     }

@@ -72,7 +72,7 @@ impl Scanner<'_> {
             ItemKind::Locks | ItemKind::Worker => instant(score),
             _ => 0,
         };
-        let hash = self.hash_entry(set.kind, &set.name, member, number);
+        let hash = self.salt.entry(set.location, member, number);
         if self.rescanning {
             if self.unmatched.contains(hash, Side::Entry) {
                 self.unmatched.match_entry(hash);

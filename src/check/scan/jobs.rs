@@ -1,11 +1,12 @@
 //! Jobs: their fields, and the index entries that match them.
 
-use crate::core::api::read::{Read, ReadReply, ReadsAhead};
+use crate::core::api::read::{Read, ReadReply};
 use crate::core::script::keys::Companion;
 use crate::error::Error;
 use crate::model::verdict::{ItemKind, Location};
 use crate::name::Name;
 
+use super::ahead::Replies;
 use super::extra_reads::ExtraRead;
 use super::set::{class, instant};
 use super::unmatched::{Match, Side};
@@ -37,7 +38,7 @@ pub(super) const FIELDS: [&str; 17] = [
 const MAX_JOBS: usize = 256;
 
 /// Target size of the jobs read in one round trip.
-const TARGET_BYTES: u64 = 1 << 20;
+const TARGET_BYTES: u64 = 1 << 19;
 
 /// Maximum number of history entries read.
 const MAX_ENTRIES: usize = 1000;
@@ -50,17 +51,6 @@ const MAX_HISTORY_BYTES: usize = 1_000_000;
 
 /// A lock that expires later than this is implausible, in seconds.
 pub(super) const MAX_LOCK: f64 = 8_640_000.0;
-
-/// Maximum number of reads of jobs that are on their way: the server works on one while the reply
-/// to another is examined.
-pub(super) const MAX_AHEAD: usize = 2;
-
-/// Jobs whose reads were sent.
-#[derive(Debug)]
-pub(super) struct JobsAhead {
-    jids: Vec<Vec<u8>>,
-    reads: ReadsAhead,
-}
 
 /// A job, and what else has to be read about it.
 #[derive(Debug, Default)]
@@ -81,64 +71,28 @@ pub(super) struct Job {
 }
 
 impl Scanner<'_> {
-    /// Scans jobs. Up to [`MAX_AHEAD`] reads stay on their way until further jobs come, or until
-    /// [`Scanner::finish_jobs`].
-    pub(super) fn scan_jobs(&mut self, jids: Vec<Vec<u8>>) -> Result<(), Error> {
-        self.next_jobs.extend(jids);
-        if self.max_ahead == 0 {
-            return self.finish_jobs();
-        }
-        while self.next_jobs.len() >= self.jobs_per_read() {
-            self.send_jobs();
-            if self.jobs_ahead.len() > self.max_ahead {
-                self.examine_oldest()?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Scans the jobs that are left.
-    pub(super) fn finish_jobs(&mut self) -> Result<(), Error> {
-        while !self.next_jobs.is_empty() {
-            self.send_jobs();
-        }
-        while !self.jobs_ahead.is_empty() {
-            self.examine_oldest()?;
-        }
-        Ok(())
-    }
-
-    /// Sends the reads of the next jobs.
-    fn send_jobs(&mut self) {
-        let count = self.jobs_per_read().min(self.next_jobs.len());
-        let jids: Vec<Vec<u8>> = self.next_jobs.drain(..count).collect();
-        let reads = self.core.send_reads(self.now, self.job_reads(&jids));
-        self.jobs_ahead.push_back(JobsAhead { jids, reads });
-    }
-
-    /// Examines the jobs whose reads were sent first.
-    fn examine_oldest(&mut self) -> Result<(), Error> {
-        let Some(JobsAhead { jids, reads }) = self.jobs_ahead.pop_front() else {
-            return Ok(());
-        };
-        let mut replies = self.core.take_reads(self.now, reads)?.into_iter();
-        let mut open = Vec::new();
-        for jid in &jids {
+    /// Examines jobs with the replies to [`Scanner::job_reads`].
+    pub(super) fn examine_jobs(
+        &mut self,
+        jids: &[Vec<u8>],
+        mut replies: Replies,
+    ) -> Result<(), Error> {
+        for jid in jids {
             let (Some(fields), Some(history)) = (replies.next(), replies.next()) else {
                 return Err(Error::internal("a read without outcome"));
             };
             let job = self.examine_job(jid, fields, &history)?;
             match job {
-                Some(job) if !job.extra_reads.is_empty() => open.push(job),
+                Some(job) if !job.extra_reads.is_empty() => self.read_more(job),
                 Some(job) => self.add_job(&job)?,
                 None => {}
             }
         }
-        self.read_more(open)
+        Ok(())
     }
 
     /// Returns the reads of hash and history of each job.
-    fn job_reads(&self, jids: &[Vec<u8>]) -> Vec<Read> {
+    pub(super) fn job_reads(&self, jids: &[Vec<u8>]) -> Vec<Read> {
         let mut reads = Vec::with_capacity(jids.len() * 2);
         for jid in jids {
             let job = self.keys.job(jid);
@@ -153,7 +107,7 @@ impl Scanner<'_> {
     }
 
     /// Returns the number of jobs to read together: fewer if they are large.
-    fn jobs_per_read(&self) -> usize {
+    pub(super) fn jobs_per_read(&self) -> usize {
         let (bytes, jobs) = self.weight;
         match jobs {
             0 => 8,

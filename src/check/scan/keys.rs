@@ -31,7 +31,7 @@ impl Scanner<'_> {
     pub(super) fn scan_keys(&mut self) -> Result<(), Error> {
         let pattern = format!("{}*", self.keys.prefix);
         self.each_key_page(pattern.as_bytes(), |scanner, keys| scanner.scan_page(&keys))?;
-        self.finish_jobs()
+        self.finish_reads()
     }
 
     /// Calls `each` with all keys that match a pattern, page by page.
@@ -82,9 +82,7 @@ impl Scanner<'_> {
             self.counts.keys += keys.len() as u64;
             self.counts.jobs += page.jobs.len() as u64;
         }
-        self.scan_jobs(page.jobs)?;
-        self.read_dependencies(&page.with_dependencies)?;
-        self.read_dependents(&page.with_dependents)?;
+        self.scan_ahead(page.jobs, page.with_dependencies, page.with_dependents)?;
         self.scan_templates(&page.templates)?;
         for (kind, name) in &page.maybe_unlisted {
             self.scan_unlisted(*kind, name)?;

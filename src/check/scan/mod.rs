@@ -7,6 +7,7 @@
 //! stays cheap"). If the table is too small, the scan begins again for the rest of the entries. The
 //! memory is bounded, whatever the size of the database.
 
+mod ahead;
 mod cycles;
 pub mod deferred;
 mod edges;
@@ -22,7 +23,7 @@ mod templates;
 mod unmatched;
 pub mod validate;
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashMap, HashSet};
 
 use crate::clock::moment::Moment;
 use crate::core::api::read::{Fields, PAGE, Read, ReadReply};
@@ -32,8 +33,8 @@ use crate::error::{Error, Kind as Fault};
 use crate::model::verdict::{ItemKind, Location};
 use crate::name::Name;
 
+use ahead::Pipeline;
 use cycles::Cycles;
-use jobs::JobsAhead;
 use tally::Tally;
 use unmatched::{Match, Salt, Unmatched};
 
@@ -202,10 +203,8 @@ struct Scanner<'a> {
     job_fields: Fields,
     template_fields: Fields,
     state_fields: Fields,
-    /// Jobs whose reads are not sent yet, and those whose reads are on their way.
-    next_jobs: Vec<Vec<u8>>,
-    jobs_ahead: VecDeque<JobsAhead>,
-    /// Maximum number of reads on their way: none if the pace is slow.
+    pipeline: Pipeline,
+    /// Maximum number of requests on their way: none if the pace is slow.
     max_ahead: usize,
     /// Bytes and number of the jobs read.
     weight: (u64, u64),
@@ -220,7 +219,7 @@ impl<'a> Scanner<'a> {
         sink: &'a mut dyn Sink,
     ) -> Scanner<'a> {
         let max_ahead = match sink.max_batch() {
-            usize::MAX => jobs::MAX_AHEAD,
+            usize::MAX => ahead::MAX_AHEAD,
             _ => 0,
         };
         Scanner {
@@ -249,8 +248,7 @@ impl<'a> Scanner<'a> {
             job_fields: Fields::new(&jobs::FIELDS),
             template_fields: Fields::new(&templates::FIELDS),
             state_fields: Fields::new(&edges::FIELDS),
-            next_jobs: Vec::new(),
-            jobs_ahead: VecDeque::new(),
+            pipeline: Pipeline::default(),
             max_ahead,
             weight: (0, 0),
             counts: ScanCounts::default(),

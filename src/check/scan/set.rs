@@ -7,7 +7,9 @@
 //! member of the page before, its witness. Failure lists grow at the front (`core.md` 3.1), where the
 //! scan begins, and are counted from the end, so they need no witness.
 
-use crate::core::api::read::{Read, ReadReply, START};
+use std::collections::VecDeque;
+
+use crate::core::api::read::{Read, ReadReply, ReadsAhead, START};
 use crate::core::script::keys::QueueSet;
 use crate::error::Error;
 use crate::model::verdict::ItemKind;
@@ -26,6 +28,8 @@ pub(super) struct Set {
     pub kind: ItemKind,
     pub name: Vec<u8>,
     pub key: Vec<u8>,
+    /// The salted hash of kind and name.
+    pub location: u64,
     /// Whether each entry is read with its score.
     pub scored: bool,
     cursor: Cursor,
@@ -100,6 +104,7 @@ impl Scanner<'_> {
             kind,
             name: name.to_vec(),
             key,
+            location: self.salt.location(kind as u8, name),
             scored: matches!(kind, ItemKind::Locks | ItemKind::Worker | ItemKind::Recur),
             cursor: match kind {
                 ItemKind::Group => Cursor::List(None),
@@ -111,23 +116,51 @@ impl Scanner<'_> {
         }
     }
 
-    /// Scans sets; the first pages of several sets together.
+    /// Scans sets; the first pages of several sets together, the others one by one. The server reads
+    /// further pages while one is examined.
     pub(super) fn scan_sets(&mut self, sets: &mut [Set]) -> Result<(), Error> {
         for sets in sets.chunks_mut(self.pages(SETS_PER_READ)) {
-            self.read_next_pages(sets)?;
-            for set in sets {
-                while !matches!(set.cursor, Cursor::Done) {
-                    self.read_next_pages(std::slice::from_mut(set))?;
+            self.begin_sets(sets)?;
+            let long = |at: &usize| !matches!(sets[*at].cursor, Cursor::Done);
+            let mut open: VecDeque<usize> = (0..sets.len()).filter(long).collect();
+            let mut sent = VecDeque::new();
+            loop {
+                while sent.len() < self.max_ahead.max(1)
+                    && let Some(at) = open.pop_front()
+                {
+                    sent.push_back((at, self.send_page(&sets[at])));
+                }
+                let Some((at, reads)) = sent.pop_front() else {
+                    break;
+                };
+                let replies = self.core.take_reads(self.now, reads)?;
+                let set = &mut sets[at];
+                let read = set.member_count(&replies);
+                let entries = set.take(replies, self.page(1) as i64);
+                let more = !matches!(set.cursor, Cursor::Done);
+                if more && self.max_ahead > 0 {
+                    sent.push_back((at, self.send_page(set)));
+                }
+                self.add_entries(set, entries)?;
+                self.sink.members_read(self.core, read)?;
+                if more && self.max_ahead == 0 {
+                    open.push_front(at);
                 }
             }
         }
         Ok(())
     }
 
-    /// Reads the next page of each set.
-    fn read_next_pages(&mut self, sets: &mut [Set]) -> Result<(), Error> {
-        let page = self.page(sets.len());
-        let asks: Vec<Vec<Read>> = sets.iter().map(|set| set.reads(page as i64)).collect();
+    /// Sends the reads of the next page of a set.
+    fn send_page(&mut self, set: &Set) -> ReadsAhead {
+        let reads = set.reads(self.page(1) as i64);
+        self.core.send_reads(self.now, reads)
+    }
+
+    /// Reads the first page of each set.
+    fn begin_sets(&mut self, sets: &mut [Set]) -> Result<(), Error> {
+        let page = self.page(sets.len()) as i64;
+        let asks: Vec<Vec<Read>> = sets.iter().map(|set| set.reads(page)).collect();
         let counts: Vec<usize> = asks.iter().map(Vec::len).collect();
         let mut replies = self
             .read_all(asks.into_iter().flatten().collect())?
@@ -136,19 +169,25 @@ impl Scanner<'_> {
         for (set, count) in sets.iter_mut().zip(counts) {
             let replies: Vec<ReadReply> = replies.by_ref().take(count).collect();
             read += set.member_count(&replies);
-            let Some(entries) = set.take(replies, page as i64) else {
-                let key = set.key.clone();
-                self.add_key(&key)?;
-                continue;
-            };
-            // The number of entries of the list behind the current one.
-            let mut behind = set.behind.unwrap_or(entries.len() as u64);
-            for (member, score) in entries {
-                behind = behind.saturating_sub(1);
-                self.add_entry(set, &member, score.unwrap_or(f64::NAN), behind)?;
-            }
+            let entries = set.take(replies, page);
+            self.add_entries(set, entries)?;
         }
         self.sink.members_read(self.core, read)
+    }
+
+    /// Adds the entries of a page. `None` if the key has a wrong type.
+    fn add_entries(&mut self, set: &mut Set, entries: Option<Vec<Entry>>) -> Result<(), Error> {
+        let Some(entries) = entries else {
+            let key = set.key.clone();
+            return self.add_key(&key);
+        };
+        // The number of entries of the list behind the current one.
+        let mut behind = set.behind.unwrap_or(entries.len() as u64);
+        for (member, score) in entries {
+            behind = behind.saturating_sub(1);
+            self.add_entry(set, &member, score.unwrap_or(f64::NAN), behind)?;
+        }
+        Ok(())
     }
 }
 

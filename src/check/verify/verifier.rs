@@ -170,8 +170,8 @@ impl Verifier {
 
     /// Has all waiting candidates verified.
     fn verify_all(&mut self, core: &mut Core) -> Result<(), Error> {
-        let locations: Vec<Location> = self.candidates.keys().cloned().collect();
-        for location in locations {
+        // Blocks of failure lists lead to further candidates.
+        while let Some(location) = self.candidates.keys().next().cloned() {
             self.verify(core, &location)?;
         }
         Ok(())
@@ -276,6 +276,10 @@ impl Verifier {
                 .measure(location.kind, reply.verified, took);
         }
         self.sort_verdicts(core, location, items, reply.verdicts)?;
+        let group = Location::new(ItemKind::Group, location.name.clone());
+        for jid in reply.misplaced {
+            self.candidate(core, &group, jid)?;
+        }
         Ok(reply.verified)
     }
 

@@ -55,7 +55,9 @@ impl Core {
         items: &[Name],
     ) -> Result<RepairReply, Error> {
         let (reply, repeated) = self.check_slice(now, "mend", findings, run, location, items)?;
-        let SliceReply { verdicts, verified } = reply;
+        let SliceReply {
+            verdicts, verified, ..
+        } = reply;
         Ok(RepairReply {
             verdicts,
             verified,
@@ -81,13 +83,18 @@ impl Core {
         let call = call.args(words).arg(&location.name).args(items);
         let reply = self.reply(now, call)?;
         let mut rows = reply::list(reply.result?)?;
-        let verified = match rows.pop_if(|row| matches!(row, Value::Array(row) if row.len() == 1)) {
-            Some(row) => verified(row)?,
-            None => items.len(),
+        let (verified, misplaced) = match rows.pop_if(|row| is_count(row)) {
+            Some(row) => count_and_jobs(row)?,
+            None => (items.len(), Vec::new()),
         };
         let verdicts = rows.into_iter().map(|row| verdict(row, location, items));
         let verdicts = verdicts.collect::<Result<_, _>>()?;
-        Ok((SliceReply { verdicts, verified }, reply.repeated))
+        let slice = SliceReply {
+            verdicts,
+            verified,
+            misplaced,
+        };
+        Ok((slice, reply.repeated))
     }
 
     /// Reverts changes of repairs, newest first, if nothing has changed since. Returns the numbers of
@@ -250,11 +257,22 @@ impl Core {
     }
 }
 
-/// Reads the row that ends the reply of a call that ended early: the number of items verified.
-fn verified(row: Value) -> Result<usize, Error> {
-    let count = reply::list(row)?.pop().map(reply::bytes).transpose()?;
-    let count = count.and_then(|count| std::str::from_utf8(&count).ok()?.parse().ok());
-    count.ok_or_else(|| reply::unexpected("a number of items"))
+/// Whether a row begins with a number of items. The others begin with the id of a finding.
+fn is_count(row: &Value) -> bool {
+    let Value::Array(row) = row else {
+        return false;
+    };
+    matches!(row.first(), Some(Value::BulkString(word)) if word.first().is_some_and(u8::is_ascii_digit))
+}
+
+/// Reads the row that may end a reply: the number of items verified, and the jobs that have to be
+/// verified one by one.
+fn count_and_jobs(row: Value) -> Result<(usize, Vec<Name>), Error> {
+    let mut jobs = reply::names(row)?.into_iter();
+    let count = jobs.next();
+    let count = count.and_then(|count| count.as_str()?.parse().ok());
+    let count = count.ok_or_else(|| reply::unexpected("a number of items"))?;
+    Ok((count, jobs.collect()))
 }
 
 /// Reads a verdict about `items`: id, item, outcome, detail, then its changes.

@@ -4,6 +4,7 @@
 //! Unix sockets and the handshake of TLS have no timeout of their own, and a server that sends byte
 //! by byte never runs into a read timeout. After any fault the connection is dropped.
 
+use std::collections::VecDeque;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender, SyncSender};
@@ -195,16 +196,7 @@ impl Connection {
             let Some(mut stream) = stream else {
                 return;
             };
-            for request in inbox {
-                if request.listens {
-                    return listen(&mut stream, &request, &outbox);
-                }
-                let response = exchange(&mut stream, &request);
-                let broken = response.fault.is_some();
-                if outbox.send(response).is_err() || broken {
-                    return;
-                }
-            }
+            serve(&mut stream, &inbox, &outbox);
         });
         let connection = Connection {
             requests,
@@ -307,13 +299,61 @@ fn connect(address: &Address, tls: Option<&TlsClient>, deadline: Instant) -> Res
     Err(fault)
 }
 
-/// Sends the commands and reads their replies. The socket has no timeout: the caller waits no longer
-/// than the deadline anyhow, and with a timeout a read would end in `EINTR` when the process is
-/// stopped and continued (Ctrl-Z, `fg`).
-fn exchange(stream: &mut Stream, request: &Request) -> Response {
-    let mut replies = Vec::with_capacity(request.bytes.commands);
-    let fault = send_and_receive(stream, request, &mut replies).err();
-    let fault = fault.map(|fault| match fault {
+/// A request that was sent.
+struct Sent {
+    /// The number of its commands.
+    commands: usize,
+    result: Result<(), Fault>,
+}
+
+/// Sends requests and reads their replies, until the connection breaks or is no longer used. All
+/// requests that are there are sent first, so that the server always has the next one.
+fn serve(stream: &mut Stream, inbox: &Receiver<Request>, outbox: &SyncSender<Response>) {
+    let mut sent: VecDeque<Sent> = VecDeque::new();
+    loop {
+        let next = match sent.is_empty() {
+            true => inbox.recv().ok(),
+            false => inbox.try_recv().ok(),
+        };
+        match next {
+            Some(request) if request.listens => return listen(stream, &request, outbox),
+            Some(request) => {
+                sent.push_back(send(stream, request));
+                continue;
+            }
+            None => {}
+        }
+        let Some(oldest) = sent.pop_front() else {
+            return;
+        };
+        let response = receive(stream, oldest);
+        let broken = response.fault.is_some();
+        if outbox.send(response).is_err() || broken {
+            return;
+        }
+    }
+}
+
+/// Sends commands, unless their time is over.
+fn send(stream: &mut Stream, request: Request) -> Sent {
+    let result = match request.deadline <= Instant::now() {
+        true => Err(Fault::TimedOut),
+        false => stream.send(&request.bytes.bytes),
+    };
+    let commands = request.bytes.commands;
+    Sent { commands, result }
+}
+
+/// Reads the replies to commands. The socket has no timeout: the caller waits no longer than the
+/// deadline anyhow, and with a timeout a read would end in `EINTR` when the process is stopped and
+/// continued (Ctrl-Z, `fg`).
+fn receive(stream: &mut Stream, sent: Sent) -> Response {
+    let mut replies = Vec::with_capacity(sent.commands);
+    let mut result = sent.result;
+    while result.is_ok() && replies.len() < sent.commands {
+        result = stream.receive().map(|reply| replies.push(reply));
+    }
+    let fault = result.err().map(|fault| match fault {
         Fault::Unreachable(..) => Fault::Closed,
         fault => fault,
     });
@@ -338,19 +378,4 @@ fn listen(stream: &mut Stream, request: &Request, outbox: &SyncSender<Response>)
         // The caller may have dropped the connection.
         _ = outbox.send(Response::broken(fault));
     }
-}
-
-fn send_and_receive(
-    stream: &mut Stream,
-    request: &Request,
-    replies: &mut Vec<Value>,
-) -> Result<(), Fault> {
-    if request.deadline <= Instant::now() {
-        return Err(Fault::TimedOut);
-    }
-    stream.send(&request.bytes.bytes)?;
-    while replies.len() < request.bytes.commands {
-        replies.push(stream.receive()?);
-    }
-    Ok(())
 }

@@ -17,6 +17,7 @@ mod refusal;
 mod replicas;
 pub(crate) mod reply;
 mod request;
+mod resp;
 mod retry_policy;
 pub(crate) mod rights;
 mod round;

@@ -1,25 +1,27 @@
 //! The bytes of a connection: a socket, or TLS on top of it; and the replies that they make up.
 
-use std::io::{self, Read, Write};
+use std::io::{self, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use redis::Value;
 use redis::io::tcp::socket2::{SockRef, TcpKeepalive};
-use redis::{ErrorKind, Parser, RedisError, Value};
 
 use super::connect::Fault;
+use super::resp::{self, Unread};
 use super::tls::{TlsClient, TlsStream};
 
 /// The first byte of an alert of TLS. No reply of the Redis protocol starts with it.
 const ALERT: u8 = 0x15;
 
+/// The size of the buffer for what is received.
+const BUFFER: usize = 1 << 16;
+
 /// An open connection.
 pub(super) struct Stream {
-    wire: Wire,
-    parser: Parser,
+    wire: BufReader<Wire>,
 }
 
 struct Wire {
@@ -59,18 +61,15 @@ impl Stream {
     }
 
     fn of(socket: Socket) -> Stream {
+        let first = None;
         Stream {
-            wire: Wire {
-                socket,
-                first: None,
-            },
-            parser: Parser::new(),
+            wire: BufReader::with_capacity(BUFFER, Wire { socket, first }),
         }
     }
 
     /// Sends bytes.
     pub(super) fn send(&mut self, bytes: &[u8]) -> Result<(), Fault> {
-        let wire = &mut self.wire;
+        let wire = self.wire.get_mut();
         // TLS reports some failures of a write only at the next one or at the flush.
         match wire.write_all(bytes).and_then(|()| wire.flush()) {
             Ok(()) => Ok(()),
@@ -80,25 +79,12 @@ impl Stream {
 
     /// Reads one reply.
     pub(super) fn receive(&mut self) -> Result<Value, Fault> {
-        let error = match self.parser.parse_value(&mut self.wire) {
-            Ok(value) => return Ok(value),
-            Err(error) => error,
-        };
-        Err(match (system(&error), error.kind()) {
-            (Some(error), _) => self.wire.fault_of(error),
-            (None, ErrorKind::Parse) if error.to_string().contains("utf-8") => Fault::Illegible,
-            (None, ErrorKind::Parse) if self.wire.first == Some(ALERT) => Fault::RequiresTls,
-            (None, ErrorKind::Parse) => Fault::Strange,
-            (None, _) => Fault::Closed,
+        resp::read(&mut self.wire).map_err(|unread| match unread {
+            Unread::Failed(error) => self.wire.get_mut().fault_of(&error),
+            Unread::NotAReply(_) if self.wire.get_ref().first == Some(ALERT) => Fault::RequiresTls,
+            Unread::NotAReply(fault) => fault,
         })
     }
-}
-
-/// Returns the system's error behind an error of the crate, which keeps it in an `Arc`.
-fn system(error: &RedisError) -> Option<&io::Error> {
-    type Shared = Arc<dyn std::error::Error + Send + Sync>;
-    let shared: &Shared = std::error::Error::source(error)?.downcast_ref()?;
-    shared.downcast_ref()
 }
 
 /// Connects. The system notices a lost peer after 15 s of silence and three probes.

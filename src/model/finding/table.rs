@@ -537,7 +537,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
     },
     Finding {
         id: ServerEvicts, name: "server-evicts", severity: Error, invariants: &[34],
-        problem: "the server may evict keys to make room",
+        problem: "the server may evict keys if its memory is full",
         form: NameIs, by_detail: false, is_edge: false,
         approval: Never, remedy: None,
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,

@@ -137,7 +137,7 @@ impl Table {
         let mut taken = 0;
         for (position, width) in widths.iter_mut().enumerate() {
             let indent = if lines.is_empty() { 0 } else { INDENT };
-            let room = page.width.saturating_sub(indent);
+            let available = page.width.saturating_sub(indent);
             let needed = match position + 1 == shown.len() {
                 true => (*width).min(least),
                 false => *width,
@@ -154,8 +154,8 @@ impl Table {
             }
             if position + 1 == shown.len() && free {
                 *width = page.width.saturating_sub(taken);
-            } else if shown[position] > 0 && *width > room {
-                *width = room;
+            } else if shown[position] > 0 && *width > available {
+                *width = available;
             }
             taken += *width;
         }

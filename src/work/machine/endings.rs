@@ -1,5 +1,7 @@
 //! How jobs end: by a line of their process, by its end, or because their lock is lost.
 
+use std::sync::Arc;
+
 use super::event::{Action, End, Exit, JobResult, LineContent, Mode, Report, Request};
 use super::held::Phase;
 use super::slots::Slot;
@@ -27,7 +29,7 @@ impl Machine {
             if process.lost.is_empty() && !process.was_signalled() && self.stage < Stage::Stopping {
                 process.stop = None;
             }
-            return;
+            return self.give_back_given_up(&jid);
         }
         if !process.jobs.contains(&jid) {
             let reason = "the process does not have this job".to_owned();
@@ -92,6 +94,9 @@ impl Machine {
                 let exit = end.exit.clone();
                 self.report(Report::Restart { slot, exit, wait });
             }
+        }
+        for jid in &process.lost {
+            self.give_back_given_up(jid);
         }
         // A process that this worker stopped may have done its jobs in part.
         if self.stage == Stage::Stopping || process.was_signalled() {
@@ -295,7 +300,13 @@ impl Machine {
                 // An ending that was sent has a reply of its own.
                 let before = self.endings.len();
                 self.endings.retain(|ending| ending.jid != *jid);
-                if self.endings.len() == before {
+                let mut is_pending = self.endings.len() < before;
+                if let Some(recovery) = self.recovery.as_mut().filter(|_| !self.is_recovering) {
+                    let before = recovery.len();
+                    Arc::make_mut(recovery).retain(|ending| ending.jid != *jid);
+                    is_pending |= recovery.len() < before;
+                }
+                if !is_pending {
                     return;
                 }
             }

@@ -40,6 +40,9 @@ const HOLD: (f64, f64) = (0.005, 0.1);
 /// Time between two entries about the progress of a job, in seconds.
 const PROGRESS: f64 = 10.0;
 
+/// How long a worker that has no job left waits for a server that is away, in seconds.
+const PATIENCE: f64 = 10.0;
+
 /// A pop whose reply was lost may still reach the server: its jobs are searched for again after this
 /// time, in seconds.
 const SEARCH_AGAIN: f64 = 5.0;
@@ -92,6 +95,8 @@ pub struct Machine {
     usual_time: f64,
     /// Jobs that are to be given back.
     released: Vec<Name>,
+    /// Jobs that were given up when their locks expired. A slow server may still extend these locks.
+    given_up: HashSet<Name>,
     turn: Option<SentTurn>,
     /// The endings of a turn whose reply was lost.
     recovery: Option<Arc<Vec<JobEnding>>>,
@@ -137,6 +142,7 @@ impl Machine {
             endings_due: f64::INFINITY,
             usual_time: 0.0,
             released: Vec::new(),
+            given_up: HashSet::new(),
             turn: None,
             recovery: None,
             is_recovering: false,
@@ -198,7 +204,8 @@ impl Machine {
         self.signal_processes(now);
         self.start_processes(now);
         self.request(now);
-        self.finish();
+        self.postpone(now);
+        self.finish(now);
         std::mem::take(&mut self.actions)
     }
 
@@ -330,6 +337,33 @@ impl Machine {
         self.slots_due = now;
     }
 
+    /// Gives a job back that was given up, in case that its lock is still ours. As long as a process has
+    /// the job, that waits for its end.
+    fn give_back_given_up(&mut self, jid: &Name) {
+        let mut lost = self.lost();
+        if !lost.any(|one| one == jid) && self.given_up.contains(jid) {
+            drop(lost);
+            self.given_up.remove(jid);
+            if !self.released.contains(jid) {
+                self.released.push(jid.clone());
+            }
+        }
+    }
+
+    /// Gives a job back whose lock was extended after it was given up.
+    fn give_back_late(&mut self, jid: &Name) {
+        self.given_up.insert(jid.clone());
+        self.give_back_given_up(jid);
+    }
+
+    /// Returns the lost jobs that processes still have.
+    fn lost(&self) -> impl Iterator<Item = &Name> {
+        self.slots.iter().flat_map(|slot| match slot {
+            Slot::Busy(process) => process.lost.as_slice(),
+            _ => &[],
+        })
+    }
+
     /// Gives the jobs back that no process has.
     fn give_back_ready(&mut self) {
         for job in std::mem::take(&mut self.ready) {
@@ -351,6 +385,7 @@ impl Machine {
             }
             self.popped += 1;
             self.held.add(now, &job, self.config.heartbeat);
+            self.given_up.remove(&job.jid);
             self.ready.push_back(job);
         }
         if self.stage > Stage::Working {
@@ -370,15 +405,10 @@ impl Machine {
             }
         }
         for (jid, expires) in over {
-            let is_sent = self
-                .turn
-                .iter()
-                .any(|turn| turn.endings.iter().any(|one| one.jid == jid))
-                || self
-                    .recovery
-                    .iter()
-                    .flat_map(|endings| endings.iter())
-                    .any(|one| one.jid == jid)
+            let names = |endings: &[JobEnding]| endings.iter().any(|one| one.jid == jid);
+            let recovery = self.recovery.as_deref().filter(|_| self.is_recovering);
+            let is_sent = self.turn.iter().any(|turn| names(&turn.endings))
+                || recovery.is_some_and(|endings| names(endings))
                 || self.releasing.iter().flatten().any(|one| *one == jid);
             match is_sent {
                 // The reply says what became of it.
@@ -389,6 +419,7 @@ impl Machine {
                 }
                 // The process is gone one second before another worker gets the job.
                 false => {
+                    self.given_up.insert(jid.clone());
                     let latest = expires + self.config.grace - 1.0;
                     self.lose(
                         now,
@@ -539,12 +570,7 @@ impl Machine {
         if let Some(endings) = self.recovery.clone() {
             self.is_recovering = true;
             self.search_at = f64::INFINITY;
-            // A lost job whose process still ends must not run beside it.
-            let lost = self.slots.iter().flat_map(|slot| match slot {
-                Slot::Busy(process) => process.lost.as_slice(),
-                _ => &[],
-            });
-            let known = self.held.jids().chain(lost).cloned().collect();
+            let known = self.held.jids().chain(self.lost()).cloned().collect();
             let request = Request::Recover { endings, known };
             return self.actions.push(Action::Request(request));
         }
@@ -581,6 +607,17 @@ impl Machine {
             || self.is_recovering
             || self.extending.is_some()
             || self.releasing.is_some()
+    }
+
+    /// Postpones the next attempt if there is nothing to ask of a server that is away.
+    fn postpone(&mut self, now: f64) {
+        let is_asking = self.is_asking();
+        if let Link::Away { retry_at, .. } = &mut self.link
+            && *retry_at <= now
+            && !is_asking
+        {
+            *retry_at = now + BACKOFF.1;
+        }
     }
 
     fn extend(&mut self, jids: Vec<Name>) {
@@ -675,7 +712,11 @@ impl Machine {
                 self.back(now);
                 for (jid, outcome) in jids.iter().zip(outcomes) {
                     match outcome {
-                        LockOutcome::Extended(expires) => self.held.extended(now, jid, expires),
+                        LockOutcome::Extended(expires) if self.held.get(jid).is_some() => {
+                            self.held.extended(now, jid, expires);
+                        }
+                        // The server was slow: the job was given up meanwhile.
+                        LockOutcome::Extended(_) => self.give_back_late(jid),
                         // The end of a job was written meanwhile, or its reply will say what happened.
                         _ if self.is_ending(jid) => self.held.extend_no_more(jid),
                         LockOutcome::Gone => self.lose(now, jid, f64::INFINITY, "cancelled"),
@@ -746,18 +787,18 @@ impl Machine {
     }
 
     /// Ends the work once nothing is left.
-    fn finish(&mut self) {
+    fn finish(&mut self, now: f64) {
         let is_busy = self.slots.iter().any(|slot| matches!(slot, Slot::Busy(_)));
+        let has_requests = self.recovery.is_some() || !self.released.is_empty();
+        // When no job is left, a server that is away is not waited for much longer: locks expire.
+        let is_gone = matches!(self.link, Link::Away { since, .. } if now - since > PATIENCE);
         if self.stage == Stage::Working
             || self.is_finished
             || is_busy
             || !self.held.is_empty()
-            || self.turn.is_some()
-            || self.recovery.is_some()
-            || self.extending.is_some()
-            || self.releasing.is_some()
+            || self.is_asking()
+            || has_requests && !is_gone
             || !self.endings.is_empty()
-            || !self.released.is_empty()
         {
             return;
         }

@@ -1,0 +1,135 @@
+//! Reads that are sent before their replies are needed: the server works on them while replies to
+//! earlier reads are examined.
+
+use std::collections::VecDeque;
+
+use crate::core::api::read::{Read, ReadReply, ReadsAhead};
+use crate::error::Error;
+
+use super::Scanner;
+use super::edges::{EdgeSets, SETS_PER_READ};
+use super::jobs::Job;
+
+/// Maximum number of requests on their way. Those about edges are short.
+pub(super) const MAX_AHEAD: usize = 8;
+
+/// What is read next, and what is on its way.
+#[derive(Debug, Default)]
+pub(super) struct Pipeline {
+    jobs: Vec<Vec<u8>>,
+    /// Jobs about which more has to be read.
+    open_jobs: Vec<Job>,
+    dependencies: Vec<Vec<u8>>,
+    dependents: Vec<Vec<u8>>,
+    sent: VecDeque<(Subject, ReadsAhead)>,
+}
+
+/// What reads are about.
+#[derive(Debug)]
+enum Subject {
+    Jobs(Vec<Vec<u8>>),
+    OpenJobs(Vec<Job>),
+    Edges(EdgeSets, Vec<Vec<u8>>),
+}
+
+impl Scanner<'_> {
+    /// Scans jobs, and the sets of jobs with dependencies and with dependents. Some reads stay on
+    /// their way until more comes, or until [`Scanner::finish_reads`].
+    pub(super) fn scan_ahead(
+        &mut self,
+        jobs: Vec<Vec<u8>>,
+        dependencies: Vec<Vec<u8>>,
+        dependents: Vec<Vec<u8>>,
+    ) -> Result<(), Error> {
+        self.pipeline.jobs.extend(jobs);
+        self.pipeline.dependencies.extend(dependencies);
+        self.pipeline.dependents.extend(dependents);
+        match self.max_ahead {
+            0 => self.finish_reads(),
+            _ => self.send_ahead(false),
+        }
+    }
+
+    /// Scans what is left.
+    pub(super) fn finish_reads(&mut self) -> Result<(), Error> {
+        loop {
+            self.send_ahead(true)?;
+            if !self.examine_oldest()? {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Adds a job about which more has to be read.
+    pub(super) fn read_more(&mut self, job: Job) {
+        self.pipeline.open_jobs.push(job);
+    }
+
+    /// Sends what can be sent. Jobs wait until there are enough for one round trip, unless `all`.
+    fn send_ahead(&mut self, all: bool) -> Result<(), Error> {
+        while let Some((subject, reads)) = self.next_reads(all) {
+            let reads = self.core.send_reads(self.now, reads);
+            self.pipeline.sent.push_back((subject, reads));
+            if self.pipeline.sent.len() > self.max_ahead {
+                self.examine_oldest()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the next reads of one round trip.
+    fn next_reads(&mut self, all: bool) -> Option<(Subject, Vec<Read>)> {
+        let max_sets = self.pages(SETS_PER_READ);
+        let max_jobs = self.jobs_per_read();
+        let next = &mut self.pipeline;
+        if !next.open_jobs.is_empty() {
+            let jobs = first(&mut next.open_jobs, max_jobs);
+            let reads = self.open_job_reads(&jobs);
+            return Some((Subject::OpenJobs(jobs), reads));
+        }
+        for of in [EdgeSets::Dependencies, EdgeSets::Dependents] {
+            let next = &mut self.pipeline;
+            let jids = match of {
+                EdgeSets::Dependencies => &mut next.dependencies,
+                EdgeSets::Dependents => &mut next.dependents,
+            };
+            if !jids.is_empty() {
+                let jids = first(jids, max_sets);
+                let reads = self.edge_reads(of, &jids);
+                return Some((Subject::Edges(of, jids), reads));
+            }
+        }
+        let jobs = &mut self.pipeline.jobs;
+        if jobs.len() < max_jobs && !all || jobs.is_empty() {
+            return None;
+        }
+        let jids = first(jobs, max_jobs);
+        let reads = self.job_reads(&jids);
+        Some((Subject::Jobs(jids), reads))
+    }
+
+    /// Examines the replies to the reads that were sent first. Returns false if there are none.
+    fn examine_oldest(&mut self) -> Result<bool, Error> {
+        let Some((subject, reads)) = self.pipeline.sent.pop_front() else {
+            return Ok(false);
+        };
+        let replies = self.core.take_reads(self.now, reads)?.into_iter();
+        match subject {
+            Subject::Jobs(jids) => self.examine_jobs(&jids, replies),
+            Subject::OpenJobs(jobs) => self.examine_open_jobs(jobs, replies),
+            Subject::Edges(EdgeSets::Dependencies, jids) => {
+                self.examine_dependencies(&jids, replies)
+            }
+            Subject::Edges(EdgeSets::Dependents, jids) => self.examine_dependents(&jids, replies),
+        }?;
+        Ok(true)
+    }
+}
+
+/// Replies in the order of their reads.
+pub(super) type Replies = std::vec::IntoIter<ReadReply>;
+
+/// Removes the first items of a list, up to `max`.
+fn first<T>(items: &mut Vec<T>, max: usize) -> Vec<T> {
+    items.drain(..max.min(items.len())).collect()
+}

@@ -1,0 +1,217 @@
+//! Replies as the server sends them, in the Redis protocol of version 2.
+//!
+//! Lists, texts and numbers are read here, for they are nearly all of what a scan receives: the
+//! parser of the `redis` crate takes several times as long, because it also serves streams that do
+//! not block. It reads the lines that are left: status and errors.
+
+use std::io::{self, BufRead, BufReader, Read};
+
+use redis::Value;
+
+use super::connect::Fault;
+
+/// Deeper lists are no reply of Redis.
+const MAX_DEPTH: usize = 100;
+
+/// Memory reserved for a list or a text before its content arrives, in items or bytes.
+const MAX_RESERVED: usize = 1 << 16;
+
+/// Why a reply could not be read.
+#[derive(Debug)]
+pub(super) enum Unread {
+    /// The connection failed.
+    Failed(io::Error),
+    /// The bytes are not such a reply.
+    NotAReply(Fault),
+}
+
+impl From<io::Error> for Unread {
+    fn from(error: io::Error) -> Unread {
+        Unread::Failed(error)
+    }
+}
+
+/// Reads one reply.
+pub(super) fn read<R: Read>(wire: &mut BufReader<R>) -> Result<Value, Unread> {
+    let mut line = Vec::new();
+    value(wire, &mut line, 0)
+}
+
+/// Reads a value. `line` is a buffer for its first line.
+fn value<R: Read>(
+    wire: &mut BufReader<R>,
+    line: &mut Vec<u8>,
+    depth: usize,
+) -> Result<Value, Unread> {
+    read_line(wire, line)?;
+    let (kind, rest) = line.split_first().ok_or_else(strange)?;
+    match kind {
+        b':' => number(rest).map(Value::Int).ok_or_else(strange),
+        b'$' => match size(rest)? {
+            None => Ok(Value::Nil),
+            Some(size) => text(wire, size).map(Value::BulkString),
+        },
+        b'*' => {
+            let Some(count) = size(rest)? else {
+                return Ok(Value::Nil);
+            };
+            if depth >= MAX_DEPTH {
+                return Err(strange());
+            }
+            let mut items = Vec::with_capacity(count.min(MAX_RESERVED / size_of::<Value>()));
+            for _ in 0..count {
+                items.push(value(wire, line, depth + 1)?);
+            }
+            Ok(Value::Array(items))
+        }
+        b'+' | b'-' => {
+            if std::str::from_utf8(rest).is_err() {
+                return Err(Unread::NotAReply(Fault::Illegible));
+            }
+            line.extend_from_slice(b"\r\n");
+            redis::parse_redis_value(line).map_err(|_| strange())
+        }
+        _ => Err(strange()),
+    }
+}
+
+fn strange() -> Unread {
+    Unread::NotAReply(Fault::Strange)
+}
+
+/// Reads a line, without its end. The first byte decides whether there is one: bytes of another
+/// protocol may never end a line.
+fn read_line<R: Read>(wire: &mut BufReader<R>, line: &mut Vec<u8>) -> Result<(), Unread> {
+    line.clear();
+    let first = loop {
+        match wire.fill_buf() {
+            Ok(bytes) => break bytes.first().copied(),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error.into()),
+        }
+    };
+    if first.is_some_and(|first| !b":$*+-".contains(&first)) {
+        return Err(strange());
+    }
+    wire.read_until(b'\n', line)?;
+    match line.strip_suffix(b"\r\n").map(<[u8]>::len) {
+        Some(length) => line.truncate(length),
+        None if line.ends_with(b"\n") => return Err(strange()),
+        None => return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
+    }
+    Ok(())
+}
+
+/// Returns a whole number.
+fn number(digits: &[u8]) -> Option<i64> {
+    std::str::from_utf8(digits).ok()?.parse().ok()
+}
+
+/// Returns the size of a text or a list; `None` for nil.
+fn size(digits: &[u8]) -> Result<Option<usize>, Unread> {
+    let size = number(digits).ok_or_else(strange)?;
+    Ok(usize::try_from(size).ok())
+}
+
+/// Reads a text of this size, and the end of its line.
+fn text<R: Read>(wire: &mut BufReader<R>, size: usize) -> Result<Vec<u8>, Unread> {
+    let buffered = wire.buffer();
+    let text = match buffered.get(..size) {
+        Some(bytes) => {
+            let text = bytes.to_vec();
+            wire.consume(size);
+            text
+        }
+        None => {
+            let mut text = Vec::with_capacity(size.min(MAX_RESERVED));
+            wire.by_ref().take(size as u64).read_to_end(&mut text)?;
+            if text.len() < size {
+                return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+            }
+            text
+        }
+    };
+    let mut end = [0; 2];
+    wire.read_exact(&mut end)?;
+    match &end {
+        b"\r\n" => Ok(text),
+        _ => Err(strange()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Hands out up to `step` bytes at a time.
+    struct Slow<'a>(&'a [u8], usize);
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let step = self.1.min(self.0.len()).min(buffer.len());
+            let (now, later) = self.0.split_at(step);
+            buffer[..step].copy_from_slice(now);
+            self.0 = later;
+            Ok(step)
+        }
+    }
+
+    fn read_in_steps(bytes: &[u8], step: usize) -> Result<Value, Unread> {
+        read(&mut BufReader::with_capacity(16, Slow(bytes, step)))
+    }
+
+    #[test]
+    fn replies_are_those_of_the_crate_however_they_arrive() {
+        let long = format!("${}\r\n{}\r\n", 100_000, "x".repeat(100_000));
+        for text in [
+            ":12\r\n",
+            ":-1\r\n",
+            "$0\r\n\r\n",
+            "$5\r\na\r\nb\0\r\n",
+            "$-1\r\n",
+            "*0\r\n",
+            "*-1\r\n",
+            "*3\r\n$1\r\na\r\n$-1\r\n*2\r\n:7\r\n+fine\r\n",
+            "+OK\r\n",
+            "+QUEUED\r\n",
+            "-ERR no such thing\r\n",
+            "-NOSCRIPT none\r\n",
+            "*2\r\n-WRONGTYPE it is a list\r\n:1\r\n",
+            &long,
+        ] {
+            for step in [1, 3, 7, 1 << 20] {
+                let expected = redis::parse_redis_value(text.as_bytes()).unwrap();
+                let read = read_in_steps(text.as_bytes(), step).unwrap();
+                assert_eq!(read, expected, "{step} {text:.40}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_a_reply_is_refused() {
+        let deep = "*1\r\n".repeat(1000);
+        for text in [
+            "HTTP/1.1 400 Bad Request\r\n",
+            "\x15\x03\x01",
+            "\r\n",
+            ":twelve\r\n",
+            "$x\r\n",
+            "$1\r\nabc",
+            ":1\n",
+            "*1\r\n!\r\n",
+            &deep,
+        ] {
+            let read = read_in_steps(text.as_bytes(), 1 << 20);
+            let strange = matches!(read, Err(Unread::NotAReply(Fault::Strange)));
+            assert!(strange, "{text:.40}: {read:?}");
+        }
+        let read = read_in_steps(b"-ERR \xff\r\n", 2);
+        assert!(matches!(read, Err(Unread::NotAReply(Fault::Illegible))));
+        for text in ["", "$5\r\nab", "*2\r\n:1\r\n", ":1", "$99999999999999\r\na"] {
+            let read = read_in_steps(text.as_bytes(), 1);
+            let ended = matches!(&read, Err(Unread::Failed(error))
+                if error.kind() == io::ErrorKind::UnexpectedEof);
+            assert!(ended, "{text}: {read:?}");
+        }
+    }
+}

@@ -1,0 +1,485 @@
+//! A worker in a random world: processes end, are slow and lose their jobs, replies are lost, the
+//! server is away. Whatever happens, each popped job has one end, no process outlives its lock, and the
+//! work ends.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+use qless::internals::Name;
+use qless::internals::ending::{EndingOutcome, EndingWay, JobEnding, LockOutcome};
+use qless::internals::machine::Machine;
+use qless::internals::machine::event::{
+    Action, Config, End, Event, Exit, Failure, Limit, LineContent, Mode, Report, Request, Signal,
+    StartFailure, TurnReply,
+};
+use qless::internals::machine::rotation::{Order, Rotation};
+use qless::internals::popped_job::PoppedJob;
+
+use crate::support::random;
+
+const LOCK: f64 = 60.0;
+const GRACE: f64 = 10.0;
+
+/// Something that happens to the worker.
+#[derive(Clone, Debug)]
+enum Step {
+    /// Time passes.
+    Wait(f64),
+    /// The server carries out the oldest request, and replies.
+    Reply,
+    /// The server carries it out, and the reply is lost.
+    Lose,
+    /// The request does not reach the server.
+    Refuse,
+    /// The process of a slot ends.
+    End(usize, i32),
+    /// The process of a slot answers for its oldest job.
+    Answer(usize),
+    /// A running job is cancelled, and the worker is notified or not.
+    Cancel(usize, bool),
+    Put,
+    Stop,
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let slot = 0..3_usize;
+    prop_oneof![
+        4 => prop_oneof![Just(0.01), Just(1.0), Just(7.0), Just(30.0)].prop_map(Step::Wait),
+        8 => Just(Step::Reply),
+        2 => Just(Step::Lose),
+        2 => Just(Step::Refuse),
+        4 => (slot.clone(), prop_oneof![Just(0), Just(1), Just(75)])
+            .prop_map(|(slot, code)| Step::End(slot, code)),
+        4 => slot.clone().prop_map(Step::Answer),
+        1 => (slot, any::<bool>()).prop_map(|(slot, told)| Step::Cancel(slot, told)),
+        2 => Just(Step::Put),
+        1 => Just(Step::Stop),
+    ]
+}
+
+/// A process that runs.
+#[derive(Debug, Default)]
+struct Process {
+    jobs: Vec<Name>,
+    /// Jobs that the worker told it are lost.
+    cancelled: BTreeSet<Name>,
+    is_killed: bool,
+}
+
+struct World {
+    machine: Machine,
+    mode: Mode,
+    now: f64,
+    requests: Vec<Request>,
+    processes: BTreeMap<usize, Process>,
+    waiting: Vec<Name>,
+    /// Jobs that this worker holds, with the end of their locks.
+    locks: BTreeMap<Name, f64>,
+    /// Jobs that ended in the name of this worker.
+    done: BTreeSet<Name>,
+    /// How often each job was popped, and how often its end was reported.
+    popped: BTreeMap<Name, usize>,
+    reported: BTreeMap<Name, usize>,
+    starts: usize,
+    next_jid: usize,
+    is_finished: bool,
+}
+
+fn check(holds: bool, why: impl Fn() -> String) -> Result<(), TestCaseError> {
+    match holds {
+        true => Ok(()),
+        false => Err(TestCaseError::fail(why())),
+    }
+}
+
+impl World {
+    fn new(mode: Mode) -> World {
+        let config = Config {
+            mode,
+            slots: 3,
+            limit: Limit::Never,
+            poll: 5.0,
+            kill_after: 4.0,
+            heartbeat: None,
+            grace: GRACE,
+            retry_on: vec![75],
+            retry_delay: Duration::ZERO,
+            next: None,
+            jitter: 1.0,
+        };
+        let queues = vec![(Name::from("q"), 1)];
+        World {
+            machine: Machine::new(config, Rotation::new(Order::Ordered, queues), 0.0),
+            mode,
+            now: 0.0,
+            requests: Vec::new(),
+            processes: BTreeMap::new(),
+            waiting: Vec::new(),
+            locks: BTreeMap::new(),
+            done: BTreeSet::new(),
+            popped: BTreeMap::new(),
+            reported: BTreeMap::new(),
+            starts: 0,
+            next_jid: 0,
+            is_finished: false,
+        }
+    }
+
+    fn put(&mut self) {
+        self.next_jid += 1;
+        self.waiting.push(Name::from(format!("j{}", self.next_jid)));
+        self.note(Event::Put(Some(Name::from("q"))));
+    }
+
+    fn note(&mut self, event: Event) {
+        self.machine.note(self.now, event);
+    }
+
+    /// Lets the worker act until it has nothing to do now.
+    fn act(&mut self) -> Result<(), TestCaseError> {
+        loop {
+            let actions = self.machine.act(self.now);
+            if actions.is_empty() {
+                let due = self.machine.due();
+                return check(due > self.now || self.is_finished, || {
+                    format!("it wants to act at {due} and does nothing at {}", self.now)
+                });
+            }
+            for action in actions {
+                self.perform(action)?;
+            }
+        }
+    }
+
+    fn perform(&mut self, action: Action) -> Result<(), TestCaseError> {
+        match action {
+            Action::Start { slot, jobs } => {
+                check(!self.processes.contains_key(&slot), || {
+                    format!("slot {slot} is busy")
+                })?;
+                self.starts += 1;
+                // Some starts fail for want of room.
+                if self.starts % 11 == 0 {
+                    let why = StartFailure::Busy("no process".to_owned());
+                    self.note(Event::NotStarted { slot, why });
+                } else {
+                    let jobs = jobs.into_iter().map(|job| job.jid).collect();
+                    let process = Process {
+                        jobs,
+                        ..Process::default()
+                    };
+                    self.processes.insert(slot, process);
+                    self.note(Event::Started { slot, pid: 1 });
+                }
+            }
+            Action::Send { slot, job } => {
+                let process = self.processes.get_mut(&slot);
+                let process =
+                    process.ok_or_else(|| TestCaseError::fail("no process to send to"))?;
+                process.jobs.push(job.jid);
+            }
+            Action::Cancel { slot, jid } => {
+                let process = self.processes.get_mut(&slot);
+                let process = process.ok_or_else(|| TestCaseError::fail("no process to cancel"))?;
+                process.cancelled.insert(jid);
+            }
+            // A process that reads no more ends by itself.
+            Action::CloseInput { slot } => self.end(slot, 0),
+            Action::Signal { slot, signal } => {
+                if signal == Signal::Kill && self.processes.contains_key(&slot) {
+                    self.end_by(slot, Exit::Signal("KILL".to_owned()));
+                }
+            }
+            Action::Request(Request::Log { .. }) => {}
+            Action::Request(request) => self.requests.push(request),
+            Action::Report(Report::Ended { job, .. }) => {
+                *self.reported.entry(job.jid).or_default() += 1;
+            }
+            Action::Report(_) => {}
+            Action::Finish(_) => self.is_finished = true,
+        }
+        Ok(())
+    }
+
+    fn end(&mut self, slot: usize, code: i32) {
+        self.end_by(slot, Exit::Code(code));
+    }
+
+    fn end_by(&mut self, slot: usize, exit: Exit) {
+        if self.processes.remove(&slot).is_some() {
+            let end = End {
+                exit,
+                message: String::new(),
+                data: None,
+            };
+            self.note(Event::Ended { slot, end });
+        }
+    }
+
+    fn answer(&mut self, slot: usize) {
+        let Some(process) = self.processes.get_mut(&slot) else {
+            return;
+        };
+        if process.jobs.is_empty() || self.mode == Mode::Single {
+            return;
+        }
+        let jid = process.jobs.remove(0);
+        let content = LineContent::Ending(EndingWay::Complete {
+            data: None,
+            next: None,
+        });
+        self.note(Event::Line {
+            slot,
+            jid: Some(jid),
+            content,
+        });
+    }
+
+    /// Ends a job in the name of this worker.
+    fn finish(&mut self, ending: &JobEnding) -> EndingOutcome {
+        if self.locks.remove(&ending.jid).is_none() {
+            return EndingOutcome::NotHolder {
+                state: Name::from("waiting"),
+                worker: Name::default(),
+            };
+        }
+        match &ending.way {
+            EndingWay::Retry { .. } => self.waiting.push(ending.jid.clone()),
+            _ => _ = self.done.insert(ending.jid.clone()),
+        }
+        EndingOutcome::Done {
+            state: Name::from("complete"),
+            remaining: None,
+        }
+    }
+
+    fn popped_job(&mut self, jid: &Name) -> PoppedJob {
+        PoppedJob {
+            jid: jid.clone(),
+            queue: Name::from("q"),
+            expires: self.locks[jid],
+            ..PoppedJob::default()
+        }
+    }
+
+    /// Carries a request out and returns the reply.
+    fn serve(&mut self, request: &Request) -> Event {
+        match request {
+            Request::Turn { endings, total, .. } => {
+                let endings = endings.iter().map(|ending| self.finish(ending)).collect();
+                let mut jobs = Vec::new();
+                while (jobs.len() as u64) < *total && !self.waiting.is_empty() {
+                    let jid = self.waiting.remove(0);
+                    self.locks.insert(jid.clone(), self.now + LOCK);
+                    *self.popped.entry(jid.clone()).or_default() += 1;
+                    jobs.push(self.popped_job(&jid));
+                }
+                let refused = Vec::new();
+                Event::Turn(Ok(TurnReply {
+                    endings,
+                    jobs,
+                    refused,
+                }))
+            }
+            Request::Recover { endings, known } => {
+                let endings = endings
+                    .iter()
+                    .map(|ending| match self.done.contains(&ending.jid) {
+                        true => EndingOutcome::Done {
+                            state: Name::from("complete"),
+                            remaining: None,
+                        },
+                        false => self.finish(ending),
+                    });
+                let endings = endings.collect();
+                let found: Vec<Name> = self.locks.keys().cloned().collect();
+                let found = found.into_iter().filter(|jid| !known.contains(jid));
+                let found: Vec<Name> = found.collect();
+                let jobs = found.iter().map(|jid| {
+                    self.locks.insert(jid.clone(), self.now + LOCK);
+                    *self.popped.entry(jid.clone()).or_default() += 1;
+                    self.popped_job(jid)
+                });
+                Event::Recovered(Ok(TurnReply {
+                    endings,
+                    jobs: jobs.collect(),
+                    refused: Vec::new(),
+                }))
+            }
+            Request::Extend(jids) => {
+                let extended = jids.iter().map(|jid| match self.locks.get_mut(jid) {
+                    Some(expires) => {
+                        *expires = self.now + LOCK;
+                        LockOutcome::Extended(*expires)
+                    }
+                    None => LockOutcome::Lost,
+                });
+                Event::Extended(Ok(extended.collect()))
+            }
+            Request::Release(jids) => {
+                let held = jids.iter().filter(|jid| self.locks.contains_key(jid));
+                let held: Vec<Name> = held.cloned().collect();
+                for jid in &held {
+                    self.locks.remove(jid);
+                    self.waiting.push(jid.clone());
+                }
+                Event::Released(Ok(held))
+            }
+            Request::Log { .. } => Event::Missed,
+        }
+    }
+
+    /// Returns the reply to a request that failed.
+    fn failed(request: &Request, may_be_applied: bool) -> Event {
+        let failure = Failure {
+            may_be_applied,
+            message: "away".to_owned(),
+        };
+        match request {
+            Request::Turn { .. } => Event::Turn(Err(failure)),
+            Request::Recover { .. } => Event::Recovered(Err(failure)),
+            Request::Extend(_) => Event::Extended(Err(failure)),
+            Request::Release(_) => Event::Released(Err(failure)),
+            Request::Log { .. } => Event::Missed,
+        }
+    }
+
+    /// Lets time pass, while the worker acts when it wants to.
+    fn wait(&mut self, seconds: f64) -> Result<(), TestCaseError> {
+        let until = self.now + seconds;
+        loop {
+            let lock = self.locks.values().map(|expires| expires + GRACE);
+            let next = lock.fold(self.machine.due(), f64::min);
+            self.now = next.clamp(self.now, until);
+            self.act()?;
+            self.give_to_others()?;
+            if self.now >= until || next > until {
+                self.now = until;
+                return self.act();
+            }
+        }
+    }
+
+    /// Gives jobs whose locks and grace have passed to another worker, which ends them.
+    fn give_to_others(&mut self) -> Result<(), TestCaseError> {
+        let over = self
+            .locks
+            .iter()
+            .filter(|(_, expires)| **expires + GRACE <= self.now);
+        let over: Vec<Name> = over.map(|(jid, _)| jid.clone()).collect();
+        for jid in over {
+            let runs = self
+                .processes
+                .values()
+                .any(|process| process.jobs.contains(&jid));
+            check(!runs, || {
+                format!("{jid} still runs when another worker gets it")
+            })?;
+            self.locks.remove(&jid);
+        }
+        Ok(())
+    }
+
+    fn step(&mut self, step: &Step) -> Result<(), TestCaseError> {
+        match step {
+            Step::Wait(seconds) => self.wait(*seconds)?,
+            Step::Reply | Step::Lose | Step::Refuse if self.requests.is_empty() => {}
+            Step::Reply => {
+                let request = self.requests.remove(0);
+                let reply = self.serve(&request);
+                self.note(reply);
+            }
+            Step::Lose => {
+                let request = self.requests.remove(0);
+                self.serve(&request);
+                self.note(World::failed(&request, true));
+            }
+            Step::Refuse => {
+                let request = self.requests.remove(0);
+                self.note(World::failed(&request, false));
+            }
+            Step::End(slot, code) => self.end(*slot, *code),
+            Step::Answer(slot) => self.answer(*slot),
+            Step::Cancel(slot, is_noticed) => {
+                let process = self.processes.get(slot);
+                let jid = process.and_then(|process| process.jobs.first().cloned());
+                if let Some(jid) = jid {
+                    self.locks.remove(&jid);
+                    if *is_noticed {
+                        let is_cancelled = true;
+                        self.note(Event::Notice { jid, is_cancelled });
+                    }
+                }
+            }
+            Step::Put => self.put(),
+            Step::Stop => self.note(Event::Stop),
+        }
+        self.act()
+    }
+
+    /// Ends everything: the server replies, and processes end.
+    fn end_all(&mut self) -> Result<(), TestCaseError> {
+        // A worker without jobs does not wait long for a server that is away: first, all is well.
+        for round in 0..500 {
+            if round == 50 {
+                self.step(&Step::Stop)?;
+            }
+            if self.is_finished {
+                break;
+            }
+            self.step(&Step::Reply)?;
+            for slot in 0..3 {
+                if self.mode == Mode::Single {
+                    self.step(&Step::End(slot, 0))?;
+                } else {
+                    self.step(&Step::Answer(slot))?;
+                }
+            }
+            self.wait(0.5)?;
+        }
+        let state = || self.machine.dump(self.now).join("; ");
+        check(self.is_finished, || {
+            format!("the work does not end: {}", state())
+        })?;
+        check(self.processes.is_empty(), || "a process is left".to_owned())?;
+        for (jid, count) in &self.reported {
+            let popped = self.popped.get(jid).copied().unwrap_or_default();
+            check(*count <= popped, || {
+                format!("{jid}: {count} ends, popped {popped} times")
+            })?;
+        }
+        check(self.locks.is_empty(), || {
+            format!("still locked: {:?}", self.locks)
+        })
+    }
+}
+
+fn play(mode: Mode, steps: &[Step]) -> Result<(), TestCaseError> {
+    let mut world = World::new(mode);
+    for _ in 0..4 {
+        world.put();
+    }
+    world.act()?;
+    for step in steps {
+        world.step(step)?;
+        if world.is_finished {
+            return Ok(());
+        }
+    }
+    world.end_all()
+}
+
+#[test]
+fn random_events_leave_no_job_and_no_process_behind() {
+    let modes = [
+        (Mode::Single, 500),
+        (Mode::Persistent(2), 500),
+        (Mode::Batch(2), 300),
+    ];
+    for (mode, cases) in modes {
+        let steps = prop::collection::vec(step(), 1..80);
+        random::property(cases, steps, |steps: Vec<Step>| play(mode, &steps));
+    }
+}
