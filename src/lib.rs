@@ -42,7 +42,7 @@ pub use app::run;
 pub mod internals {
     pub use crate::address::Target;
     pub use crate::app::generate::{files as generated_files, manual};
-    pub use crate::app::help::RECIPES;
+    pub use crate::app::help::{RECIPES, WORK};
     pub use crate::app::parse::command;
     pub use crate::check::scan;
     pub use crate::clock::Clock;

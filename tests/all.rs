@@ -150,6 +150,8 @@ mod recovery {
 mod work {
     mod command;
     mod locks;
+    mod examples;
+    mod hooks;
     mod machine;
     mod persistent;
     mod process;

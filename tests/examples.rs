@@ -11,7 +11,16 @@ use super::support::redis::Redis;
 use super::support::terminal;
 
 /// Programs that examples name and a machine may lack.
-const OTHERS: &[&str] = &["jq", "redis-cli", "send", "page-someone"];
+const OTHERS: &[&str] = &[
+    "jq",
+    "logger",
+    "page-someone",
+    "redis-cli",
+    "run",
+    "send",
+    "send-mail",
+    "send-mails",
+];
 
 /// Exit codes of a wrong example: error, usage, not executable, not found, panic.
 const WRONG: &[i32] = &[1, 2, 101, 126, 127];
@@ -35,6 +44,8 @@ impl Home {
         }
         let job = "{\"queue\":\"uploads\",\"klass\":\"Photo::Upload\",\"data\":{\"photo\":1}}\n";
         std::fs::write(dir.path().join("night.ndjson"), job).unwrap();
+        let worker = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/work.py");
+        std::fs::copy(worker, dir.path().join("thumbs.py")).unwrap();
         let redis = Redis::start();
         // Something to repair, so that the example of an undo file writes one.
         redis.send(&["ZADD", "ql:q:mail-work", "1", "no-such-job"]);
@@ -67,6 +78,24 @@ impl Home {
     }
 }
 
+/// Returns a script for a line with `qless work`: jobs for it, and the line, which ends when they have.
+fn with_jobs(line: &str) -> String {
+    let Some((_, options)) = line.split_once("qless work ") else {
+        return line.to_owned();
+    };
+    let data = r#"{"to":"ana@example.com","repo":"."}"#;
+    let jobs: String = ["ci", "debug", "high", "low", "mail", "thumbs"]
+        .iter()
+        .map(|queue| format!(r#"{{"queue":"{queue}","klass":"K","data":{data}}}"#) + "\n")
+        .collect();
+    let ends = options.contains("--drain") || options.contains("--count");
+    let line = match ends {
+        true => line.to_owned(),
+        false => line.replacen(" -- ", " --drain -- ", 1),
+    };
+    format!("echo '{jobs}' | qless -q put --from - >jids && {line}")
+}
+
 #[test]
 fn examples_in_help_are_valid() {
     let home = Home::new();
@@ -77,8 +106,9 @@ fn examples_in_help_are_valid() {
     for example in examples {
         // Stops what an example started.
         let script = format!(
-            "set -o pipefail; {example}; code=$?\n\
-             [ ! -e night ] || qless local stop --redis local:$PWD/night; exit $code"
+            "set -o pipefail; {}; code=$?\n\
+             [ ! -e night ] || qless local stop --redis local:$PWD/night; exit $code",
+            with_jobs(&example)
         );
         let ran = home.bash(&script).output().unwrap();
         if ran.status.code().is_none_or(|code| WRONG.contains(&code)) {
@@ -91,16 +121,17 @@ fn examples_in_help_are_valid() {
 
 /// Runs on a terminal, as a reader would; Ctrl-C ends commands that do not end by themselves.
 #[test]
-fn commands_in_the_recipes_are_valid() {
+fn commands_in_the_topics_are_valid() {
     let home = Home::new();
     let mut wrong = Vec::new();
     let mut lines = 0;
-    for line in qless::internals::RECIPES.lines() {
-        let Some(typed) = line.strip_prefix("    ") else {
-            continue;
-        };
+    // A deeper indent is the content of a file.
+    let verbatim = |line: &'static str| line.strip_prefix("    ").filter(|it| !it.starts_with(' '));
+    let recipes = qless::internals::RECIPES.lines().filter_map(verbatim);
+    let protocol = qless::internals::WORK.lines().filter_map(verbatim);
+    for typed in recipes.chain(protocol.filter(|line| line.starts_with("qless "))) {
         lines += 1;
-        let typed = typed
+        let typed = with_jobs(typed)
             .replace("redis://old.example:6379/0", &home.redis.url())
             .replace("redis://new.example:6379/0", &home.redis.url());
         let watched = typed.contains("--watch");
@@ -136,6 +167,50 @@ fn commands_in_the_recipes_are_valid() {
     }
     assert!(lines > 30);
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Returns the lines of the recipes with an indent of six blanks, after one that begins so.
+fn file_in_the_recipes(first: &str) -> String {
+    let lines = qless::internals::RECIPES.lines();
+    let lines = lines.map(|line| line.strip_prefix("      ").unwrap_or(line));
+    let file = lines.skip_while(|line| !line.starts_with(first));
+    file.take_while(|line| !line.starts_with("  "))
+        .map(|line| format!("{line}\n"))
+        .collect()
+}
+
+#[test]
+fn the_unit_of_the_recipes_is_that_of_the_examples() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/qless-work@.service");
+    let unit = std::fs::read_to_string(path).unwrap();
+    let plain: String = unit
+        .split_inclusive('\n')
+        .filter(|line| !line.starts_with('#'))
+        .collect();
+    assert_eq!(file_in_the_recipes("[Unit]"), plain);
+    // The command that systemd starts, for the queue of the instance.
+    let line = plain
+        .lines()
+        .find_map(|line| line.strip_prefix("ExecStart=/usr/local/bin/"));
+    let line = line.unwrap().replace("%i", "mail");
+    let home = Home::new();
+    std::fs::copy(home.dir.path().join("run"), home.dir.path().join("work")).unwrap();
+    let ran = home.bash(&with_jobs(&line)).output().unwrap();
+    let output = String::from_utf8_lossy(&ran.stderr);
+    assert!(output.contains("1 completed"), "{output}");
+}
+
+#[test]
+fn the_cron_line_of_the_recipes_runs_all_jobs_silently() {
+    let line = file_in_the_recipes("*/5");
+    let line = line.lines().next().unwrap();
+    let (_, command) = line.split_once("flock -n mail.lock ").unwrap();
+    let ran = Home::new().bash(&with_jobs(command)).output().unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    assert_eq!(
+        (ran.status.code(), text(&ran.stdout), text(&ran.stderr)),
+        (Some(0), String::new(), String::new())
+    );
 }
 
 /// Collects the text between backticks in the paragraphs that begin with `Example`.

@@ -131,10 +131,8 @@ fn turns(server: &mut Server, size: usize) -> Spent {
             let Value::Array(reply) = server.ask(&call) else {
                 panic!("a turn has no reply");
             };
-            let Some(Value::Array(pops)) = reply.into_iter().nth(1) else {
-                panic!("a turn has no pops");
-            };
-            held = pops.into_iter().flat_map(popped).collect();
+            // The last entry is the reply of pop.
+            held = reply.into_iter().next_back().map_or(Vec::new(), popped);
             if held.is_empty() {
                 break;
             }

@@ -107,6 +107,12 @@ return function(argv, now, t, seconds, known)
   if job[Job.scheduled] then call('hdel', key, 'scheduled') end
   call('zadd', Keys.completed, t, jid)
   if dependents and dependents[1] then need('dependency/release_dependents')(now, jid, dependents) end
-  need('job/forget_complete')(now, config[Config.jobs_history], config[Config.jobs_history_count])
+  local forget = need('job/forget_complete')
+  if known then
+    -- An old job that cannot be deleted does not concern the caller.
+    pcall(forget, now, config[Config.jobs_history], config[Config.jobs_history_count])
+  else
+    forget(now, config[Config.jobs_history], config[Config.jobs_history_count])
+  end
   return 'complete'
 end

@@ -2,7 +2,8 @@
 -- Takes: worker total n (queue count) ..., then jobs as guard.finish takes them. `n` is the number of words of the
 --   queues. Each queue gives at most its count, all together at most `total`. A queue whose turn comes after the
 --   total is used up is not touched
--- Returns: the rows of guard.finish; per queue the reply of pop, or a list with `invalid` and why if pop refuses
+-- Returns: the rows of guard.finish, then per queue the reply of pop, or a list with `invalid` and why if pop
+--   refuses
 -- Refuses: wrong words, more than 500 jobs or queues
 -- Publishes: as guard.finish and pop
 local function whole(text)
@@ -26,7 +27,8 @@ return function(argv, now, t, seconds)
   end
   local config = redis.pcall('hmget', Keys.config, unpack(fields))
   local rows = need('ending/end_jobs')(now, t, seconds, worker, argv, 6 + words, config[1], config[2], config[3])
-  local pops, pop = {}, counts[1] and need('pop', true)
+  -- The replies of pop follow the rows in one list: the server needs a microsecond for each list of a reply.
+  local ended, pop = #rows, counts[1] and need('pop', true)
   -- What pop need not read again. It notes in `listed` that the worker is listed.
   local known = {false, config[4], false, config[5], config[1], listed = false}
   for i = 1, #counts do
@@ -38,11 +40,11 @@ return function(argv, now, t, seconds)
       ok, reply, taken = pcall(pop, {'pop', t, argv[4 + 2 * i], worker, count}, now, t, seconds, known)
       if not ok then
         -- The endings stand: an error would hide them.
-        if not rows[1] and i == 1 then error(reply, 0) end
+        if ended == 0 and i == 1 then error(reply, 0) end
         reply, taken = {'invalid', need('value/error_text')(reply)}, 0
       end
     end
-    pops[i], left = reply, left - (taken or 0)
+    rows[ended + i], left = reply, left - (taken or 0)
   end
-  return {rows, pops}
+  return rows
 end

@@ -6,6 +6,7 @@ use clap::{Command, ValueEnum};
 use clap_mangen::Man;
 
 use super::completion::shell::Shell;
+use super::help;
 use super::help::layout::Parts;
 use crate::exit::Exit;
 use crate::model::finding::{LIMITS, Severity};
@@ -45,6 +46,7 @@ pub fn manual() -> io::Result<Vec<Generated>> {
     pages(&tree, &mut files)?;
     files.push(documents());
     files.push(settings());
+    files.push(work());
     Ok(files)
 }
 
@@ -79,6 +81,37 @@ fn documents() -> Generated {
     }
     Generated {
         path: "man/qless-json.5".to_owned(),
+        bytes: page.into_bytes(),
+    }
+}
+
+/// Writes `qless-work(5)`: the programs of `qless work`.
+fn work() -> Generated {
+    let mut page = String::from(
+        ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n.TH qless-work 5 \"\" \"\" \"qless\"\n\
+         .SH NAME\nqless\\-work \\- programs for `qless work`: jobs, answers, exit codes\n\
+         .SH DESCRIPTION\n",
+    );
+    let mut begins_section = true;
+    for paragraph in help::WORK.trim_end().split("\n\n") {
+        if !paragraph.contains(|c: char| c.is_lowercase()) {
+            page.push_str(&format!(".SH \"{paragraph}\"\n"));
+            begins_section = true;
+            continue;
+        }
+        if !begins_section {
+            page.push_str(".PP\n");
+        }
+        begins_section = false;
+        let text = roff(paragraph);
+        match paragraph.starts_with("    ") {
+            true => page.push_str(&format!(".nf\n{text}\n.fi\n")),
+            false => page.push_str(&format!("{text}\n")),
+        }
+    }
+    page.push_str(".SH \"SEE ALSO\"\nqless(1), qless\\-work(1), qless\\-json(5)\n");
+    Generated {
+        path: "man/qless-work.5".to_owned(),
         bytes: page.into_bytes(),
     }
 }

@@ -16,8 +16,8 @@ use crate::text::{Harmless, plural};
 /// Print a manual page, or write all pages
 ///
 /// Each command has a page, such as `retry` or `recur put`. The formats are described in `json.5`
-/// and `config.5`. Without a name it prints `qless.1`. On a terminal `man` renders the page, if it is
-/// installed; elsewhere the page is in roff, as `man` reads it.
+/// and `config.5`, the programs of `qless work` in `work.5`. Without a name it prints `qless.1`. On a
+/// terminal `man` renders the page, if it is installed; elsewhere the page is in roff, as `man` reads it.
 ///
 /// Examples: `qless man retry > qless-retry.1` · `qless man json.5` · `qless man --out man1`
 ///
@@ -81,7 +81,8 @@ fn named(words: &[String], pages: Vec<Generated>) -> Result<Generated, Error> {
         .find_map(|file| pages.iter().position(|page| page.name() == file));
     match position.and_then(|at| pages.into_iter().nth(at)) {
         Some(page) => Ok(page),
-        None => Err(Error::usage(format!("no page is called `{typed}`"))
-            .hint("`qless help` lists the commands; the others are `json.5` and `config.5`")),
+        None => Err(Error::usage(format!("no page is called `{typed}`")).hint(
+            "`qless help` lists the commands; the others are `json.5`, `config.5` and `work.5`",
+        )),
     }
 }

@@ -24,69 +24,73 @@ use crate::work::{Hooks, WorkOptions};
 
 /// Run jobs with any program
 ///
-/// Pops jobs and runs COMMAND for each: the job's data is its stdin, and QLESS_JID, QLESS_QUEUE,
-/// QLESS_KLASS, QLESS_TAGS, QLESS_PRIORITY, QLESS_RETRIES_LEFT, QLESS_ATTEMPT and QLESS_WORKER are in
-/// its environment. `{jid}`, `{queue}`, `{klass}` and `{data.PATH}` in its arguments are replaced. Exit
-/// code 0 completes the job, a code of `--retry-on` retries it, any other one fails it in group
-/// `exit-N`, with the end of stderr as the message. With `--batch` one process gets several jobs, with
-/// `--persistent` processes stay, and both answer by lines of JSON: see qless-work(5).
+/// Pops jobs and runs COMMAND for each. The job's data is its stdin. QLESS_JID, QLESS_QUEUE,
+/// QLESS_KLASS, QLESS_TAGS, QLESS_PRIORITY, QLESS_RETRIES_LEFT, QLESS_ATTEMPT and QLESS_WORKER are in its
+/// environment. `{jid}`, `{queue}`, `{klass}` and `{data.PATH}` in its arguments are replaced, without a
+/// shell. Exit code 0 completes the job, a code of `--retry-on` retries it, any other code fails it in
+/// group `exit-N`, with the end of stderr as the message.
 ///
-/// Locks are extended while the command runs. When a job is cancelled or its lock is lost, its command
+/// With `--batch`, a process gets several jobs. With `--persistent`, processes stay and get one job after
+/// the other. Both read each job as a line of JSON and answer with lines of JSON: see
+/// `qless help work-protocol`, or qless-work(5).
+///
+/// `qless` extends the locks while commands run. If a job is cancelled or loses its lock, its command
 /// gets SIGTERM, and SIGKILL after `--kill-after`; nothing is written for that job.
 ///
-/// The first SIGINT or SIGTERM pops nothing more and lets the commands finish. The second one stops
-/// them and gives their jobs back, without using a retry. SIGTTIN prints what runs.
+/// After the first SIGINT or SIGTERM, `qless` pops nothing more and lets the commands finish. After the
+/// second one it stops them and gives their jobs back, which uses no retry. SIGTTIN prints what each slot
+/// does.
 ///
 /// Examples: `qless work mail --concurrency 4 -- ./send-mail`
 /// · `qless work ci --drain --retry-on 75,111 -- make -C {data.repo} test`
 /// · `qless work high=3 low --order round-robin -- ./run`
 /// · `qless work thumbs --persistent --concurrency 8 -- python3 thumbs.py`
 ///
-/// Exit codes: 0, 1 the command cannot be started, 6 server, 8 the job of `--count 1` failed, 130 or 143
-/// jobs were given back.
+/// Exit codes: 0, 1 the command cannot be started, or `--on-start` failed, 6 server, 8 the job of
+/// `--count 1` failed or was lost, 143 jobs were given back.
 ///
-/// See also: `qless workers`, `qless pop`, `qless help recipes`
+/// See also: `qless workers`, `qless pop`, `qless help work-protocol`, `qless help recipes`
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Queues, globs such as `mail-*`, or `!NAME` to leave one out; `=WEIGHT` for `round-robin`
-    #[arg(required = true, value_name = "QUEUE[=WEIGHT]", value_parser = value::work_queue(),
+    /// Queues: names, globs such as `mail-*`, `!NAME` to leave one out; `NAME=3` is a weight
+    #[arg(required = true, value_name = "QUEUE", value_parser = value::work_queue(),
           add = value::Candidates::Queues)]
     queues: Vec<WorkQueue>,
     /// The program and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
-    /// `ordered`: from the first queue that has a job; `round-robin`: from each queue in turn
+    /// `ordered`: pop from the first queue that has a job; `round-robin`: from each in turn, by weight
     #[arg(long, value_name = "ORDER", default_value = "ordered")]
     order: Order,
-    /// Number of processes at a time
+    /// Maximum number of processes at a time
     #[arg(long, short = 'c', value_name = "N", value_parser = value::processes, default_value = "1")]
     concurrency: usize,
-    /// Time between two looks into empty queues
+    /// Maximum time between two pops from empty queues
     #[arg(long, value_name = "D", value_parser = value::timeout, default_value = "5s")]
     poll: Duration,
-    /// End when no job is left
+    /// Exit when no job can be popped; scheduled and blocked jobs stay
     #[arg(long, conflicts_with = "count")]
     drain: bool,
-    /// End after this number of jobs
+    /// Exit after this number of jobs
     #[arg(long, value_name = "N", value_parser = value::at_least_one)]
     count: Option<u64>,
-    /// One process for up to this number of jobs, as lines on its stdin
+    /// Give each process up to this number of jobs, as lines on its stdin
     #[arg(long, value_name = "N", value_parser = value::batch, conflicts_with = "persistent")]
     batch: Option<usize>,
-    /// Keep the processes, and hand each job to one as a line on its stdin
+    /// Keep the processes, and give them jobs as lines on their stdin
     #[arg(long)]
     persistent: bool,
-    /// Number of unanswered jobs of a process
+    /// Maximum number of unanswered jobs per process
     #[arg(long, value_name = "N", value_parser = value::batch, default_value = "1", requires = "persistent")]
     in_flight: usize,
     /// Read answers from stdout, too, not only from descriptor 3
     #[arg(long, value_name = "WHERE", value_parser = ["stdout"], requires = "persistent")]
     answers: Option<String>,
-    /// Exit codes after which a job is retried
+    /// Exit codes that retry the job
     #[arg(long, value_name = "CODES", value_delimiter = ',', default_value = "75",
           value_parser = clap::value_parser!(i32).range(1..=255))]
     retry_on: Vec<i32>,
-    /// Time until such a job runs again
+    /// Time before such a job runs again
     #[arg(long, value_name = "D", value_parser = value::duration, default_value = "0s")]
     retry_delay: Duration,
     /// Put completed jobs into this queue
@@ -95,19 +99,19 @@ pub(crate) struct Args {
     /// Time from SIGTERM to SIGKILL
     #[arg(long, value_name = "D", value_parser = value::duration, default_value = "10s")]
     kill_after: Duration,
-    /// The output of the command becomes the data of the job, if it is JSON
+    /// Store the output of the command as the data of the job, if it is JSON
     #[arg(long, conflicts_with_all = ["batch", "persistent"])]
     capture: bool,
-    /// Time between two extensions of a lock, by default a third of the lock
+    /// Time between two extensions of a lock; default: a third of the lock
     #[arg(long, value_name = "D", value_parser = value::timeout)]
     heartbeat: Option<Duration>,
-    /// Directory in which commands run
+    /// Run commands in this directory
     #[arg(long, value_name = "DIR", value_parser = value::file(), conflicts_with = "sandbox")]
     chdir: Option<PathBuf>,
-    /// Each slot gets a directory below this one, emptied before each process
+    /// Run each slot in its own directory below this one, emptied before each process
     #[arg(long, value_name = "DIR", value_parser = value::file())]
     sandbox: Option<PathBuf>,
-    /// Shell command to run before the first job
+    /// Shell command to run before the first job; if it fails, no job is popped
     #[arg(long, value_name = "CMD")]
     on_start: Option<String>,
     /// Shell command to run after a job has failed
@@ -116,13 +120,13 @@ pub(crate) struct Args {
     /// Shell command to run after a signal ended a process
     #[arg(long, value_name = "CMD")]
     on_crash: Option<String>,
-    /// How much of the end of stderr becomes the message of a failure
+    /// Maximum length of the message of a failure: the end of stderr
     #[arg(long, value_name = "N", value_parser = value::bytes, default_value = "8192")]
     error_bytes: usize,
-    /// Accept values that make an argument begin with a dash
+    /// Accept placeholders whose value makes an argument begin with a dash
     #[arg(long)]
     allow_dash: bool,
-    /// First part of the worker's name [QLESS_WORKER; default the host]
+    /// First part of the worker's name [QLESS_WORKER; default: the host]
     #[arg(long, value_name = "NAME", value_parser = value::new_name())]
     worker: Option<Name>,
 }

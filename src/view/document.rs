@@ -270,6 +270,7 @@ mod tests {
     use crate::model::repair::{Planned, RepairCounts, RepairPlan, Repaired};
     use crate::model::stats::{Histogram, Spread, Stats, StatsByDay};
     use crate::model::wait::{WaitItem, WaitOutcome, WaitResult, WaitTotals};
+    use crate::model::work_event::WorkEventKind;
     use crate::model::{list::List, repair};
     use crate::name::Name;
     use crate::view::json;
@@ -552,6 +553,29 @@ mod tests {
                 commit: None,
             },
         );
+        let started = WorkEvent {
+            at: now,
+            event: WorkEventKind::Started,
+            jid: name.clone(),
+            queue: Some(name.clone()),
+            klass: name.clone(),
+            worker: name.clone(),
+            attempt: 1,
+            exit: None,
+            signal: None,
+            elapsed_s: None,
+            message: None,
+        };
+        let failed = WorkEvent {
+            event: WorkEventKind::Failed,
+            exit: Some(1),
+            signal: Some("KILL".to_owned()),
+            elapsed_s: Some(Seconds(0.5)),
+            message: Some(String::new()),
+            ..started.clone()
+        };
+        compare(&mut kinds, &started);
+        compare(&mut kinds, &failed);
         let lines = [
             export::head(&ExportHead {
                 at: now,

@@ -1,10 +1,10 @@
 //! Shell commands that run before the first job, after a failed job, and after a crash.
 
-use std::collections::VecDeque;
+use std::collections::{HashSet, VecDeque};
 use std::ffi::{OsStr, OsString};
 use std::process::{Command, Stdio};
 
-use super::machine::event::{JobLabel, JobResult};
+use super::machine::event::{End, Exit as JobExit, JobLabel, JobResult};
 use super::options::Hooks;
 use super::process::{Directory, Exit, Launch, ProcessEnd, Processes, StdoutMode, environment};
 use crate::error::{Error, Kind, io_words};
@@ -32,6 +32,8 @@ pub(super) struct HookQueue {
     first_slot: usize,
     running: [Option<&'static str>; MAX_RUNNING],
     waiting: VecDeque<Hook>,
+    /// The slots of jobs whose process this worker stops.
+    stopped: HashSet<usize>,
 }
 
 /// Runs the hook before the first job. Its failure ends the work.
@@ -58,6 +60,7 @@ impl HookQueue {
             first_slot,
             running: [None; MAX_RUNNING],
             waiting: VecDeque::new(),
+            stopped: HashSet::new(),
         }
     }
 
@@ -87,18 +90,24 @@ impl HookQueue {
         }
     }
 
-    /// Runs `--on-crash`.
-    pub(super) fn crashed(&mut self, slot: usize, signal: &str, message: &str) {
+    /// Notes that this worker sends a signal to the process of a slot: its end is no crash.
+    pub(super) fn stops(&mut self, slot: usize) {
+        self.stopped.insert(slot);
+    }
+
+    /// Runs `--on-crash` if a signal ended the process of a slot, and not one of this worker.
+    pub(super) fn process_ended(&mut self, slot: usize, end: &End) {
+        let was_stopped = self.stopped.remove(&slot);
+        let (JobExit::Signal(signal), false) = (&end.exit, was_stopped) else {
+            return;
+        };
         if let Some(command) = self.hooks.on_crash.clone() {
-            self.add(
-                "--on-crash",
-                command,
-                vec![
-                    ("QLESS_SLOT", text((slot + 1).to_string().as_bytes())),
-                    ("QLESS_SIGNAL", text(signal.as_bytes())),
-                    ("QLESS_FAILURE", text(message.as_bytes())),
-                ],
-            );
+            let variables = vec![
+                ("QLESS_SLOT", text((slot + 1).to_string().as_bytes())),
+                ("QLESS_SIGNAL", text(signal.as_bytes())),
+                ("QLESS_FAILURE", text(end.message.as_bytes())),
+            ];
+            self.add("--on-crash", command, variables);
         }
     }
 

@@ -21,7 +21,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTTIN};
 use self::hooks::HookQueue;
 use self::launcher::Launcher;
 use self::machine::Machine;
-use self::machine::event::{Action, Config, Event, Exit, LineContent, Report, Signal, WorkResult};
+use self::machine::event::{Action, Config, Event, LineContent, Report, Signal, WorkResult};
 use self::machine::rotation::Rotation;
 use self::notices::PutWatch;
 pub(crate) use self::options::{Hooks, WorkOptions};
@@ -310,9 +310,7 @@ impl Work {
             }
             ProcessEvent::Ended { slot, end } => {
                 let end = self.launcher.end(slot, end, &mut self.reporter);
-                if let Exit::Signal(name) = &end.exit {
-                    self.hooks.crashed(slot, name, &end.message);
-                }
+                self.hooks.process_ended(slot, &end);
                 self.machine.note(now, Event::Ended { slot, end });
             }
             ProcessEvent::Signal(SIGTTIN) => {
@@ -364,6 +362,7 @@ impl Work {
                     Signal::Term => rustix::process::Signal::TERM,
                     Signal::Kill => rustix::process::Signal::KILL,
                 };
+                self.hooks.stops(slot);
                 self.processes.signal(slot, signal);
             }
             Action::Request(request) => self.server.order(Order::Ask(request))?,

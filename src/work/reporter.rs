@@ -183,6 +183,9 @@ impl Reporter {
                 if self.status.is_some() {
                     self.flush(session);
                 }
+                if let Some(status) = &mut self.status {
+                    status.clear();
+                }
                 _ = session.ui.verbatim(bytes);
             }
             false => {

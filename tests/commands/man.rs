@@ -27,6 +27,8 @@ fn printed_pages_equal_the_files_of_the_directory() {
     named("man config", "qless-config.1");
     named("man json", "qless-json.5");
     named("man json.5", "qless-json.5");
+    named("man work", "qless-work.1");
+    named("man work.5", "qless-work.5");
 }
 
 #[test]
@@ -34,7 +36,7 @@ fn an_unknown_page_is_a_usage_error() {
     run("man retyr").shows(expect![[r#"
         --- stderr
         error: no page is called `retyr`
-        hint: `qless help` lists the commands; the others are `json.5` and `config.5`
+        hint: `qless help` lists the commands; the others are `json.5`, `config.5` and `work.5`
         --- exit 2
     "#]]);
 }

@@ -211,10 +211,10 @@ fn play_batch(
             }
             add(&mut argv, &endings);
             let seen = call(many, &argv).map(|reply| {
-                let [ended, pops] = reply.list() else {
-                    panic!("two lists: {reply:?}");
-                };
-                (rows(ended), pops.texts())
+                let (ended, pops) = reply.list().split_at(endings.len());
+                let ended = ended.iter().map(Reply::texts).collect();
+                let pops = pops.iter().map(|pop| pop.text().to_owned()).collect();
+                (ended, pops)
             });
             let ended = end_each(single, &time, &worker, &endings);
             let (mut left, mut pops) = (*total, Vec::new());
@@ -275,10 +275,20 @@ fn play(
     let mut lines = Vec::new();
     for (step, batch) in steps {
         now += step.after;
-        let argv = fill(&step.line, now, &model);
+        let mut argv = fill(&step.line, now, &model);
+        if let Some(command) = argv[0].strip_prefix('!') {
+            // A command of the server itself, on a key that exists.
+            argv[0] = command.to_owned();
+            argv.remove(1);
+            if !model.keys.has(&argv[1]) {
+                continue;
+            }
+            let words: Vec<&[u8]> = argv.iter().map(|word| word.as_bytes()).collect();
+            _ = (many.redis_words(&words), single.redis_words(&words));
+        } else {
+            _ = (call(many, &argv), call(single, &argv));
+        }
         lines.push(argv.join(" "));
-        _ = call(many, &argv);
-        _ = call(single, &argv);
         model.keys = many.dump();
         prop_assert_eq!(&model.keys, &single.dump(), "both begin alike");
         many.events();
@@ -305,7 +315,10 @@ fn play(
 
 #[test]
 fn a_call_for_many_jobs_does_what_single_commands_do_in_order() {
-    let (mut many, mut single) = (Core::new(), Core::new());
+    property(120, &mut Core::new(), &mut Core::new());
+}
+
+fn property(cases: u32, many: &mut Core, single: &mut Core) {
     let fast = settings().prop_map(|line| Step { after: 0.0, line });
     let pop = (
         select(&["q", "q", "p"][..]),
@@ -317,17 +330,76 @@ fn a_call_for_many_jobs_does_what_single_commands_do_in_order() {
             after,
             line: format!("pop {queue} {worker} {count}"),
         });
-    let calm = (
-        prop_oneof![1 => fast, 5 => step(false), 3 => pop],
-        prop::option::weighted(0.3, batch()),
-    );
+    // What older scripts leave.
+    let leftover = select(
+        &[
+            "!HSET ql:j:@running0 scheduled 1500",
+            "!HSET ql:j:@running1 scheduled 99",
+            "!HSET ql:j:@running0 grace 1",
+            "!HDEL ql:j:@running0 time",
+            "!HSET ql:j:@running0 retries 1.5",
+            "!HSET ql:j:@running1 remaining 0",
+            "!HSET ql:j:@running0 history [{\"put\":5,\"q\":\"q\"}]",
+            "!ZREM ql:q:q-locks @running0",
+            "!HSET ql:config q-max-concurrency 2",
+            "!HSET ql:config max-job-history 3",
+        ][..],
+    )
+    .prop_map(|line| Step {
+        after: 0.0,
+        line: line.to_owned(),
+    });
+    let limit = select(&["1", "2", "4"][..]).prop_map(|most| Step {
+        after: 0.0,
+        line: format!("config.set q-max-concurrency {most}"),
+    });
+    let step = prop_oneof![2 => fast, 10 => step(false), 6 => pop, 1 => leftover, 1 => limit];
+    let calm = (step, prop::option::weighted(0.3, batch()));
     let start = select(&[0.0, 0.0, 1_700_040_000.0][..]).prop_map(|after| {
         let line = "length q".to_owned();
         (Step { after, line }, None)
     });
     let steps = (start, prop::collection::vec(calm, 1..60))
         .prop_map(|(start, steps)| [vec![start], steps].concat());
-    random::property(150, steps, |steps| play(&mut many, &mut single, &steps));
+    random::property(cases, steps, |steps| play(many, single, &steps));
+}
+
+#[test]
+fn a_dependency_made_in_a_call_is_released_in_it() {
+    let mut core = Core::new();
+    core.all("put 1 '' q a K {} 0; put 1 '' q b K {} 0; pop 2 q w 2");
+    let call = "guard.finish 3 w 8 a q complete '' next p depends [\"b\"] 4 b q complete ''";
+    let rows = rows(&core.ok(call));
+    assert_eq!(rows, [["done", "depends"], ["done", "complete"]]);
+    assert_eq!(core.state("a"), "waiting");
+    let keys = core.dump();
+    assert_eq!(keys.zset("ql:q:p-work").len(), 1);
+    assert!(!keys.has("ql:q:p-depends") && !keys.has("ql:j:b-dependents"));
+}
+
+#[test]
+fn an_old_job_that_cannot_be_deleted_does_not_stop_the_endings() {
+    for (count, ends) in [
+        (1, "4 b q complete ''"),
+        (2, "4 b q complete '' 4 c q complete ''"),
+    ] {
+        let mut core = Core::new();
+        core.all("config.set 0 jobs-history 10; put 1 '' q a K {} 0 tags [\"t\"]; pop 1 q w 1; complete 2 a w q {}");
+        core.redis("DEL ql:t:t");
+        core.redis("SET ql:t:t damaged");
+        core.all("put 19 '' q b K {} 0; put 19 '' q c K {} 0; pop 20 q w 2");
+        let rows = rows(&core.ok(&format!("guard.finish 21 w {ends}")));
+        assert_eq!(rows, vec![["done", "complete"]; count]);
+        assert_eq!(core.score("ql:completed", "b"), Some(21.0));
+        assert_eq!(
+            core.redis("ZCARD ql:w:w:jobs"),
+            Reply::Int(2 - count as i64)
+        );
+        assert_eq!(
+            core.redis("ZCARD ql:q:q-locks"),
+            Reply::Int(2 - count as i64)
+        );
+    }
 }
 
 #[test]

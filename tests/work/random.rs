@@ -431,10 +431,9 @@ impl World {
             }
             self.step(&Step::Reply)?;
             for slot in 0..3 {
-                if self.mode == Mode::Single {
-                    self.step(&Step::End(slot, 0))?;
-                } else {
-                    self.step(&Step::Answer(slot))?;
+                match self.mode {
+                    Mode::Persistent(_) => self.step(&Step::Answer(slot))?,
+                    _ => self.step(&Step::End(slot, 0))?,
                 }
             }
             self.wait(0.5)?;

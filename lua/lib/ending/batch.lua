@@ -42,7 +42,8 @@ return function(now, t, seconds, worker, limit, age, most)
     return {'not_holder', job[1] or '', job[2] or ''}
   end
 
-  -- Enters the completed jobs. As many single completions would delete 1000 old jobs each.
+  -- Enters the completed jobs. As many single completions would delete 1000 old jobs each. An old job that
+  -- cannot be deleted is no reason to leave the rest of the call undone.
   function b.forget()
     local list = b.completed
     if not list[1] then return end
@@ -50,7 +51,8 @@ return function(now, t, seconds, worker, limit, age, most)
     need('value/in_chunks')('zadd', Keys.completed, list, 1, #list)
     local forget = need('job/forget_complete')
     for _ = 2, #list, 2 do
-      if forget(now, age, most) == 0 then break end
+      local ok, gone = pcall(forget, now, age, most)
+      if not ok or gone == 0 then break end
     end
   end
 

@@ -127,7 +127,8 @@ return function(b, argv)
     end
     if job[Job.scheduled] and not (pending and due) then call('hdel', key, 'scheduled') end
     if dependents and dependents[1] and not following then
-      need('dependency/release_dependents')(now, jid, dependents)
+      -- The job is complete, whatever the keys of its dependents are.
+      pcall(need('dependency/release_dependents'), now, jid, dependents)
     end
     return {'done', state}
   end

@@ -24,23 +24,35 @@ return function(now, t, seconds, worker, argv, first, limit, age, most)
   local related, ways, rows = {Keys.tracked}, {}, {}
   for i = 1, count do related[i + 1] = Keys.job .. argv[positions[i] + 1] .. Keys.dependents end
   b.any = redis.call('exists', unpack(related)) > 0
-  for i = 1, count do
-    local at = positions[i]
-    local name = argv[at + 3]
-    local way = ways[name]
-    if not way then
-      if name == 'complete' then
-        way = need('ending/complete')
-      elseif name == 'retry' then
-        way = need('ending/retry')
-      else
-        way = need('ending/fail')
+  local i = 0
+  local function end_rest()
+    while i < count do
+      i = i + 1
+      local at = positions[i]
+      local name = argv[at + 3]
+      local way = ways[name]
+      if not way then
+        if name == 'complete' then
+          way = need('ending/complete')
+        elseif name == 'retry' then
+          way = need('ending/retry')
+        else
+          way = need('ending/fail')
+        end
+        way = way(b, argv)
+        ways[name] = way
       end
-      way = way(b, argv)
-      ways[name] = way
+      rows[i] = way(argv[at + 1], argv[at + 2], at + 4, at + argv[at])
     end
-    rows[i] = way(argv[at + 1], argv[at + 2], at + 4, at + argv[at])
   end
+  -- An error at one job would leave the endings before it half-way: it is the outcome of this job.
+  repeat
+    local ok, why = pcall(end_rest)
+    if not ok then
+      if not b.wrote then error(why, 0) end
+      rows[i] = b.invalid(why)
+    end
+  until ok
   b.flush()
   return rows
 end

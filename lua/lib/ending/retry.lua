@@ -35,6 +35,7 @@ return function(b, argv)
       if bad then return b.invalid(bad) end
       if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
       need('history/append')(jid, '[' .. seconds .. ',"failed",{"group":' .. cjson.encode(group) .. '}]', b.limit)
+      b.wrote = true
       call('hmset', key, 'remaining', left, 'state', 'failed', 'worker', '', 'expires', '', 'failure', failure,
         'queue', queue)
       need('ending/enter_failed')(b, target, jid, group)
@@ -48,10 +49,11 @@ return function(b, argv)
       else
         call('hmset', key, 'remaining', left, 'state', state)
       end
+      b.wrote = true
       if home_name ~= queue then call('hset', key, 'queue', queue) end
       need('ending/place')(target, jid, delay > 0 and string.format('%.17g', now + delay), job[Job.priority], now)
     end
-    b.wrote, target.listed = true, true
+    target.listed = true
     if job[Job.grace] then call('hdel', key, 'grace') end
     home.locks[#home.locks + 1] = jid
     b.held[#b.held + 1] = jid

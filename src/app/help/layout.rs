@@ -122,7 +122,7 @@ pub(crate) fn of_all(root: Command) -> Command {
     let examples: String = examples.collect();
     let text = parts.text.join("\n\n");
     let more = "`qless help COMMAND` prints the help of a command, `qless help TOPIC` that of a topic: recipes,\n\
-                selectors, findings, formats, environment, exit-codes, acl, json.";
+                selectors, findings, formats, environment, exit-codes, acl, work-protocol, json.";
     root.long_about(parts.first)
         .help_template(ROOT_TEMPLATE)
         .before_help(format!("{START}\n{}", list.trim_end()))

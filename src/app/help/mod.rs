@@ -18,7 +18,8 @@ use crate::view::finding;
 ///
 /// Topics: `recipes` (what to type when), `selectors`, `formats`, `environment`, `exit-codes`,
 /// `acl` (the permissions that a user of the server needs), `findings` (of `check`, and what to
-/// decide), `json` (the documents; `json KIND` prints the schema of one).
+/// decide), `work-protocol` (programs for `qless work`: jobs, answers, exit codes), `json` (the
+/// documents; `json KIND` prints the schema of one).
 ///
 /// Examples: `qless help put` · `qless help recipes` · `qless help json queues`
 ///
@@ -31,7 +32,7 @@ pub(crate) struct Args {
 }
 
 /// The topics, with what they are about.
-pub(super) const TOPICS: [(&str, &str); 8] = [
+pub(super) const TOPICS: [(&str, &str); 9] = [
     ("recipes", "What to type when"),
     ("selectors", "Flags that select jobs"),
     ("formats", "What stdout is"),
@@ -39,6 +40,10 @@ pub(super) const TOPICS: [(&str, &str); 8] = [
     ("exit-codes", "What each exit code means"),
     ("acl", "What a user of the server must be allowed"),
     ("findings", "Findings of `check`, and what to decide"),
+    (
+        "work-protocol",
+        "Programs for `qless work`: jobs, answers, exit codes",
+    ),
     ("json", "Documents of `-o json`; with a kind: its schema"),
 ];
 
@@ -61,6 +66,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         ["formats"] => FORMATS.into(),
         ["findings"] => finding::topic(),
         ["recipes"] => RECIPES.into(),
+        ["work-protocol"] => WORK.into(),
         ["acl"] => rights::lines(session.prefix()),
         ["json"] => document::kinds(),
         ["json", kind] => of_document(kind)?,
@@ -125,6 +131,11 @@ fn exit_codes() -> String {
 
 /// The recipes by task. A test runs each line with an indent of four blanks.
 pub const RECIPES: &str = include_str!("recipes.txt");
+
+/// The protocol of `qless work`, also as the page `qless-work(5)`. A line in upper case begins a
+/// section. Lines with an indent of four blanks stay as they are; a test runs the commands among them,
+/// and compares the lines of JSON with those of `qless work`.
+pub const WORK: &str = include_str!("work.txt");
 
 const ENVIRONMENT: &str = "\
 A flag overrides its variable, and the variable overrides the config file. An empty variable counts

@@ -116,11 +116,14 @@ impl Core {
         for (queue, count) in queues {
             call = call.arg(queue).arg(count.to_string());
         }
-        let reply = reply::list(self.call(now, add_endings(call, last))?)?;
-        let [rows, pops] =
-            <[Value; 2]>::try_from(reply).map_err(|_| reply::unexpected("a turn"))?;
-        turn.endings.append(&mut read_endings(rows, last)?);
-        for ((queue, _), pop) in queues.iter().zip(reply::list(pops)?) {
+        let mut rows = reply::list(self.call(now, add_endings(call, last))?)?;
+        if rows.len() != last.len() + queues.len() {
+            return Err(reply::unexpected("a turn"));
+        }
+        let pops = rows.split_off(last.len());
+        turn.endings
+            .append(&mut read_endings(Value::Array(rows), last)?);
+        for ((queue, _), pop) in queues.iter().zip(pops) {
             match pop {
                 Value::Array(refusal) => {
                     let why = refusal.into_iter().nth(1).map(reply::bytes);
