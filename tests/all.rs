@@ -149,9 +149,9 @@ mod recovery {
 
 mod work {
     mod command;
-    mod locks;
     mod examples;
     mod hooks;
+    mod locks;
     mod machine;
     mod persistent;
     mod process;
