@@ -459,13 +459,13 @@ fn wrong_arguments_are_refused_before_any_job_is_popped() {
         hint: without `--heartbeat`, a lock is extended three times before it expires
         mail --drain --count 3 -- true
         error: `--drain` cannot be used with `--count`
-        hint: usage: `qless work --drain <QUEUE[=WEIGHT]>... -- <COMMAND>...`
+        hint: usage: `qless work --drain <QUEUE>... -- <COMMAND>...`
         mail --batch 2 --persistent -- true
         error: `--batch` cannot be used with `--persistent`
-        hint: usage: `qless work --batch <N> <QUEUE[=WEIGHT]>... -- <COMMAND>...`
+        hint: usage: `qless work --batch <N> <QUEUE>... -- <COMMAND>...`
         mail --in-flight 2 -- true
         error: `--persistent` is missing
-        hint: usage: `qless work --persistent --in-flight <N> <QUEUE[=WEIGHT]>... -- <COMMAND>...`
+        hint: usage: `qless work --persistent --in-flight <N> <QUEUE>... -- <COMMAND>...`
         mail --batch 2 -- echo {jid}
         error: placeholders such as `{jid}` need a process for each job, without `--batch` and `--persistent`
         mail --drain --retry-on 0 -- true
@@ -481,7 +481,7 @@ fn wrong_arguments_are_refused_before_any_job_is_popped() {
         error: `QUEUE` expects a weight between 1 and 1000, not `mail=0`
         mail --
         error: `COMMAND` is missing
-        hint: usage: `qless work <QUEUE[=WEIGHT]>... -- <COMMAND>...`
+        hint: usage: `qless work <QUEUE>... -- <COMMAND>...`
     "#]].assert_eq(&refusals);
     assert_eq!(site.job("a")["history"].as_array().unwrap().len(), 1);
 }
