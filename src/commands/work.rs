@@ -47,7 +47,8 @@ use crate::work::{Hooks, WorkOptions};
 /// · `qless work thumbs --persistent --concurrency 8 -- python3 thumbs.py`
 ///
 /// Exit codes: 0, 1 the command cannot be started, or `--on-start` failed, 6 server, 8 the job of
-/// `--count 1` failed or was lost, 143 jobs were given back.
+/// `--count 1` failed or was lost, 130 or 143 stopped by a
+/// second signal.
 ///
 /// See also: `qless workers`, `qless pop`, `qless help work-protocol`, `qless help recipes`
 #[derive(Clone, Debug, clap::Args)]

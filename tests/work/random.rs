@@ -65,7 +65,6 @@ struct Process {
     jobs: Vec<Name>,
     /// Jobs that the worker told it are lost.
     cancelled: BTreeSet<Name>,
-    is_killed: bool,
 }
 
 struct World {
@@ -161,7 +160,7 @@ impl World {
                 })?;
                 self.starts += 1;
                 // Some starts fail for want of room.
-                if self.starts % 11 == 0 {
+                if self.starts.is_multiple_of(11) {
                     let why = StartFailure::Busy("no process".to_owned());
                     self.note(Event::NotStarted { slot, why });
                 } else {

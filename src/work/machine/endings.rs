@@ -43,14 +43,10 @@ impl Machine {
             LineContent::Progress(text) => self.progress(now, &jid, text),
             LineContent::Ending(mut way) => {
                 process.has_answered = true;
-                match &mut way {
-                    EndingWay::Complete { next, .. } if next.is_none() => {
-                        *next = self.next_queue();
-                    }
-                    EndingWay::Retry { why: Some(why), .. } if why.group.is_empty() => {
-                        why.group = self.exhausted_group(&jid);
-                    }
-                    _ => {}
+                if let EndingWay::Complete { next, .. } = &mut way
+                    && next.is_none()
+                {
+                    *next = self.next_queue();
                 }
                 self.end(now, &jid, way, None);
             }
@@ -103,7 +99,7 @@ impl Machine {
             return self.released.extend(process.jobs);
         }
         for jid in process.jobs {
-            let way = self.way(&jid, &end);
+            let way = self.way(&end);
             self.end(now, &jid, way, Some(end.exit.clone()));
         }
     }
@@ -117,14 +113,8 @@ impl Machine {
         })
     }
 
-    /// Returns the group that the core chooses for a job without retries.
-    fn exhausted_group(&self, jid: &Name) -> Name {
-        let queue = self.held.get(jid).map(|job| job.label.queue.as_bytes());
-        Name::from([b"failed-retries-", queue.unwrap_or_default()].concat())
-    }
-
     /// Returns what the end of a process means for a job that it had.
-    fn way(&self, jid: &Name, end: &End) -> EndingWay {
+    fn way(&self, end: &End) -> EndingWay {
         let is_persistent = matches!(self.config.mode, Mode::Persistent(_));
         match &end.exit {
             Exit::Code(0) if !is_persistent => EndingWay::Complete {
@@ -132,15 +122,11 @@ impl Machine {
                 next: self.next_queue(),
             },
             Exit::Code(code) if !is_persistent && self.config.retry_on.contains(code) => {
-                let queue = self.held.get(jid).map(|job| job.label.queue.as_bytes());
-                // The group that the core would choose, with the program's own words. They stay with
-                // the job also while retries are left.
-                let why = queue
-                    .filter(|_| !end.message.is_empty())
-                    .map(|queue| FailureReason {
-                        group: Name::from([b"failed-retries-", queue].concat()),
-                        message: Name::from(end.message.clone()),
-                    });
+                // The program's own words, in the group that the core would choose.
+                let why = (!end.message.is_empty()).then(|| FailureReason {
+                    message: Name::from(end.message.clone()),
+                    ..FailureReason::default()
+                });
                 EndingWay::Retry {
                     delay: self.config.retry_delay,
                     why,

@@ -491,8 +491,10 @@ impl Machine {
                 Slot::Busy(_) => continue,
                 _ => {}
             }
-            let most = most.min(self.ready.len());
-            let jobs: Vec<PoppedJob> = self.ready.drain(..most).collect();
+            let jobs: Vec<PoppedJob> = (0..most).map_while(|_| self.next_ready()).collect();
+            if jobs.is_empty() {
+                return;
+            }
             let jids: Vec<Name> = jobs.iter().map(|job| job.jid.clone()).collect();
             for jid in &jids {
                 self.begin(now, jid, at);
@@ -500,6 +502,14 @@ impl Machine {
             self.slots[at] = Slot::Busy(Process::new(jids, now));
             self.actions.push(Action::Start { slot: at, jobs });
         }
+    }
+
+    /// Takes a job that waits for a slot. A job that the server gave once more waits for the end of its
+    /// earlier process.
+    fn next_ready(&mut self) -> Option<PoppedJob> {
+        let is_free = |job: &PoppedJob| !self.lost().any(|jid| *jid == job.jid);
+        let at = self.ready.iter().position(is_free)?;
+        self.ready.remove(at)
     }
 
     /// Hands each job to the process that has the fewest.
@@ -518,8 +528,7 @@ impl Machine {
             let Some((_, at)) = free.max_by_key(|(free, at)| (*free, usize::MAX - at)) else {
                 return;
             };
-            let (Some(job), Slot::Busy(process)) = (self.ready.pop_front(), &mut self.slots[at])
-            else {
+            let (Some(job), Slot::Busy(process)) = (self.next_ready(), &mut self.slots[at]) else {
                 return;
             };
             process.jobs.push(job.jid.clone());
@@ -570,6 +579,7 @@ impl Machine {
         if let Some(endings) = self.recovery.clone() {
             self.is_recovering = true;
             self.search_at = f64::INFINITY;
+            // A lost job whose process still ends must not run beside it.
             let known = self.held.jids().chain(self.lost()).cloned().collect();
             let request = Request::Recover { endings, known };
             return self.actions.push(Action::Request(request));
