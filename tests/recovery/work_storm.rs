@@ -351,7 +351,9 @@ fn pop(redis: &RawAccess, is_over: &AtomicBool) {
                 let jid = job["jid"].as_str().unwrap();
                 runs += 1;
                 for what in ["start", "works", "end"] {
-                    writeln!(ledger, "{what} {jid} raw.{runs} raw-worker").unwrap();
+                    // In one piece: other processes write there, too.
+                    let line = format!("{what} {jid} raw.{runs} raw-worker\n");
+                    ledger.write_all(line.as_bytes()).unwrap();
                     thread::sleep(Duration::from_millis(1));
                 }
                 _ = client.insist(&["complete", jid, "raw-worker", queue, "{}"]);

@@ -711,7 +711,7 @@ fn a_search_does_not_bring_a_lost_job_back_beside_its_process() {
 }
 
 #[test]
-fn a_job_that_the_server_gives_once_more_runs_anew() {
+fn a_job_that_the_server_gives_once_more_waits_for_the_end_of_its_first_run() {
     let mut worker = Worker::single(2);
     worker.act();
     worker.reply(0.0, &["a"]);
