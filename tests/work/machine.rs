@@ -726,6 +726,7 @@ fn a_job_that_the_server_gives_once_more_waits_for_the_end_of_its_first_run() {
     expect![[r#"
         * started a
         start 0: a
+        turn: [] pop 1 from q:1
     "#]]
     .assert_eq(&worker.at(2.0, ended(0, 0)));
 }

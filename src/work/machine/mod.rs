@@ -16,7 +16,7 @@ use self::event::{
 };
 use self::held::{HeldJobs, Phase};
 use self::rotation::Rotation;
-use self::slots::{Process, QuickDeaths, Slot};
+use self::slots::{MAX_WAIT, Process, QuickDeaths, Slot};
 use crate::model::ending::{JobEnding, LockOutcome};
 use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
@@ -114,6 +114,8 @@ pub struct Machine {
     was_put: bool,
     popped: u64,
     start_failures: u32,
+    /// How many starts in a row failed for want of room.
+    busy_failures: u32,
     /// Why the command cannot be started.
     no_program: Option<String>,
     has_failed: bool,
@@ -156,6 +158,7 @@ impl Machine {
             was_put: false,
             popped: 0,
             start_failures: 0,
+            busy_failures: 0,
             no_program: None,
             has_failed: false,
             refused: HashSet::new(),
@@ -168,7 +171,7 @@ impl Machine {
     /// Notes what happened.
     pub fn note(&mut self, now: f64, event: Event) {
         match event {
-            Event::Started { .. } => self.start_failures = 0,
+            Event::Started { .. } => (self.start_failures, self.busy_failures) = (0, 0),
             Event::NotStarted { slot, why } => self.not_started(now, slot, why),
             Event::Line { slot, jid, content } => self.line(now, slot, jid, content),
             Event::Ended { slot, end } => self.process_ended(now, slot, end),
@@ -204,6 +207,7 @@ impl Machine {
         self.start_processes(now);
         self.request(now);
         self.postpone(now);
+        self.end_count();
         self.finish(now);
         std::mem::take(&mut self.actions)
     }
@@ -618,6 +622,16 @@ impl Machine {
             || self.releasing.is_some()
     }
 
+    /// Ends the work after the last job of the limit. One that was given back does not count.
+    fn end_count(&mut self) {
+        if let Limit::Count(count) = self.config.limit
+            && self.popped >= count
+            && self.held.is_empty()
+        {
+            self.drain();
+        }
+    }
+
     /// Postpones the next attempt if there is nothing to ask of a server that is away.
     fn postpone(&mut self, now: f64) {
         let is_asking = self.is_asking();
@@ -701,11 +715,6 @@ impl Machine {
             }
         }
         self.add(now, reply.jobs);
-        if let Limit::Count(count) = self.config.limit
-            && self.popped >= count
-        {
-            self.drain();
-        }
     }
 
     /// Pops nothing more, without a signal.
@@ -756,7 +765,11 @@ impl Machine {
                 self.back(now);
                 for jid in jids {
                     let result = match released.contains(&jid) {
-                        true => JobResult::Released,
+                        true => {
+                            let is_held = self.held.get(&jid).is_some();
+                            self.popped -= u64::from(is_held && self.popped > 0);
+                            JobResult::Released
+                        }
                         false => JobResult::Lost,
                     };
                     self.forget(&jid, now, result, String::new());
@@ -854,8 +867,11 @@ impl Machine {
             StartFailure::Program(_) | StartFailure::Job(_) => self.released.extend(process.jobs),
             StartFailure::Busy(message) => {
                 self.report(Report::StartFailed { slot, message });
-                self.slots[slot] = Slot::Down(now + START_AGAIN);
-                self.slots_due = self.slots_due.min(now + START_AGAIN);
+                let wait = START_AGAIN * f64::from(2_u32.saturating_pow(self.busy_failures));
+                let start_at = now + wait.min(MAX_WAIT);
+                self.busy_failures += 1;
+                self.slots[slot] = Slot::Down(start_at);
+                self.slots_due = self.slots_due.min(start_at);
                 self.released.extend(process.jobs);
             }
         }

@@ -10,7 +10,7 @@ const QUICK: f64 = 1.0;
 const QUICK_DEATHS: u32 = 3;
 
 /// The longest wait before a start, in seconds.
-const MAX_WAIT: f64 = 60.0;
+pub(super) const MAX_WAIT: f64 = 60.0;
 
 /// One slot.
 #[derive(Clone, Debug)]
