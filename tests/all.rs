@@ -157,6 +157,7 @@ mod work {
     mod process;
     mod queues;
     mod random;
+    mod service;
 }
 
 use std::path::Path;

@@ -12,6 +12,7 @@ pub mod process;
 mod queues;
 mod reporter;
 mod server;
+mod service;
 
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
@@ -30,6 +31,7 @@ use self::process::{ProcessEvent, ProcessOptions, Processes, Stream, Waker};
 use self::queues::QueueList;
 use self::reporter::Reporter;
 use self::server::{Order, Server};
+use self::service::ServiceManager;
 use crate::clock::moment::Moment;
 use crate::error::{Error, Kind};
 use crate::model::worker_name;
@@ -92,6 +94,7 @@ pub(crate) fn run(options: WorkOptions, session: &mut Session) -> Result<WorkRes
         time,
         server: Server::start(core, worker.clone(), queues, waker.clone()),
         signal: None,
+        manager: ServiceManager::ready(),
         result: None,
     };
     work.subscribe(&worker, notify, waker, session)?;
@@ -215,6 +218,7 @@ struct Work {
     resolve_at: Option<Instant>,
     /// The signal that came last.
     signal: Option<i32>,
+    manager: ServiceManager,
     result: Option<WorkResult>,
 }
 
@@ -281,7 +285,8 @@ impl Work {
         let is_idle = self.machine.is_idle(self.time.now());
         let watch = self.watch.as_mut().and_then(|watch| watch.update(is_idle));
         let due = self.time.instant(self.machine.due());
-        [watch, due, self.resolve_at, self.reporter.due()]
+        let sign = self.manager.sign_of_life();
+        [sign, watch, due, self.resolve_at, self.reporter.due()]
             .into_iter()
             .flatten()
             .min()
@@ -367,6 +372,9 @@ impl Work {
             }
             Action::Request(request) => self.server.order(Order::Ask(request))?,
             Action::Report(report) => {
+                if matches!(report, Report::Stopping { .. }) {
+                    self.manager.stopping();
+                }
                 if let Report::Ended {
                     job,
                     result,

@@ -153,7 +153,7 @@ impl HeldJobs {
     }
 
     /// Returns the jobs whose locks are to be extended now.
-    pub(super) fn to_extend(&mut self, now: f64) -> Vec<Name> {
+    pub(super) fn take_due(&mut self, now: f64) -> Vec<Name> {
         if !self.jobs.values().any(|job| job.extend_at <= now) {
             return Vec::new();
         }

@@ -562,7 +562,7 @@ impl Machine {
                 return self.extend(jids);
             }
         } else if self.extending.is_none() && now >= self.held.due {
-            let jids = self.held.to_extend(now);
+            let jids = self.held.take_due(now);
             if !jids.is_empty() {
                 self.extend(jids);
             }

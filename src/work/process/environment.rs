@@ -31,6 +31,9 @@ const JOB: [&str; 10] = [
     "QLESS_RESULT_FD",
 ];
 
+/// The variables by which a service manager talks with `qless`, and with nothing below it.
+const SERVICE: [&str; 3] = ["NOTIFY_SOCKET", "WATCHDOG_USEC", "WATCHDOG_PID"];
+
 /// Returns the variables of each program: the name of the worker, and the descriptor for answers.
 pub fn of_worker(worker: &Name) -> Result<Vec<(&'static str, OsString)>, StartFault> {
     let descriptor = OsString::from(ANSWER_DESCRIPTOR.to_string());
@@ -91,7 +94,10 @@ fn is_removed(name: &OsStr, value: &OsStr) -> bool {
         return false;
     };
     let is_address = name == "REDIS_URL" || (name.starts_with("QLESS_") && name.ends_with("_URL"));
-    PASSWORDS.contains(&name) || JOB.contains(&name) || (is_address && holds_password(value))
+    PASSWORDS.contains(&name)
+        || JOB.contains(&name)
+        || SERVICE.contains(&name)
+        || (is_address && holds_password(value))
 }
 
 /// Whether an address has a password, also one in a form that only other clients accept.

@@ -1,0 +1,40 @@
+//! What a service manager such as systemd learns of a worker: that it is ready, alive, or stopping.
+
+use std::time::{Duration, Instant};
+
+use sd_notify::NotifyState;
+
+/// The service manager of this program. Without one, nothing is sent.
+#[derive(Debug)]
+pub(super) struct ServiceManager {
+    /// How often it wants a sign of life.
+    every: Option<Duration>,
+    next: Instant,
+}
+
+impl ServiceManager {
+    /// Says that the worker is ready. A manager that does not listen is left alone.
+    pub(super) fn ready() -> ServiceManager {
+        _ = sd_notify::notify(&[NotifyState::Ready]);
+        ServiceManager {
+            // Twice in its time, so that one late sign does not end the program.
+            every: sd_notify::watchdog_enabled().map(|limit| limit / 2),
+            next: Instant::now(),
+        }
+    }
+
+    /// Gives a sign of life if one is due. Returns when the next one is.
+    pub(super) fn sign_of_life(&mut self) -> Option<Instant> {
+        let every = self.every?;
+        if self.next <= Instant::now() {
+            _ = sd_notify::notify(&[NotifyState::Watchdog]);
+            self.next = Instant::now() + every;
+        }
+        Some(self.next)
+    }
+
+    /// Says that the worker pops nothing more.
+    pub(super) fn stopping(&self) {
+        _ = sd_notify::notify(&[NotifyState::Stopping]);
+    }
+}
