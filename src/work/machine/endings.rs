@@ -5,9 +5,16 @@ use std::sync::Arc;
 use super::event::{Action, End, Exit, JobResult, LineContent, Mode, Report, Request};
 use super::held::Phase;
 use super::slots::Slot;
-use super::{HOLD, Machine, PROGRESS, Stage};
+use super::{Machine, Stage};
 use crate::model::ending::{EndingOutcome, EndingWay, FailureReason, JobEnding, NextQueue};
 use crate::name::Name;
+
+/// How long an ending waits at most for others to share its call, in seconds, and at most which part of
+/// the usual time of a job.
+const HOLD: (f64, f64) = (0.005, 0.1);
+
+/// Time between two entries about the progress of a job, in seconds.
+const PROGRESS: f64 = 10.0;
 
 impl Machine {
     /// Notes a line that a process wrote about a job.

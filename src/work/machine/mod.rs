@@ -4,48 +4,32 @@
 mod endings;
 pub mod event;
 mod held;
+mod locks;
+mod processes;
+mod replies;
+mod requests;
 pub mod rotation;
 mod slots;
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 
-use self::event::{
-    Action, Config, Event, Failure, JobResult, Limit, Mode, Report, Request, StartFailure,
-    TurnReply, WorkResult,
-};
-use self::held::{HeldJobs, Phase};
+use self::event::{Action, Config, Event, Limit, Mode, Report, WorkResult};
+use self::held::HeldJobs;
 use self::rotation::Rotation;
-use self::slots::{MAX_WAIT, Process, QuickDeaths, Slot};
-use crate::model::ending::{JobEnding, LockOutcome};
+use self::slots::{QuickDeaths, Slot};
+use crate::model::ending::JobEnding;
 use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
 
 /// The most jobs of one turn (`core.md` 9.1).
 const MAX_POPPED: u64 = 500;
 
-/// After so many starts in a row that failed for want of the program, the work ends.
-const MAX_START_FAILURES: u32 = 3;
-
-/// Time until a process is started again that could not be started, in seconds.
-const START_AGAIN: f64 = 1.0;
-
 /// The first and the longest wait before a request is repeated, in seconds (`reliability.md` 4.2).
 const BACKOFF: (f64, f64) = (0.05, 2.0);
 
-/// How long an ending waits at most for others to share its call, in seconds, and at most which part of
-/// the usual time of a job.
-const HOLD: (f64, f64) = (0.005, 0.1);
-
-/// Time between two entries about the progress of a job, in seconds.
-const PROGRESS: f64 = 10.0;
-
 /// How long a worker that has no job left waits for a server that is away, in seconds.
 const PATIENCE: f64 = 10.0;
-
-/// A pop whose reply was lost may still reach the server: its jobs are searched for again after this
-/// time, in seconds.
-const SEARCH_AGAIN: f64 = 5.0;
 
 /// Whether the server replies.
 #[derive(Clone, Debug)]
@@ -228,23 +212,6 @@ impl Machine {
         due
     }
 
-    /// Returns when the next turn is to be made. Few endings wait a moment for others, and so does the
-    /// pop for the room that they leave.
-    fn turn_due(&self) -> f64 {
-        let ended = self.endings.len();
-        let wanted = self.wanted();
-        let pop_at = match wanted {
-            0 => f64::INFINITY,
-            _ => self.poll_at,
-        };
-        match ended {
-            0 => pop_at,
-            _ if ended >= self.held.len().saturating_sub(ended) => f64::NEG_INFINITY,
-            _ if wanted > ended as u64 => pop_at.min(self.endings_due),
-            _ => self.endings_due,
-        }
-    }
-
     /// Whether the worker waits for jobs.
     pub fn is_idle(&self, now: f64) -> bool {
         self.wanted() > 0 && now < self.poll_at && self.turn.is_none()
@@ -340,286 +307,8 @@ impl Machine {
         self.slots_due = now;
     }
 
-    /// Gives a job back that was given up, in case that its lock is still ours. As long as a process has
-    /// the job, that waits for its end.
-    fn give_back_given_up(&mut self, jid: &Name) {
-        let mut lost = self.lost();
-        if !lost.any(|one| one == jid) && self.given_up.contains(jid) {
-            drop(lost);
-            self.given_up.remove(jid);
-            if !self.released.contains(jid) {
-                self.released.push(jid.clone());
-            }
-        }
-    }
-
-    /// Gives a job back whose lock was extended after it was given up.
-    fn give_back_late(&mut self, jid: &Name) {
-        self.given_up.insert(jid.clone());
-        self.give_back_given_up(jid);
-    }
-
-    /// Returns the lost jobs that processes still have.
-    fn lost(&self) -> impl Iterator<Item = &Name> {
-        self.slots.iter().flat_map(|slot| match slot {
-            Slot::Busy(process) => process.lost.as_slice(),
-            _ => &[],
-        })
-    }
-
-    /// Gives the jobs back that no process has.
-    fn give_back_ready(&mut self) {
-        for job in std::mem::take(&mut self.ready) {
-            self.released.push(job.jid);
-        }
-    }
-
     fn report(&mut self, report: Report) {
         self.actions.push(Action::Report(report));
-    }
-
-    /// Adds popped jobs.
-    fn add(&mut self, now: f64, jobs: Vec<PoppedJob>) {
-        for job in jobs {
-            // The server gave it once more, so it took the earlier lock away.
-            self.lose(now, &job.jid, f64::INFINITY, "its lock was taken away");
-            if self.held.get(&job.jid).is_some() {
-                continue;
-            }
-            self.popped += 1;
-            self.held.add(now, &job, self.config.heartbeat);
-            self.given_up.remove(&job.jid);
-            self.ready.push_back(job);
-        }
-        if self.stage > Stage::Working {
-            self.give_back_ready();
-        }
-    }
-
-    /// Ends the locks that are over, and writes the progress that is due.
-    fn check_locks(&mut self, now: f64) {
-        if now < self.held.due {
-            return;
-        }
-        let mut over = Vec::new();
-        for (jid, job) in self.held.iter_mut() {
-            if job.expires <= now {
-                over.push((jid.clone(), job.expires));
-            }
-        }
-        for (jid, expires) in over {
-            let names = |endings: &[JobEnding]| endings.iter().any(|one| one.jid == jid);
-            let recovery = self.recovery.as_deref().filter(|_| self.is_recovering);
-            let is_sent = self.turn.iter().any(|turn| names(&turn.endings))
-                || recovery.is_some_and(|endings| names(endings))
-                || self.releasing.iter().flatten().any(|one| *one == jid);
-            match is_sent {
-                // The reply says what became of it.
-                true => {
-                    if let Some(job) = self.held.get_mut(&jid) {
-                        job.expires = now + 1.0;
-                    }
-                }
-                // The process is gone one second before another worker gets the job.
-                false => {
-                    self.given_up.insert(jid.clone());
-                    let latest = expires + self.config.grace - 1.0;
-                    self.lose(
-                        now,
-                        &jid,
-                        latest,
-                        "its lock expired while the server was away",
-                    );
-                }
-            }
-        }
-        let is_away = !matches!(self.link, Link::Up);
-        self.held.schedule(is_away || self.extending.is_some());
-    }
-
-    /// Sends signals that are due, and ends the input of processes that stay at the end of the work.
-    fn signal_processes(&mut self, now: f64) {
-        let ends = self.stage > Stage::Working && self.ready.is_empty();
-        if now < self.slots_due && !ends {
-            return;
-        }
-        let is_persistent = matches!(self.config.mode, Mode::Persistent(_));
-        let mut due = f64::INFINITY;
-        for (at, slot) in self.slots.iter_mut().enumerate() {
-            match slot {
-                Slot::Busy(process) => {
-                    let is_empty = process.jobs.is_empty() && process.lost.is_empty();
-                    if is_persistent && ends && is_empty && !process.is_closed {
-                        process.is_closed = true;
-                        let term_at = now + self.config.kill_after;
-                        process.stop(term_at, term_at + self.config.kill_after);
-                        self.actions.push(Action::CloseInput { slot: at });
-                    }
-                    due = due.min(process.signal(at, now, &mut self.actions));
-                }
-                Slot::Down(_) if ends => *slot = Slot::Free,
-                Slot::Down(until) if *until <= now && !is_persistent => *slot = Slot::Free,
-                Slot::Down(until) => due = due.min(*until),
-                Slot::Free => {}
-            }
-        }
-        self.slots_due = due;
-    }
-
-    /// Starts processes, and hands jobs to those that stay.
-    fn start_processes(&mut self, now: f64) {
-        match self.config.mode {
-            Mode::Single => self.start_with_jobs(now, 1),
-            Mode::Batch(jobs) => self.start_with_jobs(now, jobs),
-            Mode::Persistent(_) => {
-                for at in 0..self.slots.len() {
-                    if matches!(self.slots[at], Slot::Down(until) if until <= now) {
-                        self.slots[at] = Slot::Busy(Process::new(Vec::new(), now));
-                        let jobs = Vec::new();
-                        self.actions.push(Action::Start { slot: at, jobs });
-                    }
-                }
-                self.send_jobs(now);
-            }
-        }
-    }
-
-    fn start_with_jobs(&mut self, now: f64, most: usize) {
-        for at in 0..self.slots.len() {
-            if self.ready.is_empty() {
-                return;
-            }
-            match self.slots[at] {
-                Slot::Down(until) if until > now => continue,
-                Slot::Busy(_) => continue,
-                _ => {}
-            }
-            let jobs: Vec<PoppedJob> = (0..most).map_while(|_| self.next_ready()).collect();
-            if jobs.is_empty() {
-                return;
-            }
-            let jids: Vec<Name> = jobs.iter().map(|job| job.jid.clone()).collect();
-            for jid in &jids {
-                self.begin(now, jid, at);
-            }
-            self.slots[at] = Slot::Busy(Process::new(jids, now));
-            self.actions.push(Action::Start { slot: at, jobs });
-        }
-    }
-
-    /// Takes a job that waits for a slot. A job that the server gave once more waits for the end of its
-    /// earlier process.
-    fn next_ready(&mut self) -> Option<PoppedJob> {
-        let is_free = |job: &PoppedJob| !self.lost().any(|jid| *jid == job.jid);
-        let at = self.ready.iter().position(is_free)?;
-        self.ready.remove(at)
-    }
-
-    /// Hands each job to the process that has the fewest.
-    fn send_jobs(&mut self, now: f64) {
-        while !self.ready.is_empty() {
-            let free = self
-                .slots
-                .iter()
-                .enumerate()
-                .filter_map(|(at, slot)| match slot {
-                    Slot::Busy(process) if process.free(self.config.mode) > 0 => {
-                        Some((process.free(self.config.mode), at))
-                    }
-                    _ => None,
-                });
-            let Some((_, at)) = free.max_by_key(|(free, at)| (*free, usize::MAX - at)) else {
-                return;
-            };
-            let (Some(job), Slot::Busy(process)) = (self.next_ready(), &mut self.slots[at]) else {
-                return;
-            };
-            process.jobs.push(job.jid.clone());
-            self.begin(now, &job.jid.clone(), at);
-            self.actions.push(Action::Send { slot: at, job });
-        }
-    }
-
-    /// Notes that a job is with the process of a slot.
-    fn begin(&mut self, now: f64, jid: &Name, slot: usize) {
-        if let Some(job) = self.held.get_mut(jid) {
-            job.phase = Phase::Running(slot);
-            job.begun = now;
-            let job = job.label.clone();
-            self.report(Report::Started { job, slot });
-        }
-    }
-
-    /// Asks the server what is to be asked now.
-    fn request(&mut self, now: f64) {
-        if let Link::Away { retry_at, .. } = self.link {
-            // One request at a time, the extension of all locks first.
-            if self.is_asking() || now < retry_at {
-                return;
-            }
-            if !self.held.is_empty() {
-                let jids = self.held.jids().cloned().collect();
-                return self.extend(jids);
-            }
-        } else if self.extending.is_none() && now >= self.held.due {
-            let jids = self.held.take_due(now);
-            if !jids.is_empty() {
-                self.extend(jids);
-            }
-            self.held.schedule(self.extending.is_some());
-        }
-        if self.releasing.is_none() && !self.released.is_empty() {
-            let jids = std::mem::take(&mut self.released);
-            self.releasing = Some(jids.clone());
-            self.actions.push(Action::Request(Request::Release(jids)));
-        }
-        if self.turn.is_some() || self.is_recovering {
-            return;
-        }
-        if now >= self.search_at && self.recovery.is_none() {
-            self.recovery = Some(Arc::default());
-        }
-        if let Some(endings) = self.recovery.clone() {
-            self.is_recovering = true;
-            self.search_at = f64::INFINITY;
-            // A lost job whose process still ends must not run beside it.
-            let known = self.held.jids().chain(self.lost()).cloned().collect();
-            let request = Request::Recover { endings, known };
-            return self.actions.push(Action::Request(request));
-        }
-        let wanted = self.wanted();
-        let is_drain = self.config.limit == Limit::Drain && self.held.is_empty();
-        if self.rotation.is_empty() && is_drain {
-            self.drain();
-        }
-        let is_away = !matches!(self.link, Link::Up);
-        let is_probe = is_away && (wanted > 0 || !self.endings.is_empty());
-        if now < self.turn_due() && !is_probe {
-            return;
-        }
-        self.was_put = false;
-        let endings = Arc::new(std::mem::take(&mut self.endings));
-        let queues = match wanted {
-            0 => Vec::new(),
-            _ => self.rotation.request(wanted),
-        };
-        self.turn = Some(SentTurn {
-            endings: endings.clone(),
-            total: wanted,
-        });
-        self.actions.push(Action::Request(Request::Turn {
-            endings,
-            total: wanted,
-            queues,
-        }));
-    }
-
-    /// Whether a reply is awaited.
-    fn is_asking(&self) -> bool {
-        self.turn.is_some()
-            || self.is_recovering
-            || self.extending.is_some()
-            || self.releasing.is_some()
     }
 
     /// Ends the work after the last job of the limit. One that was given back does not count.
@@ -632,180 +321,9 @@ impl Machine {
         }
     }
 
-    /// Postpones the next attempt if there is nothing to ask of a server that is away.
-    fn postpone(&mut self, now: f64) {
-        let is_asking = self.is_asking();
-        if let Link::Away { retry_at, .. } = &mut self.link
-            && *retry_at <= now
-            && !is_asking
-        {
-            *retry_at = now + BACKOFF.1;
-        }
-    }
-
-    fn extend(&mut self, jids: Vec<Name>) {
-        self.extending = Some(jids.clone());
-        self.actions.push(Action::Request(Request::Extend(jids)));
-    }
-
-    fn turn_replied(&mut self, now: f64, reply: Result<TurnReply, Failure>) {
-        let Some(turn) = self.turn.take() else {
-            return;
-        };
-        let reply = match reply {
-            Ok(reply) => reply,
-            Err(failure) => {
-                match failure.may_be_applied {
-                    true => self.recovery = Some(turn.endings),
-                    false => {
-                        let newer = std::mem::take(&mut self.endings);
-                        self.endings = turn.endings.iter().cloned().chain(newer).collect();
-                    }
-                }
-                return self.away(now, failure);
-            }
-        };
-        self.back(now);
-        let count = reply.jobs.len() as u64;
-        self.rotation
-            .advance(reply.jobs.iter().map(|job| &job.queue));
-        self.settle(now, &turn.endings, reply);
-        if turn.total == 0 {
-            return;
-        }
-        // In turns, a queue that has more jobs may have stood behind one that has none.
-        let is_empty = count == 0 || count < turn.total && self.rotation.is_ordered();
-        self.poll_at = match is_empty && !self.was_put {
-            true => now + self.config.poll,
-            false => now,
-        };
-        let is_idle = self.held.is_empty() && self.endings.is_empty();
-        if count == 0 && is_idle && self.config.limit == Limit::Drain {
-            self.drain();
-        }
-    }
-
-    fn recovered(&mut self, now: f64, reply: Result<TurnReply, Failure>) {
-        self.is_recovering = false;
-        match reply {
-            Err(failure) => self.away(now, failure),
-            Ok(reply) => {
-                self.back(now);
-                let Some(endings) = self.recovery.take() else {
-                    return;
-                };
-                // The search after a search finds what came late.
-                if !endings.is_empty() || !reply.jobs.is_empty() {
-                    self.search_at = now + SEARCH_AGAIN;
-                }
-                self.settle(now, &endings, reply);
-                self.poll_at = now;
-            }
-        }
-    }
-
-    /// Notes what became of endings, and the new jobs.
-    fn settle(&mut self, now: f64, endings: &[JobEnding], reply: TurnReply) {
-        for (ending, outcome) in endings.iter().zip(reply.endings) {
-            self.job_ended(now, ending, outcome);
-        }
-        for (queue, why) in reply.refused {
-            if self.refused.insert(queue.clone()) {
-                self.report(Report::QueueRefused { queue, why });
-            }
-        }
-        self.add(now, reply.jobs);
-    }
-
     /// Pops nothing more, without a signal.
     fn drain(&mut self) {
         self.stage = self.stage.max(Stage::Draining);
-    }
-
-    fn extended(&mut self, now: f64, reply: Result<Vec<LockOutcome>, Failure>) {
-        let jids = self.extending.take().unwrap_or_default();
-        match reply {
-            Err(failure) => self.away(now, failure),
-            Ok(outcomes) => {
-                self.back(now);
-                for (jid, outcome) in jids.iter().zip(outcomes) {
-                    match outcome {
-                        LockOutcome::Extended(expires) if self.held.get(jid).is_some() => {
-                            self.held.extended(now, jid, expires);
-                        }
-                        // The server was slow: the job was given up meanwhile.
-                        LockOutcome::Extended(_) => self.give_back_late(jid),
-                        // The end of a job was written meanwhile, or its reply will say what happened.
-                        _ if self.is_ending(jid) => self.held.extend_no_more(jid),
-                        LockOutcome::Gone => self.lose(now, jid, f64::INFINITY, "cancelled"),
-                        LockOutcome::Lost => {
-                            self.lose(now, jid, f64::INFINITY, "another worker may have it");
-                        }
-                    }
-                }
-            }
-        }
-        self.held.schedule(false);
-    }
-
-    fn is_ending(&self, jid: &Name) -> bool {
-        let job = self.held.get(jid);
-        job.is_none_or(|job| matches!(job.phase, Phase::Ending { .. }))
-            || self.releasing.iter().flatten().any(|one| one == jid)
-    }
-
-    fn released(&mut self, now: f64, reply: Result<Vec<Name>, Failure>) {
-        let jids = self.releasing.take().unwrap_or_default();
-        match reply {
-            Err(failure) => {
-                self.released.splice(0..0, jids);
-                self.away(now, failure);
-            }
-            Ok(released) => {
-                self.back(now);
-                for jid in jids {
-                    let result = match released.contains(&jid) {
-                        true => {
-                            let is_held = self.held.get(&jid).is_some();
-                            self.popped -= u64::from(is_held && self.popped > 0);
-                            JobResult::Released
-                        }
-                        false => JobResult::Lost,
-                    };
-                    self.forget(&jid, now, result, String::new());
-                }
-            }
-        }
-    }
-
-    /// Notes that the server does not reply.
-    fn away(&mut self, now: f64, failure: Failure) {
-        let (since, attempts) = match self.link {
-            Link::Up => {
-                let message = failure.message;
-                self.report(Report::ConnectionLost { message });
-                (now, 0)
-            }
-            Link::Away {
-                since, attempts, ..
-            } => (since, attempts + 1),
-        };
-        let wait = BACKOFF.0 * f64::from(2_u32.saturating_pow(attempts));
-        self.link = Link::Away {
-            since,
-            attempts,
-            retry_at: now + wait.min(BACKOFF.1) * self.config.jitter,
-        };
-    }
-
-    /// Notes that the server replies.
-    fn back(&mut self, now: f64) {
-        if let Link::Away { since, .. } = self.link {
-            self.link = Link::Up;
-            let after = now - since;
-            self.report(Report::ConnectionBack { after });
-            self.held.extend_all_at(now);
-        }
     }
 
     /// Ends the work once nothing is left.
@@ -833,47 +351,5 @@ impl Machine {
             None => WorkResult::Done,
         };
         self.actions.push(Action::Finish(result));
-    }
-
-    fn not_started(&mut self, now: f64, slot: usize, why: StartFailure) {
-        let Slot::Busy(process) = std::mem::replace(&mut self.slots[slot], Slot::Free) else {
-            return;
-        };
-        let is_persistent = matches!(self.config.mode, Mode::Persistent(_));
-        if is_persistent {
-            self.slots[slot] = Slot::Down(now + START_AGAIN);
-            self.slots_due = self.slots_due.min(now + START_AGAIN);
-        }
-        let was_enough = self.start_failures >= MAX_START_FAILURES;
-        if let StartFailure::Program(message) = &why {
-            self.start_failures += 1;
-            if self.start_failures == MAX_START_FAILURES {
-                self.no_program = Some(message.clone());
-                self.drain();
-            }
-        }
-        match why {
-            StartFailure::Program(message) | StartFailure::Job(message) if !was_enough => {
-                if process.jobs.is_empty() {
-                    self.report(Report::StartFailed {
-                        slot,
-                        message: message.clone(),
-                    });
-                }
-                for jid in process.jobs {
-                    self.fail(now, &jid, "exec", message.clone(), None);
-                }
-            }
-            StartFailure::Program(_) | StartFailure::Job(_) => self.released.extend(process.jobs),
-            StartFailure::Busy(message) => {
-                self.report(Report::StartFailed { slot, message });
-                let wait = START_AGAIN * f64::from(2_u32.saturating_pow(self.busy_failures));
-                let start_at = now + wait.min(MAX_WAIT);
-                self.busy_failures += 1;
-                self.slots[slot] = Slot::Down(start_at);
-                self.slots_due = self.slots_due.min(start_at);
-                self.released.extend(process.jobs);
-            }
-        }
     }
 }

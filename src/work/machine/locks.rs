@@ -1,0 +1,83 @@
+//! Locks that are over, and jobs that are given back.
+
+use super::slots::Slot;
+use super::{Link, Machine};
+use crate::model::ending::JobEnding;
+use crate::name::Name;
+
+impl Machine {
+    /// Ends the locks that are over, and writes the progress that is due.
+    pub(super) fn check_locks(&mut self, now: f64) {
+        if now < self.held.due {
+            return;
+        }
+        let mut over = Vec::new();
+        for (jid, job) in self.held.iter_mut() {
+            if job.expires <= now {
+                over.push((jid.clone(), job.expires));
+            }
+        }
+        for (jid, expires) in over {
+            let names = |endings: &[JobEnding]| endings.iter().any(|one| one.jid == jid);
+            let recovery = self.recovery.as_deref().filter(|_| self.is_recovering);
+            let is_sent = self.turn.iter().any(|turn| names(&turn.endings))
+                || recovery.is_some_and(|endings| names(endings))
+                || self.releasing.iter().flatten().any(|one| *one == jid);
+            match is_sent {
+                // The reply says what became of it.
+                true => {
+                    if let Some(job) = self.held.get_mut(&jid) {
+                        job.expires = now + 1.0;
+                    }
+                }
+                // The process is gone one second before another worker gets the job.
+                false => {
+                    self.given_up.insert(jid.clone());
+                    let latest = expires + self.config.grace - 1.0;
+                    self.lose(
+                        now,
+                        &jid,
+                        latest,
+                        "its lock expired while the server was away",
+                    );
+                }
+            }
+        }
+        let is_away = !matches!(self.link, Link::Up);
+        self.held.schedule(is_away || self.extending.is_some());
+    }
+
+    /// Gives a job back that was given up, in case that its lock is still ours. As long as a process has
+    /// the job, that waits for its end.
+    pub(super) fn give_back_given_up(&mut self, jid: &Name) {
+        let mut lost = self.lost();
+        if !lost.any(|one| one == jid) && self.given_up.contains(jid) {
+            drop(lost);
+            self.given_up.remove(jid);
+            if !self.released.contains(jid) {
+                self.released.push(jid.clone());
+            }
+        }
+    }
+
+    /// Gives a job back whose lock was extended after it was given up.
+    pub(super) fn give_back_late(&mut self, jid: &Name) {
+        self.given_up.insert(jid.clone());
+        self.give_back_given_up(jid);
+    }
+
+    /// Returns the lost jobs that processes still have.
+    pub(super) fn lost(&self) -> impl Iterator<Item = &Name> {
+        self.slots.iter().flat_map(|slot| match slot {
+            Slot::Busy(process) => process.lost.as_slice(),
+            _ => &[],
+        })
+    }
+
+    /// Gives the jobs back that no process has.
+    pub(super) fn give_back_ready(&mut self) {
+        for job in std::mem::take(&mut self.ready) {
+            self.released.push(job.jid);
+        }
+    }
+}

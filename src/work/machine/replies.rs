@@ -1,0 +1,187 @@
+//! What follows from the replies of the server.
+
+use super::event::{Failure, JobResult, Limit, Report, TurnReply};
+use super::held::Phase;
+use super::{BACKOFF, Link, Machine, Stage};
+use crate::model::ending::{JobEnding, LockOutcome};
+use crate::model::popped_job::PoppedJob;
+use crate::name::Name;
+
+/// A pop whose reply was lost may still reach the server: its jobs are searched for again after this
+/// time, in seconds.
+const SEARCH_AGAIN: f64 = 5.0;
+
+impl Machine {
+    pub(super) fn turn_replied(&mut self, now: f64, reply: Result<TurnReply, Failure>) {
+        let Some(turn) = self.turn.take() else {
+            return;
+        };
+        let reply = match reply {
+            Ok(reply) => reply,
+            Err(failure) => {
+                match failure.may_be_applied {
+                    true => self.recovery = Some(turn.endings),
+                    false => {
+                        let newer = std::mem::take(&mut self.endings);
+                        self.endings = turn.endings.iter().cloned().chain(newer).collect();
+                    }
+                }
+                return self.away(now, failure);
+            }
+        };
+        self.back(now);
+        let count = reply.jobs.len() as u64;
+        self.rotation
+            .advance(reply.jobs.iter().map(|job| &job.queue));
+        self.settle(now, &turn.endings, reply);
+        if turn.total == 0 {
+            return;
+        }
+        // In turns, a queue that has more jobs may have stood behind one that has none.
+        let is_empty = count == 0 || count < turn.total && self.rotation.is_ordered();
+        self.poll_at = match is_empty && !self.was_put {
+            true => now + self.config.poll,
+            false => now,
+        };
+        let is_idle = self.held.is_empty() && self.endings.is_empty();
+        if count == 0 && is_idle && self.config.limit == Limit::Drain {
+            self.drain();
+        }
+    }
+
+    pub(super) fn recovered(&mut self, now: f64, reply: Result<TurnReply, Failure>) {
+        self.is_recovering = false;
+        match reply {
+            Err(failure) => self.away(now, failure),
+            Ok(reply) => {
+                self.back(now);
+                let Some(endings) = self.recovery.take() else {
+                    return;
+                };
+                // The search after a search finds what came late.
+                if !endings.is_empty() || !reply.jobs.is_empty() {
+                    self.search_at = now + SEARCH_AGAIN;
+                }
+                self.settle(now, &endings, reply);
+                self.poll_at = now;
+            }
+        }
+    }
+
+    /// Notes what became of endings, and the new jobs.
+    pub(super) fn settle(&mut self, now: f64, endings: &[JobEnding], reply: TurnReply) {
+        for (ending, outcome) in endings.iter().zip(reply.endings) {
+            self.job_ended(now, ending, outcome);
+        }
+        for (queue, why) in reply.refused {
+            if self.refused.insert(queue.clone()) {
+                self.report(Report::QueueRefused { queue, why });
+            }
+        }
+        self.add(now, reply.jobs);
+    }
+
+    pub(super) fn extended(&mut self, now: f64, reply: Result<Vec<LockOutcome>, Failure>) {
+        let jids = self.extending.take().unwrap_or_default();
+        match reply {
+            Err(failure) => self.away(now, failure),
+            Ok(outcomes) => {
+                self.back(now);
+                for (jid, outcome) in jids.iter().zip(outcomes) {
+                    match outcome {
+                        LockOutcome::Extended(expires) if self.held.get(jid).is_some() => {
+                            self.held.extended(now, jid, expires);
+                        }
+                        // The server was slow: the job was given up meanwhile.
+                        LockOutcome::Extended(_) => self.give_back_late(jid),
+                        // The end of a job was written meanwhile, or its reply will say what happened.
+                        _ if self.is_ending(jid) => self.held.extend_no_more(jid),
+                        LockOutcome::Gone => self.lose(now, jid, f64::INFINITY, "cancelled"),
+                        LockOutcome::Lost => {
+                            self.lose(now, jid, f64::INFINITY, "another worker may have it");
+                        }
+                    }
+                }
+            }
+        }
+        self.held.schedule(false);
+    }
+
+    pub(super) fn is_ending(&self, jid: &Name) -> bool {
+        let job = self.held.get(jid);
+        job.is_none_or(|job| matches!(job.phase, Phase::Ending { .. }))
+            || self.releasing.iter().flatten().any(|one| one == jid)
+    }
+
+    pub(super) fn released(&mut self, now: f64, reply: Result<Vec<Name>, Failure>) {
+        let jids = self.releasing.take().unwrap_or_default();
+        match reply {
+            Err(failure) => {
+                self.released.splice(0..0, jids);
+                self.away(now, failure);
+            }
+            Ok(released) => {
+                self.back(now);
+                for jid in jids {
+                    let result = match released.contains(&jid) {
+                        true => {
+                            let is_held = self.held.get(&jid).is_some();
+                            self.popped -= u64::from(is_held && self.popped > 0);
+                            JobResult::Released
+                        }
+                        false => JobResult::Lost,
+                    };
+                    self.forget(&jid, now, result, String::new());
+                }
+            }
+        }
+    }
+
+    /// Notes that the server does not reply.
+    pub(super) fn away(&mut self, now: f64, failure: Failure) {
+        let (since, attempts) = match self.link {
+            Link::Up => {
+                let message = failure.message;
+                self.report(Report::ConnectionLost { message });
+                (now, 0)
+            }
+            Link::Away {
+                since, attempts, ..
+            } => (since, attempts + 1),
+        };
+        let wait = BACKOFF.0 * f64::from(2_u32.saturating_pow(attempts));
+        self.link = Link::Away {
+            since,
+            attempts,
+            retry_at: now + wait.min(BACKOFF.1) * self.config.jitter,
+        };
+    }
+
+    /// Notes that the server replies.
+    pub(super) fn back(&mut self, now: f64) {
+        if let Link::Away { since, .. } = self.link {
+            self.link = Link::Up;
+            let after = now - since;
+            self.report(Report::ConnectionBack { after });
+            self.held.extend_all_at(now);
+        }
+    }
+
+    /// Adds popped jobs.
+    pub(super) fn add(&mut self, now: f64, jobs: Vec<PoppedJob>) {
+        for job in jobs {
+            // The server gave it once more, so it took the earlier lock away.
+            self.lose(now, &job.jid, f64::INFINITY, "its lock was taken away");
+            if self.held.get(&job.jid).is_some() {
+                continue;
+            }
+            self.popped += 1;
+            self.held.add(now, &job, self.config.heartbeat);
+            self.given_up.remove(&job.jid);
+            self.ready.push_back(job);
+        }
+        if self.stage > Stage::Working {
+            self.give_back_ready();
+        }
+    }
+}

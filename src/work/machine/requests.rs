@@ -1,0 +1,114 @@
+//! What a worker asks of the server, and when.
+
+use std::sync::Arc;
+
+use super::event::{Action, Limit, Request};
+use super::{BACKOFF, Link, Machine, SentTurn};
+use crate::name::Name;
+
+impl Machine {
+    /// Returns when the next turn is to be made. Few endings wait a moment for others, and so does the
+    /// pop for the room that they leave.
+    pub(super) fn turn_due(&self) -> f64 {
+        let ended = self.endings.len();
+        let wanted = self.wanted();
+        let pop_at = match wanted {
+            0 => f64::INFINITY,
+            _ => self.poll_at,
+        };
+        match ended {
+            0 => pop_at,
+            _ if ended >= self.held.len().saturating_sub(ended) => f64::NEG_INFINITY,
+            _ if wanted > ended as u64 => pop_at.min(self.endings_due),
+            _ => self.endings_due,
+        }
+    }
+
+    /// Asks the server what is to be asked now.
+    pub(super) fn request(&mut self, now: f64) {
+        if let Link::Away { retry_at, .. } = self.link {
+            // One request at a time, the extension of all locks first.
+            if self.is_asking() || now < retry_at {
+                return;
+            }
+            if !self.held.is_empty() {
+                let jids = self.held.jids().cloned().collect();
+                return self.extend(jids);
+            }
+        } else if self.extending.is_none() && now >= self.held.due {
+            let jids = self.held.take_due(now);
+            if !jids.is_empty() {
+                self.extend(jids);
+            }
+            self.held.schedule(self.extending.is_some());
+        }
+        if self.releasing.is_none() && !self.released.is_empty() {
+            let jids = std::mem::take(&mut self.released);
+            self.releasing = Some(jids.clone());
+            self.actions.push(Action::Request(Request::Release(jids)));
+        }
+        if self.turn.is_some() || self.is_recovering {
+            return;
+        }
+        if now >= self.search_at && self.recovery.is_none() {
+            self.recovery = Some(Arc::default());
+        }
+        if let Some(endings) = self.recovery.clone() {
+            self.is_recovering = true;
+            self.search_at = f64::INFINITY;
+            // A lost job whose process still ends must not run beside it.
+            let known = self.held.jids().chain(self.lost()).cloned().collect();
+            let request = Request::Recover { endings, known };
+            return self.actions.push(Action::Request(request));
+        }
+        let wanted = self.wanted();
+        let is_drain = self.config.limit == Limit::Drain && self.held.is_empty();
+        if self.rotation.is_empty() && is_drain {
+            self.drain();
+        }
+        let is_away = !matches!(self.link, Link::Up);
+        let is_probe = is_away && (wanted > 0 || !self.endings.is_empty());
+        if now < self.turn_due() && !is_probe {
+            return;
+        }
+        self.was_put = false;
+        let endings = Arc::new(std::mem::take(&mut self.endings));
+        let queues = match wanted {
+            0 => Vec::new(),
+            _ => self.rotation.request(wanted),
+        };
+        self.turn = Some(SentTurn {
+            endings: endings.clone(),
+            total: wanted,
+        });
+        self.actions.push(Action::Request(Request::Turn {
+            endings,
+            total: wanted,
+            queues,
+        }));
+    }
+
+    /// Whether a reply is awaited.
+    pub(super) fn is_asking(&self) -> bool {
+        self.turn.is_some()
+            || self.is_recovering
+            || self.extending.is_some()
+            || self.releasing.is_some()
+    }
+
+    /// Postpones the next attempt if there is nothing to ask of a server that is away.
+    pub(super) fn postpone(&mut self, now: f64) {
+        let is_asking = self.is_asking();
+        if let Link::Away { retry_at, .. } = &mut self.link
+            && *retry_at <= now
+            && !is_asking
+        {
+            *retry_at = now + BACKOFF.1;
+        }
+    }
+
+    pub(super) fn extend(&mut self, jids: Vec<Name>) {
+        self.extending = Some(jids.clone());
+        self.actions.push(Action::Request(Request::Extend(jids)));
+    }
+}
