@@ -195,17 +195,27 @@ impl Reverter<'_> {
             return Ok(());
         }
         // Changes of a list come after its newer ones.
-        self.revert(&std::mem::take(changes))?;
-        for change in &entries {
-            if let Some(list) = self.lists.remove(&change.key) {
-                self.revert_list(&list)?;
+        if entries
+            .iter()
+            .any(|change| self.lists.contains_key(&change.key))
+        {
+            self.revert(&std::mem::take(changes))?;
+            for change in &entries {
+                if let Some(list) = self.lists.remove(&change.key) {
+                    self.revert_list(&list)?;
+                }
             }
         }
-        changes.extend(others);
         match repair.id.and_then(|id| ListRevert::of(id, &entries)) {
-            Some(list) => _ = self.lists.insert(list.key(), list),
+            Some(list) => {
+                if changes.iter().any(|change| change.key == list.key()) {
+                    self.revert(&std::mem::take(changes))?;
+                }
+                self.lists.insert(list.key(), list);
+            }
             None => changes.extend(entries),
         }
+        changes.extend(others);
         Ok(())
     }
 
