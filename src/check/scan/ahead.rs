@@ -11,7 +11,7 @@ use super::edges::{EdgeSets, SETS_PER_READ};
 use super::jobs::Job;
 
 /// Maximum number of requests on their way. Those about edges are short.
-pub(super) const MAX_AHEAD: usize = 8;
+pub(super) const MAX_AHEAD: usize = 3;
 
 /// What is read next, and what is on its way.
 #[derive(Debug, Default)]
