@@ -111,10 +111,9 @@ impl Session {
     /// Returns the core, connected, for a thread of its own. The session opens another one if it needs
     /// one.
     pub(crate) fn take_core(&mut self) -> Result<Core, Error> {
-        self.core()?;
         match self.core.take() {
             Some(core) => Ok(core),
-            None => unreachable!("the core was opened above"),
+            None => Core::open(self.settings()?),
         }
     }
 

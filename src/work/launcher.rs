@@ -162,7 +162,7 @@ pub(super) fn job_line(job: &PoppedJob) -> Result<Vec<u8>, Error> {
     Ok(line)
 }
 
-/// Returns the line that tells a process that a job is no longer its own.
+/// Returns the line that takes a job away from a process that stays.
 pub(super) fn cancel_line(jid: &Name) -> Vec<u8> {
     let mut line = b"{\"jid\":".to_vec();
     line.extend(quote(jid.as_bytes()));

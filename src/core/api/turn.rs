@@ -92,7 +92,7 @@ impl Core {
 
     /// Ends jobs of a worker, then pops further ones for it: from each queue, in order, up to its
     /// count, and up to `total` in all. After a lost reply the error is of the kind `Unknown`: then
-    /// `finish_again` with the same `now` tells what became of the endings, and `take_over` finds the
+    /// `finish_again` with the same `now` returns what became of the endings, and `take_over` finds the
     /// jobs that were popped.
     pub fn turn(
         &mut self,

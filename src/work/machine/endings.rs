@@ -29,7 +29,7 @@ impl Machine {
             return;
         };
         if let Some(at) = process.lost.iter().position(|lost| *lost == jid) {
-            // An answer about a lost job changes nothing, but makes room for another.
+            // An answer about a lost job changes nothing, but the process can take another one.
             if !matches!(content, LineContent::Progress(_)) {
                 process.lost.swap_remove(at);
             }

@@ -77,7 +77,7 @@ pub enum StartFailure {
     Program(String),
     /// This job cannot be handed to it: an argument is refused.
     Job(String),
-    /// This machine has no room for a process now.
+    /// This machine cannot start a further process now.
     Busy(String),
 }
 

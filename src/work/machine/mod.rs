@@ -1,5 +1,5 @@
-//! The state of a worker: what it holds, and what follows from each event. It knows no time but what it
-//! is told, no threads, no processes and no server.
+//! The state of a worker: what it holds, and what follows from each event. The time comes with each
+//! event; threads, processes and the server are elsewhere.
 
 mod endings;
 pub mod event;
@@ -98,7 +98,7 @@ pub struct Machine {
     was_put: bool,
     popped: u64,
     start_failures: u32,
-    /// How many starts in a row failed for want of room.
+    /// How many starts in a row failed because the machine could not start a process.
     busy_failures: u32,
     /// Why the command cannot be started.
     no_program: Option<String>,
@@ -260,7 +260,7 @@ impl Machine {
         lines
     }
 
-    /// How many further jobs there is room for.
+    /// Returns how many further jobs the processes can take.
     fn wanted(&self) -> u64 {
         if self.stage > Stage::Working || self.rotation.is_empty() {
             return 0;

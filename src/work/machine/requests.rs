@@ -8,7 +8,7 @@ use crate::name::Name;
 
 impl Machine {
     /// Returns when the next turn is to be made. Few endings wait a moment for others, and so does the
-    /// pop for the room that they leave.
+    /// pop for the slots that they free.
     pub(super) fn turn_due(&self) -> f64 {
         let ended = self.endings.len();
         let wanted = self.wanted();

@@ -242,10 +242,10 @@ impl AnswerLines {
                 self.is_dropping = end.is_none();
                 continue;
             }
-            let room = LONGEST_ANSWER - self.partial.len();
+            let free = LONGEST_ANSWER - self.partial.len();
             self.partial
-                .extend_from_slice(&part[..part.len().min(room)]);
-            let is_whole = part.len() <= room;
+                .extend_from_slice(&part[..part.len().min(free)]);
+            let is_whole = part.len() <= free;
             if !is_whole || (end.is_some() && !self.partial.is_empty()) {
                 report(std::mem::take(&mut self.partial), is_whole);
             }
