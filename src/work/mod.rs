@@ -33,6 +33,7 @@ use self::reporter::Reporter;
 use self::server::{Order, Server};
 use self::service::ServiceManager;
 use crate::clock::moment::Moment;
+use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::model::worker_name;
 use crate::name::Name;
@@ -82,22 +83,22 @@ pub(crate) fn run(options: WorkOptions, session: &mut Session) -> Result<WorkRes
     let machine = Machine::new(config, Rotation::new(options.order, known), time.now());
     let core = session.take_core()?;
     let (notify, notices) = channel();
+    let watch = subscribe(&core, &worker, notify, &waker, session);
     let mut work = Work {
         machine,
         processes,
         launcher: launcher.named(&worker)?,
         hooks: HookQueue::new(options.hooks.clone(), options.concurrency),
         notices,
-        watch: None,
+        watch,
         reporter: Reporter::new(worker.clone(), session),
         resolve_at: queues.has_globs().then(|| Instant::now() + RESOLVE),
         time,
-        server: Server::start(core, worker.clone(), queues, waker.clone()),
+        server: Server::start(core, worker, queues, waker),
         signal: None,
         manager: ServiceManager::ready(),
         result: None,
     };
-    work.subscribe(&worker, notify, waker, session)?;
     let result = work.run(session);
     work.reporter.finish(session);
     match result? {
@@ -165,6 +166,31 @@ fn note_new_queues(queues: &[(Name, u32)], session: &mut Session) -> Result<(), 
     Ok(())
 }
 
+/// Subscribes to what concerns this worker, and prepares to watch for new jobs. `None` if the user may
+/// not subscribe: the worker does without.
+fn subscribe(
+    core: &Core,
+    worker: &Name,
+    events: Sender<Event>,
+    waker: &Waker,
+    session: &mut Session,
+) -> Option<PutWatch> {
+    match core.worker_notices(&worker.lossless_text()) {
+        Ok(notices) => {
+            notices::pass_on(notices, events.clone(), waker.clone());
+            let core = core.unconnected_copy();
+            Some(PutWatch::start(core, events, waker.clone()))
+        }
+        Err(error) => {
+            let poll = "new jobs are found by polling, lost locks by heartbeats";
+            session
+                .ui
+                .note(&format!("note: {}; {poll}", error.message()));
+            None
+        }
+    }
+}
+
 /// The time of the server, continued by the clock of this host.
 struct Time {
     server: f64,
@@ -223,30 +249,6 @@ struct Work {
 }
 
 impl Work {
-    /// Subscribes to what concerns this worker. A user without that right works without it.
-    fn subscribe(
-        &mut self,
-        worker: &Name,
-        events: Sender<Event>,
-        waker: Waker,
-        session: &mut Session,
-    ) -> Result<(), Error> {
-        let core = session.take_core()?;
-        match core.worker_notices(&worker.lossless_text()) {
-            Ok(notices) => {
-                notices::pass_on(notices, events.clone(), waker.clone());
-                self.watch = Some(PutWatch::start(core, events, waker));
-            }
-            Err(error) => {
-                let poll = "new jobs are found by polling, lost locks by heartbeats";
-                session
-                    .ui
-                    .note(&format!("note: {}; {poll}", error.message()));
-            }
-        }
-        Ok(())
-    }
-
     fn run(&mut self, session: &mut Session) -> Result<WorkResult, Error> {
         let mut events = Vec::new();
         loop {

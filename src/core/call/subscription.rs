@@ -39,9 +39,8 @@ const BACKLOG: usize = 1000;
 const CHECK: Duration = Duration::from_secs(1);
 
 impl Core {
-    /// Subscribes to channels. The server publishes to this client when this returns, so that a read
-    /// afterwards misses no change.
-    pub(crate) fn subscribe(&self, channels: Vec<String>) -> Result<Subscription, Error> {
+    /// Returns a core for the same server that is not connected.
+    pub(crate) fn unconnected_copy(&self) -> Core {
         let settings = Settings {
             target: self.target.clone(),
             prefix: self.prefix().to_owned(),
@@ -52,7 +51,13 @@ impl Core {
             read_only: self.read_only,
             writes: false,
         };
-        let core = Core::unconnected(settings, self.tls.clone());
+        Core::unconnected(settings, self.tls.clone())
+    }
+
+    /// Subscribes to channels. The server publishes to this client when this returns, so that a read
+    /// afterwards misses no change.
+    pub(crate) fn subscribe(&self, channels: Vec<String>) -> Result<Subscription, Error> {
+        let core = self.unconnected_copy();
         let (outbox, notices) = sync_channel(BACKLOG);
         let open = Arc::new(());
         let subscriber = Subscriber {
