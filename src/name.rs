@@ -257,7 +257,7 @@ serializers! {
 const MAX_LENGTH: usize = 512;
 
 /// The suffixes of a job's companion keys. A jid with such a suffix would name another job's key.
-const RESERVED_SUFFIXES: [&str; 3] = ["-history", "-dependencies", "-dependents"];
+const RESERVED_SUFFIXES: [&str; 4] = ["-history", "-dependencies", "-dependents", "-payloads"];
 
 /// Returns the reserved suffix of a jid, if it has one.
 pub(crate) fn reserved(jid: &[u8]) -> Option<&'static str> {

@@ -38,6 +38,7 @@ mod support {
 mod check {
     mod command;
     mod concurrent;
+    mod coordination;
     mod damage;
     mod interrupted;
     pub mod invariants;

@@ -21,8 +21,9 @@ local function read(key, item, before, after)
   end
   local kind = need('key/kind')(string.sub(key, #Keys.prefix + 1))
   if not kind then error('Check(): no key of ours: ' .. key) end
-  -- The jid of a job may end like the name of a companion key.
-  if kind ~= 'hash' and string.sub(key, 1, #Keys.job) == Keys.job then
+  -- The jid of a job may end like the name of a companion key, and so may the id of a throttle.
+  if kind ~= 'hash' and (string.sub(key, 1, #Keys.job) == Keys.job
+    or string.sub(key, 1, #Keys.throttle) == Keys.throttle) then
     local held = redis.call('type', key)
     if (held.ok or held) == 'hash' then kind = 'hash' end
   end

@@ -2,8 +2,8 @@
 -- Takes: look|mend findings run kind name item ..., at most 200 items
 --   `findings`: `''` for all, or ids separated by commas; `-id` excludes one. Naming an id approves its repair.
 --   `run`: the name of the repair, which becomes part of the names under `lost:`.
---   `kind` and items: job, recurring (jids); work, locks, scheduled, depends, recur (members; `name` is the queue);
---   worker, group, tag (members; `name` is which); completed, tracked (members); names (members of the list `name`:
+--   `kind` and items: job, recurring (jids); work, locks, scheduled, depends, throttled, recur (members; `name` is the
+--   queue); worker, group, tag, lane, slots, pending (members; `name` is which, for the last two the throttle); completed, tracked (members); names (members of the list `name`:
 --   queues, failures, tags, workers, paused_queues, config); key (names without prefix); cycle (jids, each
 --   depending on the next); failed (jids), unlisted (jid and mark alternately, of jobs that are in no failure
 --   list), entries (where blocks of 50 entries begin, counted from the end, ascending): `name` is the group.
@@ -24,6 +24,7 @@ local judges = {
   locks = 'index/member',
   scheduled = 'index/member',
   depends = 'index/member',
+  throttled = 'index/member',
   recur = 'index/recur',
   worker = 'index/worker',
   group = 'index/group',
@@ -31,6 +32,9 @@ local judges = {
   unlisted = 'index/unlisted',
   entries = 'index/entries',
   tag = 'index/tag',
+  lane = 'index/lane',
+  slots = 'index/slots',
+  pending = 'index/pending',
   completed = 'index/completed',
   tracked = 'index/tracked',
   key = 'key/key',

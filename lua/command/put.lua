@@ -27,7 +27,7 @@ return function(argv, now, t, seconds)
   -- All reserved endings end in y or s.
   local last = string.byte(jid, -1)
   if (last == 121 or last == 115) and need('job/reserved')(jid) then
-    error('Put(): Arg "jid" must not end in -history, -dependencies or -dependents: ' .. jid)
+    error('Put(): Arg "jid" must not end in -history, -dependencies, -dependents or -payloads: ' .. jid)
   end
   local old = redis.call('hmget', Keys.job .. jid, unpack(Old))
   local settings = redis.pcall('hmget', Keys.config, queue .. '-defaults', 'merge-max')

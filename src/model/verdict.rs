@@ -16,6 +16,7 @@ pub enum ItemKind {
     Locks,
     Scheduled,
     Depends,
+    Throttled,
     Recur,
     Worker,
     /// Members of a failure list.
@@ -28,6 +29,10 @@ pub enum ItemKind {
     /// the mark.
     Unlisted,
     Tag,
+    /// Members of a lane, holders of a throttle's slots, and jobs that a throttle holds.
+    Lane,
+    Slots,
+    Pending,
     Completed,
     Tracked,
     /// Members of `queues`, `failures`, `tags`, `workers`, `paused_queues`, `config`.
@@ -56,6 +61,7 @@ impl ItemKind {
             ItemKind::Locks => "locks",
             ItemKind::Scheduled => "scheduled",
             ItemKind::Depends => "depends",
+            ItemKind::Throttled => "throttled",
             ItemKind::Recur => "recur",
             ItemKind::Worker => "worker",
             ItemKind::Group => "group",
@@ -63,6 +69,9 @@ impl ItemKind {
             ItemKind::Failed => "failed",
             ItemKind::Unlisted => "unlisted",
             ItemKind::Tag => "tag",
+            ItemKind::Lane => "lane",
+            ItemKind::Slots => "slots",
+            ItemKind::Pending => "pending",
             ItemKind::Completed => "completed",
             ItemKind::Tracked => "tracked",
             ItemKind::Names => "names",
@@ -76,7 +85,7 @@ impl ItemKind {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Location {
     pub kind: ItemKind,
-    /// The queue, worker, group, tag or list of names; empty elsewhere.
+    /// The queue, worker, group, tag, lane, throttle or list of names; empty elsewhere.
     pub name: Name,
 }
 

@@ -25,7 +25,7 @@ fn lines(found: &[Finding]) -> Vec<String> {
 /// The findings of three scans: the first in full, then the differences from its outcomes. A repair
 /// leaves findings that need a decision and those that are only reported; naming all findings
 /// leaves the latter.
-fn report(found: &[Finding], left: &[Finding], remains: &[Finding]) -> String {
+pub(crate) fn report(found: &[Finding], left: &[Finding], remains: &[Finding]) -> String {
     let mut report = lines(found);
     for (title, before, stay, after) in [
         ("after repair", found, &["decide", "report"][..], left),

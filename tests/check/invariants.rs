@@ -7,12 +7,13 @@ use serde_json::Value;
 use crate::core::model::number;
 use crate::support::core::{Dump, Key};
 
-const STATES: [&str; 7] = [
+const STATES: [&str; 8] = [
     "waiting",
     "running",
     "stalled",
     "scheduled",
     "depends",
+    "throttled",
     "failed",
     "complete",
 ];
@@ -104,7 +105,8 @@ impl Checker<'_> {
             let owner = companion("-history")
                 .map(|jid| (jid, "list"))
                 .or_else(|| companion("-dependencies").map(|jid| (jid, "set")))
-                .or_else(|| companion("-dependents").map(|jid| (jid, "set")));
+                .or_else(|| companion("-dependents").map(|jid| (jid, "set")))
+                .or_else(|| companion("-payloads").map(|jid| (jid, "zset")));
             let wanted = if let Some((jid, wanted)) = &owner {
                 if !self.dump.has(&format!("ql:j:{jid}")) {
                     self.found.push(format!("I-30: `{name}` has no job"));
@@ -124,6 +126,14 @@ impl Checker<'_> {
                     "queues" | "workers" | "completed" | "tracked" | "tags" => "zset",
                     "paused_queues" | "failures" => "set",
                     "config" | "pauses" | "paused_recurring" => "hash",
+                    "fence" => "string",
+                    _ if rest.starts_with("u:") => "string",
+                    _ if rest.starts_with("k:") => "zset",
+                    _ if rest.starts_with("th:") => match kind {
+                        "hash" => "hash",
+                        _ if rest.ends_with("-locks") || rest.ends_with("-pending") => "zset",
+                        _ => "hash",
+                    },
                     _ if rest.starts_with("r:") || rest.starts_with("s:") => "hash",
                     _ if rest.starts_with("f:") => "list",
                     _ if rest.starts_with("t:") => "zset",
@@ -211,7 +221,7 @@ impl Checker<'_> {
     fn places(&mut self, excuses: Excuses) {
         let mut places: BTreeMap<String, Vec<(String, &str, f64)>> = BTreeMap::new();
         for queue in self.queues.clone() {
-            for part in ["work", "locks", "scheduled", "depends"] {
+            for part in ["work", "locks", "scheduled", "depends", "throttled"] {
                 for (jid, score) in self.zset(&queue, part) {
                     if part == "scheduled" {
                         self.falls_due(&jid, score);
@@ -239,6 +249,7 @@ impl Checker<'_> {
                 "running" => Some("locks"),
                 "scheduled" => Some("scheduled"),
                 "depends" => Some("depends"),
+                "throttled" => Some("throttled"),
                 _ => None,
             };
             let mine = places.remove(&jid).unwrap_or_default();

@@ -43,6 +43,8 @@ pub(crate) const INFO: &[&str] = &[
     "worker-stray",
     "worker-unknown",
     "depends-on-failed",
+    "slot-missing",
+    "throttle-idle",
     "tracked-gone",
     "field-leftover",
     "remaining",
@@ -71,7 +73,7 @@ pub(crate) const NAMES: [&str; 6] = [
 ];
 
 /// The suffixes of the other keys of a job.
-pub(crate) const COMPANIONS: [&str; 3] = ["-history", "-dependencies", "-dependents"];
+pub(crate) const COMPANIONS: [&str; 4] = ["-history", "-dependencies", "-dependents", "-payloads"];
 
 /// Whether to keep a finding, given those found before.
 type Keep<'a> = dyn Fn(&Finding, &[Finding]) -> bool + 'a;
@@ -196,7 +198,14 @@ pub(crate) fn name_bytes(text: &str) -> Vec<u8> {
 
 /// Every candidate in a database: kind, name and items, in repair order.
 pub(crate) fn candidates(dump: &Dump) -> Vec<(&'static str, String, Vec<String>)> {
-    let sets = ["recur", "locks", "work", "scheduled", "depends"];
+    let sets = [
+        "recur",
+        "locks",
+        "work",
+        "scheduled",
+        "depends",
+        "throttled",
+    ];
     let mut all: Vec<(&'static str, String, Vec<String>)> = Vec::new();
     let mut jobs = BTreeSet::new();
     let mut names: BTreeMap<&'static str, BTreeSet<String>> = BTreeMap::new();
@@ -236,6 +245,14 @@ pub(crate) fn candidates(dump: &Dump) -> Vec<(&'static str, String, Vec<String>)
             names.entry("queues").or_default().insert(queue.to_owned());
             if let Some(kind) = sets.into_iter().find(|kind| *kind == part) {
                 all.push((kind, queue.to_owned(), members(key)));
+            }
+        } else if let Some(lane) = rest.strip_prefix("k:") {
+            later.push(("lane", lane.to_owned(), members(key)));
+        } else if let Some(throttle) = rest.strip_prefix("th:") {
+            for (ending, kind) in [("-locks", "slots"), ("-pending", "pending")] {
+                if let Some(id) = throttle.strip_suffix(ending) {
+                    later.push((kind, id.to_owned(), members(key)));
+                }
             }
         } else if let Some(group) = rest.strip_prefix("f:") {
             names.entry("failures").or_default().insert(group.into());

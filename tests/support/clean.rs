@@ -142,6 +142,17 @@ pub(crate) fn agree(dump: &Dump, found: &[Finding], excuses: Excuses) -> Result<
         "dependency-cycle",
         "queue-unlisted",
         "worker-gap",
+        // The second implementation does not know what lanes, throttles and merge jobs need.
+        "lane-stray",
+        "lane-unlisted",
+        "lane-edge",
+        "lane-order",
+        "slot-stray",
+        "pending-stray",
+        "throttled-by-nothing",
+        "payloads-stray",
+        "payloads-missing",
+        "payloads-data",
     ];
     let mut both = alarms(found.to_vec(), excuses);
     both.retain(|one| !alone.contains(&one.id.as_str()));

@@ -1,6 +1,15 @@
 -- Checks a setting: settings that the core reads as numbers must be numbers, and some not below 0.
 -- Takes: option
 return function(c)
+  -- Settings that this core reads. A value that it cannot use counts as none.
+  local function ignored(option, value)
+    if string.find(option, '%-defaults$') then
+      local ok, members = pcall(cjson.decode, value)
+      return not (ok and type(members) == 'table' and string.find(value, '^%s*{')) and 'no JSON object'
+    end
+    return (option == 'merge-max' or option == 'max-pop-scan') and not need('value/number')(value) and 'no number'
+  end
+
   local numeric = {['heartbeat'] = true, ['grace-period'] = true, ['jobs-history'] = true,
     ['jobs-history-count'] = true, ['max-job-history'] = true, ['max-worker-age'] = true, ['stats-history'] = true,
     ['histogram-history'] = true}
@@ -8,6 +17,8 @@ return function(c)
     local value, wrong = c.ask('hget', Keys.config, option)
     if wrong then return c.wrong_type(Keys.config, 'hash') end
     if not value then return end
+    local why = ignored(option, value)
+    if why then return c.add('config-value', option, 'is ignored, is ' .. why) end
     local most = string.find(option, '%-max%-concurrency$')
     if not numeric[option] and not most and not string.find(option, '%-heartbeat$') then return end
     local n = need('value/number')(value)

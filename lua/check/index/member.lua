@@ -8,9 +8,9 @@ return function(c, queue, kind)
   local key = base .. part
   local ghost = 'ghost-' .. (kind == 'work' and 'waiting' or kind == 'locks' and 'lock' or kind)
   local homes = {waiting = Keys.work, stalled = Keys.work, running = Keys.locks, scheduled = Keys.scheduled,
-    depends = Keys.depends}
-  local parts, others = {Keys.work, Keys.locks, Keys.scheduled, Keys.depends}, {}
-  for i = 1, 4 do
+    depends = Keys.depends, throttled = Keys.throttled}
+  local parts, others = {Keys.work, Keys.locks, Keys.scheduled, Keys.depends, Keys.throttled}, {}
+  for i = 1, #parts do
     if parts[i] ~= part then others[#others + 1] = base .. parts[i] end
   end
 
@@ -18,7 +18,10 @@ return function(c, queue, kind)
   local function belongs(jid)
     local r = ask('hmget', Keys.job .. jid, unpack(Job))
     if r.err or r[Job.jid] ~= jid or homes[r[Job.state]] ~= part or r[Job.queue] ~= queue then return false end
-    return not (ask('zscore', others[1], jid) or ask('zscore', others[2], jid) or ask('zscore', others[3], jid))
+    for i = 1, #others do
+      if ask('zscore', others[i], jid) then return false end
+    end
+    return true
   end
 
   return function(jid)

@@ -5,8 +5,9 @@ return function(c)
     local paused, wrong = c.ask('sismember', Keys.paused, queue)
     if wrong then return c.wrong_type(Keys.paused, 'set') end
     local base = Keys.queue .. queue
-    if paused == 1 and not c.ask('zscore', Keys.queues, queue) and redis.call('exists', base .. Keys.work,
-      base .. Keys.locks, base .. Keys.scheduled, base .. Keys.depends, base .. Keys.recur) == 0 then
+    if paused == 1 and not c.ask('zscore', Keys.queues, queue)
+      and redis.call('exists', base .. Keys.work, base .. Keys.locks, base .. Keys.scheduled, base .. Keys.depends,
+        base .. Keys.recur, base .. Keys.throttled) == 0 then
       c.add('queue-empty', queue, 'paused, nothing in it')
     end
   end

@@ -20,7 +20,7 @@ return function(c)
     if wrong then return c.wrong_type(Keys.queues, 'zset') end
     local base = Keys.queue .. queue
     local used = redis.call('exists', base .. Keys.work, base .. Keys.locks, base .. Keys.scheduled,
-      base .. Keys.depends, base .. Keys.recur) > 0
+      base .. Keys.depends, base .. Keys.recur, base .. Keys.throttled) > 0
     if score and not used and not has_paused(queue) then c.add('queue-empty', queue, 'nothing in it') end
     if used then c.need('index/queue_listed')(queue) end
     if score and tonumber(score) > c.now + 3600 then c.add('clock', queue, 'first seen at ' .. score) end

@@ -4,7 +4,7 @@
 -- Returns: the context; or nil and the unknown id in `findings`
 local Brief = Fields('jid', 'state', 'queue', 'klass')
 local Job = Fields(Brief, 'priority', 'tags', 'retries', 'remaining', 'worker', 'expires', 'time', 'failure',
-  'grace', 'scheduled', 'spawned_from_jid')
+  'grace', 'scheduled', 'spawned_from_jid', 'key', 'throttles', 'dup', 'hold')
 
 -- Returns the set of excluded findings, and the set of the only ones (false for all). If an id is unknown,
 -- returns nil and that id.
@@ -30,7 +30,8 @@ return function(now, t, repair, run, findings)
     if not out then return nil, only end
   end
   local built, number = {}, need('value/number')
-  local states = {waiting = 1, running = 1, stalled = 1, scheduled = 1, depends = 1, failed = 1, complete = 1}
+  local states = {waiting = 1, running = 1, stalled = 1, scheduled = 1, depends = 1, throttled = 1, failed = 1,
+    complete = 1}
   local c = {now = now, t = t, repair = repair, run = run, out = out, only = only, states = states,
     rows = {}, pending = {}, relisted = 0, cost = 0, wrote = false, refused = false}
   setmetatable(c, {__index = function(_, name)
@@ -92,6 +93,10 @@ return function(now, t, repair, run, findings)
       grace = r[Job.grace],
       scheduled = r[Job.scheduled],
       spawned = r[Job.spawned_from_jid],
+      lane = r[Job.key],
+      throttles = r[Job.throttles],
+      dup = r[Job.dup],
+      hold = r[Job.hold],
     }
     if j.jid == jid and states[j.state] and j.queue then return 'job', j end
     if not j.jid and not j.klass then

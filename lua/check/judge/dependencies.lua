@@ -17,7 +17,8 @@ return function(c)
     local list, count = edges.members(own)
     if not list then return end
     if count == 0 then
-      if y.state == 'depends' and not one and not edges.rebuilt[y.id] then
+      -- A job behind another one of its lane has lost the edge to it: a finding of its own.
+      if y.state == 'depends' and not one and not edges.rebuilt[y.id] and not c.need('repair/lane').held(y) then
         local changes = {}
         if not edges.locked(y) then edges.release(changes, y) end
         local word = not changes[1] and 'locked' or nil

@@ -51,6 +51,7 @@ return function(c)
     elseif not tags then
       amend('tags', indexed(j), true)
     end
+    if j.throttles and not c.need('judge/tag_list')(j.throttles) then amend('throttles', '[]', true) end
     if not j.remaining or not string.find(j.remaining, '^%-?%d+$') or #j.remaining > 19 then
       local tries = need('value/whole_tries')(number(j.remaining) or number(j.retries) or 0)
       amend('remaining', string.format('%.0f', tries))

@@ -7,8 +7,8 @@ return function(c)
   local ask, number, find = redis.pcall, need('value/number'), string.find
   local horizon, latest, last_due = c.now + 8640000, c.now + 3600, c.now + 31557600000
   local homes = {waiting = Keys.work, stalled = Keys.work, running = Keys.locks, scheduled = Keys.scheduled,
-    depends = Keys.depends}
-  local parts = {Keys.work, Keys.locks, Keys.scheduled, Keys.depends}
+    depends = Keys.depends, throttled = Keys.throttled}
+  local parts = {Keys.work, Keys.locks, Keys.scheduled, Keys.depends, Keys.throttled}
   local reserved, listed, tag_list = need('job/reserved'), c.need('index/queue_listed'), c.need('judge/tag_list')
   local known = {}
 
@@ -25,6 +25,7 @@ return function(c)
       and remaining and remaining <= retries and (remaining >= 0 or j.state == 'failed')
       and find(j.remaining, '^%-?%d+$') and #j.remaining <= 19 and not j.grace
       and (not j.scheduled or j.state == 'depends' and due(j.scheduled))
+      and (not j.throttles or tag_list(j.throttles))
       and data and (data == '{}' or #data <= 250000 and pcall(cjson.decode, data))
   end
 
@@ -46,7 +47,7 @@ return function(c)
   -- Whether the job is in the set of its state, and in no other set of its queue.
   local function placed(j)
     local home, base, held = homes[j.state], Keys.queue .. j.queue, nil
-    for i = 1, 4 do
+    for i = 1, #parts do
       local score = ask('zscore', base .. parts[i], j.id)
       if parts[i] == home then
         held = score
@@ -104,6 +105,10 @@ return function(c)
       grace = r[Job.grace],
       scheduled = r[Job.scheduled],
       spawned = r[Job.spawned_from_jid],
+      lane = r[Job.key],
+      throttles = r[Job.throttles],
+      dup = r[Job.dup],
+      hold = r[Job.hold],
     }
     local state = j.state
     if not readable(j, number(j.time), r[Job.data]) or not plain(key) then return false end
@@ -120,6 +125,7 @@ return function(c)
     if state == 'failed' then c.need('judge/failed')(j) end
     if edges > 0 or state == 'depends' then c.need('judge/edges')(j) end
     if j.spawned then c.need('judge/child')(j) end
+    if j.lane or j.throttles or j.dup or state == 'throttled' then c.need('judge/coordination')(j) end
     if state ~= 'complete' then listed(j.queue) end
     return true
   end

@@ -27,5 +27,6 @@ return function(c)
     c.need('judge/child')(j)
     if j.state ~= 'complete' then c.need('index/queue_listed')(j.queue) end
     c.need('judge/leftovers')(j)
+    c.need('judge/coordination')(j)
   end
 end

@@ -2,8 +2,8 @@
 -- Takes: job; the queue in whose set the check met it, if any
 return function(c)
   local home_of = {waiting = Keys.work, stalled = Keys.work, running = Keys.locks, scheduled = Keys.scheduled,
-    depends = Keys.depends}
-  local parts = {Keys.work, Keys.locks, Keys.scheduled, Keys.depends}
+    depends = Keys.depends, throttled = Keys.throttled}
+  local parts = {Keys.work, Keys.locks, Keys.scheduled, Keys.depends, Keys.throttled}
 
   -- Adds the entry of a job in a set, if there is one. Returns its score, and whether the key is not a set.
   local function enter(entries, key, part, queue, jid)

@@ -1,7 +1,7 @@
 -- Checks a job whose hash has lost its essential fields.
 -- Takes: job; what `c.read` returned with it; the queue in whose set the check met it, if any
 return function(c)
-  local parts = {Keys.work, Keys.locks, Keys.scheduled, Keys.depends}
+  local parts = {Keys.work, Keys.locks, Keys.scheduled, Keys.depends, Keys.throttled}
 
   -- Returns the changes that set a remnant aside and remove its entries everywhere.
   local function remove(j, seen)

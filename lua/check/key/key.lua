@@ -6,6 +6,7 @@ return function(c)
 
   -- Checks a companion key of a job: the job must exist.
   local function companion(name, key, owner, part)
+    if part == 'payloads' then return c.need('key/payloads')(name, key, owner) end
     if redis.call('exists', Keys.job .. owner) == 1 then return end
     if part == 'dependents' then c.need('judge/dependents')(owner, 'missing') end
     c.add(part == 'history' and 'history-orphan' or 'edges-orphan', name, 'no job', c.set_aside({}, key))
@@ -20,13 +21,15 @@ return function(c)
     local kind, family, owner, part, day = kind_of(name)
     if not kind and not lost then return c.add('key-unknown', name, held) end
     local ttl = redis.call('ttl', key)
-    if ttl >= 0 then
+    -- A throttle may end by itself, and a window of uniqueness does.
+    if ttl >= 0 and (lost or family ~= 'th' and family ~= 'u') then
       c.add('key-expires', name, 'in ' .. ttl .. ' seconds', {{'expiry', key, false, ttl .. '000', false}})
     end
     if lost then
       local size = sizes[held] and redis.call(sizes[held], key)
       return c.add('lost-key', name, size and held .. ' of ' .. size or held, {{'delete', key, false, false, false}})
     end
+    if held == 'hash' and family == 'th' then return end
     if held ~= kind then return c.wrong_type(key, kind) end
     if family == 'j' and part then
       companion(name, key, owner, part)
@@ -34,6 +37,8 @@ return function(c)
       c.need('index/queue_listed')(owner)
     elseif family == 'f' then
       c.need('index/failures')(owner)
+    elseif family == 'th' and part == 'pending' then
+      c.need('key/idle')(owner)
     elseif family == 's' and part == 'stats' then
       c.need('index/failed_count')(key, day, owner)
     elseif family == 's' then

@@ -8,23 +8,36 @@ return function(key)
     return 'set'
   elseif key == 'config' or key == 'pauses' or key == 'paused_recurring' then
     return 'hash'
+  elseif key == 'fence' then
+    return 'string'
   end
   local family, name = string.match(key, '^(%l+):(.*)$')
   if family == 'j' then
     local owner, part = string.match(name, '^(.*)%-([^%-]*)$')
     if part == 'history' then return 'list', family, owner, part end
     if part == 'dependencies' or part == 'dependents' then return 'set', family, owner, part end
+    if part == 'payloads' then return 'zset', family, owner, part end
     return 'hash', family, name
   elseif family == 'r' then
     return 'hash', family, name
   elseif family == 'q' then
     local queue, part = string.match(name, '^(.*)%-([^%-]*)$')
-    if part == 'work' or part == 'locks' or part == 'scheduled' or part == 'depends' or part == 'recur' then
+    if part == 'work' or part == 'locks' or part == 'scheduled' or part == 'depends' or part == 'recur'
+      or part == 'throttled' then
       return 'zset', family, queue, part
     end
   elseif family == 'w' then
     local worker = string.match(name, '^(.*):jobs$')
     if worker then return 'zset', family, worker end
+  elseif family == 'th' then
+    -- The id of a throttle may end like the name of one of these sets: then the key is a hash.
+    local id, part = string.match(name, '^(.*)%-([^%-]*)$')
+    if part == 'locks' or part == 'pending' then return 'zset', family, id, part end
+    return 'hash', family, name
+  elseif family == 'k' then
+    return 'zset', family, name
+  elseif family == 'u' then
+    return 'string', family, name
   elseif family == 'f' then
     return 'list', family, name
   elseif family == 't' then

@@ -26,6 +26,8 @@ return function(c)
       return Keys.work, best or c.work_score(j), extra
     elseif home == Keys.depends then
       return home, best or c.score(c.put_time(j)), extra
+    elseif home == Keys.throttled then
+      return home, best or c.score(-tonumber(c.work_score(j))), extra
     end
     local expires, lock = number(j.expires), tonumber(best or nil)
     local absurd = {expires and too_late(j.queue, expires), lock and too_late(j.queue, lock)}

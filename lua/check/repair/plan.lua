@@ -40,7 +40,7 @@ return function(c)
     if not sets then
       sets = {}
       for i = 1, #queues do
-        for _, part in ipairs({Keys.work, Keys.locks, Keys.scheduled, Keys.depends}) do
+        for _, part in ipairs({Keys.work, Keys.locks, Keys.scheduled, Keys.depends, Keys.throttled}) do
           local key = Keys.queue .. queues[i] .. part
           if redis.call('exists', key) == 1 then sets[#sets + 1] = {key = key, queue = queues[i], part = part} end
         end

@@ -61,7 +61,7 @@ return function(argv, first, count)
   elseif not last then
     job.invalid = 'jid is empty'
   elseif (last == 121 or last == 115) and need('job/reserved')(job.jid) then
-    job.invalid = 'jid ends in -history, -dependencies or -dependents'
+    job.invalid = 'jid ends in -history, -dependencies, -dependents or -payloads'
   end
   return job
 end

@@ -2,4 +2,5 @@
 -- Takes: jid
 return function(jid)
   return string.find(jid, '%-history$') or string.find(jid, '%-dependencies$') or string.find(jid, '%-dependents$')
+    or string.find(jid, '%-payloads$')
 end

@@ -8,16 +8,20 @@ use crate::model::verdict::ItemKind;
 use super::{MAX_DEFERRED_BYTES, Scanner, validate};
 
 /// Options that must be numbers, beside those of queues.
-const NUMERIC: [&[u8]; 8] = [
+const NUMERIC: [&[u8]; 10] = [
     b"heartbeat",
     b"grace-period",
     b"jobs-history",
     b"jobs-history-count",
     b"max-job-history",
     b"max-worker-age",
+    b"merge-max",
+    b"max-pop-scan",
     b"stats-history",
     b"histogram-history",
 ];
+
+const DEFAULTS: &[u8] = b"-defaults";
 
 const LIMIT: &[u8] = b"-max-concurrency";
 
@@ -38,6 +42,13 @@ impl Scanner<'_> {
     }
 
     fn check_option(&mut self, option: &[u8], value: &[u8]) -> Result<(), Error> {
+        if option.ends_with(DEFAULTS) {
+            let is_object = validate::json(value) && value.trim_ascii_start().starts_with(b"{");
+            return match is_object {
+                true => Ok(()),
+                false => self.add_candidate(ItemKind::Names, b"config", option),
+            };
+        }
         let queue = option.strip_suffix(LIMIT);
         if queue.is_none() && !NUMERIC.contains(&option) && !option.ends_with(b"-heartbeat") {
             return Ok(());

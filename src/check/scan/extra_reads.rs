@@ -8,6 +8,7 @@ use crate::model::verdict::ItemKind;
 use super::ahead::Replies;
 use super::jobs::{Job, MAX_LOCK};
 use super::set::{class, instant};
+use super::unmatched::Side;
 use super::{Scanner, validate};
 
 /// Times that differ by up to this are equal, in seconds.
@@ -26,6 +27,8 @@ pub(super) enum ExtraRead {
     HasDependencies,
     /// The count of its template.
     TemplateCount,
+    /// Its entry in a lane or a set of a throttle, by its position in [`Job::coordination`].
+    Coordination(usize),
 }
 
 impl Scanner<'_> {
@@ -65,6 +68,15 @@ impl Scanner<'_> {
             ExtraRead::WorkerScore => Read::score(&self.keys.worker(&job.worker), &job.jid),
             ExtraRead::HasDependencies => {
                 Read::exists(&self.keys.companion(Companion::Dependencies, &job.jid))
+            }
+            ExtraRead::Coordination(at) => {
+                let (kind, name) = &job.coordination[at];
+                let key = match kind {
+                    ItemKind::Lane => self.keys.lane(name),
+                    ItemKind::Slots => self.keys.slots(name),
+                    _ => self.keys.pending(name),
+                };
+                Read::score(&key, &job.jid)
             }
             ExtraRead::TemplateCount => {
                 let template = job.child.as_ref().map(|(template, _)| template.as_slice());
@@ -122,9 +134,25 @@ impl Scanner<'_> {
                     self.match_entry(ItemKind::Worker, &job.worker, &job.jid, instant(score))?;
                 }
             }
+            ExtraRead::Coordination(at) => self.match_coordination_entry(job, at, score.is_some()),
             ExtraRead::TemplateCount => self.check_template_count(job, text.as_deref())?,
         }
         Ok(())
+    }
+
+    /// Matches the entry of a job in a lane or a set of a throttle.
+    fn match_coordination_entry(&mut self, job: &mut Job, at: usize, there: bool) {
+        let (kind, name) = &job.coordination[at];
+        if there {
+            let hash = self.hash_entry(*kind, name, &job.jid, 0);
+            self.unmatched.match_pair(hash, Side::Lower);
+        }
+        if *kind == ItemKind::Pending {
+            job.missing_in -= usize::from(!there);
+            job.is_candidate |= self.first_pass && job.missing_in == 0 && !there;
+        } else {
+            job.is_candidate |= self.first_pass && !there;
+        }
     }
 
     fn check_template_count(&mut self, job: &mut Job, stored: Option<&[u8]>) -> Result<(), Error> {

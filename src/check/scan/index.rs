@@ -73,6 +73,9 @@ impl Scanner<'_> {
             _ => 0,
         };
         let hash = self.salt.entry(set.location, member, number);
+        if let ItemKind::Lane | ItemKind::Slots | ItemKind::Pending = set.kind {
+            return self.add_coordination_entry(set, member, hash);
+        }
         if self.rescanning {
             if self.unmatched.contains(hash, Side::Entry) {
                 self.unmatched.match_entry(hash);
@@ -111,6 +114,36 @@ impl Scanner<'_> {
         }
     }
 
+    /// Adds an entry of a lane or of a throttle, which matches its job in either order: these sets
+    /// are not listed anywhere, so they are found together with the jobs.
+    fn add_coordination_entry(
+        &mut self,
+        set: &Set,
+        member: &[u8],
+        hash: u64,
+    ) -> Result<(), Error> {
+        let is_candidate = match self.rescanning {
+            true => self.unmatched.contains(hash, Side::Upper),
+            false => {
+                self.unmatched.match_pair(hash, Side::Upper);
+                // Each job of a lane but the first one has to wait for the one before it.
+                let is_first = set.count == 1 && set.is_done();
+                self.first_pass && set.kind == ItemKind::Lane && !is_first
+            }
+        };
+        match is_candidate {
+            true => self.add_candidate(set.kind, &set.name, member),
+            false => Ok(()),
+        }
+    }
+
+    /// Scans lanes, and the sets of throttles.
+    pub(super) fn scan_coordination(&mut self, sets: &[(ItemKind, Vec<u8>)]) -> Result<(), Error> {
+        let sets = sets.iter().map(|(kind, name)| self.index_set(*kind, name));
+        let mut sets: Vec<Set> = sets.collect();
+        self.scan_sets(&mut sets)
+    }
+
     /// Scans the sets of queues. A queue without a time is not listed.
     pub(super) fn scan_queues(&mut self, queues: &[(Vec<u8>, Option<f64>)]) -> Result<(), Error> {
         let kinds = [
@@ -118,6 +151,7 @@ impl Scanner<'_> {
             ItemKind::Locks,
             ItemKind::Scheduled,
             ItemKind::Depends,
+            ItemKind::Throttled,
             ItemKind::Recur,
         ];
         for queues in queues.chunks((self.pages(SETS_PER_READ) / kinds.len()).max(1)) {
@@ -271,9 +305,11 @@ impl Scanner<'_> {
     /// scanned now.
     pub(super) fn scan_unlisted(&mut self, kind: ItemKind, name: &[u8]) -> Result<bool, Error> {
         let kind = match kind {
-            ItemKind::Locks | ItemKind::Scheduled | ItemKind::Depends | ItemKind::Recur => {
-                ItemKind::Work
-            }
+            ItemKind::Locks
+            | ItemKind::Scheduled
+            | ItemKind::Depends
+            | ItemKind::Throttled
+            | ItemKind::Recur => ItemKind::Work,
             ItemKind::Completed | ItemKind::Tracked => return Ok(false),
             kind => kind,
         };

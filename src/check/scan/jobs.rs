@@ -13,7 +13,7 @@ use super::unmatched::{Match, Side};
 use super::{Known, MAX_CLOCK_DRIFT, Scanner, validate};
 
 /// The fields read of a job.
-pub(super) const FIELDS: [&str; 17] = [
+pub(super) const FIELDS: [&str; 21] = [
     "jid",
     "state",
     "queue",
@@ -31,6 +31,10 @@ pub(super) const FIELDS: [&str; 17] = [
     "data",
     "failure",
     "history",
+    "key",
+    "throttles",
+    "dup",
+    "hold",
 ];
 
 /// Maximum number of jobs read together: a millisecond of the server, which serves other clients in
@@ -68,6 +72,19 @@ pub(super) struct Job {
     /// Whether that takes the server long.
     pub large: bool,
     pub extra_reads: Vec<ExtraRead>,
+    /// Lanes and sets of throttles that should have it.
+    pub coordination: Vec<(ItemKind, Vec<u8>)>,
+    /// The number of throttles of a held job that have not been found to hold it.
+    pub missing_in: usize,
+}
+
+impl Job {
+    /// Notes that the job's entry in a lane or in a set of a throttle has to be read.
+    fn expect_in(&mut self, kind: ItemKind, name: &[u8]) {
+        let at = self.coordination.len();
+        self.coordination.push((kind, name.to_vec()));
+        self.extra_reads.push(ExtraRead::Coordination(at));
+    }
 }
 
 impl Scanner<'_> {
@@ -155,12 +172,13 @@ impl Scanner<'_> {
         if let Some(template) = text(13) {
             self.check_template(&mut job, template);
         }
-        let known: [&[u8]; 7] = [
+        let known: [&[u8]; 8] = [
             b"waiting",
             b"stalled",
             b"running",
             b"scheduled",
             b"depends",
+            b"throttled",
             b"failed",
             b"complete",
         ];
@@ -212,6 +230,7 @@ impl Scanner<'_> {
             self.match_failure_list(&mut job, text(15))?;
         }
         self.match_location(&mut job, text(11).is_some())?;
+        self.match_coordination(&mut job, [17, 18, 19, 20].map(text));
         if state != b"complete" && self.first_pass {
             self.check_queue_listed(&mut job)?;
         }
@@ -283,6 +302,7 @@ impl Scanner<'_> {
                 }
                 self.match_entry(ItemKind::Depends, &queue, &jid, 0)?
             }
+            b"throttled" => self.match_entry(ItemKind::Throttled, &queue, &jid, 0)?,
             b"running" if grace => {
                 job.extra_reads.push(ExtraRead::LockScore);
                 true
@@ -311,6 +331,45 @@ impl Scanner<'_> {
             job.is_candidate |= self.remember(Known::Reported, &replies);
         }
         Ok(())
+    }
+
+    /// Matches the payloads of a job, and notes the lane and the sets of throttles that it should be
+    /// in.
+    fn match_coordination(
+        &mut self,
+        job: &mut Job,
+        [lane, throttles, dup, hold]: [Option<&[u8]>; 4],
+    ) {
+        let live = match job.state.as_slice() {
+            b"complete" => false,
+            b"failed" => hold == Some(b"1"),
+            _ => true,
+        };
+        if let (Some(lane), true) = (lane, live) {
+            job.expect_in(ItemKind::Lane, lane);
+        }
+        if dup == Some(b"merge") && job.state != b"complete" {
+            let hash = self.hash_payloads(&job.jid);
+            self.unmatched.match_pair(hash, Side::Lower);
+            // Its data has to be compared with its payloads.
+            job.is_candidate |= self.first_pass;
+        }
+        let ids = throttles.map(validate::tags);
+        job.is_candidate |= self.first_pass && matches!(ids, Some(None));
+        let ids = ids.flatten().unwrap_or_default();
+        let kind = match job.state.as_slice() {
+            b"running" => ItemKind::Slots,
+            b"throttled" => {
+                // One of the sets of pending jobs has it.
+                job.is_candidate |= ids.is_empty() && self.first_pass;
+                job.missing_in = ids.len();
+                ItemKind::Pending
+            }
+            _ => return,
+        };
+        for id in ids {
+            job.expect_in(kind, &id);
+        }
     }
 
     /// Matches the entry of a job in its failure list.

@@ -24,6 +24,10 @@ struct Page {
     values: Vec<Vec<u8>>,
     counters: Vec<Vec<u8>>,
     maybe_unlisted: Vec<(ItemKind, Vec<u8>)>,
+    /// Lanes, and the sets of throttles.
+    coordination: Vec<(ItemKind, Vec<u8>)>,
+    /// Keys that are verified by their names, because a plain read does not show their types.
+    candidates: Vec<Vec<u8>>,
     unknown: Vec<Vec<u8>>,
 }
 
@@ -84,12 +88,17 @@ impl Scanner<'_> {
         }
         self.scan_ahead(page.jobs, page.with_dependencies, page.with_dependents)?;
         self.scan_templates(&page.templates)?;
+        self.scan_coordination(&page.coordination)?;
         for (kind, name) in &page.maybe_unlisted {
             self.scan_unlisted(*kind, name)?;
         }
         if self.first_pass && self.covers_all() {
             self.check_values(&page.values)?;
             self.note_counters(&page.counters)?;
+            for key in &page.candidates {
+                let bare = self.keys.without_prefix(key).to_vec();
+                self.add_candidate(ItemKind::Key, b"", &bare)?;
+            }
             for key in &page.unknown {
                 self.add_key(key)?;
             }
@@ -109,6 +118,20 @@ impl Scanner<'_> {
             }
             Family::Companion(Companion::Dependents, jid) => {
                 page.with_dependents.push(jid.to_vec())
+            }
+            Family::Companion(Companion::Payloads, jid) => {
+                let hash = self.hash_payloads(jid);
+                self.unmatched.match_pair(hash, Side::Upper);
+            }
+            Family::Lane(lane) => page.coordination.push((ItemKind::Lane, lane.to_vec())),
+            Family::Slots(id) => page.coordination.push((ItemKind::Slots, id.to_vec())),
+            Family::Pending(id) => {
+                page.coordination.push((ItemKind::Pending, id.to_vec()));
+                // Its throttle may have a free slot.
+                page.candidates.push(key.to_vec());
+            }
+            Family::Throttle(_) | Family::Window(_) | Family::Fence => {
+                page.candidates.push(key.to_vec())
             }
             Family::Recurring(id) => page.templates.push(id.to_vec()),
             Family::Queue(_, queue) => page.maybe_unlisted.push((ItemKind::Work, queue.to_vec())),
@@ -141,9 +164,22 @@ impl Scanner<'_> {
         self.salt.entry(place, jid, 0)
     }
 
+    /// Returns the hash of the payloads of a job.
+    pub(super) fn hash_payloads(&self, jid: &[u8]) -> u64 {
+        let place = self.salt.location(Known::Payloads as u8, b"");
+        self.salt.entry(place, jid, 0)
+    }
+
     fn check_expiries(&mut self, keys: &[Vec<u8>]) -> Result<(), Error> {
+        // The keys of a throttle may have an expiry, and a window has one.
+        let may_expire = |key: &&Vec<u8>| {
+            use Family::{Pending, Slots, Throttle, Window};
+            let family = self.keys.family(key);
+            matches!(family, Throttle(_) | Slots(_) | Pending(_) | Window(_))
+        };
+        let keys: Vec<&Vec<u8>> = keys.iter().filter(|key| !may_expire(key)).collect();
         let reads = keys.iter().map(|key| Read::expiry(key)).collect();
-        for (key, replies) in keys.iter().zip(self.read_all(reads)?) {
+        for (key, replies) in keys.into_iter().zip(self.read_all(reads)?) {
             if matches!(replies, ReadReply::Number(ttl) if ttl >= 0) {
                 let bare = self.keys.without_prefix(key).to_vec();
                 self.add_candidate(ItemKind::Key, b"", &bare)?;

@@ -165,6 +165,7 @@ enum Known {
     /// A candidate was added because this name is not listed.
     Reported,
     History,
+    Payloads,
     Edge,
 }
 

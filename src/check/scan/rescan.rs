@@ -38,10 +38,14 @@ impl Scanner<'_> {
         let pattern = format!("{}*", self.keys.prefix);
         self.each_key_page(pattern.as_bytes(), |scanner, keys| {
             let (mut with_dependencies, mut with_dependents) = (Vec::new(), Vec::new());
+            let mut sets = Vec::new();
             let entries = scanner.unmatched.count(Side::Entry) > 0;
             for key in &keys {
                 match scanner.keys.family(key) {
-                    Family::Queue(..) | Family::Worker(_) | Family::Group(_) | Family::Tag(_)
+                    Family::Queue(..)
+                    | Family::Worker(_)
+                    | Family::Group(_)
+                    | Family::Tag(_)
                         if !entries => {}
                     Family::Queue(_, queue) => _ = scanner.scan_unlisted(ItemKind::Work, queue)?,
                     Family::Worker(worker) => {
@@ -49,8 +53,14 @@ impl Scanner<'_> {
                     }
                     Family::Group(group) => _ = scanner.scan_unlisted(ItemKind::Group, group)?,
                     Family::Tag(tag) => _ = scanner.scan_unlisted(ItemKind::Tag, tag)?,
-                    Family::Companion(Companion::History, jid) => {
-                        let hash = scanner.hash_history(jid);
+                    Family::Lane(lane) => sets.push((ItemKind::Lane, lane.to_vec())),
+                    Family::Slots(id) => sets.push((ItemKind::Slots, id.to_vec())),
+                    Family::Pending(id) => sets.push((ItemKind::Pending, id.to_vec())),
+                    Family::Companion(which @ (Companion::History | Companion::Payloads), jid) => {
+                        let hash = match which {
+                            Companion::Payloads => scanner.hash_payloads(jid),
+                            _ => scanner.hash_history(jid),
+                        };
                         if scanner.unmatched.contains(hash, Side::Upper) {
                             let bare = scanner.keys.without_prefix(key).to_vec();
                             scanner.add_candidate(ItemKind::Key, b"", &bare)?;
@@ -65,6 +75,7 @@ impl Scanner<'_> {
                     _ => {}
                 }
             }
+            scanner.scan_coordination(&sets)?;
             for (y, members) in
                 scanner.read_first_pages(Companion::Dependencies, &with_dependencies)?
             {

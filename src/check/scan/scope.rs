@@ -35,14 +35,16 @@ impl Scanner<'_> {
             return self.sink.candidate(self.core, &location, item);
         }
         use ItemKind::{
-            Depends, Failed, Job, Key, Locks, Names, Recur, Recurring, Scheduled, Work,
+            Depends, Failed, Job, Key, Lane, Locks, Names, Pending, Recur, Recurring, Scheduled,
+            Slots, Throttled, Work,
         };
         match kind {
-            Work | Locks | Scheduled | Depends | Recur if self.in_scope(name) => {
+            Work | Locks | Scheduled | Depends | Throttled | Recur if self.in_scope(name) => {
                 self.sink.candidate(self.core, &location, item)
             }
-            // A set of another queue may have a job of this one.
-            Work | Locks | Scheduled | Depends | Recur | Job | Failed | Recurring => {
+            // A set of another queue, a lane or a throttle may have a job of this one.
+            Work | Locks | Scheduled | Depends | Throttled | Recur | Job | Failed | Recurring
+            | Lane | Slots | Pending => {
                 self.undecided.push((location, item));
                 match self.undecided.len() >= MAX_UNDECIDED {
                     true => self.resolve_undecided(),

@@ -93,10 +93,14 @@ impl Scanner<'_> {
             ItemKind::Locks => self.keys.queue(QueueSet::Locks, name),
             ItemKind::Scheduled => self.keys.queue(QueueSet::Scheduled, name),
             ItemKind::Depends => self.keys.queue(QueueSet::Depends, name),
+            ItemKind::Throttled => self.keys.queue(QueueSet::Throttled, name),
             ItemKind::Recur => self.keys.queue(QueueSet::Recur, name),
             ItemKind::Worker => self.keys.worker(name),
             ItemKind::Group => self.keys.group(name),
             ItemKind::Tag => self.keys.tag(name),
+            ItemKind::Lane => self.keys.lane(name),
+            ItemKind::Slots => self.keys.slots(name),
+            ItemKind::Pending => self.keys.pending(name),
             ItemKind::Tracked => self.keys.tracked.clone().into_bytes(),
             _ => self.keys.completed.clone().into_bytes(),
         };
@@ -192,6 +196,11 @@ impl Scanner<'_> {
 }
 
 impl Set {
+    /// Whether the set has been read completely.
+    pub(super) fn is_done(&self) -> bool {
+        matches!(self.cursor, Cursor::Done)
+    }
+
     /// Returns the number of members in the replies, at least 1.
     fn member_count(&self, replies: &[ReadReply]) -> usize {
         let pairs = match &self.cursor {

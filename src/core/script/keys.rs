@@ -11,15 +11,17 @@ pub enum QueueSet {
     Locks,
     Scheduled,
     Depends,
+    Throttled,
     Recur,
 }
 
 impl QueueSet {
-    pub const ALL: [QueueSet; 5] = [
+    pub const ALL: [QueueSet; 6] = [
         QueueSet::Work,
         QueueSet::Locks,
         QueueSet::Scheduled,
         QueueSet::Depends,
+        QueueSet::Throttled,
         QueueSet::Recur,
     ];
 }
@@ -30,13 +32,15 @@ pub enum Companion {
     History,
     Dependencies,
     Dependents,
+    Payloads,
 }
 
 impl Companion {
-    const ALL: [Companion; 3] = [
+    const ALL: [Companion; 4] = [
         Companion::History,
         Companion::Dependencies,
         Companion::Dependents,
+        Companion::Payloads,
     ];
 }
 
@@ -49,6 +53,17 @@ pub enum Family<'a> {
     Recurring(&'a [u8]),
     Queue(QueueSet, &'a [u8]),
     Worker(&'a [u8]),
+    /// The maximum of a throttle.
+    Throttle(&'a [u8]),
+    /// The jobs with a slot of a throttle, and those that it holds. Belongs to a throttle, unless it
+    /// is one whose id has this ending.
+    Slots(&'a [u8]),
+    Pending(&'a [u8]),
+    Lane(&'a [u8]),
+    /// The uniqueness window of a lane.
+    Window(&'a [u8]),
+    /// The last fencing token.
+    Fence,
     Group(&'a [u8]),
     Tag(&'a [u8]),
     /// Streaming values of a day and queue.
@@ -86,6 +101,8 @@ pub struct Keys {
     scheduled: String,
     depends: String,
     recur: String,
+    throttled: String,
+    payloads: String,
     pub queues: String,
     pub paused: String,
     pub pauses: String,
@@ -104,6 +121,11 @@ pub struct Keys {
     stats: String,
     pub config: String,
     lost: String,
+    pub throttle: String,
+    pending: String,
+    lane: String,
+    window: String,
+    fence: String,
     /// The channel with the events of all jobs.
     pub log: String,
 }
@@ -132,6 +154,8 @@ impl Keys {
             scheduled: named("scheduled"),
             depends: named("depends"),
             recur: named("recur"),
+            throttled: named("throttled"),
+            payloads: named("payloads"),
             queues: named("queues"),
             paused: named("paused"),
             pauses: named("pauses"),
@@ -150,6 +174,11 @@ impl Keys {
             stats: named("stats"),
             config: named("config"),
             lost: named("lost"),
+            throttle: named("throttle"),
+            pending: named("pending"),
+            lane: named("lane"),
+            window: named("window"),
+            fence: named("fence"),
             log: named("on_log"),
         }
     }
@@ -172,6 +201,20 @@ impl Keys {
 
     pub fn worker(&self, worker: &[u8]) -> Vec<u8> {
         [self.worker.as_bytes(), worker, self.held.as_bytes()].concat()
+    }
+
+    /// Returns the key of the jobs with a slot of a throttle.
+    pub(crate) fn slots(&self, id: &[u8]) -> Vec<u8> {
+        [self.throttle.as_bytes(), id, self.locks.as_bytes()].concat()
+    }
+
+    /// Returns the key of the jobs that a throttle holds.
+    pub(crate) fn pending(&self, id: &[u8]) -> Vec<u8> {
+        [self.throttle.as_bytes(), id, self.pending.as_bytes()].concat()
+    }
+
+    pub(crate) fn lane(&self, lane: &[u8]) -> Vec<u8> {
+        [self.lane.as_bytes(), lane].concat()
     }
 
     /// Returns the name for a key that a repair sets aside.
@@ -218,6 +261,13 @@ impl Keys {
             let worker = rest.strip_suffix(self.held.as_bytes());
             return worker.map_or(Family::Unknown, Family::Worker);
         }
+        if let Some(rest) = key.strip_prefix(self.throttle.as_bytes()) {
+            if let Some(id) = rest.strip_suffix(self.locks.as_bytes()) {
+                return Family::Slots(id);
+            }
+            let pending = rest.strip_suffix(self.pending.as_bytes());
+            return pending.map_or(Family::Throttle(rest), Family::Pending);
+        }
         if let Some(rest) = key.strip_prefix(self.stats.as_bytes()) {
             return match begins_with_day(rest) {
                 true => Family::Counters(rest),
@@ -233,10 +283,12 @@ impl Keys {
             }
         }
         type Named<'a> = fn(&'a [u8]) -> Family<'a>;
-        let named: [(&String, Named<'a>); 4] = [
+        let named: [(&String, Named<'a>); 6] = [
             (&self.recurring, Family::Recurring),
             (&self.tag, Family::Tag),
             (&self.group, Family::Group),
+            (&self.lane, Family::Lane),
+            (&self.window, Family::Window),
             (&self.lost, |_| Family::Lost),
         ];
         for (begin, family) in named {
@@ -255,6 +307,7 @@ impl Keys {
             (&self.tracked, Family::Tracked),
             (&self.tags, Family::Tags),
             (&self.config, Family::Config),
+            (&self.fence, Family::Fence),
         ];
         let whole = whole.into_iter().find(|(name, _)| name.as_bytes() == key);
         whole.map_or(Family::Unknown, |(_, family)| family)
@@ -265,6 +318,7 @@ impl Keys {
             Companion::History => &self.history,
             Companion::Dependencies => &self.dependencies,
             Companion::Dependents => &self.dependents,
+            Companion::Payloads => &self.payloads,
         }
     }
 
@@ -274,6 +328,7 @@ impl Keys {
             QueueSet::Locks => &self.locks,
             QueueSet::Scheduled => &self.scheduled,
             QueueSet::Depends => &self.depends,
+            QueueSet::Throttled => &self.throttled,
             QueueSet::Recur => &self.recur,
         }
     }
@@ -327,6 +382,13 @@ mod tests {
             ("depends", keys.depends.clone().into_bytes()),
             ("recur", keys.recur.clone().into_bytes()),
             ("held", keys.held.clone().into_bytes()),
+            ("throttled", keys.throttled.clone().into_bytes()),
+            ("payloads", keys.payloads.clone().into_bytes()),
+            ("throttle", keys.throttle.clone().into_bytes()),
+            ("pending", keys.pending.clone().into_bytes()),
+            ("lane", keys.lane(b"")),
+            ("window", keys.window.clone().into_bytes()),
+            ("fence", keys.fence.clone().into_bytes()),
         ];
         for (name, key) in join::keys().filter(|(name, _)| !name.starts_with("on_")) {
             let made = made.iter().find(|(known, _)| *known == name);
@@ -354,6 +416,14 @@ mod tests {
             ("ql:w:me:jobs", Family::Worker(b"me")),
             ("ql:w:me", Family::Unknown),
             ("ql:f:", Family::Group(b"")),
+            ("ql:j:a-payloads", Family::Companion(Companion::Payloads, b"a")),
+            ("ql:q:q-throttled", Family::Queue(QueueSet::Throttled, b"q")),
+            ("ql:th:ql:q:a", Family::Throttle(b"ql:q:a")),
+            ("ql:th:a-locks", Family::Slots(b"a")),
+            ("ql:th:a-pending", Family::Pending(b"a")),
+            ("ql:k:q/a-locks", Family::Lane(b"q/a-locks")),
+            ("ql:u:/a", Family::Window(b"/a")),
+            ("ql:fence", Family::Fence),
             ("ql:s:wait:0:q", Family::Values),
             ("ql:s:run:-86400:q:r", Family::Values),
             ("ql:s:stats:86400:q", Family::Counters(b"86400:q")),

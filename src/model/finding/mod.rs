@@ -19,6 +19,7 @@ pub enum FindingId {
     GhostLock,
     GhostScheduled,
     GhostDepends,
+    GhostThrottled,
     GhostRecurring,
     InTwoSets,
     InForeignQueue,
@@ -45,6 +46,18 @@ pub enum FindingId {
     DependencyCycle,
     DependsOnNothing,
     DependsOnFailed,
+    LaneStray,
+    LaneUnlisted,
+    LaneEdge,
+    LaneOrder,
+    SlotStray,
+    SlotMissing,
+    PendingStray,
+    ThrottledByNothing,
+    ThrottleIdle,
+    PayloadsStray,
+    PayloadsMissing,
+    PayloadsData,
     FailedStray,
     FailedUnlisted,
     FailedTwice,
@@ -86,6 +99,7 @@ impl FindingId {
             FindingId::DependencyMissing
                 | FindingId::DependencyComplete
                 | FindingId::DependsOnNothing
+                | FindingId::LaneStray
         )
     }
 
@@ -218,6 +232,8 @@ pub enum Detail {
     BelowZero,
     /// No command reads the option.
     Unused,
+    /// The core uses the default of the option.
+    Ignored,
     /// The server evicts only keys with an expiry.
     EvictsExpiring,
     /// The server has an eviction policy but no memory limit.
@@ -240,6 +256,7 @@ impl Detail {
             (FindingId::ConfigValue, text) if text.starts_with(b"nobody reads it") => {
                 Detail::Unused
             }
+            (FindingId::ConfigValue, text) if text.starts_with(b"is ignored") => Detail::Ignored,
             _ => Detail::Other,
         }
     }
@@ -342,7 +359,8 @@ pub struct Finding {
     /// The public name, which is stable and never used again.
     pub name: &'static str,
     pub severity: Severity,
-    /// The numbers of the invariants I-01 … I-37 that it breaks.
+    /// The numbers of the invariants I-01 … I-37 that it breaks, and 100 more than those of
+    /// E-01 … E-09.
     pub invariants: &'static [u8],
     /// What is wrong, in a line.
     pub problem: &'static str,
@@ -406,9 +424,12 @@ impl Finding {
     }
 }
 
-/// Returns the name of an invariant.
+/// Returns the name of an invariant. Those of `extensions.md` 13 have numbers above 100.
 pub fn invariant(number: u8) -> String {
-    format!("I-{number:02}")
+    match number {
+        0..=100 => format!("I-{number:02}"),
+        101.. => format!("E-{:02}", number - 100),
+    }
 }
 
 #[cfg(test)]
@@ -456,7 +477,7 @@ mod tests {
             .iter()
             .flat_map(|finding| finding.invariants.iter().copied())
             .collect();
-        assert_eq!(covered, (1..=37).collect());
+        assert_eq!(covered, (1..=37).chain([101, 102, 103, 106, 107, 108, 109]).collect());
     }
 
     #[test]

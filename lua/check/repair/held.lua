@@ -1,0 +1,53 @@
+-- Plans the return of held jobs to work.
+-- Returns: a table of functions
+return function(c)
+  local held, ask, tag_list = {}, c.ask, c.need('judge/tag_list')
+
+  -- Whether a throttle holds a job, or would.
+  function held.carries(j, id)
+    local ids = tag_list(j.throttles) or {}
+    for i = 1, #ids do
+      if ids[i] == id then return true end
+    end
+    return false
+  end
+
+  -- Adds the removal of a job from the pending jobs of its throttles.
+  function held.drop_pending(changes, j)
+    local ids = tag_list(j.throttles) or {}
+    for i = 1, #ids do
+      local key = Keys.throttle .. ids[i] .. Keys.pending
+      local value = ask('zscore', key, j.id)
+      if value then changes[#changes + 1] = {'zset', key, j.id, value, false} end
+    end
+  end
+
+  -- Adds the return of a job to the work set, with its age and priority. The next pop holds it again if it must.
+  function held.return_to_work(changes, j)
+    local base = Keys.queue .. j.queue
+    held.drop_pending(changes, j)
+    local value = ask('zscore', base .. Keys.throttled, j.id) or j.enters and j.enters[Keys.throttled]
+    if value then changes[#changes + 1] = {'zset', base .. Keys.throttled, j.id, value, false} end
+    local score = value and c.score(-tonumber(value)) or c.work_score(j)
+    changes[#changes + 1] = {'zset', base .. Keys.work, j.id, ask('zscore', base .. Keys.work, j.id), score}
+    changes[#changes + 1] = {'hash', j.key, 'state', j.state, 'waiting'}
+  end
+
+  -- Adds the return of as many pending jobs of a throttle as it has free slots, up to 100. `freed`: how many slots
+  -- become free by other changes. Returns the number of free slots, and the jobs.
+  function held.wake(changes, id, freed)
+    local key, jobs = Keys.throttle .. id, {}
+    local most = need('throttle/maximum')(id)
+    local free = most == 0 and 100 or math.min(100, most - (ask('zcard', key .. Keys.locks) or 0) + freed)
+    local page = free > 0 and ask('zrange', key .. Keys.pending, 0, free - 1) or {}
+    for i = 1, #page do
+      local what, j = c.read(page[i])
+      if what == 'job' and j.state == 'throttled' and held.carries(j, id) then
+        held.return_to_work(changes, j)
+        jobs[#jobs + 1] = j
+      end
+    end
+    return free, jobs
+  end
+  return held
+end

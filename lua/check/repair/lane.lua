@@ -1,0 +1,118 @@
+-- Reads lanes, and plans what lane/join, lane/admit and lane/leave would do, as changes that can be reverted.
+-- Returns: a table of functions. Each that returns changes returns nil if the jobs do not allow them
+return function(c)
+  local lanes, ask, edges = {}, c.ask, c.need('judge/edge_sets')
+  local find_cycle = need('dependency/find_cycle')
+
+  -- Whether a job keeps a place in a lane.
+  function lanes.is_live(j, lane)
+    return j.lane == lane and j.state ~= 'complete' and (j.state ~= 'failed' or j.hold == '1')
+  end
+
+  -- Returns what an entry of a lane is (`live`, `dead`; `odd` if that is unclear), and the job.
+  function lanes.entry(lane, jid)
+    local what, j = c.read(jid)
+    if what == 'gone' or what == 'stub' then return 'dead', j end
+    if what ~= 'job' then return 'odd', j, what end
+    return lanes.is_live(j, lane) and 'live' or 'dead', j
+  end
+
+  -- Returns the live job nearest to a rank in one direction, and its fields; nil if there is none, or if an entry
+  -- between them is unclear. Reads up to 1000 entries.
+  local function nearest(lane, rank, step)
+    local key = Keys.lane .. lane
+    for i = 1, 1000 do
+      local at = rank + i * step
+      local jid = at >= 0 and ask('zrange', key, at, at)[1]
+      if not jid then return nil end
+      local what, j = lanes.entry(lane, jid)
+      if what == 'live' then return jid, j end
+      if what == 'odd' then return nil end
+    end
+  end
+
+  -- Returns the live job before a rank.
+  function lanes.before(lane, rank) return nearest(lane, rank, -1) end
+
+  -- Whether a live job stands before this one in its lane.
+  function lanes.held(j)
+    local key = j.lane or j.lane == nil and ask('hget', j.key, 'key')
+    local rank = key and ask('zrank', Keys.lane .. key, j.id)
+    return rank and rank > 0 and nearest(key, rank, -1) ~= nil
+  end
+
+  -- Whether either of two jobs lists that the first depends on the second.
+  function lanes.has_edge(y, x)
+    return ask('sismember', Keys.job .. y .. Keys.dependencies, x) ~= 0
+      or ask('sismember', Keys.job .. x .. Keys.dependents, y) ~= 0
+  end
+
+  local function link(changes, y, x)
+    local above, below = Keys.job .. y .. Keys.dependencies, Keys.job .. x .. Keys.dependents
+    if ask('sismember', below, y) == 0 then changes[#changes + 1] = {'set', below, y, false, '1'} end
+    if ask('sismember', above, x) == 0 then changes[#changes + 1] = {'set', above, x, false, '1'} end
+  end
+
+  -- Whether a job depends directly on a live job of this lane.
+  local function relies(jid, lane)
+    local list = edges.members(Keys.job .. jid .. Keys.dependencies) or {}
+    for i = 1, #list do
+      if lanes.entry(lane, list[i]) == 'live' then return true end
+    end
+    return false
+  end
+
+  -- Adds that a job waits for another one: the edge, and the state `depends`.
+  function lanes.block(changes, j, before)
+    if find_cycle(j.id, {before}, true) ~= nil or j.state ~= 'depends' and edges.locked(j) then return nil end
+    link(changes, j.id, before)
+    if j.state == 'depends' then return changes end
+    local base = Keys.queue .. j.queue
+    for _, part in ipairs({Keys.work, Keys.scheduled, Keys.throttled, Keys.locks}) do
+      local score = ask('zscore', base .. part, j.id) or j.enters and j.enters[part]
+      if score then
+        changes[#changes + 1] = {'zset', base .. part, j.id, score, false}
+        if part == Keys.scheduled then changes[#changes + 1] = {'hash', j.key, 'scheduled', j.scheduled, score} end
+      end
+    end
+    c.need('repair/held').drop_pending(changes, j)
+    local held = ask('zscore', base .. Keys.depends, j.id) or false
+    changes[#changes + 1] = {'zset', base .. Keys.depends, j.id, held, c.score(c.put_time(j))}
+    changes[#changes + 1] = {'hash', j.key, 'state', j.state, 'depends'}
+    return changes
+  end
+
+  -- Returns the changes that enter a job: at the end of its lane, or before the first job that waits for it. If the
+  -- lane itself was lost, the edges between its jobs restore their order.
+  function lanes.join(j)
+    local key, before, at, place, behind = Keys.lane .. j.lane, nil, nil, nil, nil
+    local entries = ask('zrange', key, 0, 1999, 'WITHSCORES')
+    if #entries > 2000 then return nil end
+    for i = 1, #entries, 2 do
+      local score = tonumber(entries[i + 1])
+      local what, other = lanes.entry(j.lane, entries[i])
+      if what == 'odd' then return nil end
+      if what == 'live' then
+        if find_cycle(j.id, {entries[i]}, true) ~= nil then
+          place, behind = at and (at + score) / 2 or score - 1, other
+          break
+        end
+        before = entries[i]
+      end
+      at = score
+    end
+    local changes = {{'zset', key, j.id, false, c.score(place or (at or 0) + 1)}}
+    if before then
+      if j.state == 'running' or j.state == 'failed' then return nil end
+      if (j.state ~= 'depends' or not relies(j.id, j.lane)) and not lanes.block(changes, j, before) then return nil end
+    end
+    if behind and behind.state == 'depends' and not relies(behind.id, j.lane) then link(changes, behind.id, j.id) end
+    return changes
+  end
+
+  -- Returns the live job behind a rank, and its fields.
+  function lanes.behind(lane, rank) return nearest(lane, rank, 1) end
+
+  lanes.link = link
+  return lanes
+end

@@ -1,0 +1,31 @@
+-- Plans the removal of an entry that a lane may forget: the live job behind it waits for the one before it, or is
+-- released if it waits for nothing else.
+-- Takes: lane; jid; its rank
+-- Returns: the changes; no changes and `locked` if the job behind it may not be released
+return function(c)
+  local lanes, edges, ask = c.need('repair/lane'), c.need('judge/edge_sets'), c.ask
+  local find_cycle = need('dependency/find_cycle')
+
+  return function(lane, jid, rank)
+    local key = Keys.lane .. lane
+    local changes = {{'zset', key, jid, ask('zscore', key, jid), false}}
+    -- Returns whether there was an edge to remove.
+    local function cut(y, x)
+      local list = edges.cut(y, x)
+      for i = 1, #list do changes[#changes + 1] = list[i] end
+      return list[1] ~= nil
+    end
+    local before = lanes.before(lane, rank)
+    if before then cut(jid, before) end
+    local behind, j = lanes.behind(lane, rank)
+    if not behind then return changes end
+    local was = cut(behind, jid)
+    if before then
+      if find_cycle(behind, {before}, true) == nil then lanes.link(changes, behind, before) end
+    elseif was and j.state == 'depends' and ask('scard', j.key .. Keys.dependencies) == 1 then
+      if edges.locked(j) then return {}, 'locked' end
+      edges.release(changes, j)
+    end
+    return changes
+  end
+end

@@ -1,0 +1,495 @@
+//! Damage to lanes, throttles and payloads, by raw Redis commands or by older scripts: what is
+//! found, what is repaired, what remains. After a repair every job can be popped and completed.
+
+use expect_test::{Expect, expect};
+
+use super::damage::report;
+use super::slice::NOW;
+use crate::support::check_calls::{describe_all, repair, verify_all};
+use crate::support::core::{Core, Key, Reply};
+use crate::support::repair::{RepairCycle, RepairStages, repair_by_calls};
+use crate::support::scan;
+
+/// A database with lanes, throttles and merge jobs in each of their states.
+const TRAFFIC: &str = r#"config.set 200000 heartbeat 5000
+put 200000 w q a1 K {} 0 key a
+put 200001 w q a2 K {} 0 key a
+put 200002 w q a3 K {} 0 key a
+put 200003 w q a4 K {} 3000 key a
+pop 200004 q w1 1
+put 200005 w q h1 K {} 0 key h hold 1
+pop 200006 q w1 1
+fail 200007 h1 w1 G message
+put 200008 w q h2 K {} 0 key h
+throttle.set 200010 t 1
+throttle.set 200010 free 0
+put 200011 w p b1 K {} 0 throttles ["t","free"]
+pop 200012 p w1 1
+put 200013 w p b2 K {} 0 throttles ["t"]
+put 200014 w p b3 K {} 0 priority 3 throttles ["free","t"]
+put 200015 w p b4 K {} 0 lock text
+put 200020 w m m1 K 11 0 key m dup merge score 1
+put 200021 w m mx K 12 0 key m dup merge score 2
+pop 200022 m w1 1
+put 200023 w m m2 K 13 0 key m dup merge score 3
+put 200024 w n n1 K {"z":1} 0 key n dup merge score 1
+put 200025 w n nx K {"y":2} 0 key n dup merge score 2
+put 200026 w n g1 K {} 0 key /g
+put 200027 w p g2 K {} 0 key /g
+put 200028 w n sk K {} 0 key s dup skip ttl 900000
+recur 200030 q tpl K {} interval 50000 9000 key tpl dup skip
+config.set 200031 q-defaults {"backoff":"exp:5"}
+put 200040 w q plain K {} 0 tags ["x"]
+length 201000 q"#;
+
+fn coordinated() -> Core {
+    let mut core = Core::new();
+    core.many(TRAFFIC.lines().map(str::to_owned));
+    core.events();
+    core
+}
+
+/// Pops and completes everything. Returns the jobs that did not end.
+fn drain(core: &mut Core) -> Vec<String> {
+    core.redis("DEL ql:paused_queues");
+    for round in 0..12 {
+        let now = NOW + 20_000.0 * f64::from(round + 1);
+        for queue in ["q", "p", "m", "n"] {
+            for jid in core.jids(&format!("pop {now} {queue} popper 20")) {
+                core.ok(&format!("complete {now} {jid} popper {queue} {{}}"));
+            }
+        }
+    }
+    let dump = core.dump();
+    let jobs = dump.0.keys().filter_map(|name| {
+        let jid = name.strip_prefix("ql:j:")?;
+        let Key::Hash(job) = &dump.0[name] else {
+            return None;
+        };
+        let state = job.get("state")?;
+        let ended = ["complete", "failed"].contains(&state.as_str());
+        (!ended).then(|| format!("{jid} is {state}"))
+    });
+    jobs.collect()
+}
+
+fn damaged(damage: &[&str], expect: &Expect) {
+    let mut core = coordinated();
+    for line in damage {
+        let reply = core.redis(line);
+        let refused = matches!(reply, Reply::Error(_));
+        assert!(!refused, "{line}: {reply:?}");
+    }
+    let found = verify_all(&mut core, NOW, "");
+    let lost = scan::missed(&mut core, NOW, &found, scan::WHOLE);
+    assert_eq!(describe_all(&lost), Vec::<String>::new(), "not scanned");
+    scan::finds(&mut core, NOW, &found);
+    let course = repair_by_calls(&mut core, NOW, found);
+    let RepairStages { stages, remains } = course.unwrap_or_else(|fault| panic!("{fault}"));
+    let [before, repaired, named] = &stages;
+    expect.assert_eq(&report(&before.findings, &repaired.findings, &remains));
+    RepairCycle::new(&mut core, NOW)
+        .full_cycle(before, repaired, named)
+        .unwrap_or_else(|fault| panic!("{fault}"));
+    if remains.iter().all(|one| one.id == "depends-on-failed") {
+        repair(&mut core, NOW, "");
+        let mut left = drain(&mut core);
+        // The lane of a failed job that keeps its place waits for a decision.
+        left.retain(|line| line != "h2 is depends");
+        assert_eq!(left, Vec::<String>::new(), "after the repair");
+    }
+}
+
+/// One test for each kind of damage: its name, its commands, the expected findings.
+macro_rules! damages {
+    ($($name:ident: $($command:literal)+ => $report:expr;)+) => {$(
+        #[test]
+        fn $name() {
+            damaged(&[$($command),+], &$report);
+        }
+    )+};
+}
+
+#[test]
+fn a_healthy_database_with_lanes_throttles_and_merge_jobs_has_no_findings() {
+    let mut core = coordinated();
+    let found = verify_all(&mut core, NOW, "");
+    let only = ["depends-on-failed h2 report [h1]"];
+    assert_eq!(describe_all(&found), only);
+    scan::finds(&mut core, NOW, &found);
+    let ran = core.qless().at(NOW).args(["check"]);
+    assert_eq!(ran.code(), 0, "{}", ran.stdout());
+}
+
+damages! {
+    an_older_script_fails_the_first_job_of_a_lane:
+        r#"HSET ql:j:a1 state failed worker '' expires '' failure {"group":"G","message":"m","when":200100,"worker":"w1"}"#
+        "ZREM ql:q:q-locks a1"
+        "ZREM ql:w:w1:jobs a1"
+        "LPUSH ql:f:G a1"
+        "HINCRBY ql:s:stats:172800:q failed 1" => expect![[r#"
+            depends-on-failed a2 report [a1]
+            depends-on-failed h2 report [h1]
+            lane-stray a1 found [q/a]
+            after repair
+              depends-on-failed h2 report [h1]
+        "#]];
+
+    an_older_script_completes_a_merge_job:
+        "HSET ql:j:n1 state complete queue '' worker '' expires 0"
+        "ZREM ql:q:n-work n1"
+        "ZADD ql:completed 200100 n1" => expect![[r#"
+            depends-on-failed h2 report [h1]
+            lane-stray n1 found [n/n]
+            payloads-stray j:n1-payloads found [the job is complete]
+            after repair
+              depends-on-failed h2 report [h1]
+              lost-key lost:run1:j:n1-payloads decide [zset of 2]
+        "#]];
+
+    an_older_script_cancels_a_merge_job:
+        "DEL ql:j:n1 ql:j:n1-history"
+        "ZREM ql:q:n-work n1" => expect![[r#"
+            depends-on-failed h2 report [h1]
+            lane-stray n1 found [n/n]
+            payloads-stray j:n1-payloads found [no job]
+            after repair
+              depends-on-failed h2 report [h1]
+              lost-key lost:run1:j:n1-payloads decide [zset of 2]
+        "#]];
+
+    an_older_script_puts_a_failed_job_beside_its_lane:
+        r#"HSET ql:j:a1 state waiting worker '' expires 0"#
+        "ZREM ql:q:q-locks a1"
+        "ZREM ql:w:w1:jobs a1"
+        "ZADD ql:q:q-work 5 a1"
+        "ZREM ql:k:q/a a1"
+        "SREM ql:j:a2-dependencies a1"
+        "DEL ql:j:a1-dependents"
+        "HSET ql:j:a2 state waiting"
+        "ZREM ql:q:q-depends a2"
+        "ZADD ql:q:q-work 0 a2" => expect![[r#"
+            depends-on-failed h2 report [h1]
+            lane-unlisted a1 found [q/a]
+            score a1 found [priority 0, placed at 5]
+        "#]];
+
+    an_older_script_pops_a_held_job:
+        "HSET ql:j:b2 state running worker w1 expires 205000"
+        "ZREM ql:q:p-throttled b2"
+        "ZADD ql:q:p-locks 205000 b2"
+        "ZADD ql:w:w1:jobs 205000 b2" => expect![[r#"
+            depends-on-failed h2 report [h1]
+            pending-stray b2 found [t]
+            slot-missing b2 decide [t]
+        "#]];
+
+    a_lane_is_deleted: "DEL ql:k:q/a" => expect![[r#"
+        depends-on-failed h2 report [h1]
+        lane-unlisted a1 found [q/a]
+        lane-unlisted a2 found [q/a]
+        lane-unlisted a3 found [q/a]
+        lane-unlisted a4 found [q/a]
+    "#]];
+
+    a_lane_of_two_queues_is_deleted: "DEL ql:k:/g" => expect![[r#"
+        depends-on-failed h2 report [h1]
+        lane-unlisted g1 found [/g]
+        lane-unlisted g2 found [/g]
+    "#]];
+
+    an_edge_of_a_lane_is_lost:
+        "SREM ql:j:a3-dependencies a2"
+        "SREM ql:j:a2-dependents a3" => expect![[r#"
+            depends-on-failed h2 report [h1]
+            lane-edge a3 found [a2]
+        "#]];
+
+    one_side_of_an_edge_of_a_lane_is_lost: "SREM ql:j:a3-dependencies a2" => expect![[r#"
+        dependency-one-sided a3 found [a2]
+        depends-on-failed h2 report [h1]
+    "#]];
+
+    the_other_side_of_an_edge_of_a_lane_is_lost: "SREM ql:j:a2-dependents a3" => expect![[r#"
+        dependency-one-sided a3 found [a2]
+        depends-on-failed h2 report [h1]
+    "#]];
+
+    an_edge_is_lost_and_another_dependency_is_left:
+        "SREM ql:j:a3-dependencies a2"
+        "SADD ql:j:a3-dependencies plain"
+        "SADD ql:j:plain-dependents a3" => expect![[r#"
+            dependency-one-sided a3 found [a2]
+            depends-on-failed h2 report [h1]
+        "#]];
+
+    a_job_of_a_lane_waits_for_no_other:
+        "HSET ql:j:a3 state waiting"
+        "ZREM ql:q:q-depends a3"
+        "ZADD ql:q:q-work 1 a3"
+        "SREM ql:j:a3-dependencies a2"
+        "SREM ql:j:a2-dependents a3" => expect![[r#"
+            depends-on-failed h2 report [h1]
+            lane-order a3 found [a2]
+            score a3 found [priority 0, placed at 1]
+        "#]];
+
+    a_delayed_job_of_a_lane_waits_for_no_other:
+        "HSET ql:j:a4 state scheduled"
+        "HDEL ql:j:a4 scheduled"
+        "ZREM ql:q:q-depends a4"
+        "ZADD ql:q:q-scheduled 203003 a4"
+        "SREM ql:j:a4-dependencies a3"
+        "SREM ql:j:a3-dependents a4" => expect![[r#""#]];
+
+    a_later_job_of_a_lane_runs:
+        "HSET ql:j:a3 state running worker w1 expires 205000"
+        "ZREM ql:q:q-depends a3"
+        "ZADD ql:q:q-locks 205000 a3"
+        "ZADD ql:w:w1:jobs 205000 a3"
+        "SREM ql:j:a3-dependencies a2"
+        "SREM ql:j:a2-dependents a3" => expect![[r#"
+            depends-on-failed h2 report [h1]
+            lane-order a3 report [a2]
+        "#]];
+
+    a_running_job_leaves_its_lane: "ZREM ql:k:q/a a1" => expect![[r#"
+        depends-on-failed h2 report [h1]
+        lane-unlisted a1 found [q/a]
+    "#]];
+
+    a_job_in_the_middle_leaves_its_lane: "ZREM ql:k:q/a a3" => expect![[r#""#]];
+
+    a_job_is_in_another_lane:
+        "ZADD ql:k:other 1 a2"
+        "ZADD ql:k:/g 1.5 a2" => expect![[r#"
+            depends-on-failed h2 report [h1]
+            lane-stray a2 found [/g]
+            lane-stray a2 found [other]
+        "#]];
+
+    a_lane_has_ids_of_nobody:
+        "ZADD ql:k:q/a 0 nobody"
+        "ZADD ql:k:q/a 2.5 no-one"
+        "ZADD ql:k:empty 1 nobody" => expect![[r#"
+            depends-on-failed h2 report [h1]
+            lane-stray no-one found [q/a]
+            lane-stray nobody found [empty]
+            lane-stray nobody found [q/a]
+        "#]];
+
+    the_first_job_of_a_lane_is_deleted: "DEL ql:j:a1" => expect![[r#"
+        dependency-missing a2 decide [a1]
+        depends-on-failed h2 report [h1]
+        edges-orphan j:a1-dependents decide [no job]
+        ghost-lock a1 found [q]
+        history-orphan j:a1-history decide [no job]
+        lane-stray a1 found [q/a]
+        worker-stray a1 found [w1]
+        after repair
+          depends-on-failed h2 report [h1]
+          history-orphan j:a1-history decide [no job]
+    "#]];
+
+    the_first_job_of_a_lane_depends_on_nothing:
+        "HSET ql:j:g1 state depends"
+        "ZREM ql:q:n-work g1"
+        "ZADD ql:q:n-depends 5 g1" => expect![[r#"
+            depends-on-failed h2 report [h1]
+            depends-on-nothing g1 found []
+        "#]];
+
+    ids_of_nobody_are_held:
+        "ZADD ql:q:p-throttled 1 nobody"
+        "ZADD ql:th:t-pending 1 nobody"
+        "ZADD ql:th:t-locks 1 nobody"
+        "ZADD ql:th:other-locks 1 nobody" => expect![[r#"
+            depends-on-failed h2 report [h1]
+            ghost-throttled nobody found [p]
+            pending-stray nobody found [t]
+            slot-stray nobody found [other]
+            slot-stray nobody found [t]
+        "#]];
+
+    the_holder_of_a_slot_is_deleted: "DEL ql:j:b1" => expect![[r#"
+        depends-on-failed h2 report [h1]
+        ghost-lock b1 found [p]
+        history-orphan j:b1-history decide [no job]
+        slot-stray b1 found [free]
+        slot-stray b1 found [t]
+        worker-stray b1 found [w1]
+    "#]];
+
+    a_slot_is_held_by_a_waiting_job: "ZADD ql:th:free-locks 1 plain" => expect![[r#"
+        depends-on-failed h2 report [h1]
+        slot-stray plain found [free]
+    "#]];
+
+    the_slots_of_a_throttle_are_deleted: "DEL ql:th:t-locks" => expect![[r#""#]];
+
+    the_pending_jobs_of_a_throttle_are_deleted: "DEL ql:th:t-pending" => expect![[r#"
+        depends-on-failed h2 report [h1]
+        throttled-by-nothing b2 found [p]
+        throttled-by-nothing b3 found [p]
+    "#]];
+
+    a_job_is_pending_that_is_not_held:
+        "ZADD ql:th:t-pending 1 plain"
+        "ZADD ql:th:free-pending 1 b2" => expect![[r#"
+            depends-on-failed h2 report [h1]
+            pending-stray b2 found [free]
+            pending-stray plain found [t]
+        "#]];
+
+    a_held_job_is_in_no_set: "ZREM ql:q:p-throttled b2" => expect![[r#"
+        depends-on-failed h2 report [h1]
+        in-no-set b2 found [p]
+    "#]];
+
+    the_held_jobs_of_a_queue_are_deleted: "DEL ql:q:p-throttled" => expect![[r#"
+        depends-on-failed h2 report [h1]
+        in-no-set b2 found [p]
+        in-no-set b3 found [p]
+    "#]];
+
+    a_held_job_waits_too: "ZADD ql:q:p-work 5 b2" => expect![[r#"
+        depends-on-failed h2 report [h1]
+        in-two-sets b2 found [q:p-work]
+    "#]];
+
+    a_held_job_is_in_another_queue:
+        "ZREM ql:q:p-throttled b2"
+        "ZADD ql:q:q-throttled 5 b2" => expect![[r#"
+            depends-on-failed h2 report [h1]
+            in-foreign-queue b2 found [q:q-throttled]
+        "#]];
+
+    a_waiting_job_is_held: "ZADD ql:q:q-throttled 5 plain" => expect![[r#"
+        depends-on-failed h2 report [h1]
+        in-two-sets plain found [q:q-throttled]
+    "#]];
+
+    a_throttle_is_raised_by_hand: "HSET ql:th:t maximum 3" => expect![[r#"
+        depends-on-failed h2 report [h1]
+        throttle-idle t found [2 held, 2 free]
+    "#]];
+
+    the_throttles_of_a_held_job_are_unreadable: "HSET ql:j:b2 throttles {]" => expect![[r#"
+        depends-on-failed h2 report [h1]
+        job-unreadable b2 found [throttles]
+        pending-stray b2 found [t]
+        throttled-by-nothing b2 found [p]
+    "#]];
+
+    the_throttles_of_a_running_job_are_cleared: "HSET ql:j:b1 throttles []" => expect![[r#"
+        depends-on-failed h2 report [h1]
+        slot-stray b1 found [free]
+        slot-stray b1 found [t]
+    "#]];
+
+    the_data_of_a_merge_job_are_replaced: "HSET ql:j:n1 data [9]" => expect![[r#"
+        depends-on-failed h2 report [h1]
+        payloads-data n1 found [2 payloads]
+    "#]];
+
+    the_payloads_of_merge_jobs_are_deleted: "DEL ql:j:n1-payloads ql:j:m1-payloads" => expect![[r#"
+        depends-on-failed h2 report [h1]
+        payloads-missing m1 found []
+        payloads-missing n1 found []
+    "#]];
+
+    payloads_of_other_jobs:
+        "ZADD ql:j:plain-payloads 1 x"
+        "ZADD ql:j:nobody-payloads 1 x" => expect![[r#"
+            depends-on-failed h2 report [h1]
+            payloads-stray j:nobody-payloads found [no job]
+            payloads-stray j:plain-payloads found [not a merge job]
+            after repair
+              depends-on-failed h2 report [h1]
+              lost-key lost:run1:j:nobody-payloads decide [zset of 1]
+              lost-key lost:run1:j:plain-payloads decide [zset of 1]
+        "#]];
+
+    keys_of_a_wrong_type:
+        "DEL ql:k:q/a ql:th:t-locks ql:th:t-pending ql:th:free ql:j:n1-payloads ql:fence"
+        "SET ql:k:q/a text"
+        "SET ql:th:t-locks text"
+        "SET ql:th:t-pending text"
+        "SET ql:th:free text"
+        "SET ql:j:n1-payloads text"
+        "LPUSH ql:fence text"
+        "DEL ql:u:n/s"
+        "LPUSH ql:u:n/s text" => expect![[r#"
+            depends-on-failed h2 report [h1]
+            key-type fence decide [is a list, not a string]
+            key-type j:n1-payloads decide [is a string, not a zset]
+            key-type k:q/a decide [is a string, not a zset]
+            key-type th:free decide [is a string, not a hash]
+            key-type th:t-locks decide [is a string, not a zset]
+            key-type th:t-pending decide [is a string, not a zset]
+            key-type u:n/s decide [is a list, not a string]
+        "#]];
+
+    settings_that_are_ignored:
+        "HSET ql:config q-defaults {] p-defaults [] merge-max many max-pop-scan ''" => expect![[r#"
+            config-value max-pop-scan report [is ignored, is no number]
+            config-value merge-max report [is ignored, is no number]
+            config-value p-defaults report [is ignored, is no JSON object]
+            config-value q-defaults report [is ignored, is no JSON object]
+            depends-on-failed h2 report [h1]
+        "#]];
+
+    a_throttle_whose_name_ends_like_a_set: "HSET ql:th:x-locks id x-locks maximum 1" => expect![[r#""#]];
+}
+
+/// Many lanes and throttles: the scan needs several passes.
+#[test]
+fn a_scan_in_several_passes_finds_no_more_than_a_scan_in_one() {
+    let mut core = coordinated();
+    let puts = (0..300).map(|n| {
+        let lane = n % 40;
+        format!("put 200050 w q j{n} K {{}} 0 key k{lane} throttles [\"x{lane}\",\"y{lane}\"]")
+    });
+    core.many(puts);
+    core.many((0..40).map(|n| format!("throttle.set 200050 x{n} 1")));
+    core.many((0..40).map(|n| format!("pop 200051 q w{n} 2")));
+    core.events();
+    let found = verify_all(&mut core, NOW, "");
+    assert_eq!(describe_all(&found), ["depends-on-failed h2 report [h1]"]);
+    for slots in [16, 256, scan::WHOLE] {
+        let scanned = scan::scanned(&core, NOW, slots, &[]);
+        let kinds = scanned.first.iter().filter(|(place, _)| {
+            use qless::internals::verdict::ItemKind::{Pending, Slots};
+            matches!(place.kind, Slots | Pending)
+        });
+        assert_eq!(kinds.count(), 0, "{slots} slots");
+    }
+}
+
+#[test]
+fn keys_of_throttles_and_windows_may_expire_and_no_others() {
+    let mut core = coordinated();
+    for key in [
+        "ql:k:q/a",
+        "ql:j:n1-payloads",
+        "ql:q:p-throttled",
+        "ql:fence",
+        "ql:th:t",
+        "ql:th:t-locks",
+        "ql:u:n/s",
+    ] {
+        core.redis(&format!("EXPIRE {key} 1000"));
+    }
+    let ran = core
+        .qless()
+        .at(NOW)
+        .args(["check", "--only", "key-expires", "-o", "json"]);
+    assert_eq!(ran.code(), 7);
+    let mut named: Vec<String> = Vec::new();
+    for key in ["k:q/a", "j:n1-payloads", "q:p-throttled", "fence", "th:t", "u:n/s"] {
+        if ran.stdout().contains(&format!("\"{key}\"")) {
+            named.push(key.to_owned());
+        }
+    }
+    assert_eq!(named, ["k:q/a", "j:n1-payloads", "q:p-throttled", "fence"]);
+}
