@@ -4,7 +4,7 @@ return function(c, id)
   local key, held = Keys.throttle .. id .. Keys.pending, c.need('repair/held')
   return function(jid)
     local value, wrong = c.ask('zscore', key, jid)
-    if wrong then return c.wrong_type(key, 'zset') end
+    if wrong then return held.wrong_type(key) end
     if not value then return end
     local what, j = c.read(jid)
     if what == 'type' then return c.wrong_type(Keys.job .. jid, 'hash') end

@@ -10,7 +10,9 @@ return function(c)
         if wrong then
           c.wrong_type(key, 'zset')
         elseif not taken then
-          c.add('slot-missing', j.id, ids[i], {{'zset', key, j.id, false, c.score(c.put_time(j))}})
+          local free = c.need('repair/held').free(ids[i]) > 0
+          local changes = free and {{'zset', key, j.id, false, c.score(c.put_time(j))}} or {}
+          c.add('slot-missing', j.id, ids[i], changes, not free and 'full' or nil)
         end
       end
     elseif j.state == 'throttled' then

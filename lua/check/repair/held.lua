@@ -33,21 +33,16 @@ return function(c)
     changes[#changes + 1] = {'hash', j.key, 'state', j.state, 'waiting'}
   end
 
-  -- Adds the return of as many pending jobs of a throttle as it has free slots, up to 100. `freed`: how many slots
-  -- become free by other changes. Returns the number of free slots, and the jobs.
-  function held.wake(changes, id, freed)
-    local key, jobs = Keys.throttle .. id, {}
+  -- Returns the number of free slots of a throttle: infinite if it has no limit.
+  function held.free(id)
     local most = need('throttle/maximum')(id)
-    local free = most == 0 and 100 or math.min(100, most - (ask('zcard', key .. Keys.locks) or 0) + freed)
-    local page = free > 0 and ask('zrange', key .. Keys.pending, 0, free - 1) or {}
-    for i = 1, #page do
-      local what, j = c.read(page[i])
-      if what == 'job' and j.state == 'throttled' and held.carries(j, id) then
-        held.return_to_work(changes, j)
-        jobs[#jobs + 1] = j
-      end
-    end
-    return free, jobs
+    return most == 0 and math.huge or most - (ask('zcard', Keys.throttle .. id .. Keys.locks) or 0)
+  end
+
+  -- Notes that a set of a throttle is of another type, unless the key is the hash of a throttle whose id ends so.
+  function held.wrong_type(key)
+    local kind = redis.call('type', key)
+    if (kind.ok or kind) ~= 'hash' then c.wrong_type(key, 'zset') end
   end
   return held
 end

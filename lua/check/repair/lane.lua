@@ -53,15 +53,6 @@ return function(c)
     if ask('sismember', above, x) == 0 then changes[#changes + 1] = {'set', above, x, false, '1'} end
   end
 
-  -- Whether a job depends directly on a live job of this lane.
-  local function relies(jid, lane)
-    local list = edges.members(Keys.job .. jid .. Keys.dependencies) or {}
-    for i = 1, #list do
-      if lanes.entry(lane, list[i]) == 'live' then return true end
-    end
-    return false
-  end
-
   -- Adds that a job waits for another one: the edge, and the state `depends`.
   function lanes.block(changes, j, before)
     if find_cycle(j.id, {before}, true) ~= nil or j.state ~= 'depends' and edges.locked(j) then return nil end
@@ -82,18 +73,18 @@ return function(c)
     return changes
   end
 
-  -- Returns the changes that enter a job: at the end of its lane, or before the first job that waits for it. If the
-  -- lane itself was lost, the edges between its jobs restore their order.
+  -- Returns the changes that enter a job: a running one before all others, another one at the end, or before the first
+  -- job that waits for it. If the lane itself was lost, the edges between its jobs restore their order.
   function lanes.join(j)
     local key, before, at, place, behind = Keys.lane .. j.lane, nil, nil, nil, nil
-    local entries = ask('zrange', key, 0, 1999, 'WITHSCORES')
+    local entries, runs = ask('zrange', key, 0, 1999, 'WITHSCORES'), j.state == 'running'
     if #entries > 2000 then return nil end
     for i = 1, #entries, 2 do
       local score = tonumber(entries[i + 1])
       local what, other = lanes.entry(j.lane, entries[i])
       if what == 'odd' then return nil end
       if what == 'live' then
-        if find_cycle(j.id, {entries[i]}, true) ~= nil then
+        if runs or find_cycle(j.id, {entries[i]}, true) ~= nil then
           place, behind = at and (at + score) / 2 or score - 1, other
           break
         end
@@ -102,11 +93,16 @@ return function(c)
       at = score
     end
     local changes = {{'zset', key, j.id, false, c.score(place or (at or 0) + 1)}}
-    if before then
-      if j.state == 'running' or j.state == 'failed' then return nil end
-      if (j.state ~= 'depends' or not relies(j.id, j.lane)) and not lanes.block(changes, j, before) then return nil end
+    if before and (j.state == 'failed' or not lanes.block(changes, j, before)) then return nil end
+    if behind and runs then
+      if behind.state == 'running' or behind.state ~= 'failed' and not lanes.block(changes, behind, j.id) then
+        return nil
+      end
+    elseif behind and behind.state == 'depends' then
+      local list = before and edges.cut(behind.id, before) or {}
+      for i = 1, #list do changes[#changes + 1] = list[i] end
+      link(changes, behind.id, j.id)
     end
-    if behind and behind.state == 'depends' and not relies(behind.id, j.lane) then link(changes, behind.id, j.id) end
     return changes
   end
 

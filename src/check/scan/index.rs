@@ -74,7 +74,7 @@ impl Scanner<'_> {
         };
         let hash = self.salt.entry(set.location, member, number);
         if let ItemKind::Lane | ItemKind::Slots | ItemKind::Pending = set.kind {
-            return self.add_coordination_entry(set, member, hash);
+            return self.add_coordination_entry(set, member, hash, behind);
         }
         if self.rescanning {
             if self.unmatched.contains(hash, Side::Entry) {
@@ -121,14 +121,15 @@ impl Scanner<'_> {
         set: &Set,
         member: &[u8],
         hash: u64,
+        behind: u64,
     ) -> Result<(), Error> {
         let is_candidate = match self.rescanning {
             true => self.unmatched.contains(hash, Side::Upper),
             false => {
                 self.unmatched.match_pair(hash, Side::Upper);
-                // Each job of a lane but the first one has to wait for the one before it.
-                let is_first = set.count == 1 && set.is_done();
-                self.first_pass && set.kind == ItemKind::Lane && !is_first
+                // In a lane of several jobs, each has to wait for the one before it.
+                let is_alone = set.count == 1 && behind == 0 && set.is_done();
+                self.first_pass && set.kind == ItemKind::Lane && !is_alone
             }
         };
         match is_candidate {
