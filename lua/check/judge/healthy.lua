@@ -44,10 +44,11 @@ return function(c)
     return true
   end
 
-  -- Whether the job is in the set of its state, and in no other set of its queue.
+  -- Whether the job is in the set of its state, and in no other set of its queue. A job without throttles is only met
+  -- among the held ones if it is verified there.
   local function placed(j)
     local home, base, held = homes[j.state], Keys.queue .. j.queue, nil
-    for i = 1, #parts do
+    for i = 1, (j.throttles or j.state == 'throttled') and 5 or 4 do
       local score = ask('zscore', base .. parts[i], j.id)
       if parts[i] == home then
         held = score
