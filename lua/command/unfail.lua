@@ -3,7 +3,7 @@
 -- Returns: how many entries were removed from the list
 -- Refuses: missing words, a count that is not an integer
 -- Publishes: as merge/vanish
-local Job = Fields('state', 'retries', 'priority', 'failure', 'queue', 'history', 'key')
+local Job = Fields('state', 'retries', 'priority', 'failure', 'queue', 'history', 'throttles')
 
 return function(argv, now, t, seconds)
   local call = redis.call
@@ -31,8 +31,9 @@ return function(argv, now, t, seconds)
     local job = call('hmget', key, unpack(Job))
     if job[Job.state] == 'failed' then
       local placed = 'waiting'
-      if job[Job.key] then
-        placed = need('lane/unfail')(now, jid, job[Job.key], queue)
+      local lane = job[Job.throttles] and call('hget', key, 'key')
+      if lane then
+        placed = need('lane/unfail')(now, jid, lane, queue)
       elseif related and call('exists', key .. Keys.dependencies) == 1 then
         placed = 'depends'
       end
