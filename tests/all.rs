@@ -54,17 +54,20 @@ mod check {
 
 mod core {
     mod batches;
+    mod bury;
     mod config;
     mod cost;
     mod dependencies;
     pub mod errors;
     mod failures;
     mod guard;
+    mod lag;
     mod library;
     mod lifecycle;
     mod lint;
     mod look;
     pub mod model;
+    mod patterns;
     mod pop;
     pub mod property;
     mod queues;

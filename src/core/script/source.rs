@@ -119,6 +119,8 @@ pub(crate) const SHARED: &[(&str, Source)] = sources! { "lib/" {
     "ending/fail",
     "ending/enter_failed",
     "value/error_text",
+    "job/leave",
+    "queue/pattern_list",
 } };
 
 /// The functions that only `check.slice`, `check.revert` or a refusal uses. The script holds them as
@@ -249,4 +251,10 @@ pub(crate) const COMMANDS: &[(&str, Source)] = sources! { "command/" {
     "guard.recur",
     "check.slice",
     "check.revert",
+    "lag",
+    "bury",
+    "queueIdentifierPatterns.getAll",
+    "queueIdentifierPatterns.setAll",
+    "queuePriorityPatterns.getAll",
+    "queuePriorityPatterns.setAll",
 } };
