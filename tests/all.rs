@@ -83,6 +83,7 @@ mod core {
 mod commands {
     mod api;
     mod bulk;
+    mod bury;
     mod cancel;
     mod complete;
     mod completions;
@@ -105,10 +106,12 @@ mod commands {
     mod hostile;
     mod import;
     pub mod jobs;
+    mod lag;
     mod length;
     mod local;
     mod log;
     mod man;
+    mod morgue;
     mod r#move;
     mod new_queues;
     mod nothing;
