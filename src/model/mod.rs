@@ -31,6 +31,7 @@ pub(crate) mod pattern;
 pub mod popped_job;
 pub(crate) mod put;
 pub(crate) mod queue;
+pub(crate) mod queue_patterns;
 pub(crate) mod rate;
 pub(crate) mod recur;
 pub(crate) mod repair;
