@@ -3,7 +3,7 @@
 -- Returns: the jid
 -- Refuses: a job that does not exist, is running, failed or complete
 -- Publishes: `failed` to the log; the jid to `failed` if tracked
-local Job = Fields('state', 'worker', 'queue', 'history', 'grace', 'scheduled')
+local Job = Fields('state', 'worker', 'queue', 'history', 'grace', 'scheduled', 'key', 'throttles', 'hold')
 
 return function(argv, now, _, seconds)
   local call = redis.call
@@ -15,12 +15,13 @@ return function(argv, now, _, seconds)
   local job = call('hmget', key, unpack(Job))
   local state, queue, worker = job[Job.state], job[Job.queue] or '', job[Job.worker] or ''
   if not state and not job[Job.queue] then error('Bury(): Job ' .. jid .. ' does not exist') end
-  if state ~= 'waiting' and state ~= 'scheduled' and state ~= 'depends' and state ~= 'stalled' then
+  if state ~= 'waiting' and state ~= 'scheduled' and state ~= 'depends' and state ~= 'stalled'
+    and state ~= 'throttled' then
     error('Bury(): Job ' .. jid .. ' is ' .. tostring(state))
   end
   if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
   need('history/append')(jid, '[' .. seconds .. ',"failed",{"group":' .. cjson.encode(group) .. ',"worker":""}]')
-  need('job/leave')(jid, state, queue)
+  need('job/leave')(now, jid, state, queue, job[Job.key], job[Job.throttles], job[Job.hold] == '1')
   call('publish', Keys.on_log, need('failure/event')(jid, group, message, ''))
   if call('zscore', Keys.tracked, jid) then call('publish', Keys.on_failed, jid) end
   -- A revoked lock leaves the name of its last holder.

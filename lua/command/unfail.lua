@@ -3,7 +3,8 @@
 -- Takes: queue group [count [jid ...]]
 -- Returns: how many entries were removed from the list
 -- Refuses: missing words, a count that is not an integer; with jids, also a count below 0
-local Job = Fields('state', 'retries', 'priority', 'failure', 'queue', 'history')
+-- Publishes: as merge/vanish
+local Job = Fields('state', 'retries', 'priority', 'failure', 'queue', 'history', 'key')
 
 return function(argv, now, t, seconds)
   local call = redis.call
@@ -24,14 +25,27 @@ return function(argv, now, t, seconds)
   local prefix = '{"group":' .. cjson.encode(group) .. ','
   local entry = '[' .. seconds .. ',"put",{"q":' .. cjson.encode(queue) .. '}]'
   local work, scores, age, days, whens = {}, {}, now / 10000000000, {}, {}
+  -- A job that was buried may still wait for others. One command for the usual case: none has dependencies.
+  local related = need('dependency/any_related')(jids, 1, #jids)
 
   -- Makes a failed job wait. The caller removes it from its failure list.
   local function move(jid, job)
+    local key, placed = Keys.job .. jid, 'waiting'
+    if job[Job.key] then
+      placed = need('lane/unfail')(now, jid, job[Job.key], queue)
+    elseif related and call('exists', key .. Keys.dependencies) == 1 then
+      placed = 'depends'
+    end
+    if placed == 'merged' then return end
     if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
     append(jid, entry, limit)
     local retries = tonumber(job[Job.retries])
-    call('hmset', Keys.job .. jid, 'state', 'waiting', 'worker', '', 'expires', '0', 'queue', queue,
+    call('hmset', key, 'state', placed, 'worker', '', 'expires', '0', 'queue', queue,
       'remaining', retries and retries - retries == 0 and whole_tries(retries) or 5)
+    if placed == 'depends' then
+      call('zadd', Keys.queue .. queue .. Keys.depends, t, jid)
+      return
+    end
     local score = scores[job[Job.priority]]
     if not score then
       local priority = tonumber(job[Job.priority]) or 0

@@ -131,3 +131,85 @@ fn a_guarded_bury_needs_the_mark_and_leaves_a_note() {
     );
     assert_eq!(core.json("get 10 w")["state"], "failed");
 }
+
+#[test]
+fn a_buried_job_that_a_throttle_held_leaves_it() {
+    let mut core = Core::new();
+    core.all("throttle.set 0 t 1; put 1 w q a K {} 0 throttles [\"t\"]; pop 2 q w1 1");
+    core.ok("put 3 w q b K {} 0 throttles [\"t\"]");
+    assert_eq!(core.state("b"), "throttled");
+    core.ok("bury 4 b G M");
+    assert_eq!(core.state("b"), "failed");
+    assert_eq!(core.json("throttle.pending 5 t"), json!([]));
+    assert!(!core.dump().has("ql:q:q-throttled"));
+    core.ok("complete 6 a w1 q {}");
+    assert_eq!(core.state("b"), "failed");
+    core.ok("unfail 7 q G");
+    assert_eq!(core.jids("pop 8 q w1 9"), ["b"]);
+}
+
+#[test]
+fn a_buried_job_gives_back_the_slot_that_it_kept() {
+    let mut core = Core::new();
+    core.all("throttle.set 0 t 1; put 1 w q a K {} 0 throttles [\"t\"]; pop 2 q w1 1; timeout 3 a");
+    core.all("put 4 w q b K {} 0 throttles [\"t\"]; bury 5 a G M");
+    assert_eq!(core.jids("pop 6 q w1 9"), ["b"]);
+}
+
+#[test]
+fn a_buried_job_leaves_its_lane_and_the_next_one_runs() {
+    let mut core = Core::new();
+    core.all("put 1 w q a K {} 0 key k; put 2 w q b K {} 0 key k; put 3 w q c K {} 0 key k");
+    let lane = |core: &mut Core| {
+        let jobs = core.json("key.get 9 q/k")["jobs"].clone();
+        let jobs = jobs.as_array().into_iter().flatten();
+        jobs.map(|job| format!("{} {}", job["jid"], job["state"]).replace('"', ""))
+            .collect::<Vec<_>>()
+            .join(", ")
+    };
+    assert_eq!(lane(&mut core), "a waiting, b depends, c depends");
+    core.ok("bury 4 b G M");
+    assert_eq!(lane(&mut core), "a waiting, c depends");
+    assert_eq!(core.json("get 5 c")["dependencies"], json!(["a"]));
+    core.ok("bury 5 a G M");
+    assert_eq!(lane(&mut core), "c waiting");
+    assert!(!core.dump().has("ql:j:b-dependencies"));
+    core.ok("unfail 6 q G 1 b");
+    assert_eq!(lane(&mut core), "c waiting, b depends");
+    assert_eq!(core.jids("pop 7 q w1 9"), ["c"]);
+}
+
+#[test]
+fn a_buried_job_with_hold_keeps_its_place_and_blocks_its_lane() {
+    let mut core = Core::new();
+    core.all("put 1 w q a K {} 0 key k; put 2 w q b K {} 0 key k hold 1; put 3 w q c K {} 0 key k");
+    core.ok("bury 4 b G M");
+    core.all("pop 5 q w1 9; complete 6 a w1 q {}");
+    assert_eq!(core.ok("pop 7 q w1 9").text(), "{}");
+    assert_eq!(
+        (core.state("b"), core.state("c")),
+        ("failed".into(), "depends".into())
+    );
+    core.ok("unfail 8 q G");
+    assert_eq!(core.jids("pop 9 q w1 9"), ["b"]);
+    core.ok("complete 10 b w1 q {}");
+    assert_eq!(core.jids("pop 11 q w1 9"), ["c"]);
+}
+
+#[test]
+fn a_merge_job_is_buried_as_a_whole() {
+    let mut core = Core::new();
+    core.all(
+        "put 1 w q a K 1 0 key k dup merge score 1; put 2 w q b K 2 0 key k dup merge score 2",
+    );
+    core.ok("bury 3 a G M");
+    let job = core.json("get 4 a");
+    assert_eq!(
+        (&job["state"], &job["data"]),
+        (&json!("failed"), &json!("[1,2]"))
+    );
+    core.all("put 5 w q c K 3 0 key k dup merge score 3; unfail 6 q G 9 a");
+    assert_eq!(core.json("get 7 c")["data"], "[1,2,3]");
+    assert_eq!(core.ok("get 7 a"), Reply::Nil);
+    assert_eq!(core.json("failed 7"), json!({}));
+}

@@ -1,10 +1,14 @@
--- Takes a job that has not started out of everything that would run it: the set of its state, and its
--- dependencies. Its dependents stay.
--- Takes: jid state queue
-return function(jid, state, queue)
+-- Takes a job that has not started out of everything that would run it: the set of its state, its throttles, its
+-- dependencies and its lane. Its dependents stay. A job that holds its place in its lane still waits for those that
+-- it depends on, of which one may be the job before it there.
+-- Takes: now; jid; state; queue; its lane and its stored throttles, or false; whether it holds its place
+return function(now, jid, state, queue, lane, throttles, holds)
   local call, dependencies = redis.call, Keys.job .. jid .. Keys.dependencies
   local names = call('smembers', dependencies)
   need('queue/remove_from_state_set')(jid, state, queue)
+  if throttles then need('throttle/leave')(jid, state, queue, throttles) end
+  if lane and holds then return end
+  if lane then need('lane/leave')(now, lane, jid) end
   for i = 1, #names do call('srem', Keys.job .. names[i] .. Keys.dependents, jid) end
   if names[1] then call('del', dependencies) end
 end
