@@ -91,6 +91,7 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old, x, 
       behind = need('lane/join')(now, lane, jid, true)
     end
     if behind then
+      o.kept = behind
       local pending = {behind}
       for i = 1, o.pending and #o.pending or 0 do
         if o.pending[i] ~= behind then pending[#pending + 1] = o.pending[i] end

@@ -169,6 +169,8 @@ pub(crate) const SHARED: &[(&str, Source)] = sources! { "lib/" {
     "recurring/put_child",
     "recurring/opts",
     "history/last_queue",
+    "job/leave",
+    "queue/pattern_list",
 } };
 
 /// The functions that only `check.slice`, `check.revert` or a refusal uses. The script holds them as
@@ -308,4 +310,10 @@ pub(crate) const COMMANDS: &[(&str, Source)] = sources! { "command/" {
     "key.get",
     "check.slice",
     "check.revert",
+    "lag",
+    "bury",
+    "queueIdentifierPatterns.getAll",
+    "queueIdentifierPatterns.setAll",
+    "queuePriorityPatterns.getAll",
+    "queuePriorityPatterns.setAll",
 } };
