@@ -249,8 +249,8 @@ macro_rules! serializers {
 }
 
 serializers! {
-    by dependencies dependents detail dir group host item jid jobs key klass message missing name
-    paused_by paused_reason queue queues reason sample spawned_from stalled tag tags targets url value worker
+    by dependencies dependents detail dir group host id item jid jobs key klass message missing name
+    paused_by paused_reason queue queues reason sample spawned_from stalled tag tags targets throttles url value worker
 }
 
 /// The maximum length of a new name, in bytes.

@@ -10,6 +10,7 @@ use crate::model::check::Check;
 use crate::model::complete::{Complete, Lock};
 use crate::model::config::ConfigOption;
 use crate::model::context::Context;
+use crate::model::defaults::QueueDefaults;
 use crate::model::done::Done;
 use crate::model::explain::{Explanation, Explanations};
 use crate::model::failure::FailureGroup;
@@ -24,19 +25,21 @@ use crate::model::queue::Queue;
 use crate::model::recur::Recurring;
 use crate::model::stats::DayStats;
 use crate::model::tag::Tag;
+use crate::model::throttle::{Throttle, ThrottleJobs};
 use crate::model::version::Version;
 use crate::model::wait::Wait;
 use crate::model::work_event::WorkEvent;
 use crate::model::worker::{Worker, WorkerJobs};
 
 /// All documents, by kind.
-pub(crate) const DOCUMENTS: [Document; 31] = [
+pub(crate) const DOCUMENTS: [Document; 34] = [
     BulkReport::DOCUMENT,
     Check::DOCUMENT,
     Complete::DOCUMENT,
     ConfigOption::LIST,
     Context::LIST,
     Counts::DOCUMENT,
+    QueueDefaults::DOCUMENT,
     Dependencies::DOCUMENT,
     Done::DOCUMENT,
     error::DOCUMENT,
@@ -57,6 +60,8 @@ pub(crate) const DOCUMENTS: [Document; 31] = [
     DayStats::DOCUMENT,
     Overview::DOCUMENT,
     Tag::LIST,
+    ThrottleJobs::DOCUMENT,
+    Throttle::LIST,
     Version::DOCUMENT,
     Wait::DOCUMENT,
     WorkEvent::DOCUMENT,

@@ -161,6 +161,7 @@ impl Explanation {
             stalled,
             scheduled,
             depends,
+            throttled,
             recurring,
             ..
         } = queue;
@@ -170,6 +171,7 @@ impl Explanation {
             (stalled, "stalled"),
             (scheduled, "scheduled"),
             (depends, "depends"),
+            (throttled, "throttled"),
             (recurring, "recurring"),
         ];
         let counts = counts.iter().filter(|(count, _)| **count > 0);

@@ -143,6 +143,9 @@ impl View for Recurring {
         detail.line("retries", number(self.retries));
         let tags = join_names(&self.tags);
         detail.line("tags", if tags.is_empty() { NONE } else { &tags });
+        if let Some(options) = &self.options {
+            detail.line("options", options.to_name());
+        }
         detail.line("data", self.data.as_bytes());
         detail.draw()
     }

@@ -10,6 +10,7 @@ use crate::core::api::put::{PackedJob, Puts};
 use crate::core::api::template;
 use crate::input::archive::{ArchivedJob, ArchivedTemplate};
 use crate::json::quote::{array, quote};
+use crate::model::coordination::CoordinationOption;
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
@@ -99,6 +100,7 @@ impl PackOptions<'_> {
                 }
             }
         }
+        self.coordination(job, &queue, &mut option);
         if let Some(note) = self.note {
             option("note", note.to_vec());
         }
@@ -124,6 +126,68 @@ impl PackOptions<'_> {
     }
 }
 
+impl PackOptions<'_> {
+    /// Adds the options that coordinate a job with others.
+    fn coordination(
+        &self,
+        job: &ArchivedJob,
+        queue: &Name,
+        option: &mut impl FnMut(&'static str, Vec<u8>),
+    ) {
+        let mut set = |of: CoordinationOption, value: Vec<u8>| option(of.name(), value);
+        if !job.throttles.is_empty() {
+            set(CoordinationOption::Throttles, array(&job.throttles));
+        }
+        if let Some(backoff) = &job.backoff {
+            set(CoordinationOption::Backoff, backoff.as_bytes().to_vec());
+        }
+        let Some(lane) = &job.key else {
+            return;
+        };
+        let old = job.queue.as_ref().unwrap_or(queue);
+        set(CoordinationOption::Key, key_of(lane, old));
+        if job.hold {
+            set(CoordinationOption::Hold, b"1".to_vec());
+        }
+        if !job.is_merge {
+            return;
+        }
+        set(CoordinationOption::Dup, b"merge".to_vec());
+        if let Some(rescore) = &job.rescore {
+            set(CoordinationOption::Rescore, rescore.as_bytes().to_vec());
+        }
+        let mut payloads = vec![b'['];
+        for (payload, score) in &job.payloads {
+            if payloads.len() > 1 {
+                payloads.push(b',');
+            }
+            payloads.push(b'[');
+            payloads.extend(quote(payload.as_bytes()));
+            payloads.push(b',');
+            payloads.extend(quote(score.as_bytes()));
+            payloads.push(b']');
+        }
+        payloads.push(b']');
+        option("payloads", payloads);
+    }
+}
+
+/// Returns the key that leads to a lane: the lane without its queue, unless the key is that of all
+/// queues.
+fn key_of(lane: &Name, queue: &Name) -> Vec<u8> {
+    let lane = lane.as_bytes();
+    if lane.starts_with(b"/") {
+        return lane.to_vec();
+    }
+    let own = lane.strip_prefix(queue.as_bytes());
+    if let Some(key) = own.and_then(|rest| rest.strip_prefix(b"/")) {
+        return key.to_vec();
+    }
+    // The job was moved after it got its key.
+    let slash = lane.iter().position(|byte| *byte == b'/');
+    slash.map_or(lane, |slash| &lane[slash + 1..]).to_vec()
+}
+
 /// Returns a recurring job as the call that makes it again takes it.
 pub(super) fn template<'t>(
     recurring: &'t ArchivedTemplate,
@@ -142,6 +206,7 @@ pub(super) fn template<'t>(
         retries: recurring.retries.unwrap_or("5"),
         backlog: recurring.backlog.unwrap_or("0"),
         tags: &recurring.tags,
+        coordination: &recurring.coordination,
         pause,
     }
 }

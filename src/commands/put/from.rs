@@ -36,6 +36,7 @@ pub(super) fn run(args: &Args, from: &OsStr, session: &mut Session) -> Result<Ex
         retries: args.retries.map(|retries| retries.to_string().into()),
         tags: list(&args.tags),
         depends: list(&args.depends),
+        coordination: args.lane.options(&args.coordinated),
         jids: args.jid_from.clone().unwrap_or_default(),
         max_data: args.limit.max_data,
     };

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::{Group, Spec};
+use crate::args::coordination::{Coordinated, LaneFlags};
 use crate::args::moment;
 use crate::args::moment::When;
 use crate::args::shared::{BULK, ExistingQueue, Later, MaxData, Replicas};
@@ -150,6 +151,10 @@ pub(crate) struct Args {
     /// The same as the D of `--wait=D`; also a time, such as `06:00`
     #[arg(long, value_name = "D|T", value_parser = moment::deadline, requires = "wait")]
     deadline: Option<When>,
+    #[command(flatten)]
+    coordinated: Coordinated,
+    #[command(flatten)]
+    lane: LaneFlags,
     #[command(flatten)]
     replicas: Replicas,
     /// Show what would be done; change nothing

@@ -1,5 +1,6 @@
 //! `qless put` of one job.
 
+use crate::args::coordination;
 use crate::args::format::Format;
 use crate::bulk::new_queues;
 use crate::clock::moment::Moment;
@@ -43,7 +44,9 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
         tags: (!args.tags.is_empty()).then(|| args.tags.clone()),
         depends: args.depends.clone(),
         spawned_from: None,
+        coordination: args.lane.options(&args.coordinated),
     };
+    coordination::check(&job.coordination)?;
     let queues = std::slice::from_ref(queue);
     new_queues::announce(queues, args.existing, args.dry_run, now, session)?;
     match args.dry_run {

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use super::{first, note_runs, refuse_paused};
+use crate::args::coordination::{self, COORDINATION, Coordinated, LaneFlags};
 use crate::args::format::Format;
 use crate::args::moment;
 use crate::args::moment::When;
@@ -92,6 +93,14 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", value_parser = value::count, default_value = "5")]
     retries: u64,
     #[command(flatten)]
+    coordinated: Coordinated,
+    #[command(flatten)]
+    lane: LaneFlags,
+    /// Put no job while an earlier one has not ended: `--unique` with the jid as key
+    #[arg(help_heading = COORDINATION, long,
+          conflicts_with_all = ["key", "merge", "unique", "dup", "score"])]
+    no_overlap: bool,
+    #[command(flatten)]
     dry: DryRun,
 }
 
@@ -104,8 +113,14 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.begin()?;
     let fresh = args.jid.is_none();
     let new_jid = || Name::from(uuid::Uuid::new_v4().simple().to_string());
+    let jid = args.jid.unwrap_or_else(new_jid);
+    let mut coordination = args.lane.options(&args.coordinated);
+    if args.no_overlap {
+        super::forbid_overlaps(&jid, &mut coordination);
+    }
+    coordination::check(&coordination)?;
     let job = Template {
-        jid: args.jid.unwrap_or_else(new_jid),
+        jid,
         queue: args.queue,
         klass: args.klass,
         data,
@@ -119,6 +134,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         retries: args.retries,
         backlog: args.backlog,
         tags: args.tags,
+        coordination,
     };
     let jid = &job.jid;
     let found = first(session, now, &job.jid)?;

@@ -11,6 +11,7 @@ use crate::core::call::{connect, reply};
 use crate::error::Error;
 use crate::json::quote::{array, quote};
 use crate::model::bulk::Code;
+use crate::model::coordination::Coordination;
 use crate::name::Name;
 
 /// A job to put. For an absent field the core uses its default, or for an existing job the present
@@ -28,6 +29,7 @@ pub struct Put {
     pub tags: Option<Vec<Name>>,
     pub depends: Vec<Name>,
     pub spawned_from: Option<Name>,
+    pub coordination: Coordination<'static>,
 }
 
 /// What to do if the job exists or a dependency does not.
@@ -160,6 +162,7 @@ impl Core {
         let options: Vec<_> = options
             .iter()
             .map(|(name, value)| (*name, &value[..]))
+            .chain(job.coordination.words())
             .collect();
         let mut call = policy.call().about(Subject::Jid(3));
         let delay = job.delay.map_or("0".into(), seconds);

@@ -70,6 +70,7 @@ fn read(jid: &Name, fields: Value) -> Result<Recurring, Error> {
                     .unwrap_or_default();
             }
             b"data" => recurring.data = Data::from(text),
+            b"opts" => recurring.options = options(&text),
             b"paused" => recurring.paused_since = Moment::read(&text),
             b"by" => recurring.paused_by = Some(Name::from(text)),
             b"reason" => recurring.paused_reason = Some(Name::from(text)),
@@ -77,4 +78,11 @@ fn read(jid: &Name, fields: Value) -> Result<Recurring, Error> {
         }
     }
     Ok(recurring)
+}
+
+/// Reads the options of its jobs; `None` if there are none.
+fn options(text: &[u8]) -> Option<Json> {
+    let options = Json::read(text)?;
+    let is_given = options.object().is_some_and(|given| !given.is_empty());
+    is_given.then_some(options)
 }

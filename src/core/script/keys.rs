@@ -104,6 +104,8 @@ pub struct Keys {
     stats: String,
     pub config: String,
     lost: String,
+    pub throttle: String,
+    pending: String,
     /// The channel with the events of all jobs.
     pub log: String,
 }
@@ -150,6 +152,8 @@ impl Keys {
             stats: named("stats"),
             config: named("config"),
             lost: named("lost"),
+            throttle: named("throttle"),
+            pending: named("pending"),
             log: named("on_log"),
         }
     }
@@ -196,6 +200,17 @@ impl Keys {
     /// Returns a key without the prefix.
     pub fn without_prefix<'a>(&self, key: &'a [u8]) -> &'a [u8] {
         key.strip_prefix(self.prefix.as_bytes()).unwrap_or(key)
+    }
+
+    /// Returns the ids of the throttles to which a key may belong: an id may have the ending of a list.
+    pub(crate) fn throttle_ids<'a>(&self, key: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
+        let id = key.strip_prefix(self.throttle.as_bytes());
+        let endings = [&self.locks, &self.pending];
+        let owner = endings.into_iter().find_map(|ending| {
+            let owner = id?.strip_suffix(ending.as_bytes())?;
+            (!owner.is_empty()).then_some(owner)
+        });
+        id.into_iter().chain(owner)
     }
 
     /// Returns the family of a key.

@@ -160,6 +160,7 @@ fn next(fields: &Fields) -> Result<Option<NextQueue>, String> {
         queue,
         delay: delay.unwrap_or_default(),
         depends,
+        ..NextQueue::default()
     }))
 }
 
