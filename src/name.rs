@@ -250,7 +250,7 @@ macro_rules! serializers {
 
 serializers! {
     by dependencies dependents detail dir group host id item jid jobs key klass message missing name
-    paused_by paused_reason queue queues reason sample spawned_from stalled tag tags targets throttles url value worker
+    paused_by paused_reason queue queued_behind queues reason sample spawned_from stalled tag tags targets throttles url value worker
 }
 
 /// The maximum length of a new name, in bytes.

@@ -8,7 +8,7 @@ use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, ExistingQueue, Holder, Later, MaxData};
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
-use crate::bulk::new_queues;
+use crate::bulk::{maxima, new_queues};
 use crate::bulk::{BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
 use crate::clock::moment::Moment;
 use crate::core::api::job_calls::CallOutcome;
@@ -111,6 +111,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.begin()?;
     let queues = args.next.as_slice();
     new_queues::announce(queues, args.existing, args.bulk.dry_run, now, session)?;
+    maxima::set(&args.coordinated.throttles, args.bulk.dry_run, now, session)?;
     let later = args.later.wait(now);
     let completion = Completion {
         data,

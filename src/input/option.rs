@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::json::Json;
 use crate::json::quote::quote;
 use crate::model::config::{OptionKind, SETTINGS, known};
-use crate::model::coordination::{Coordination, CoordinationOption, Need, WrongValue};
+use crate::model::coordination::{CoordinationOption, WrongValue};
 use crate::name::Name;
 use crate::text::nearest;
 
@@ -51,7 +51,6 @@ pub(crate) fn queue_defaults(text: &[u8]) -> Result<Name, Error> {
     let Some(members) = members else {
         return Err(Error::usage("the defaults of a queue are a JSON object"));
     };
-    let mut options = Coordination::default();
     let mut stored: Vec<(&'static str, Vec<u8>)> = Vec::new();
     for (name, value) in members {
         let refuse = |why: String| Err(Error::usage(format!("`{name}` {why}")));
@@ -98,10 +97,9 @@ pub(crate) fn queue_defaults(text: &[u8]) -> Result<Name, Error> {
                     CoordinationOption::Throttles
                     | CoordinationOption::Ttl
                     | CoordinationOption::Score
-                    | CoordinationOption::Hold => checked.clone(),
+                    | CoordinationOption::Hold => checked,
                     _ => quote(&checked),
                 };
-                options.set(option, checked);
                 (option.name(), json)
             }
         };
@@ -109,13 +107,6 @@ pub(crate) fn queue_defaults(text: &[u8]) -> Result<Name, Error> {
             return Err(Error::usage(format!("`{key}` stands there twice")));
         }
         stored.push((key, json));
-    }
-    if let Some((option, need)) = options.unmet() {
-        let needed = match need {
-            Need::Key => "`key`".to_owned(),
-            Need::Dup(word) => format!("`dup` to be `{word}`"),
-        };
-        return Err(Error::usage(format!("`{}` needs {needed}", option.name())));
     }
     let mut defaults = vec![b'{'];
     for (key, json) in stored {

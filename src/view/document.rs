@@ -263,14 +263,14 @@ mod tests {
     use super::*;
     use crate::clock::moment::Moment;
     use crate::error::Error;
-    use crate::json::{Data, Number};
+    use crate::json::{Data, Json, Number};
     use crate::model::bulk::{BulkItem, Code, RowContent, Totals};
     use crate::model::check::{Example, Found};
     use crate::model::context::{ContextsInFull, ValidatedContexts};
     use crate::model::explain::{Evidence, Reason, ReasonCode};
     use crate::model::export::{Cancellation, ExportHead, PausedQueue, SavedJob, SavedRecurring};
     use crate::model::finding::FINDINGS;
-    use crate::model::job::{Entry, Failure, Neighbor, State};
+    use crate::model::job::{Entry, Failure, Neighbor, Payload, State};
     use crate::model::queue::Seconds;
     use crate::model::repair::{Planned, RepairCounts, RepairPlan, Repaired};
     use crate::model::stats::{Histogram, Spread, Stats, StatsByDay};
@@ -286,6 +286,24 @@ mod tests {
             failure: Some(Failure::default()),
             history: Some(vec![Entry::read(b"[1,\"done\"]").unwrap()]),
             ..Job::default()
+        }
+    }
+
+    /// A job with all that coordinates it with others.
+    fn coordinated() -> Job {
+        Job {
+            throttles: vec![Name::from(&b"\xff"[..])],
+            key: Some(Name::from(&b"\xff"[..])),
+            dup: Some(Name::from("merge")),
+            rescore: Some(Name::from("max")),
+            hold: true,
+            backoff: Some(Name::from("fixed:1")),
+            fence: Some(Number(7.0)),
+            payloads: vec![Payload {
+                data: Data::from(b"x".to_vec()),
+                score: Number(1.5),
+            }],
+            ..job()
         }
     }
 
@@ -348,6 +366,7 @@ mod tests {
         let neighbor = || vec![Neighbor::new(Name::from("n"), None)];
         let now = Moment::from_micros(0);
         compare(&mut kinds, &job());
+        compare(&mut kinds, &coordinated());
         compare(
             &mut kinds,
             &Jobs {
@@ -362,9 +381,44 @@ mod tests {
                 ..Recurring::default()
             },
         );
-        compare(&mut kinds, &List::whole(vec![Recurring::default()]));
-        compare(&mut kinds, &List::whole(vec![Queue::default()]));
-        compare(&mut kinds, &Counts::default());
+        compare(
+            &mut kinds,
+            &List::whole(vec![Recurring {
+                options: Json::read(b"{\"key\":\"k\"}"),
+                ..Recurring::default()
+            }]),
+        );
+        let queue = Queue {
+            throttled: 1,
+            ..Queue::default()
+        };
+        compare(&mut kinds, &List::whole(vec![queue]));
+        let counts = Counts {
+            throttled: 1,
+            ..Counts::default()
+        };
+        compare(&mut kinds, &counts);
+        let throttle = Throttle {
+            ttl_s: Some(1),
+            ..Throttle::default()
+        };
+        compare(&mut kinds, &List::whole(vec![throttle.clone()]));
+        compare(
+            &mut kinds,
+            &ThrottleJobs {
+                throttle,
+                holders: neighbor(),
+                waiting: neighbor(),
+            },
+        );
+        compare(
+            &mut kinds,
+            &QueueDefaults {
+                queue: name.clone(),
+                defaults: None,
+                dry_run: true,
+            },
+        );
         compare(&mut kinds, &List::whole(vec![Worker::default()]));
         compare(&mut kinds, &WorkerJobs::default());
         compare(&mut kinds, &List::whole(vec![FailureGroup::default()]));
@@ -427,6 +481,8 @@ mod tests {
                 queue: None,
                 state: None,
                 created: true,
+                new: Some(true),
+                queued_behind: Some(name.clone()),
                 dry_run: true,
             },
         );
@@ -447,6 +503,8 @@ mod tests {
             group: Some(name.clone()),
             message: Some(name.clone()),
             entry: Some(name.clone()),
+            throttle: Some(name.clone()),
+            lane: Some(name.clone()),
             jobs: Some(1),
             limit: Some(1),
             per_minute: Some(1.5),

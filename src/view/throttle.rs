@@ -67,17 +67,19 @@ impl View for ThrottleJobs {
             detail.line("expires", format!("in {}", duration(seconds as f64)));
         }
         let parts = [
-            ("locks", throttle.locks, &self.holders),
-            ("pending", throttle.pending, &self.waiting),
+            ("locks", throttle.locks, "holder", &self.holders),
+            ("pending", throttle.pending, "waiting", &self.waiting),
         ];
-        for (name, count, jobs) in parts {
+        for (name, count, item, jobs) in parts {
             detail.line(name, page.count(count));
+            // A script finds each line by its name.
+            let item = if page.terminal { "" } else { item };
             for job in jobs {
-                detail.line_with_remark("", &job.jid, None, place(job));
+                detail.line_with_remark(item, &job.jid, None, place(job));
             }
             let more = count.saturating_sub(jobs.len() as u64);
-            if more > 0 && !jobs.is_empty() {
-                detail.line("", format!("… {} more", page.count(more)));
+            if more > 0 && page.terminal {
+                detail.line(item, format!("… {} more", page.count(more)));
             }
         }
         detail.draw()
@@ -122,7 +124,7 @@ mod tests {
                 ..throttle("open\x1b", 0, 7)
             },
         ]);
-        expect![[]].assert_eq(&throttles.text(&Page::terminal(80)));
+        expect![[""]].assert_eq(&throttles.text(&Page::terminal(80)));
     }
 
     #[test]
@@ -143,6 +145,6 @@ mod tests {
             holders: vec![job("a", State::Running)],
             waiting: vec![job("b", State::Throttled), Neighbor::new("c".into(), None)],
         };
-        expect![[]].assert_eq(&full.text(&Page::terminal(80)));
+        expect![[""]].assert_eq(&full.text(&Page::terminal(80)));
     }
 }

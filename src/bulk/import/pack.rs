@@ -127,6 +127,23 @@ impl PackOptions<'_> {
 }
 
 impl PackOptions<'_> {
+    /// Returns a lane with the new name of its queue, unless it is that of all queues. A job that was
+    /// moved after it got its key has a lane of another queue.
+    fn lane(&self, lane: &Name, queue: &Name) -> Vec<u8> {
+        let text = lane.as_bytes();
+        let renamed = |old: &Name| {
+            let key = text.strip_prefix(old.as_bytes())?;
+            let new = self.options.queue(old).as_bytes();
+            key.starts_with(b"/").then(|| [new, key].concat())
+        };
+        if text.starts_with(b"/") {
+            return text.to_vec();
+        }
+        let mut others = self.options.map.iter();
+        let found = renamed(queue).or_else(|| others.find_map(|(old, _)| renamed(old)));
+        found.unwrap_or_else(|| text.to_vec())
+    }
+
     /// Adds the options that coordinate a job with others.
     fn coordination(
         &self,
@@ -144,8 +161,9 @@ impl PackOptions<'_> {
         let Some(lane) = &job.key else {
             return;
         };
-        let old = job.queue.as_ref().unwrap_or(queue);
-        set(CoordinationOption::Key, key_of(lane, old));
+        let lane = self.lane(lane, job.queue.as_ref().unwrap_or(queue));
+        option("lane", lane);
+        let mut set = |of: CoordinationOption, value: Vec<u8>| option(of.name(), value);
         if job.hold {
             set(CoordinationOption::Hold, b"1".to_vec());
         }
@@ -164,28 +182,12 @@ impl PackOptions<'_> {
             payloads.push(b'[');
             payloads.extend(quote(payload.as_bytes()));
             payloads.push(b',');
-            payloads.extend(quote(score.as_bytes()));
+            payloads.extend(score.as_bytes());
             payloads.push(b']');
         }
         payloads.push(b']');
         option("payloads", payloads);
     }
-}
-
-/// Returns the key that leads to a lane: the lane without its queue, unless the key is that of all
-/// queues.
-fn key_of(lane: &Name, queue: &Name) -> Vec<u8> {
-    let lane = lane.as_bytes();
-    if lane.starts_with(b"/") {
-        return lane.to_vec();
-    }
-    let own = lane.strip_prefix(queue.as_bytes());
-    if let Some(key) = own.and_then(|rest| rest.strip_prefix(b"/")) {
-        return key.to_vec();
-    }
-    // The job was moved after it got its key.
-    let slash = lane.iter().position(|byte| *byte == b'/');
-    slash.map_or(lane, |slash| &lane[slash + 1..]).to_vec()
 }
 
 /// Returns a recurring job as the call that makes it again takes it.

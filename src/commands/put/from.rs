@@ -43,9 +43,11 @@ pub(super) fn run(args: &Args, from: &OsStr, session: &mut Session) -> Result<Ex
     let order = SubmitOptions {
         from: from.to_owned(),
         defaults: plan,
+        throttles: args.coordinated.throttles.clone(),
         policy: Policy {
             replace: args.replace,
             allow_missing: args.allow_missing,
+            tell_lanes: true,
         },
         existing: args.existing,
         if_absent: args.if_absent || args.jid_from.is_some(),

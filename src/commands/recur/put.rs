@@ -10,7 +10,7 @@ use crate::args::moment;
 use crate::args::moment::When;
 use crate::args::shared::{DryRun, ExistingQueue, MaxData};
 use crate::args::value;
-use crate::bulk::new_queues;
+use crate::bulk::{maxima, new_queues};
 use crate::clock::moment::Moment;
 use crate::core::api::template::Template;
 use crate::error::Error;
@@ -36,6 +36,8 @@ use crate::text::duration;
 /// Example: `qless recur put reports Nightly --every 1d --at 03:00 --jid nightly`
 ///
 /// Example: `qless recur put reports Half --every 1h --at :30 --dry-run`
+///
+/// Example: `qless recur put reports Hourly --every 1h --jid hourly --no-overlap`
 ///
 /// Exit codes: 0, 2 usage, 5 the jid exists, 6 server, 9 not confirmed.
 #[derive(Clone, Debug, clap::Args)]
@@ -154,6 +156,9 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if !leave {
         let queues = std::slice::from_ref(&job.queue);
         new_queues::announce(queues, args.existing, dry, now, session)?;
+    }
+    if !leave {
+        maxima::set(&args.coordinated.throttles, dry, now, session)?;
     }
     if !dry && !leave {
         let what = format!("put recurring job {jid} in {}{}", job.queue, session.on()?);

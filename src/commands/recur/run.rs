@@ -57,6 +57,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         state: Some("waiting".into()),
         created: true,
         dry_run: args.dry.dry_run,
+        ..Shown::default()
     };
     if args.dry.dry_run {
         session.ui.show(&shown)?;

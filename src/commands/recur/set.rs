@@ -10,7 +10,7 @@ use crate::args::moment;
 use crate::args::moment::When;
 use crate::args::shared::{DryRun, ExistingQueue, MaxData};
 use crate::args::value;
-use crate::bulk::new_queues;
+use crate::bulk::{maxima, new_queues};
 use crate::clock::duration;
 use crate::clock::moment::Moment;
 use crate::error::Error;
@@ -121,6 +121,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let dry = args.dry.dry_run;
     let queues = args.queue.as_slice();
     new_queues::announce(queues, args.existing, dry, now, session)?;
+    maxima::set(&args.coordinated.throttles, dry, now, session)?;
     match dry {
         true => session.ui.note_dry_run(&format!("would change {jid}")),
         false => {

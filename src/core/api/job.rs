@@ -239,20 +239,16 @@ pub(crate) fn read(jid: &Name, fields: Value) -> Result<Job, Error> {
     Ok(job)
 }
 
-/// Reads the payloads of a merge job, as pairs of payload and score.
+/// Reads the payloads of a merge job: payload and score in turn.
 fn payloads(value: Value) -> Result<Vec<Payload>, Error> {
-    let mut payloads = Vec::new();
-    for pair in reply::list(value)? {
-        let mut pair = reply::list(pair)?.into_iter();
-        let (Some(data), Some(score)) = (pair.next(), pair.next()) else {
-            return Err(reply::unexpected("a payload and its score"));
-        };
-        payloads.push(Payload {
-            data: Data::from(reply::bytes(data)?),
+    let pairs = reply::pairs(value)?.into_iter();
+    let payload = |(data, score)| {
+        Ok(Payload {
+            data: Data::from(data),
             score: Number::read(&reply::bytes(score)?).unwrap_or_default(),
-        });
-    }
-    Ok(payloads)
+        })
+    };
+    pairs.map(payload).collect()
 }
 
 #[cfg(test)]

@@ -39,6 +39,33 @@ pub struct Policy {
     pub replace: bool,
     /// Skip dependencies that do not exist.
     pub allow_missing: bool,
+    /// Tell which job took each put, and which is before it in its lane: [`Placed`].
+    pub tell_lanes: bool,
+}
+
+/// What a put with [`Policy::tell_lanes`] did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Placed<'r> {
+    /// `merged`, `skipped` or `replaced` if another job took the put, else the state of the job.
+    pub state: Option<&'r Name>,
+    /// The job that took the put, if the reply tells it.
+    pub jid: Option<&'r Name>,
+    /// The job before it in its lane.
+    pub behind: Option<&'r Name>,
+    /// Dependencies that are complete or missing.
+    pub no_dependencies: &'r [Option<Name>],
+}
+
+impl<'r> Placed<'r> {
+    /// Reads the details of a put that was done. After a lost reply there are fewer.
+    pub(crate) fn of(reply: &'r GuardReply) -> Placed<'r> {
+        Placed {
+            state: reply.word(0),
+            jid: reply.word(1),
+            behind: reply.word(2).filter(|jid| !jid.is_empty()),
+            no_dependencies: reply.detail.get(3..).unwrap_or_default(),
+        }
+    }
 }
 
 /// A job as the arguments of a call, for callers that put many.
@@ -77,7 +104,8 @@ impl Policy {
             false => "refuse",
         };
         let replace = self.replace;
-        format!(r#"{{"replace":{replace},"missing":"{missing}"}}"#)
+        let lanes = if self.tell_lanes { r#","lanes":true"# } else { "" };
+        format!(r#"{{"replace":{replace},"missing":"{missing}"{lanes}}}"#)
     }
 
     /// Returns the call with the policy as its first argument. The second put of a replaced job would

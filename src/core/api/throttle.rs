@@ -9,7 +9,7 @@ use crate::core::call::call_spec::RetryClass;
 use crate::core::call::reply;
 use crate::core::call::{Call, Core, Value};
 use crate::core::script::keys::Keys;
-use crate::error::{Error, Kind};
+use crate::error::Error;
 use crate::json::Json;
 use crate::model::job::Neighbor;
 use crate::model::throttle::{Throttle, ThrottleJobs};
@@ -75,8 +75,7 @@ impl Core {
         throttles.collect()
     }
 
-    /// Returns throttles, each with the jids of its holders and of the jobs that wait. An id that
-    /// names a key of another type is an error of the kind `Damaged` in its place.
+    /// Returns throttles, each with the jids of its holders and of the jobs that wait.
     #[allow(clippy::type_complexity)]
     fn throttles_with_jids(
         &mut self,
@@ -127,16 +126,16 @@ impl Core {
                 ids.extend(keys.throttle_ids(name).map(Name::from));
             }
         }
-        let ids: Vec<Name> = ids.into_iter().collect();
+        let mut ids: Vec<Name> = ids.into_iter().collect();
+        // What looks like an id may be that of another throttle with the ending of its list.
+        let key = |id: &Name| [keys.throttle.as_bytes(), id.as_bytes()].concat();
+        let reads = ids.iter().map(|id| Read::field(&key(id), "maximum"));
+        let mut replies = self.reads(now, reads.collect())?.into_iter();
+        ids.retain(|_| !matches!(replies.next(), Some(ReadReply::Wrong)));
         let mut throttles = Vec::new();
         for found in self.throttles_with_jids(now, &ids)? {
-            match found {
-                Ok((throttle, ..)) if throttle.exists() => throttles.push(throttle),
-                Ok(_) => {}
-                // The id of another throttle with the ending of its list.
-                Err(error) if error.kind() == Kind::Damaged => {}
-                Err(error) => return Err(error),
-            }
+            let (throttle, ..) = found?;
+            throttles.extend(throttle.exists().then_some(throttle));
         }
         Ok(throttles)
     }

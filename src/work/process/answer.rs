@@ -272,6 +272,7 @@ mod tests {
                     queue: Name::from("ship"),
                     delay: Duration::from_secs(60),
                     depends: vec![Name::from("x"), Name::from("y")],
+                    ..NextQueue::default()
                 }),
             }
         );
