@@ -266,6 +266,12 @@ pub(crate) fn reserved(jid: &[u8]) -> Option<&'static str> {
         .find(|suffix| jid.ends_with(suffix.as_bytes()))
 }
 
+/// Returns the ending of a throttle's id, if it would name the list of another throttle.
+pub(crate) fn reserved_for_throttles(id: &[u8]) -> Option<&'static str> {
+    let mut endings = ["-locks", "-pending"].into_iter();
+    endings.find(|ending| id.ends_with(ending.as_bytes()))
+}
+
 /// Refuses a name that nothing new may have. The error is the end of a sentence about the name.
 pub(crate) fn refuse_new(name: &[u8]) -> Result<(), String> {
     if name.is_empty() {

@@ -89,6 +89,8 @@ mod commands {
     mod context_file;
     mod context_password;
     mod context_protection;
+    mod coordination;
+    mod defaults;
     mod depends;
     mod explain;
     mod export;
@@ -102,6 +104,7 @@ mod commands {
     mod hostile;
     mod import;
     pub mod jobs;
+    mod key;
     mod length;
     mod local;
     mod log;
@@ -126,6 +129,7 @@ mod commands {
     mod stats;
     mod status;
     mod tag;
+    mod throttle;
     mod timeout;
     mod track;
     mod unfail;

@@ -176,6 +176,25 @@ fn words<const N: usize>(words: [&'static str; N]) -> impl TypedValueParser<Valu
     PossibleValuesParser::new(words).map(|word| Name::from(word))
 }
 
+/// The id of a throttle whose maximum is set.
+pub(crate) fn new_throttle() -> impl TypedValueParser<Value = Name> {
+    OsStringValueParser::new().try_map(|text: OsString| {
+        refuse_throttle(text.as_bytes())?;
+        Ok::<Name, Invalid>(Name::from(text.as_os_str()))
+    })
+}
+
+/// Refuses an id that no new throttle may have.
+fn refuse_throttle(id: &[u8]) -> Result<(), Invalid> {
+    name::refuse_new(id)?;
+    match name::reserved_for_throttles(id) {
+        Some(ending) => Err(Invalid::because(format!(
+            "ends in `{ending}`, which is reserved for the lists of throttles"
+        ))),
+        None => Ok(()),
+    }
+}
+
 /// `ID` or `ID=MAX`. Whatever stands after the last `=` is the maximum.
 fn throttle() -> impl TypedValueParser<Value = Throttled> {
     StringValueParser::new().try_map(|text: String| {
@@ -187,7 +206,7 @@ fn throttle() -> impl TypedValueParser<Value = Throttled> {
             },
         };
         if !text.is_empty() {
-            name::refuse_new(id.as_bytes()).map_err(Invalid::Because)?;
+            refuse_throttle(id.as_bytes())?;
         }
         let id = Name::from(id);
         Ok(Throttled { id, maximum })

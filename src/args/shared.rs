@@ -157,7 +157,7 @@ pub(crate) struct Filters {
     /// Jobs with this value in their data, such as `user.id=42`; repeated: with all of them
     #[arg(help_heading = SELECTOR, long = "where", value_name = "PATH=VALUE", value_parser = value::equal())]
     pub wheres: Vec<DataFilter>,
-    /// Jobs of the lane of this key; with `--state failed` or `complete`, those that have left it
+    /// Jobs in the lane of this key; with only `--state failed` or `complete`, those that have left it
     #[arg(help_heading = SELECTOR, long = "key", value_name = "K", value_parser = value::name())]
     pub keys: Vec<Name>,
     /// Jobs that need a slot of this throttle (id or glob)

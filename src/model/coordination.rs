@@ -6,6 +6,7 @@ use std::fmt;
 
 use crate::clock::duration;
 use crate::json::Json;
+use crate::name::reserved_for_throttles;
 
 /// An option that coordinates a job with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -183,6 +184,9 @@ fn throttle_ids(array: &[u8]) -> Result<(), WrongValue> {
         Some(ids) if ids.iter().any(|id| id.is_empty()) => {
             Err(Because("holds an empty id".to_owned()))
         }
+        Some(ids) if ids.iter().any(|id| reserved_for_throttles(id.as_bytes()).is_some()) => {
+            Err(Because(RESERVED.to_owned()))
+        }
         Some(ids) if ids.len() > MOST_THROTTLES => Err(Because(format!(
             "has {} ids, the maximum is {MOST_THROTTLES}",
             ids.len()
@@ -190,6 +194,9 @@ fn throttle_ids(array: &[u8]) -> Result<(), WrongValue> {
         Some(_) => Ok(()),
     }
 }
+
+/// Why an id is refused that would name the list of another throttle.
+const RESERVED: &str = "has an id that ends in `-locks` or `-pending`, which is reserved";
 
 /// Returns a back-off policy with its durations in seconds.
 fn policy(text: &str) -> Option<String> {

@@ -64,8 +64,9 @@ pub(super) fn plan_search(
         return Ok(SearchPlan::default());
     }
     let (mut unknown_workers, mut unreadable) = (Vec::new(), Vec::new());
-    let left = [State::Failed, State::Complete];
-    if !selector.keys.is_empty() && !left.iter().any(|state| selector.states.contains(state)) {
+    // A failed or complete job has left its lane, unless it blocks it.
+    let is_queued = |state: &State| State::QUEUED.contains(state);
+    if !selector.keys.is_empty() && states.iter().any(is_queued) {
         let sets = vec![lanes(core, now, selector)?];
         return Ok(SearchPlan {
             sets,

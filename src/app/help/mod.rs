@@ -183,7 +183,7 @@ Commands that take JIDs also take flags that select jobs. Give one or the other,
 --older-than D   jobs whose newest history entry is at least this old
 --newer-than D   jobs whose newest history entry is younger than this
 --where P=VALUE  jobs with this value at a path in their data; repeated: with all of them
---key K          jobs of the lane of this key; with --state failed or complete, those that left it
+--key K          jobs in the lane of this key; with only --state failed or complete, those that left it
 --throttle ID    jobs that need a slot of this throttle (id or glob)
 --tracked        tracked jobs
 --all            all jobs; not with another flag that narrows the selection

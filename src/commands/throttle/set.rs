@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::args::coordination::new_throttle;
 use crate::args::shared::DryRun;
 use crate::args::value;
 use crate::clock::duration;
@@ -22,7 +23,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Throttle
-    #[arg(value_name = "ID", value_parser = value::new_name(), add = value::Candidates::Throttles)]
+    #[arg(value_name = "ID", value_parser = new_throttle(), add = value::Candidates::Throttles)]
     id: Name,
     /// Maximum number of jobs
     #[arg(value_name = "MAX", value_parser = value::integer, allow_negative_numbers = true)]
