@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
+use clap::Args;
 use clap::builder::{
     OsStringValueParser, PossibleValuesParser, StringValueParser, TypedValueParser,
 };
-use clap::Args;
 
 use super::invalid::Invalid;
 use super::value;

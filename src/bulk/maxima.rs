@@ -22,8 +22,13 @@ pub(crate) fn set(
             continue;
         };
         let id = &throttle.id;
-        if wanted.insert(id, maximum).is_some_and(|other| other != maximum) {
-            return Err(Error::usage(format!("`--throttle` gives `{id}` two maxima")));
+        if wanted
+            .insert(id, maximum)
+            .is_some_and(|other| other != maximum)
+        {
+            return Err(Error::usage(format!(
+                "`--throttle` gives `{id}` two maxima"
+            )));
         }
     }
     if wanted.is_empty() {
@@ -36,7 +41,10 @@ pub(crate) fn set(
         return Ok(());
     }
     let maximum = |id: &Name| format!("the maximum of throttle {id} to {}", wanted[id]);
-    let changes: Vec<String> = present.iter().map(|throttle| maximum(&throttle.id)).collect();
+    let changes: Vec<String> = present
+        .iter()
+        .map(|throttle| maximum(&throttle.id))
+        .collect();
     let what = format!("set {}", changes.join(", "));
     if dry_run {
         session.ui.note_dry_run(&format!("would {what}"));
@@ -48,7 +56,9 @@ pub(crate) fn set(
         let ttl = throttle.ttl_s.filter(|seconds| *seconds > 0);
         let ttl = ttl.map(|seconds| seconds.to_string());
         let id = &throttle.id;
-        session.core()?.set_throttle(now, id, wanted[id], ttl.as_deref())?;
+        session
+            .core()?
+            .set_throttle(now, id, wanted[id], ttl.as_deref())?;
     }
     session.ui.note_on_terminal(&what);
     Ok(())

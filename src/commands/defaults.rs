@@ -83,7 +83,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if !args.writes() {
         session.ui.show(&shown)?;
         if stored.is_none() {
-            session.ui.note_on_terminal(&format!("queue {queue} has no defaults"));
+            session
+                .ui
+                .note_on_terminal(&format!("queue {queue} has no defaults"));
         }
         return Ok(Exit::Ok);
     }
@@ -121,5 +123,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 fn stored(key: &Name, now: Moment, session: &mut Session) -> Result<Option<Name>, Error> {
     let options = session.core()?.config(now)?.into_iter();
     let mut set = options.filter(|option| option.set);
-    Ok(set.find(|option| option.key == *key).map(|option| option.value))
+    Ok(set
+        .find(|option| option.key == *key)
+        .map(|option| option.value))
 }

@@ -186,11 +186,7 @@ fn blocked_by(job: &Job, now: Moment, session: &mut Session) -> Result<Option<Bo
     let is_open = matches!(
         job.state,
         Some(
-            State::Waiting
-                | State::Stalled
-                | State::Scheduled
-                | State::Depends
-                | State::Throttled
+            State::Waiting | State::Stalled | State::Scheduled | State::Depends | State::Throttled
         )
     );
     if !is_open {

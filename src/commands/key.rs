@@ -48,7 +48,9 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let jids: Vec<Name> = jobs.into_iter().map(|job| job.jid).collect();
     super::show_jobs(&jids, now, session)?;
     if jids.is_empty() {
-        session.ui.note_on_terminal(&format!("lane {lane} has no jobs"));
+        session
+            .ui
+            .note_on_terminal(&format!("lane {lane} has no jobs"));
     }
     Ok(Exit::Ok)
 }

@@ -403,7 +403,9 @@ fn recurring<'t>(fields: &Fields<'t>) -> Result<ArchivedTemplate<'t>, Wrong> {
         coordination: match fields.value("options") {
             Some((options, Shape::Object)) => {
                 let options = Json::read(options);
-                options.map_or_else(Coordination::default, |options| Coordination::read(&options))
+                options.map_or_else(Coordination::default, |options| {
+                    Coordination::read(&options)
+                })
             }
             _ => Coordination::default(),
         },

@@ -123,7 +123,8 @@ pub(crate) fn queue_defaults(text: &[u8]) -> Result<Name, Error> {
 
 /// Returns a placeholder that stands for no part of a job, if an option with placeholders has one.
 fn unknown_placeholder(option: CoordinationOption, text: &[u8]) -> Option<Name> {
-    let (CoordinationOption::Key | CoordinationOption::Lock | CoordinationOption::Throttles) = option
+    let (CoordinationOption::Key | CoordinationOption::Lock | CoordinationOption::Throttles) =
+        option
     else {
         return None;
     };
@@ -132,7 +133,9 @@ fn unknown_placeholder(option: CoordinationOption, text: &[u8]) -> Option<Name> 
         rest = &rest[start..];
         let end = rest.iter().position(|byte| *byte == b'}')?;
         let name = &rest[1..end];
-        let is_path = |path: &[u8]| !path.is_empty() && !path.split(|byte| *byte == b'.').any(<[u8]>::is_empty);
+        let is_path = |path: &[u8]| {
+            !path.is_empty() && !path.split(|byte| *byte == b'.').any(<[u8]>::is_empty)
+        };
         let is_known = matches!(name, b"klass" | b"queue" | b"data")
             || name.strip_prefix(b"data.").is_some_and(is_path);
         if !is_known {

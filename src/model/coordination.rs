@@ -4,9 +4,12 @@
 use std::borrow::Cow;
 use std::fmt;
 
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
 use crate::clock::duration;
 use crate::json::Json;
-use crate::name::reserved_for_throttles;
+use crate::name::{Name, reserved_for_throttles};
 
 /// An option that coordinates a job with others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,9 +95,9 @@ impl CoordinationOption {
             true => Ok(Cow::Borrowed(value)),
             false => {
                 let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
-                let (last, first) = words.split_last().map_or(("", &[][..]), |(last, first)| {
-                    (last.as_str(), first)
-                });
+                let (last, first) = words
+                    .split_last()
+                    .map_or(("", &[][..]), |(last, first)| (last.as_str(), first));
                 Err(Expects(format!("{} or {last}", first.join(", "))))
             }
         };
@@ -180,11 +183,18 @@ fn throttle_ids(array: &[u8]) -> Result<(), WrongValue> {
         _ => None,
     };
     match ids {
+        None if array.trim_ascii().starts_with(b"[") => {
+            Err(Because("holds something that is not a text".to_owned()))
+        }
         None => Err(Expects("an array of texts".to_owned())),
         Some(ids) if ids.iter().any(|id| id.is_empty()) => {
             Err(Because("holds an empty id".to_owned()))
         }
-        Some(ids) if ids.iter().any(|id| reserved_for_throttles(id.as_bytes()).is_some()) => {
+        Some(ids)
+            if ids
+                .iter()
+                .any(|id| reserved_for_throttles(id.as_bytes()).is_some()) =>
+        {
             Err(Because(RESERVED.to_owned()))
         }
         Some(ids) if ids.len() > MOST_THROTTLES => Err(Because(format!(
@@ -250,7 +260,10 @@ impl<'t> Coordination<'t> {
             let Some(option) = CoordinationOption::named(name.as_bytes()) else {
                 continue;
             };
-            let value = value.text().unwrap_or_else(|| value.to_name());
+            let value = match (option, value.text().unwrap_or_else(|| value.to_name())) {
+                (CoordinationOption::Hold, flag) if flag.as_bytes() == b"true" => Name::from("1"),
+                (_, value) => value,
+            };
             if let Ok(checked) = option.checked(value.as_bytes()) {
                 options.set(option, checked.into_owned());
             }
@@ -299,6 +312,29 @@ impl<'t> Coordination<'t> {
     }
 }
 
+/// An object of the given options: lists and numbers as such, `hold` as true or false.
+impl Serialize for Coordination<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_map(None)?;
+        for option in CoordinationOption::ALL {
+            let Some(value) = self.get(option) else {
+                continue;
+            };
+            let name = option.name();
+            match option {
+                CoordinationOption::Hold => fields.serialize_entry(name, &(value == b"1"))?,
+                CoordinationOption::Throttles
+                | CoordinationOption::Ttl
+                | CoordinationOption::Score => {
+                    fields.serialize_entry(name, &Json::read(value))?;
+                }
+                _ => fields.serialize_entry(name, &Name::from(value))?,
+            }
+        }
+        fields.end()
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -313,7 +349,10 @@ mod tests {
     fn options_are_found_by_name_and_stand_in_their_order() {
         for (at, option) in CoordinationOption::ALL.into_iter().enumerate() {
             assert_eq!(option as usize, at);
-            assert_eq!(CoordinationOption::named(option.name().as_bytes()), Some(option));
+            assert_eq!(
+                CoordinationOption::named(option.name().as_bytes()),
+                Some(option)
+            );
         }
         assert_eq!(CoordinationOption::named(b"order"), None);
     }
@@ -332,8 +371,16 @@ mod tests {
             assert_eq!(policy(typed).as_deref(), Ok(stored), "{typed}");
         }
         for wrong in [
-            "fixed", "fixed:", "fixed:-1", "fixed:1:2", "exp:1:0", "exp:1:nan", "exp:1:2:3:1.5",
-            "exp:1:2:3:0.1:5", "lowkiq:1:2", "cubic:3",
+            "fixed",
+            "fixed:",
+            "fixed:-1",
+            "fixed:1:2",
+            "exp:1:0",
+            "exp:1:nan",
+            "exp:1:2:3:1.5",
+            "exp:1:2:3:0.1:5",
+            "lowkiq:1:2",
+            "cubic:3",
         ] {
             assert!(policy(wrong).is_err(), "{wrong}");
         }
@@ -346,13 +393,17 @@ mod tests {
         for (option, value, expected) in [
             (Throttles, "api", "expects an array of texts"),
             (Throttles, "{}", "expects an array of texts"),
-            (Throttles, "[1]", "expects an array of texts"),
+            (Throttles, "[1]", "holds something that is not a text"),
             (Throttles, "[\"\"]", "holds an empty id"),
             (Throttles, &many, "has 33 ids, the maximum is 32"),
             (Dup, "both", "expects `queue`, `merge`, `skip` or `replace`"),
             (Hold, "yes", "expects `0` or `1`"),
             (Ttl, "0", "expects a duration of more than 0"),
-            (Ttl, "day", "expects a duration such as `90s`, `15m` or `2h`"),
+            (
+                Ttl,
+                "day",
+                "expects a duration such as `90s`, `15m` or `2h`",
+            ),
             (Score, "inf", "expects a number"),
         ] {
             assert_eq!(checked(option, value), Err(expected.to_owned()), "{value}");

@@ -22,7 +22,10 @@ impl QueueDefaults {
     /// The fields of its document.
     pub(crate) const FIELDS: &'static [Field] = &[
         Field::name("queue", "the queue"),
-        Field::any("defaults", "the options for puts that do not give them, by name; null if none are set"),
+        Field::any(
+            "defaults",
+            "the options for puts that do not give them, by name; null if none are set",
+        ),
         Field::bool("dry_run", "true if nothing was changed").optional(),
     ];
 }

@@ -256,7 +256,11 @@ impl Serialize for Payload {
             score: Number,
         }
         let Payload { data, score } = self;
-        Fields { data, score: *score }.serialize(serializer)
+        Fields {
+            data,
+            score: *score,
+        }
+        .serialize(serializer)
     }
 }
 

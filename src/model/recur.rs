@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::coordination::Coordination;
 use super::field::Field;
 use crate::clock::moment::Moment;
-use crate::json::{Data, Json, Number};
+use crate::json::{Data, Number};
 use crate::name;
 use crate::name::Name;
 
@@ -32,7 +32,7 @@ pub struct Recurring {
     pub data: Data,
     /// The options that coordinate its jobs with others, if it has any.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub options: Option<Json>,
+    pub options: Option<Coordination<'static>>,
     /// Since when it is paused, if it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused_since: Option<Moment>,
@@ -82,8 +82,7 @@ impl Recurring {
 
     /// Returns the options that coordinate its jobs with others.
     pub(crate) fn coordination(&self) -> Coordination<'static> {
-        let options = self.options.as_ref();
-        options.map_or_else(Coordination::default, Coordination::read)
+        self.options.clone().unwrap_or_default()
     }
 
     /// Returns the next runs. After its first run a template runs on whole seconds.

@@ -32,7 +32,10 @@ impl Throttle {
             "maximum",
             "how many jobs may hold a slot; 0 means any number, less than 0 none",
         ),
-        Field::bool("defined", "whether the maximum was set; else it is the default"),
+        Field::bool(
+            "defined",
+            "whether the maximum was set; else it is the default",
+        ),
         Field::count("ttl_s", "seconds until the maximum is forgotten").null(),
         Field::count("locks", "jobs that hold a slot"),
         Field::count("pending", "jobs that wait for a slot"),
@@ -63,7 +66,10 @@ impl ThrottleJobs {
             "maximum",
             "how many jobs may hold a slot; 0 means any number, less than 0 none",
         ),
-        Field::bool("defined", "whether the maximum was set; else it is the default"),
+        Field::bool(
+            "defined",
+            "whether the maximum was set; else it is the default",
+        ),
         Field::count("ttl_s", "seconds until the maximum is forgotten").null(),
         Field::count("locks", "jobs that hold a slot"),
         Field::count("pending", "jobs that wait for a slot"),

@@ -211,7 +211,9 @@ impl<'a> Filter<'a> {
     fn has_key(&self, lane: Option<&Name>) -> bool {
         let keys = &self.selector.keys;
         let is_of = |lane: &[u8], key: &[u8]| {
-            let queue = lane.strip_suffix(key).and_then(|rest| rest.strip_suffix(b"/"));
+            let queue = lane
+                .strip_suffix(key)
+                .and_then(|rest| rest.strip_suffix(b"/"));
             lane == key || !key.starts_with(b"/") && queue.is_some_and(|queue| !queue.is_empty())
         };
         let is_selected = |lane: &Name| {

@@ -183,7 +183,11 @@ fn sets_by_state(
 fn lanes(core: &mut Core, now: Moment, selector: &Selector) -> Result<IndexSource, Error> {
     let queues = core.members(now, &Index::Queues)?;
     let mut lanes: Vec<Name> = selector.keys.clone();
-    for key in selector.keys.iter().filter(|key| !key.as_bytes().starts_with(b"/")) {
+    for key in selector
+        .keys
+        .iter()
+        .filter(|key| !key.as_bytes().starts_with(b"/"))
+    {
         let of = |queue: &Name| Name::from([queue.as_bytes(), b"/", key.as_bytes()].concat());
         lanes.extend(queues.iter().map(of));
     }

@@ -267,6 +267,7 @@ mod tests {
     use crate::model::bulk::{BulkItem, Code, RowContent, Totals};
     use crate::model::check::{Example, Found};
     use crate::model::context::{ContextsInFull, ValidatedContexts};
+    use crate::model::coordination::Coordination;
     use crate::model::explain::{Evidence, Reason, ReasonCode};
     use crate::model::export::{Cancellation, ExportHead, PausedQueue, SavedJob, SavedRecurring};
     use crate::model::finding::FINDINGS;
@@ -384,7 +385,7 @@ mod tests {
         compare(
             &mut kinds,
             &List::whole(vec![Recurring {
-                options: Json::read(b"{\"key\":\"k\"}"),
+                options: Json::read(b"{\"key\":\"k\"}").map(|options| Coordination::read(&options)),
                 ..Recurring::default()
             }]),
         );

@@ -261,7 +261,11 @@ impl Job {
         }
         for (at, payload) in self.payloads.iter().take(PAYLOADS).enumerate() {
             // A script finds each line by its name.
-            let name = if at == 0 || !page.terminal { "payloads" } else { "" };
+            let name = if at == 0 || !page.terminal {
+                "payloads"
+            } else {
+                ""
+            };
             let score = format!("score {}", payload.score);
             detail.line_with_remark(name, payload.data.as_bytes(), None, score);
         }

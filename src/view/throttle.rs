@@ -124,7 +124,12 @@ mod tests {
                 ..throttle("open\x1b", 0, 7)
             },
         ]);
-        expect![[""]].assert_eq(&throttles.text(&Page::terminal(80)));
+        expect![[r#"
+            THROTTLE  MAXIMUM       LOCKS  PENDING  EXPIRES
+            api       10                3        0  –
+            closed    none may run      0        0  –
+            open\x1b  no limit          7    1,200  in 1m 30s
+        "#]].assert_eq(&throttles.text(&Page::terminal(80)));
     }
 
     #[test]
@@ -145,6 +150,15 @@ mod tests {
             holders: vec![job("a", State::Running)],
             waiting: vec![job("b", State::Throttled), Neighbor::new("c".into(), None)],
         };
-        expect![[""]].assert_eq(&full.text(&Page::terminal(80)));
+        expect![[r#"
+            throttle  api
+            maximum   1
+            locks     1
+                      a    mail, running
+            pending   3
+                      b    mail, throttled
+                      c    missing
+                      … 1 more
+        "#]].assert_eq(&full.text(&Page::terminal(80)));
     }
 }

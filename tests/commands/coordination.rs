@@ -56,7 +56,10 @@ fn put_tells_whether_a_job_is_new_and_what_it_waits_for() {
               "new": false
             }
         "#]]);
-    redis.at(12).run("put orders Sync --jid c --key k --unique").shows(expect![[r#"
+    redis
+        .at(12)
+        .run("put orders Sync --jid c --key k --unique")
+        .shows(expect![[r#"
         b
     "#]]);
     redis
@@ -80,8 +83,14 @@ fn put_tells_whether_a_job_is_new_and_what_it_waits_for() {
 #[test]
 fn merged_puts_are_one_job_with_payloads_by_score() {
     let redis = Redis::start();
-    for (now, data, score) in [(10, "{\"v\":1}", "5"), (11, "{\"v\":2}", "-3"), (12, "{\"v\":1}", "9")] {
-        let args = ["put", "orders", "Sync", data, "--key", "k", "--merge", "--score", score];
+    for (now, data, score) in [
+        (10, "{\"v\":1}", "5"),
+        (11, "{\"v\":2}", "-3"),
+        (12, "{\"v\":1}", "9"),
+    ] {
+        let args = [
+            "put", "orders", "Sync", data, "--key", "k", "--merge", "--score", score,
+        ];
         redis.at(now).args(args).ok();
     }
     let jobs = redis.at(13).run("jobs --queue orders -o json").json();
@@ -89,10 +98,28 @@ fn merged_puts_are_one_job_with_payloads_by_score() {
     let jid = jobs["items"][0]["jid"].as_str().unwrap();
     let merged = job(&redis, jid);
     assert_eq!(merged["data"], serde_json::json!([{"v": 2}, {"v": 1}]));
-    assert_eq!(merged["payloads"][0], serde_json::json!({"data": {"v": 2}, "score": -3}));
+    assert_eq!(
+        merged["payloads"][0],
+        serde_json::json!({"data": {"v": 2}, "score": -3})
+    );
     assert_eq!(merged["payloads"][1]["score"], 5);
-    redis.at(14).run("put orders Sync {\"v\":1} --key k --merge --score 9 --rescore max").exits(2);
-    let args = ["put", "orders", "Sync", "{\"v\":1}", "--key", "k", "--merge", "--score", "9", "--rescore", "max"];
+    redis
+        .at(14)
+        .run("put orders Sync {\"v\":1} --key k --merge --score 9 --rescore max")
+        .exits(2);
+    let args = [
+        "put",
+        "orders",
+        "Sync",
+        "{\"v\":1}",
+        "--key",
+        "k",
+        "--merge",
+        "--score",
+        "9",
+        "--rescore",
+        "max",
+    ];
     redis.at(14).args(args).ok();
     assert_eq!(job(&redis, jid)["payloads"][1]["score"], 9);
 }
@@ -131,7 +158,10 @@ fn all_options_reach_the_job() {
         )
         .ok();
     let a = job(&redis, "a");
-    assert_eq!(a["throttles"], serde_json::json!(["api", "db", "lock:sales.csv"]));
+    assert_eq!(
+        a["throttles"],
+        serde_json::json!(["api", "db", "lock:sales.csv"])
+    );
     assert_eq!(a["backoff"], "exp:30:2:3600:0.1");
     assert_eq!(a["hold"], true);
     redis
@@ -143,7 +173,10 @@ fn all_options_reach_the_job() {
         assert_eq!(a.get(field), None, "{field}");
     }
     redis.at(12).run("put q K '{\"x\":1}' --jid b --lock").ok();
-    let id = job(&redis, "b")["throttles"][0].as_str().unwrap().to_owned();
+    let id = job(&redis, "b")["throttles"][0]
+        .as_str()
+        .unwrap()
+        .to_owned();
     assert!(id.starts_with("lock:K:"), "{id}");
 }
 
@@ -151,68 +184,108 @@ fn all_options_reach_the_job() {
 fn options_that_make_no_sense_together_are_refused() {
     let redis = Redis::start();
     for (flags, expected) in [
-        ("--merge", expect![[r#"
+        (
+            "--merge",
+            expect![[r#"
             --- stderr
             error: `--merge` needs `--key`
             --- exit 2
-        "#]]),
-        ("--unique", expect![[r#"
+        "#]],
+        ),
+        (
+            "--unique",
+            expect![[r#"
             --- stderr
             error: `--unique` needs `--key`
             --- exit 2
-        "#]]),
-        ("--hold", expect![[r#"
+        "#]],
+        ),
+        (
+            "--hold",
+            expect![[r#"
             --- stderr
             error: `--hold` needs `--key`
             --- exit 2
-        "#]]),
-        ("--dup replace", expect![[r#"
+        "#]],
+        ),
+        (
+            "--dup replace",
+            expect![[r#"
             --- stderr
             error: `--dup` needs `--key`
             --- exit 2
-        "#]]),
-        ("--key k --merge --unique", expect![[r#"
+        "#]],
+        ),
+        (
+            "--key k --merge --unique",
+            expect![[r#"
             --- stderr
             error: `--merge` cannot be used with `--unique`
             hint: usage: `qless put [OPTIONS] QUEUE KLASS [DATA] | [QUEUE [KLASS]] --from FILE`
             --- exit 2
-        "#]]),
-        ("--key k --merge --rescore best", expect![[r#"
+        "#]],
+        ),
+        (
+            "--key k --merge --rescore best",
+            expect![[r#"
             --- stderr
             error: `--rescore` expects one of `min`, `max`, not `best`
             --- exit 2
-        "#]]),
-        ("--key k --merge --score high", expect![[r#"
+        "#]],
+        ),
+        (
+            "--key k --merge --score high",
+            expect![[r#"
             --- stderr
             error: `--score` expects a number, not `high`
             --- exit 2
-        "#]]),
-        ("--key k --unique=never", expect![[r#"
+        "#]],
+        ),
+        (
+            "--key k --unique=never",
+            expect![[r#"
             --- stderr
             error: `--unique` expects one of `end`, `start`, not `never`
             --- exit 2
-        "#]]),
-        ("--key k --unique --ttl 0", expect![[r#"
+        "#]],
+        ),
+        (
+            "--key k --unique --ttl 0",
+            expect![[r#"
             --- stderr
             error: `--ttl` expects a duration of more than 0, not `0`
             --- exit 2
-        "#]]),
-        ("--backoff soon", expect![[r#"
+        "#]],
+        ),
+        (
+            "--backoff soon",
+            expect![[r#"
             --- stderr
             error: `--backoff` expects `fixed:30s`, `linear:30s`, `exp:30s` with a factor, a maximum and a share of jitter (`exp:30s:2:1h:0.1`), or `lowkiq`, not `soon`
             --- exit 2
-        "#]]),
-        ("--at 9999-01-01T00:00:00Z", expect![[r#"
+        "#]],
+        ),
+        (
+            "--at 9999-01-01T00:00:00Z",
+            expect![[r#"
             --- stderr
             error: `--at` is more than ten years ahead
             hint: a time in milliseconds is not in seconds
             --- exit 2
-        "#]]),
+        "#]],
+        ),
     ] {
-        redis.at(10).run(&format!("put q K {flags}")).exits(2).shows(expected);
+        redis
+            .at(10)
+            .run(&format!("put q K {flags}"))
+            .exits(2)
+            .shows(expected);
     }
     let long = "k".repeat(513);
-    redis.at(10).args(["put", "q", "K", "--key", &long]).exits(2);
+    redis
+        .at(10)
+        .args(["put", "q", "K", "--key", &long])
+        .exits(2);
     assert!(redis.dump().is_empty());
 }
 
@@ -231,16 +304,39 @@ fn the_lines_of_a_file_have_the_same_options() {
     );
     let jids = redis.at(10).input(lines).run("put --from - -o jid").ok();
     let jids: Vec<&str> = jids.lines().collect();
-    assert_eq!((jids.len(), jids[0], jids[1], jids[3]), (4, "a", jids[2], "a"));
+    assert_eq!(
+        (jids.len(), jids[0], jids[1], jids[3]),
+        (4, "a", jids[2], "a")
+    );
     let a = job(&redis, "a");
-    assert_eq!((&a["backoff"], &a["hold"]), (&"fixed:60".into(), &true.into()));
+    assert_eq!(
+        (&a["backoff"], &a["hold"]),
+        (&"fixed:60".into(), &true.into())
+    );
     assert_eq!(job(&redis, jids[1])["data"], serde_json::json!([2, 1]));
     let defaults = r#"{"queue":"q","klass":"K","data":3}"#;
     redis
         .at(11)
         .input(defaults)
         .run("put --from - --key m --merge --score 0 -o json")
-        .shows(expect![[""]]);
+        .shows(expect![[r#"
+            {
+              "kind": "bulk",
+              "v": 1,
+              "action": "put",
+              "dry_run": false,
+              "context": null,
+              "matched": 1,
+              "done": 1,
+              "skipped": 0,
+              "failed": 0,
+              "remaining": 0,
+              "elapsed_s": 0,
+              "items": []
+            }
+            --- stderr
+            1 put
+        "#]]);
     assert_eq!(job(&redis, jids[1])["data"], serde_json::json!([3, 2, 1]));
 }
 
@@ -249,54 +345,86 @@ fn wrong_options_of_a_line_are_refused_before_anything_is_sent() {
     let redis = Redis::start();
     let good = r#"{"queue":"q","klass":"K"}"#;
     for (members, expected) in [
-        (r#""dup":"merge""#, expect![[r#"
+        (
+            r#""dup":"merge""#,
+            expect![[r#"
             --- stderr
             error: stdin, line 2, column 1: `dup` needs `key`
             --- exit 2
-        "#]]),
-        (r#""key":"k","ttl":5"#, expect![[r#"
+        "#]],
+        ),
+        (
+            r#""key":"k","ttl":5"#,
+            expect![[r#"
             --- stderr
             error: stdin, line 2, column 1: `ttl` needs `dup` to be `skip`
             --- exit 2
-        "#]]),
-        (r#""key":7"#, expect![[r#"
+        "#]],
+        ),
+        (
+            r#""key":7"#,
+            expect![[r#"
             --- stderr
             error: stdin, line 2, column 32: `key` expects a text, not a number
             --- exit 2
-        "#]]),
-        (r#""key":"k","dup":"all""#, expect![[r#"
+        "#]],
+        ),
+        (
+            r#""key":"k","dup":"all""#,
+            expect![[r#"
             --- stderr
             error: stdin, line 2, column 42: `dup` expects `queue`, `merge`, `skip` or `replace`, not `"all"`
             --- exit 2
-        "#]]),
-        (r#""throttles":"api""#, expect![[r#"
+        "#]],
+        ),
+        (
+            r#""throttles":"api""#,
+            expect![[r#"
             --- stderr
             error: stdin, line 2, column 38: `throttles` expects an array of texts, not a text
             --- exit 2
-        "#]]),
-        (r#""throttles":["api",1]"#, expect![[r#"
+        "#]],
+        ),
+        (
+            r#""throttles":["api",1]"#,
+            expect![[r#"
             --- stderr
             error: stdin, line 2, column 38: `throttles` expects an array of texts, not an array
             --- exit 2
-        "#]]),
-        (r#""key":"k","hold":"yes""#, expect![[r#"
+        "#]],
+        ),
+        (
+            r#""key":"k","hold":"yes""#,
+            expect![[r#"
             --- stderr
             error: stdin, line 2, column 43: `hold` expects `0` or `1`, not `"yes"`
             --- exit 2
-        "#]]),
-        (r#""key":"k","dup":"merge","score":"1""#, expect![[r#"
+        "#]],
+        ),
+        (
+            r#""key":"k","dup":"merge","score":"1""#,
+            expect![[r#"
             --- stderr
             error: stdin, line 2, column 58: `score` expects a number, not a text
             --- exit 2
-        "#]]),
-        (r#""backoff":"exp""#, expect![[r#"
+        "#]],
+        ),
+        (
+            r#""backoff":"exp""#,
+            expect![[r#"
             --- stderr
             error: stdin, line 2, column 36: `backoff` expects `fixed:30s`, `linear:30s`, `exp:30s` with a factor, a maximum and a share of jitter (`exp:30s:2:1h:0.1`), or `lowkiq`, not `"exp"`
             --- exit 2
-        "#]]),
+        "#]],
+        ),
     ] {
         let line = format!("{good}\n{{\"queue\":\"q\",\"klass\":\"K\",{members}}}\n");
-        redis.at(10).input(line).run("put --from -").exits(2).shows(expected);
+        redis
+            .at(10)
+            .input(line)
+            .run("put --from -")
+            .exits(2)
+            .shows(expected);
     }
     assert!(redis.dump().is_empty());
 }
@@ -308,7 +436,10 @@ fn recurring_jobs_put_jobs_with_their_options() {
         .at(10)
         .run("recur put reports Hourly --every 1h --jid hourly --no-overlap --throttle db=2 --backoff fixed:1m")
         .ok();
-    redis.at(10).run("recur get hourly -o json").shows(expect![[r#"
+    redis
+        .at(10)
+        .run("recur get hourly -o json")
+        .shows(expect![[r#"
         {
           "kind": "recurring",
           "v": 1,
@@ -334,9 +465,15 @@ fn recurring_jobs_put_jobs_with_their_options() {
     redis.at(9_000).run("peek reports").ok();
     let open = redis.at(9_000).run("jobs --queue reports -o jid").ok();
     assert_eq!(open.lines().count(), 1, "{open}");
-    redis.at(9_000).run("recur set hourly --backoff linear:2m --key other").ok();
+    redis
+        .at(9_000)
+        .run("recur set hourly --backoff linear:2m --key other")
+        .ok();
     let options = redis.at(9_000).run("recur get hourly -o json").json()["options"].clone();
-    assert_eq!((&options["backoff"], &options["key"]), (&"linear:120".into(), &"other".into()));
+    assert_eq!(
+        (&options["backoff"], &options["key"]),
+        (&"linear:120".into(), &"other".into())
+    );
     let jid = redis.at(9_001).run("recur run hourly").ok();
     assert_eq!(job(&redis, &jid)["backoff"], "linear:120");
     redis
@@ -358,7 +495,11 @@ fn an_advanced_job_gets_the_options_of_the_next_queue() {
     assert_eq!(a["key"], "ship/k");
     assert_eq!(a["throttles"], serde_json::json!(["api"]));
     assert_eq!(a["backoff"], "fixed:5");
-    redis.at(13).run("complete a --worker w --key k").exits(2).shows(expect![[r#"
+    redis
+        .at(13)
+        .run("complete a --worker w --key k")
+        .exits(2)
+        .shows(expect![[r#"
         --- stderr
         error: `--key`, `--lock`, `--throttle` and `--backoff` need `--next`
         hint: a completed job does not run again
@@ -370,11 +511,20 @@ fn an_advanced_job_gets_the_options_of_the_next_queue() {
 fn an_import_restores_lanes_throttles_and_payloads() {
     let old = Redis::start();
     for (now, line) in [
-        (10, "put orders Sync '{\"v\":1}' --jid a --key k --merge --score 5 --rescore max"),
+        (
+            10,
+            "put orders Sync '{\"v\":1}' --jid a --key k --merge --score 5 --rescore max",
+        ),
         (11, "put orders Sync '{\"v\":2}' --key k --merge --score 3"),
-        (12, "put orders Sync --jid b --key k --hold --throttle api=1 --backoff lowkiq"),
+        (
+            12,
+            "put orders Sync --jid b --key k --hold --throttle api=1 --backoff lowkiq",
+        ),
         (13, "put orders Sync --jid c --key /all"),
-        (14, "recur put orders Tick --every 1h --jid tick --no-overlap --offset 1d"),
+        (
+            14,
+            "recur put orders Tick --every 1h --jid tick --no-overlap --offset 1d",
+        ),
     ] {
         old.at(now).run(line).ok();
     }
@@ -389,10 +539,15 @@ fn an_import_restores_lanes_throttles_and_payloads() {
     }
     let lane = |redis: &Redis| redis.at(30).run("key orders k -o jid").ok();
     assert_eq!(lane(&new), lane(&old));
-    let options = |redis: &Redis| redis.at(30).run("recur get tick -o json").json()["options"].clone();
+    let options =
+        |redis: &Redis| redis.at(30).run("recur get tick -o json").json()["options"].clone();
     assert_eq!(options(&new), options(&old));
     let renamed = Redis::start();
-    renamed.at(30).input(export).run("import - --yes --map-queue orders=shop").ok();
+    renamed
+        .at(30)
+        .input(export)
+        .run("import - --yes --map-queue orders=shop")
+        .ok();
     assert_eq!(job(&renamed, "b")["key"], "shop/k");
     assert_eq!(job(&renamed, "c")["key"], "/all");
 }

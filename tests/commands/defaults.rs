@@ -18,17 +18,25 @@ fn defaults_are_set_shown_and_removed() {
     "#]]);
     redis
         .at(10)
-        .run(r#"defaults hi '{"lock":"*","ttl":"1d","hold":true,"retries":25,"throttles":["api"]}'"#)
+        .run(
+            r#"defaults hi '{"lock":"*","ttl":"1d","hold":true,"retries":25,"throttles":["api"]}'"#,
+        )
         .shows(expect![[r#"
             {"lock":"*","ttl":86400,"hold":1,"retries":25,"throttles":["api"]}
         "#]]);
     redis.at(10).run("defaults hi").shows(expect![[r#"
         {"lock":"*","ttl":86400,"hold":1,"retries":25,"throttles":["api"]}
     "#]]);
-    redis.at(10).run("config get hi-defaults").shows(expect![[r#"
+    redis
+        .at(10)
+        .run("config get hi-defaults")
+        .shows(expect![[r#"
         {"lock":"*","ttl":86400,"hold":1,"retries":25,"throttles":["api"]}
     "#]]);
-    redis.at(10).run("config list --columns key,value").shows(expect![[r#"
+    redis
+        .at(10)
+        .run("config list --columns key,value")
+        .shows(expect![[r#"
         grace-period	10
         heartbeat	60
         hi-defaults	{"lock":"*","ttl":86400,"hold":1,"retries":25,"throttles":["api"]}
@@ -40,7 +48,10 @@ fn defaults_are_set_shown_and_removed() {
         merge-max	1000
     "#]]);
     redis.at(10).run("defaults hi --unset").exits(9);
-    redis.at(10).run("defaults hi --unset --yes -o json").shows(expect![[r#"
+    redis
+        .at(10)
+        .run("defaults hi --unset --yes -o json")
+        .shows(expect![[r#"
         {
           "kind": "defaults",
           "v": 1,
@@ -57,11 +68,17 @@ fn defaults_apply_to_puts_that_give_nothing() {
     let defaults = r#"{"key":"{data.customer}","dup":"merge","backoff":"exp:30s","retries":7}"#;
     redis.at(10).args(["defaults", "orders", defaults]).ok();
     let put = |now: u32, data: &str| {
-        redis.at(now).args(["put", "orders", "Sync", data, "-o", "json"]).json()
+        redis
+            .at(now)
+            .args(["put", "orders", "Sync", data, "-o", "json"])
+            .json()
     };
     let first = put(11, r#"{"customer":7,"v":1}"#);
     let second = put(12, r#"{"customer":7,"v":2}"#);
-    assert_eq!((&second["jid"], &second["new"]), (&first["jid"], &false.into()));
+    assert_eq!(
+        (&second["jid"], &second["new"]),
+        (&first["jid"], &false.into())
+    );
     let jid = first["jid"].as_str().unwrap();
     let job = redis.at(13).run(&format!("get {jid} -o json")).json();
     assert_eq!(job["key"], "orders/7");
@@ -74,79 +91,125 @@ fn defaults_apply_to_puts_that_give_nothing() {
 fn wrong_defaults_are_refused_before_they_are_written() {
     let redis = Redis::start();
     for (defaults, expected) in [
-        ("[]", expect![[r#"
+        (
+            "[]",
+            expect![[r#"
             --- stderr
             error: the defaults of a queue are a JSON object
             --- exit 2
-        "#]]),
-        ("{\"lock\":", expect![[r#"
+        "#]],
+        ),
+        (
+            "{\"lock\":",
+            expect![[r#"
             --- stderr
             error: data is not JSON: line 1, column 9: it ends where a value was expected
             hint: quote it for the shell, or build it from pairs: `--arg user:=42`
             --- exit 2
-        "#]]),
-        ("{\"lok\":\"*\"}", expect![[r#"
+        "#]],
+        ),
+        (
+            "{\"lok\":\"*\"}",
+            expect![[r#"
             --- stderr
             error: a queue has no default for `lok`
             hint: did you mean `lock`?
             --- exit 2
-        "#]]),
-        ("{\"delay\":1}", expect![[r#"
+        "#]],
+        ),
+        (
+            "{\"delay\":1}",
+            expect![[r#"
             --- stderr
             error: a queue has no default for `delay`
             hint: the options are throttles, lock, key, dup, until, ttl, score, rescore, hold, backoff, retries, priority, order
             --- exit 2
-        "#]]),
-        ("{\"lock\":1}", expect![[r#"
+        "#]],
+        ),
+        (
+            "{\"lock\":1}",
+            expect![[r#"
             --- stderr
             error: `lock` expects a text, not `1`
             --- exit 2
-        "#]]),
-        ("{\"key\":\"{data.}\"}", expect![[r#"
+        "#]],
+        ),
+        (
+            "{\"key\":\"{data.}\"}",
+            expect![[r#"
             --- stderr
             error: `key` has `{data.}`, which is no part of a job
             hint: a job has {klass}, {queue}, {data} and {data.a.b}
             --- exit 2
-        "#]]),
-        ("{\"key\":\"{customer}\"}", expect![[r#"
+        "#]],
+        ),
+        (
+            "{\"key\":\"{customer}\"}",
+            expect![[r#"
             --- stderr
             error: `key` has `{customer}`, which is no part of a job
             hint: a job has {klass}, {queue}, {data} and {data.a.b}
             --- exit 2
-        "#]]),
-        ("{\"throttles\":\"api\"}", expect![[r#"
+        "#]],
+        ),
+        (
+            "{\"throttles\":\"api\"}",
+            expect![[r#"
             --- stderr
             error: `throttles` expects an array of texts, not `"api"`
             --- exit 2
-        "#]]),
-        ("{\"dup\":\"both\"}", expect![[r#"
+        "#]],
+        ),
+        (
+            "{\"dup\":\"both\"}",
+            expect![[r#"
             --- stderr
             error: `dup` expects `queue`, `merge`, `skip` or `replace`, not `"both"`
             --- exit 2
-        "#]]),
-        ("{\"backoff\":\"often\"}", expect![[r#"
+        "#]],
+        ),
+        (
+            "{\"backoff\":\"often\"}",
+            expect![[r#"
             --- stderr
             error: `backoff` expects `fixed:30s`, `linear:30s`, `exp:30s` with a factor, a maximum and a share of jitter (`exp:30s:2:1h:0.1`), or `lowkiq`, not `"often"`
             --- exit 2
-        "#]]),
-        ("{\"retries\":-1}", expect![[r#"
+        "#]],
+        ),
+        (
+            "{\"retries\":-1}",
+            expect![[r#"
             --- stderr
             error: `retries` expects a whole number between 0 and 9007199254740992, not `-1`
             --- exit 2
-        "#]]),
-        ("{\"order\":\"fifo\"}", expect![[r#"
+        "#]],
+        ),
+        (
+            "{\"order\":\"fifo\"}",
+            expect![[r#"
             --- stderr
             error: `order` expects `due`, not `"fifo"`
             --- exit 2
-        "#]]),
-        ("{\"lock\":\"a\",\"lock\":\"b\"}", expect![[r#"
+        "#]],
+        ),
+        (
+            "{\"lock\":\"a\",\"lock\":\"b\"}",
+            expect![[r#"
             --- stderr
             error: `lock` stands there twice
             --- exit 2
-        "#]]),
+        "#]],
+        ),
     ] {
-        redis.at(10).args(["defaults", "q", defaults]).exits(2).shows(expected);
-        redis.at(10).args(["config", "set", "q-defaults", defaults]).exits(2);
+        redis
+            .at(10)
+            .args(["defaults", "q", defaults])
+            .exits(2)
+            .shows(expected);
+        redis
+            .at(10)
+            .args(["config", "set", "q-defaults", defaults])
+            .exits(2);
     }
     assert!(redis.dump().is_empty());
 }

@@ -41,7 +41,10 @@ fn the_jobs_of_a_lane_are_listed_in_order() {
         b	Sync	depends	orders	0	5/5	1970-01-01T00:00:11.000Z	on 1 job
         c	Sync	depends	orders	0	5/5	1970-01-01T00:00:12.000Z	on 1 job
     "#]]);
-    redis.at(20).run("key orders customer-7 -o jid").shows(expect![[r#"
+    redis
+        .at(20)
+        .run("key orders customer-7 -o jid")
+        .shows(expect![[r#"
         a
         b
         c
@@ -49,18 +52,30 @@ fn the_jobs_of_a_lane_are_listed_in_order() {
     redis.at(20).run("key orders customer-7 -o raw").shows(expect![[r#"
         {"key":"orders\/customer-7","jobs":[{"jid":"a","state":"waiting","queue":"orders"},{"jid":"b","state":"depends","queue":"orders"},{"jid":"c","state":"depends","queue":"orders"}]}
     "#]]);
-    redis.at(20).run("key anything /customer-7 -o jid").shows(expect![[r#"
+    redis
+        .at(20)
+        .run("key anything /customer-7 -o jid")
+        .shows(expect![[r#"
         e
     "#]]);
-    on_terminal(&redis, 20.0, "key orders nobody", expect![[r#"
+    on_terminal(
+        &redis,
+        20.0,
+        "key orders nobody",
+        expect![[r#"
         lane orders/nobody has no jobs
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_job_shows_its_lane() {
     let redis = lanes();
-    on_terminal(&redis, 20.0, "get c", expect![[r#"
+    on_terminal(
+        &redis,
+        20.0,
+        "get c",
+        expect![[r#"
         jid         c
         klass       Sync
         queue       orders
@@ -78,9 +93,13 @@ fn a_job_shows_its_lane() {
         history (1)
           1970-01-01 00:00:12  put  in orders
         hint: qless key orders customer-7
-    "#]]);
+    "#]],
+    );
     let job = redis.at(20).run("get c -o json").json();
-    assert_eq!((&job["key"], &job["hold"]), (&"orders/customer-7".into(), &true.into()));
+    assert_eq!(
+        (&job["key"], &job["hold"]),
+        (&"orders/customer-7".into(), &true.into())
+    );
     let columns = redis.at(20).run("jobs --columns jid,lane").ok();
     assert!(columns.contains("a\torders/customer-7"), "{columns}");
     assert!(columns.contains("e\t/customer-7"), "{columns}");
@@ -89,14 +108,19 @@ fn a_job_shows_its_lane() {
 #[test]
 fn explain_names_the_job_before_it_in_its_lane() {
     let redis = lanes();
-    on_terminal(&redis, 20.0, "explain c", expect![[r#"
+    on_terminal(
+        &redis,
+        20.0,
+        "explain c",
+        expect![[r#"
         Sync in orders depends on other jobs and cannot run now
 
           ✗ 2 jobs come before it in lane orders/customer-7  b (orders, depends)
               qless key orders customer-7
           ✗ 1 job must be complete first  a (orders, waiting)
               qless explain a
-    "#]]);
+    "#]],
+    );
     redis.at(20).run("explain b -o json").shows(expect![[r#"
         {
           "kind": "explain",
@@ -173,7 +197,10 @@ fn jobs_are_selected_by_key() {
     redis.at(21).run("move b --to later").ok();
     assert_eq!(found("--key customer-7 --queue later"), "b");
     redis.at(22).run("pop orders --worker w").ok();
-    redis.at(23).run("fail a --as-holder --group g --message m").ok();
+    redis
+        .at(23)
+        .run("fail a --as-holder --group g --message m")
+        .ok();
     assert_eq!(found("--key customer-7"), "b c");
     assert_eq!(found("--key customer-7 --state failed"), "a");
     redis.at(24).run("cancel --key customer-7 --yes").ok();

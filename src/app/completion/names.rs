@@ -180,7 +180,9 @@ fn read(core: &mut Core, kind: Candidates) -> Result<Found, Error> {
         Candidates::Workers => members(Index::Workers),
         Candidates::Throttles => {
             let throttles = core.all_throttles(now)?.into_iter();
-            Ok(throttles.map(|throttle| (throttle.id, String::new())).collect())
+            Ok(throttles
+                .map(|throttle| (throttle.id, String::new()))
+                .collect())
         }
         Candidates::Options => {
             let items = core.config(now)?.into_iter();

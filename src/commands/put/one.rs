@@ -53,8 +53,7 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     if let Some(at) = job.at
         && at.since(now) > TEN_YEARS
     {
-        return Err(Error::usage("`--at` is more than ten years ahead")
-            .hint("a time in milliseconds is not in seconds"));
+        return Err(Error::usage("`--at` is more than ten years ahead"));
     }
     let queues = std::slice::from_ref(queue);
     new_queues::announce(queues, args.existing, args.dry_run, now, session)?;
@@ -80,12 +79,7 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 /// Puts the job. Returns the jid of the job that took the put, too.
-fn put(
-    args: &Args,
-    job: &Put,
-    now: Moment,
-    session: &mut Session,
-) -> Result<(Exit, Name), Error> {
+fn put(args: &Args, job: &Put, now: Moment, session: &mut Session) -> Result<(Exit, Name), Error> {
     let policy = Policy {
         replace: args.replace,
         allow_missing: args.allow_missing,
@@ -110,9 +104,7 @@ fn put(
             let took = placed.jid.unwrap_or(&job.jid).clone();
             Ok((show_placed(session, job, &placed, now)?, took))
         }
-        Code::Exists if args.if_absent => {
-            Ok((show_existing(session, job, now)?, job.jid.clone()))
-        }
+        Code::Exists if args.if_absent => Ok((show_existing(session, job, now)?, job.jid.clone())),
         Code::Exists => Err(exists(job)),
         Code::MissingDependency => Err(missing(job, outcome.names())),
         Code::Cycle => Err(cycle(job, outcome.names())),

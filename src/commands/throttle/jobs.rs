@@ -60,7 +60,9 @@ fn list(id: &Name, part: ThrottlePart, session: &mut Session) -> Result<Exit, Er
             ThrottlePart::Locks => "no job holds a slot",
             ThrottlePart::Pending => "no job waits for a slot",
         };
-        session.ui.note_on_terminal(&format!("{what} of throttle {id}"));
+        session
+            .ui
+            .note_on_terminal(&format!("{what} of throttle {id}"));
     }
     Ok(Exit::Ok)
 }

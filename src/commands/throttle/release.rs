@@ -57,7 +57,9 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         for jids in jids.chunks(SLICE) {
             session.core()?.release_throttle(now, &args.id, jids)?;
         }
-        session.ui.note_on_terminal(&what.replacen("release", "released", 1));
+        session
+            .ui
+            .note_on_terminal(&what.replacen("release", "released", 1));
     }
     session.ui.show(&Done::new("throttle release", jids, dry))?;
     Ok(Exit::Ok)

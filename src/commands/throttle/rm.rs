@@ -55,7 +55,9 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         for id in &args.ids {
             session.core()?.delete_throttle(now, id)?;
         }
-        session.ui.note_on_terminal(&what.replacen("remove", "removed", 1));
+        session
+            .ui
+            .note_on_terminal(&what.replacen("remove", "removed", 1));
     }
     session.ui.show(&Done::new("throttle rm", args.ids, dry))?;
     Ok(Exit::Ok)

@@ -40,7 +40,9 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let Args { id, maximum, .. } = &args;
     let dry = args.dry.dry_run;
     // The server counts whole seconds.
-    let ttl = args.ttl.map(|ttl| Duration::from_secs(ttl.as_secs_f64().ceil() as u64));
+    let ttl = args
+        .ttl
+        .map(|ttl| Duration::from_secs(ttl.as_secs_f64().ceil() as u64));
     let ttl = ttl.map(duration::seconds);
     let now = session.begin()?;
     let what = format!("set the maximum of throttle {id} to {maximum}");
@@ -49,9 +51,13 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     } else {
         let question = format!("{what}{}", session.on()?);
         session.ui.confirm_protected(&question, |_| String::new())?;
-        session.core()?.set_throttle(now, id, *maximum, ttl.as_deref())?;
+        session
+            .core()?
+            .set_throttle(now, id, *maximum, ttl.as_deref())?;
         session.ui.note_on_terminal(&what);
     }
-    session.ui.show(&Done::new("throttle set", vec![args.id], dry))?;
+    session
+        .ui
+        .show(&Done::new("throttle set", vec![args.id], dry))?;
     Ok(Exit::Ok)
 }

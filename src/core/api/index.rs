@@ -115,8 +115,7 @@ impl Core {
         let queued: u64 = queues
             .iter()
             .map(|queue| {
-                let not_running =
-                    queue.waiting + queue.scheduled + queue.depends + queue.throttled;
+                let not_running = queue.waiting + queue.scheduled + queue.depends + queue.throttled;
                 not_running + queue.running + queue.stalled
             })
             .sum();

@@ -104,7 +104,11 @@ impl Policy {
             false => "refuse",
         };
         let replace = self.replace;
-        let lanes = if self.tell_lanes { r#","lanes":true"# } else { "" };
+        let lanes = if self.tell_lanes {
+            r#","lanes":true"#
+        } else {
+            ""
+        };
         format!(r#"{{"replace":{replace},"missing":"{missing}"{lanes}}}"#)
     }
 

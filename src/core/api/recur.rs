@@ -6,6 +6,7 @@ use crate::core::call::reply;
 use crate::core::call::{Call, Core, Value};
 use crate::error::Error;
 use crate::json::{Data, Json, Number};
+use crate::model::coordination::Coordination;
 use crate::model::recur::Recurring;
 use crate::name::Name;
 
@@ -81,8 +82,7 @@ fn read(jid: &Name, fields: Value) -> Result<Recurring, Error> {
 }
 
 /// Reads the options of its jobs; `None` if there are none.
-fn options(text: &[u8]) -> Option<Json> {
-    let options = Json::read(text)?;
-    let is_given = options.object().is_some_and(|given| !given.is_empty());
-    is_given.then_some(options)
+fn options(text: &[u8]) -> Option<Coordination<'static>> {
+    let options = Coordination::read(&Json::read(text)?);
+    (!options.is_empty()).then_some(options)
 }

@@ -9,7 +9,7 @@ use crate::core::call::call_spec::RetryClass;
 use crate::core::call::reply;
 use crate::core::call::{Call, Core, Value};
 use crate::core::script::keys::Keys;
-use crate::error::Error;
+use crate::error::{Error, Kind};
 use crate::json::Json;
 use crate::model::job::Neighbor;
 use crate::model::throttle::{Throttle, ThrottleJobs};
@@ -40,7 +40,12 @@ impl Core {
 
     /// Deletes the maximum of a throttle. Its jobs go on.
     pub(crate) fn delete_throttle(&mut self, now: Moment, id: &Name) -> Result<(), Error> {
-        let call = Call::write("throttle.delete", RetryClass::Idempotent, "delete", "deleting");
+        let call = Call::write(
+            "throttle.delete",
+            RetryClass::Idempotent,
+            "delete",
+            "deleting",
+        );
         self.call(now, call.arg(id)).map(drop)
     }
 
@@ -71,7 +76,9 @@ impl Core {
     /// Returns throttles in the order of the ids.
     pub(crate) fn throttles(&mut self, now: Moment, ids: &[Name]) -> Result<Vec<Throttle>, Error> {
         let found = self.throttles_with_jids(now, ids)?;
-        let throttles = found.into_iter().map(|found| found.map(|(throttle, ..)| throttle));
+        let throttles = found
+            .into_iter()
+            .map(|found| found.map(|(throttle, ..)| throttle));
         throttles.collect()
     }
 
@@ -86,7 +93,11 @@ impl Core {
         for ids in ids.chunks(SLICE) {
             let calls = ids.iter().flat_map(|id| {
                 let get = Call::read("throttle.get").arg(id);
-                [get, ThrottlePart::Locks.call(id), ThrottlePart::Pending.call(id)]
+                [
+                    get,
+                    ThrottlePart::Locks.call(id),
+                    ThrottlePart::Pending.call(id),
+                ]
             });
             let calls: Vec<Call> = calls.collect();
             let mut replies = self.calls(now, &calls).into_iter();
@@ -134,15 +145,20 @@ impl Core {
         ids.retain(|_| !matches!(replies.next(), Some(ReadReply::Wrong)));
         let mut throttles = Vec::new();
         for found in self.throttles_with_jids(now, &ids)? {
-            let (throttle, ..) = found?;
-            throttles.extend(throttle.exists().then_some(throttle));
+            match found {
+                Ok((throttle, ..)) => throttles.extend(throttle.exists().then_some(throttle)),
+                Err(error) if error.kind() == Kind::Damaged => {}
+                Err(error) => return Err(error),
+            }
         }
         Ok(throttles)
     }
 
     /// Returns a throttle with its first jobs.
     pub(crate) fn throttle(&mut self, now: Moment, id: &Name) -> Result<ThrottleJobs, Error> {
-        let found = self.throttles_with_jids(now, std::slice::from_ref(id))?.pop();
+        let found = self
+            .throttles_with_jids(now, std::slice::from_ref(id))?
+            .pop();
         let found = found.unwrap_or_else(|| Err(reply::unexpected("a throttle")));
         let (throttle, mut locks, mut pending) = found?;
         locks.truncate(SHOWN);
@@ -288,9 +304,18 @@ mod tests {
             let throttle = throttle_of(&Name::from("api"), text(text_of)).unwrap();
             (throttle.maximum, throttle.defined, throttle.ttl_s)
         };
-        assert_eq!(read(r#"{"id":"api","maximum":10,"ttl":-1}"#), (10, true, None));
-        assert_eq!(read(r#"{"id":"api","maximum":0,"ttl":-2}"#), (0, false, None));
-        assert_eq!(read(r#"{"id":"api","maximum":"-1","ttl":60}"#), (-1, true, Some(60)));
+        assert_eq!(
+            read(r#"{"id":"api","maximum":10,"ttl":-1}"#),
+            (10, true, None)
+        );
+        assert_eq!(
+            read(r#"{"id":"api","maximum":0,"ttl":-2}"#),
+            (0, false, None)
+        );
+        assert_eq!(
+            read(r#"{"id":"api","maximum":"-1","ttl":60}"#),
+            (-1, true, Some(60))
+        );
         assert!(throttle_of(&Name::from("api"), text("[1]")).is_err());
     }
 
@@ -298,12 +323,22 @@ mod tests {
     fn the_jobs_of_a_lane_keep_their_order() {
         let lane = r#"{"key":"mail/a","jobs":[{"jid":"x","state":"running","queue":"mail"},{"jid":"y","state":"depends","queue":"mail"}]}"#;
         let jobs = lane_of(text(lane)).unwrap();
-        let jobs: Vec<_> = jobs.iter().map(|job| (job.jid.as_bytes(), job.state)).collect();
+        let jobs: Vec<_> = jobs
+            .iter()
+            .map(|job| (job.jid.as_bytes(), job.state))
+            .collect();
         assert_eq!(
             jobs,
-            [(&b"x"[..], Some(State::Running)), (b"y", Some(State::Depends))]
+            [
+                (&b"x"[..], Some(State::Running)),
+                (b"y", Some(State::Depends))
+            ]
         );
-        assert!(lane_of(text(r#"{"key":"mail/a","jobs":{}}"#)).unwrap().is_empty());
+        assert!(
+            lane_of(text(r#"{"key":"mail/a","jobs":{}}"#))
+                .unwrap()
+                .is_empty()
+        );
     }
 
     #[test]
