@@ -324,6 +324,10 @@ impl View for Counts {
         let mut detail = Detail::new(page);
         for state in State::ALL {
             let count = *counts.of(state);
+            if state == State::Throttled && count == 0 {
+                // Only a system with throttles has such jobs.
+                continue;
+            }
             detail.line_with_remark(
                 state.word(),
                 page.count(count),

@@ -258,25 +258,25 @@ fn a_job_without_a_free_slot_is_throttled() {
         20.0,
         "get c",
         expect![[r#"
-        jid         c
-        klass       Call
-        queue       mail
-        state       throttled    needs api
-        blocked     throttle api has no free slot: 1 of 1 taken, a (mail, running)
-        priority    0            higher runs first
-        retries     5 of 5 remaining
-        tags        –
-        tracked     no
-        depends on  –
-        needed by   –
-        throttles   api
-        data        {}
+            jid         c
+            klass       Call
+            queue       mail
+            state       throttled    needs api
+            blocked     throttle api has no free slot: 1 of 1 taken, a (mail, running)
+            priority    0            higher runs first
+            retries     5 of 5 remaining
+            tags        –
+            tracked     no
+            depends on  –
+            needed by   –
+            throttles   api
+            data        {}
 
-        history (2)
-          1970-01-01 00:00:12  put        in mail
-          1970-01-01 00:00:12  throttled  q=mail throttle=api
-        hint: qless throttle show api
-    "#]],
+            history (2)
+              1970-01-01 00:00:12  put        in mail
+              1970-01-01 00:00:12  throttled  by api
+            hint: qless throttle show api
+        "#]],
     );
     let counts = redis.at(20).run("jobs --queue mail --count -o json").json();
     assert_eq!(counts["throttled"], 2);
