@@ -173,7 +173,7 @@ fn checked(option: CoordinationOption) -> impl TypedValueParser<Value = Name> {
 
 /// One of these words.
 fn words<const N: usize>(words: [&'static str; N]) -> impl TypedValueParser<Value = Name> {
-    PossibleValuesParser::new(words).map(|word| Name::from(word))
+    PossibleValuesParser::new(words).map(Name::from)
 }
 
 /// The id of a throttle whose maximum is set.

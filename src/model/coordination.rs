@@ -12,7 +12,7 @@ use crate::json::Json;
 use crate::name::{Name, reserved_for_throttles};
 
 /// An option that coordinates a job with others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum CoordinationOption {
     /// Ids of throttles, a JSON array.
     Throttles,
@@ -243,13 +243,21 @@ fn policy(text: &str) -> Option<String> {
 /// default of the queue.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Coordination<'t> {
-    values: [Option<Cow<'t, [u8]>>; COUNT],
+    /// Each option once, in their order.
+    values: Vec<(CoordinationOption, Cow<'t, [u8]>)>,
 }
 
 impl<'t> Coordination<'t> {
     /// Sets an option to a value that was checked.
     pub fn set(&mut self, option: CoordinationOption, value: impl Into<Cow<'t, [u8]>>) {
-        self.values[option as usize] = Some(value.into());
+        let value = value.into();
+        match self
+            .values
+            .binary_search_by_key(&option, |(known, _)| *known)
+        {
+            Ok(at) => self.values[at].1 = value,
+            Err(at) => self.values.insert(at, (option, value)),
+        }
     }
 
     /// Returns the options of a JSON object, as the core stores those of a recurring job. A value that
@@ -272,27 +280,28 @@ impl<'t> Coordination<'t> {
     }
 
     pub fn get(&self, option: CoordinationOption) -> Option<&[u8]> {
-        self.values[option as usize].as_deref()
+        let mut given = self.values.iter();
+        given
+            .find(|(known, _)| *known == option)
+            .map(|(_, value)| &**value)
     }
 
     /// Whether no option is given.
     pub fn is_empty(&self) -> bool {
-        self.values.iter().all(Option::is_none)
+        self.values.is_empty()
     }
 
     /// Returns the given options as pairs of the core's names and values.
     pub fn words(&self) -> impl Iterator<Item = (&'static str, &[u8])> {
-        let given = CoordinationOption::ALL.into_iter();
-        given.filter_map(|option| Some((option.name(), self.get(option)?)))
+        let given = self.values.iter();
+        given.map(|(option, value)| (option.name(), &**value))
     }
 
     /// Returns the options with those of `other` for the absent ones.
     pub fn or<'s>(&'s self, other: &'s Coordination) -> Coordination<'s> {
         let mut all = Coordination::default();
-        for option in CoordinationOption::ALL {
-            if let Some(value) = self.get(option).or(other.get(option)) {
-                all.set(option, value);
-            }
+        for (option, value) in other.values.iter().chain(&self.values) {
+            all.set(*option, &**value);
         }
         all
     }
@@ -301,8 +310,7 @@ impl<'t> Coordination<'t> {
     pub fn unmet(&self) -> Option<(CoordinationOption, Need)> {
         let has_key = self.get(CoordinationOption::Key).is_some();
         let dup = self.get(CoordinationOption::Dup);
-        let given = CoordinationOption::ALL.into_iter();
-        let given = given.filter(|option| self.get(*option).is_some());
+        let given = self.values.iter().map(|(option, _)| *option);
         let mut needs = given.filter_map(|option| Some((option, option.needs()?)));
         needs.find_map(|(option, need)| match need {
             Need::Dup(word) if dup != Some(word.as_bytes()) => Some((option, need)),
@@ -316,19 +324,16 @@ impl<'t> Coordination<'t> {
 impl Serialize for Coordination<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_map(None)?;
-        for option in CoordinationOption::ALL {
-            let Some(value) = self.get(option) else {
-                continue;
-            };
+        for (option, value) in &self.values {
             let name = option.name();
             match option {
-                CoordinationOption::Hold => fields.serialize_entry(name, &(value == b"1"))?,
+                CoordinationOption::Hold => fields.serialize_entry(name, &(&**value == b"1"))?,
                 CoordinationOption::Throttles
                 | CoordinationOption::Ttl
                 | CoordinationOption::Score => {
                     fields.serialize_entry(name, &Json::read(value))?;
                 }
-                _ => fields.serialize_entry(name, &Name::from(value))?,
+                _ => fields.serialize_entry(name, &Name::from(&**value))?,
             }
         }
         fields.end()

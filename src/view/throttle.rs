@@ -129,7 +129,8 @@ mod tests {
             api       10                3        0  –
             closed    none may run      0        0  –
             open\x1b  no limit          7    1,200  in 1m 30s
-        "#]].assert_eq(&throttles.text(&Page::terminal(80)));
+        "#]]
+        .assert_eq(&throttles.text(&Page::terminal(80)));
     }
 
     #[test]
@@ -159,6 +160,7 @@ mod tests {
                       b    mail, throttled
                       c    missing
                       … 1 more
-        "#]].assert_eq(&full.text(&Page::terminal(80)));
+        "#]]
+        .assert_eq(&full.text(&Page::terminal(80)));
     }
 }
