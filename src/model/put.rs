@@ -16,9 +16,9 @@ pub(crate) struct Put {
     pub state: Option<Name>,
     /// False for a job that existed and was not changed.
     pub created: bool,
-    /// With a key: whether the put made a job; else it went into another job, or was left out for one.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub new: Option<bool>,
+    /// Whether the put made a job. False if it went into a job that waits, was left out for one, or if
+    /// the job existed.
+    pub new: bool,
     /// The job before it in its lane.
     #[serde(
         flatten,
@@ -39,9 +39,8 @@ impl Put {
         Field::bool("created", "false if the job existed and was not changed"),
         Field::bool(
             "new",
-            "with a key: false if another job took the put, by `--merge`, `--unique` or `--dup`",
-        )
-        .optional(),
+            "false if the job existed, or another one took the put: `--merge`, `--unique`, `--dup`",
+        ),
         Field::name("queued_behind", "the job before it in its lane").optional(),
         Field::bool("dry_run", "true if nothing was changed").optional(),
     ];

@@ -482,7 +482,7 @@ mod tests {
                 queue: None,
                 state: None,
                 created: true,
-                new: Some(true),
+                new: true,
                 queued_behind: Some(name.clone()),
                 dry_run: true,
             },

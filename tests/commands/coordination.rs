@@ -5,6 +5,8 @@ use expect_test::expect;
 use serde_json::Value;
 
 use crate::support::redis::Redis;
+use crate::support::terminal;
+use crate::support::text::words;
 
 fn job(redis: &Redis, jid: &str) -> Value {
     redis.at(99).run(&format!("get {jid} -o json")).json()
@@ -280,6 +282,7 @@ fn options_that_make_no_sense_together_are_refused() {
             .exits(2)
             .shows(expected);
     }
+    redis.at(10).run("put q K --merge --dry-run").exits(2);
     let long = "k".repeat(513);
     redis
         .at(10)
@@ -554,4 +557,41 @@ fn an_import_restores_lanes_throttles_and_payloads() {
         .ok();
     assert_eq!(job(&renamed, "b")["key"], "shop/k");
     assert_eq!(job(&renamed, "c")["key"], "/all");
+}
+
+#[test]
+fn a_terminal_tells_what_happened_to_a_put() {
+    let redis = Redis::start();
+    let on_terminal = |now: u32, line: &str| {
+        let mut command = redis.at(now).command();
+        command.args(words(line)).env("TERM", "xterm");
+        terminal::run(command, 100).stdout()
+    };
+    redis.at(9).run("put q K --jid z").ok();
+    let shown: String = [
+        (10, "put q K --jid a --key k --merge"),
+        (11, "put q K 1 --jid b --key k --merge"),
+        (12, "put q K 2 --jid c --key k --unique"),
+        (13, "put q K 3 --jid d --key k --dup replace"),
+        (14, "put q K 4 --jid e --key k"),
+        (15, "put q K 5 --jid f --throttle api=-1"),
+    ]
+    .map(|(now, line)| on_terminal(now, line))
+    .concat();
+    expect![[""]].assert_eq(&shown);
+}
+
+#[test]
+fn a_put_waits_for_the_job_that_took_it() {
+    let redis = Redis::start();
+    redis.at(10).run("put q K --jid a --key k").ok();
+    let waiting = redis.qless().start("put q K --key k --unique --wait=30s");
+    redis.qless().run("pop q --worker w").ok();
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while redis.subscribers() == 0 {
+        assert!(std::time::Instant::now() < deadline);
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    redis.qless().run("complete a --worker w").ok();
+    assert_eq!(waiting.end().ok(), "a");
 }

@@ -85,6 +85,18 @@ fn defaults_apply_to_puts_that_give_nothing() {
     assert_eq!(job["retries"], 7);
     assert_eq!(job["backoff"], "exp:30");
     assert_eq!(job["payloads"][1]["data"]["v"], 2);
+    // The defaults have the key that the score needs.
+    let third = [
+        "put",
+        "orders",
+        "Sync",
+        r#"{"customer":7,"v":3}"#,
+        "--score",
+        "1",
+    ];
+    assert_eq!(redis.at(14).args(third).ok(), jid);
+    let job = redis.at(15).run(&format!("get {jid} -o json")).json();
+    assert_eq!(job["payloads"][0]["data"]["v"], 3);
 }
 
 #[test]

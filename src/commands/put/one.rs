@@ -9,7 +9,6 @@ use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::input::source::InputSource;
 use crate::model::bulk::Code;
-use crate::model::coordination::CoordinationOption;
 use crate::model::put::Put as Shown;
 use crate::name::Name;
 use crate::session::Session;
@@ -128,16 +127,13 @@ fn show_placed(
     now: Moment,
 ) -> Result<Exit, Error> {
     let took = placed.jid.filter(|jid| **jid != job.jid);
-    let is_keyed = took.is_some()
-        || placed.behind.is_some()
-        || job.coordination.get(CoordinationOption::Key).is_some();
     let Some(took) = took else {
         let shown = Shown {
             jid: job.jid.clone(),
             queue: Some(job.queue.clone()),
             state: placed.state.cloned(),
             created: true,
-            new: is_keyed.then_some(true),
+            new: true,
             queued_behind: placed.behind.cloned(),
             dry_run: false,
         };
@@ -149,7 +145,6 @@ fn show_placed(
         jid: took.clone(),
         queue: found.as_ref().and_then(|job| job.queue.clone()),
         state: found.as_ref().map(|job| job.state.clone()),
-        new: Some(false),
         queued_behind: placed.behind.cloned(),
         ..Shown::default()
     };
@@ -197,6 +192,15 @@ fn show(session: &mut Session, shown: Shown, taken: Option<&Name>) -> Result<Exi
 /// Reports what would be done, as far as it can be known without doing it.
 fn rehearse(args: &Args, job: &Put, now: Moment, session: &mut Session) -> Result<Exit, Error> {
     let core = session.core()?;
+    if let Err(unmet) = coordination::check(&job.coordination) {
+        // The queue may have defaults for the rest.
+        let defaults = [job.queue.as_bytes(), b"-defaults"].concat();
+        let options = core.config(now)?;
+        let mut set = options.iter().filter(|option| option.set);
+        if !set.any(|option| option.key.as_bytes() == defaults) {
+            return Err(unmet);
+        }
+    }
     let found = core.snapshots(now, std::slice::from_ref(&job.jid))?;
     let others = core.snapshots(now, &job.depends)?;
     let known = found.into_iter().flatten().next();
@@ -230,6 +234,7 @@ fn rehearse(args: &Args, job: &Put, now: Moment, session: &mut Session) -> Resul
         queue: Some(job.queue.clone()),
         state: Some(state.into()),
         created: true,
+        new: true,
         dry_run: true,
         ..Shown::default()
     })?;

@@ -56,6 +56,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         queue: Some(job.queue.clone()),
         state: Some("waiting".into()),
         created: true,
+        new: true,
         dry_run: args.dry.dry_run,
         ..Shown::default()
     };
