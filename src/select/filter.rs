@@ -160,6 +160,10 @@ impl<'a> Filter<'a> {
         if self.selector.tracked {
             add("tracked");
         }
+        if self.selector.retrying {
+            add("retries");
+            add("remaining");
+        }
         names.join(",").into()
     }
 
@@ -178,6 +182,7 @@ impl<'a> Filter<'a> {
             && self.has_key(job.key.as_ref())
             && self.has_throttle(&job.throttles)
             && (!selector.tracked || job.tracked)
+            && (!selector.retrying || job.has_used_retry())
             && selector
                 .older_than
                 .is_none_or(|than| age.is_some_and(|age| age >= than.as_secs_f64()))

@@ -16,6 +16,7 @@ use crate::model::explain::{Explanation, Explanations};
 use crate::model::failure::FailureGroup;
 use crate::model::field::{Field, Type};
 use crate::model::job::{Counts, Dependencies, Job};
+use crate::model::lag::Lag;
 use crate::model::length::Length;
 use crate::model::list::{Jobs, List};
 use crate::model::local::Status;
@@ -32,7 +33,7 @@ use crate::model::work_event::WorkEvent;
 use crate::model::worker::{Worker, WorkerJobs};
 
 /// All documents, by kind.
-pub(crate) const DOCUMENTS: [Document; 34] = [
+pub(crate) const DOCUMENTS: [Document; 35] = [
     BulkReport::DOCUMENT,
     Check::DOCUMENT,
     Complete::DOCUMENT,
@@ -49,6 +50,7 @@ pub(crate) const DOCUMENTS: [Document; 34] = [
     FailureGroup::LIST,
     Job::DOCUMENT,
     Jobs::DOCUMENT,
+    Lag::LIST,
     Length::DOCUMENT,
     Status::DOCUMENT,
     Lock::DOCUMENT,
@@ -467,6 +469,13 @@ mod tests {
                 dependencies: neighbor(),
                 dependents: neighbor(),
             },
+        );
+        compare(
+            &mut kinds,
+            &List::whole(vec![Lag {
+                queue: name.clone(),
+                lag_s: Seconds(1.5),
+            }]),
         );
         compare(
             &mut kinds,
