@@ -578,7 +578,21 @@ fn a_terminal_tells_what_happened_to_a_put() {
     ]
     .map(|(now, line)| on_terminal(now, line))
     .concat();
-    expect![[""]].assert_eq(&shown);
+    expect![[r#"
+        a
+        put a in q, waiting
+        a
+        merged into a in q, waiting
+        a
+        skipped: a is in q, waiting
+        a
+        replaced a in q, waiting
+        e
+        put e in q, depends, behind a
+        set the maximum of throttle api to -1
+        f
+        put f in q, throttled
+    "#]].assert_eq(&shown);
 }
 
 #[test]
