@@ -592,7 +592,8 @@ fn a_terminal_tells_what_happened_to_a_put() {
         set the maximum of throttle api to -1
         f
         put f in q, throttled
-    "#]].assert_eq(&shown);
+    "#]]
+    .assert_eq(&shown);
 }
 
 #[test]
