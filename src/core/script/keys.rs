@@ -361,12 +361,12 @@ mod tests {
             ("throttle", keys.throttle.clone().into_bytes()),
             ("pending", keys.pending.clone().into_bytes()),
         ];
-        // Channels are no keys, and the legacy keys of qmore have no prefix. Only Lua reads those, and these:
+        // Channels are no keys, the legacy keys of qmore have no prefix, and no plain read needs the others.
         let only_lua = ["payloads", "throttled", "lane", "window", "fence"];
-        let is_key = |name: &str| {
+        let is_made = |name: &str| {
             !name.starts_with("on_") && !name.starts_with("legacy_") && !only_lua.contains(&name)
         };
-        for (name, key) in join::keys().filter(|(name, _)| is_key(name)) {
+        for (name, key) in join::keys().filter(|(name, _)| is_made(name)) {
             let made = made.iter().find(|(known, _)| *known == name);
             let made = made.map(|(_, key)| key.as_slice());
             assert_eq!(made, Some(key.as_bytes()), "{name}");
