@@ -121,7 +121,7 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old, x, 
   if lane ~= home then store('key', lane, home) end
   store('dup', merges and 'merge')
   store('rescore', merges and (x.rescore or d.rescore))
-  store('hold', hold and '1', hold == false or not lane)
+  store('hold', hold and lane and '1', hold == false or not lane)
   store('backoff', backoff and backoff ~= '' and backoff, backoff == '')
   if list then
     store('throttles', list[1] and encode(list) or '[]')
