@@ -136,6 +136,13 @@ mod commands {
     mod workers;
 }
 
+mod extensions {
+    mod histories;
+    mod invariants;
+    mod ledger;
+    mod steps;
+}
+
 mod recovery {
     mod asked;
     mod examples;
