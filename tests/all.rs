@@ -137,9 +137,12 @@ mod commands {
 }
 
 mod extensions {
+    mod examples;
     mod histories;
     mod invariants;
     mod ledger;
+    mod locket;
+    mod lowkiq;
     mod steps;
 }
 
