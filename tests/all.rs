@@ -55,7 +55,7 @@ mod check {
 mod core {
     mod batches;
     mod config;
-    mod cost;
+    pub mod cost;
     mod dependencies;
     pub mod errors;
     mod failures;
@@ -137,12 +137,14 @@ mod commands {
 }
 
 mod extensions {
+    mod core_rules;
     mod examples;
     mod histories;
     mod invariants;
     mod ledger;
     mod locket;
     mod lowkiq;
+    mod reqless;
     mod steps;
 }
 

@@ -95,7 +95,7 @@ fn l6_after_a_killed_worker_the_same_job_starts_first() {
     site.config("grace-period", "1");
     site.config("q-defaults", r#"{"lock":"*"}"#);
     site.put("q", "a", "{}");
-    let mut killed = site.start("q", "echo $QLESS_JID >> $D/ran; sleep 30");
+    let killed = site.start("q", "echo $QLESS_JID >> $D/ran; sleep 30");
     site.until_lines("ran", 1);
     site.put("q", "b", "{}");
     killed.signal(Signal::KILL);
