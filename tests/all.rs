@@ -139,6 +139,7 @@ mod commands {
 mod extensions {
     mod core_rules;
     mod examples;
+    mod foreign;
     mod histories;
     mod invariants;
     mod ledger;

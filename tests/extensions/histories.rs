@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
 
+use super::foreign::{self, FOREIGN};
 use super::ledger::Ledger;
 use super::steps::{Profile, Steps};
 use crate::check::invariants::Excuses as CoreExcuses;
@@ -22,13 +23,17 @@ fn numbers(most: usize) -> impl Strategy<Value = Vec<u64>> {
     prop::collection::vec(any::<u64>().no_shrink(), 2..most)
 }
 
-fn run(cases: u32, most: usize, profile: Profile) {
-    let cases = match random::soaking() {
+/// The number of histories to play.
+fn histories(cases: u32) -> u32 {
+    match random::soaking() {
         true => (f64::from(cases) * SOAK) as u32,
         false => cases,
-    };
+    }
+}
+
+fn run(cases: u32, most: usize, profile: Profile) {
     let mut core = Core::new();
-    random::property(cases, numbers(most), |numbers| {
+    random::property(histories(cases), numbers(most), |numbers| {
         play(&mut core, &numbers, profile).map_err(TestCaseError::fail)
     });
 }
@@ -89,4 +94,13 @@ fn c3_random_histories_of_merging_puts_keep_the_invariants() {
 #[test]
 fn c3_random_histories_of_lanes_keep_the_invariants() {
     run(300, 40, Profile::Lanes);
+}
+
+#[test]
+fn c3_random_histories_with_a_foreign_script_keep_lanes_exclusive() {
+    let mut core = Core::new();
+    let mut old = core.beside(FOREIGN);
+    random::property(histories(400), numbers(40), |numbers| {
+        foreign::play(&mut core, &mut old, &numbers).map_err(TestCaseError::fail)
+    });
 }
