@@ -218,7 +218,12 @@ fn l12_a_heartbeat_not_below_the_lock_is_refused() {
     site.qless().run("config set q-heartbeat 35 --yes").exits(0);
     site.qless()
         .run("work q --heartbeat 35s -- true")
-        .shows(expect![[r#""#]]);
+        .shows(expect![[r#"
+            --- stderr
+            error: `--heartbeat 35s` is too long: a lock of queue `q` lasts 35s
+            hint: without `--heartbeat`, a lock is extended three times before it expires
+            --- exit 2
+        "#]]);
 }
 
 #[test]
