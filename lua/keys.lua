@@ -7,6 +7,7 @@ local Keys = {
   history = '-history',
   dependencies = '-dependencies',
   dependents = '-dependents',
+  payloads = '-payloads',
   -- a recurring template
   recurring = 'ql:r:',
   -- one queue: `queue .. name .. part`
@@ -16,6 +17,7 @@ local Keys = {
   scheduled = '-scheduled',
   depends = '-depends',
   recur = '-recur',
+  throttled = '-throttled',
   -- names of queues, and pauses
   queues = 'ql:queues',
   paused = 'ql:paused_queues',
@@ -38,6 +40,13 @@ local Keys = {
   wait = 'ql:s:wait:',
   run = 'ql:s:run:',
   stats = 'ql:s:stats:',
+  -- a throttle: its hash; `throttle .. id .. locks`; `throttle .. id .. pending`
+  throttle = 'ql:th:',
+  pending = '-pending',
+  -- the jobs of a lane, its uniqueness window, and the last fencing token
+  lane = 'ql:k:',
+  window = 'ql:u:',
+  fence = 'ql:fence',
   -- settings
   config = 'ql:config',
   -- keys that repairs set aside
@@ -52,6 +61,7 @@ local Keys = {
   on_canceled = 'ql:canceled',
   on_track = 'ql:track',
   on_untrack = 'ql:untrack',
+  on_ext = 'ql:ext',
   -- the prefix of all keys
   prefix = 'ql:',
 }

@@ -3,7 +3,7 @@
 -- Returns: the given jids
 -- Refuses: all, if a job that is not given depends on one of them
 -- Publishes: `canceled` to the log and to the holder, for each job; the jid to `canceled` if tracked
-return function(argv)
+return function(argv, now)
   local call = redis.call
   local jids, count = {}, #argv - 2
   for i = 1, count do jids[i] = argv[i + 2] end
@@ -26,12 +26,13 @@ return function(argv)
       for k = 1, #dependents do
         local name = dependents[k]
         local key = Keys.job .. name
-        if not named[name] and call('exists', key) == 1 and call('sismember', key .. Keys.dependencies, jid) == 1 then
+        if not named[name] and call('exists', key) == 1 and call('sismember', key .. Keys.dependencies, jid) == 1
+          and not need('lane/precedes')(jid, name) then
           error('Cancel(): ' .. jid .. ' is a dependency of ' .. name .. ' but is not mentioned to be canceled')
         end
       end
     end
   end
-  need('job/delete')(jids, related, tracked)
+  need('job/delete')(now, jids, related, tracked)
   return jids
-end, true
+end

@@ -1,9 +1,11 @@
 -- Completes a running job, for good or on to the next queue.
--- Takes: jid worker queue data [next q] [delay s] [depends json]
+-- Takes: jid worker queue data [next q] [delay s] [depends json]; with next, also [throttles json] [lock text]
+--   [key text] [hold 0|1] [backoff policy]
 -- Returns: the new state
 -- Refuses: a job that is not running, or is held by another worker or in another queue
 -- Publishes: the jid to `completed` if tracked; `completed` or `advanced` to the log
-local Job = Fields('worker', 'state', 'queue', 'priority', 'retries', 'time', 'history', 'grace', 'scheduled')
+local Job = Fields('worker', 'state', 'queue', 'priority', 'retries', 'time', 'history', 'grace', 'scheduled',
+  'key', 'throttles', 'dup')
 local Config = Fields('max-job-history', 'jobs-history', 'jobs-history-count')
 
 -- `known`: the settings, from a caller in Lua, for whom empty data keeps the data of the job.
@@ -17,8 +19,8 @@ return function(argv, now, t, seconds, known)
   if not data or not kept and cjson.decode(data) == false then
     error('Complete(): Arg "data" missing or not JSON: ' .. tostring(data))
   end
-  local following, delay, names, given = nil, 0, nil, nil
-  if argv[7] then following, delay, names, given = need('ending/complete_options')(argv, 7, #argv) end
+  local following, delay, names, given, x = nil, 0, nil, nil, nil
+  if argv[7] then following, delay, names, given, x = need('ending/complete_options')(argv, 7, #argv) end
 
   local key = Keys.job .. jid
   local job = call('hmget', key, unpack(Job))
@@ -34,6 +36,11 @@ return function(argv, now, t, seconds, known)
   end
   if names == false then error('Complete(): Arg "depends" not JSON: ' .. given.depends) end
   local pending = names and names[1] and need('dependency/pending_dependencies')(jid, names)
+  local lane, throttles, finish = job[Job.key], job[Job.throttles], nil
+  if lane or throttles or x then
+    finish = need('ending/finish')(now, jid, queue, following, lane, throttles, job[Job.dup], x)
+    if x then pending = finish.join(pending) end
+  end
 
   if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
   -- One command for the usual case: the job is not tracked and has no dependents.
@@ -93,6 +100,7 @@ return function(argv, now, t, seconds, known)
       call('zadd', base .. Keys.work, priority - now / 10000000000, jid)
     end
     if job[Job.scheduled] and not (state == 'depends' and due) then call('hdel', key, 'scheduled') end
+    if finish then finish.run(data) end
     return state
   end
 
@@ -107,6 +115,7 @@ return function(argv, now, t, seconds, known)
   if job[Job.scheduled] then call('hdel', key, 'scheduled') end
   call('zadd', Keys.completed, t, jid)
   if dependents and dependents[1] then need('dependency/release_dependents')(now, jid, dependents) end
+  if finish then finish.run(data) end
   local forget = need('job/forget_complete')
   if known then
     -- An old job that cannot be deleted does not concern the caller.

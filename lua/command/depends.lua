@@ -1,8 +1,8 @@
 -- Adds or removes dependencies of a job in state `depends`. Without dependencies left, the job is released.
 -- Takes: jid on jid ... | jid off jid ... | jid off all
 -- Returns: 1
--- Refuses: a job in another state
-local Job = Fields('state', 'queue', 'priority', 'scheduled')
+-- Refuses: a job in another state, the removal of the job before it in its lane
+local Job = Fields('state', 'queue', 'priority', 'scheduled', 'key')
 
 return function(argv, now)
   local call = redis.call
@@ -17,11 +17,18 @@ return function(argv, now)
   if verb == 'on' then
     need('dependency/link')(jid, need('dependency/pending_dependencies')(jid, need('value/args_from')(argv, 5)))
   elseif verb == 'off' then
-    local unlink = need('dependency/unlink')
+    local unlink, precedes = need('dependency/unlink'), job[Job.key] and need('lane/precedes')
     if argv[5] == 'all' then
       local names = call('smembers', key .. Keys.dependencies)
-      for i = 1, #names do unlink(jid, names[i]) end
+      for i = 1, #names do
+        if not (precedes and precedes(names[i], jid)) then unlink(jid, names[i]) end
+      end
     else
+      for i = 5, precedes and #argv or 0 do
+        if precedes(argv[i], jid) then
+          error('Depends(): ' .. argv[i] .. ' precedes ' .. jid .. ' in lane ' .. job[Job.key])
+        end
+      end
       for i = 5, #argv do unlink(jid, argv[i]) end
     end
     if argv[5] and call('exists', key .. Keys.dependencies) == 0 then

@@ -3,9 +3,9 @@
 -- Returns: the jid
 -- Refuses: a job that is not running or is held by another worker
 -- Publishes: `failed` to the log; the jid to `failed` if tracked
-local Job = Fields('state', 'worker', 'queue', 'history', 'grace')
+local Job = Fields('state', 'worker', 'queue', 'history', 'grace', 'key', 'throttles')
 
-return function(argv, now, _, seconds)
+return function(argv, now, t, seconds)
   local call = redis.call
   local jid, worker, group, message, data = argv[3], argv[4], argv[5], argv[6], argv[7]
   if not jid then error('Job(): no jid provided') end
@@ -49,5 +49,8 @@ return function(argv, now, _, seconds)
   end
   if job[Job.grace] then call('hdel', key, 'grace') end
   need('failure/enter')(now, jid, group, queue)
+  if job[Job.key] or job[Job.throttles] then
+    need('ending/extended')(now, t, seconds, jid, 'fail', queue, job[Job.key], job[Job.throttles])
+  end
   return jid
 end

@@ -78,7 +78,7 @@ return function(argv, now)
   while order[position] and #order <= most do
     local jid = order[position]
     if going[jid] then
-      below[jid] = dependents_of(jid)
+      below[jid] = dependents_of(jid, true)
       if mode == 'release' then test_release(jid) end
       if mode == 'cancel' then add_dependents(jid) end
     end
@@ -145,6 +145,6 @@ return function(argv, now)
   if mode == 'release' then
     for i = 1, #deleted do release(deleted[i]) end
   end
-  if deleted[1] then need('job/delete')(deleted, true, call('exists', Keys.tracked) == 1, jobs) end
+  if deleted[1] then need('job/delete')(now, deleted, true, call('exists', Keys.tracked) == 1, jobs) end
   return reply
 end

@@ -2,11 +2,14 @@
 -- Takes: policy, then per job: the number of its words, queue jid klass data delay [key value ...]
 -- Returns: per job outcome, mark and details: `done` (state, dependencies that are complete or missing),
 --   `exists` (time of its first entry and of its newest put), `missing_dependency` (which), `cycle` (its
---   jids), `invalid` (why)
+--   jids), `invalid` (why). With `lanes` in the policy, `done` has after the state the jid that took the job and
+--   that of the job before it in its lane, or ''; if another job took it, the state is `merged`, `skipped` or
+--   `replaced`
 -- Refuses: wrong words, more than 500 jobs
 -- Publishes: as put
 return function(argv, now, t, seconds)
-  local policy = need('value/object_arg')('policy', argv[3], {replace = 'boolean', missing = 'string', me = 'string'})
+  local policy = need('value/object_arg')('policy', argv[3],
+    {replace = 'boolean', missing = 'string', me = 'string', lanes = 'boolean'})
   local missing_policy = policy.missing or 'refuse'
   if missing_policy ~= 'refuse' and missing_policy ~= 'allow' then
     error('Guard(): missing must be "refuse" or "allow"')
@@ -28,7 +31,7 @@ return function(argv, now, t, seconds)
   local key_fault = need('value/key_fault')(progress)
   local queue_of, put_new, flush = need('job/put_new')(now, t, seconds, key_fault, progress)
   -- One command for the usual case: all jobs are new. A key that may not be read counts as existing.
-  local keys, seen, put = {}, {}, nil
+  local keys, seen, put, settings = {}, {}, nil, need('option/settings')(jobs)
   for i = 1, #jobs do
     local key = Keys.job .. jobs[i].jid
     keys[2 * i - 1], keys[2 * i] = key, key .. Keys.dependencies
@@ -38,18 +41,18 @@ return function(argv, now, t, seconds)
     local job = jobs[i]
     local jid, queue = job.jid, queue_of(job.queue)
     local state, bad
-    if job.plain and not job.invalid and not queue.bad and not seen[jid]
+    if job.plain and not settings[job.queue][1] and not job.invalid and not queue.bad and not seen[jid]
       and (none_exists or redis.pcall('exists', keys[2 * i - 1], keys[2 * i]) == 0) then
       state, bad = put_new(queue, job)
     end
     if state then
       progress.wrote = true
-      reply[i] = {'done', '', state}
+      reply[i] = policy.lanes and {'done', '', state, jid, ''} or {'done', '', state}
     elseif bad then
       reply[i] = {'invalid', '', bad}
     else
       if seen[jid] then flush() end
-      put = put or need('job/put_guarded')(now, t, seconds, policy, key_fault, progress)
+      put = put or need('job/put_guarded')(now, t, seconds, policy, key_fault, progress, settings)
       reply[i] = put(job)
     end
     seen[jid] = true

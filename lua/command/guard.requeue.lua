@@ -5,24 +5,9 @@
 -- Refuses: wrong words, more than 500 jobs
 -- Publishes: as put
 local Job = Fields('jid', 'state', 'queue', 'worker', 'priority', 'retries', 'remaining', 'failure',
-  'history', 'grace', 'scheduled')
+  'history', 'grace', 'scheduled', 'key', 'throttles')
 
 local call = redis.call
-
--- Returns the queue of the newest put of a job without a queue, nil if it is unknown.
-local function last_queue(jid)
-  local history = redis.pcall('lrange', Keys.job .. jid .. Keys.history, 0, -1)
-  if history.err then return nil end
-  for i = #history, 1, -1 do
-    if string.find(history[i], '"put"', 1, true) then
-      local ok, entry = pcall(cjson.decode, history[i])
-      if ok and type(entry) == 'table' and entry[2] == 'put' and type(entry[3]) == 'table'
-        and type(entry[3].q) == 'string' then
-        return entry[3].q
-      end
-    end
-  end
-end
 
 return function(argv, now, t, seconds)
   local options = need('value/object_arg')('options', argv[3],
@@ -32,7 +17,7 @@ return function(argv, now, t, seconds)
     states = {}
     for _, state in pairs(from) do
       if state ~= 'waiting' and state ~= 'running' and state ~= 'stalled' and state ~= 'scheduled'
-        and state ~= 'depends' and state ~= 'failed' and state ~= 'complete' then
+        and state ~= 'depends' and state ~= 'throttled' and state ~= 'failed' and state ~= 'complete' then
         error('Guard(): unknown state in from: ' .. tostring(state))
       end
       states[state] = true
@@ -76,7 +61,7 @@ return function(argv, now, t, seconds)
         reply[i] = outcome('state_changed', present)
       else
         local queue = options.to or home
-        if not options.to and state == 'complete' then queue = last_queue(jid) end
+        if not options.to and state == 'complete' then queue = need('history/last_queue')(jid) end
         local invalid
         if not queue then
           invalid = 'no queue known'
@@ -117,6 +102,9 @@ return function(argv, now, t, seconds)
           local priority = options.priority or number(job[Job.priority]) or 0
           local retries = number(job[Job.retries]) or 5
           local remaining = options.keep and number(job[Job.remaining]) or retries
+          local lane, throttles = job[Job.key], job[Job.throttles]
+          if throttles then need('throttle/leave')(jid, state, home or '', throttles) end
+          if lane then need('lane/rejoin')(now, lane, jid) end
           local placed = due and 'scheduled' or 'waiting'
           if call('exists', key .. Keys.dependencies) == 1 then placed = 'depends' end
           call('hmset', key, 'state', placed, 'worker', '', 'expires', '0', 'queue', queue, 'priority', priority,

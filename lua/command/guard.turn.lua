@@ -24,6 +24,7 @@ return function(argv, now, t, seconds)
     counts[#counts + 1] = whole(argv[i])
     fields[#fields + 1] = argv[i - 1] .. '-heartbeat'
     fields[#fields + 1] = argv[i - 1] .. '-max-concurrency'
+    fields[#fields + 1] = argv[i - 1] .. '-defaults'
   end
   local config = redis.pcall('hmget', Keys.config, unpack(fields))
   local rows = need('ending/end_jobs')(now, t, seconds, worker, argv, 6 + words, config[1], config[2], config[3])
@@ -35,7 +36,7 @@ return function(argv, now, t, seconds)
     local reply, taken = '{}', 0
     local count = math.min(left, counts[i])
     if count > 0 then
-      known[1], known[3] = config[4 + 2 * i], config[5 + 2 * i]
+      known[1], known[3], known[6] = config[3 + 3 * i], config[4 + 3 * i], config[5 + 3 * i]
       local ok
       ok, reply, taken = pcall(pop, {'pop', t, argv[4 + 2 * i], worker, count}, now, t, seconds, known)
       if not ok then

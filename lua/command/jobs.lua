@@ -1,5 +1,5 @@
 -- Returns a page of jids as a native array. `scheduled` first promotes jobs that are due.
--- Takes: complete [offset [count]] | running|stalled|scheduled|depends|recurring queue [offset [count]]
+-- Takes: complete [offset [count]] | running|stalled|scheduled|depends|throttled|recurring queue [offset [count]]
 -- Refuses: unknown states, an offset or count that is not a number
 return function(argv, now, t)
   local call = redis.call
@@ -21,6 +21,8 @@ return function(argv, now, t)
     return call('zrangebyscore', base .. Keys.locks, '-inf', t, 'LIMIT', from, most)
   elseif state == 'depends' then
     return call('zrange', base .. Keys.depends, from, from + most - 1)
+  elseif state == 'throttled' then
+    return call('zrange', base .. Keys.throttled, from, from + most - 1)
   elseif state == 'recurring' then
     return call('zrangebyscore', base .. Keys.recur, 0, '+inf', 'LIMIT', from, most)
   elseif state == 'scheduled' then

@@ -8,7 +8,8 @@ return function(argv, now)
   if not what then error('Look(): "brief", "full" or names missing') end
   if #argv - 3 > 500 then error('Look(): more than 500 jids') end
   local wanted, fields, known = nil, {'jid', 'state', 'queue'}, {}
-  for name in string.gmatch('shown since mark tracked due lock dependencies dependents history', '%a+') do
+  local facts = 'shown since mark tracked due lock dependencies dependents history payloads slots'
+  for name in string.gmatch(facts, '%a+') do
     known[name] = true
   end
   if what ~= 'brief' and what ~= 'full' then
@@ -84,6 +85,11 @@ return function(argv, now)
         local history = pcall('lrange', key .. Keys.history, 0, -1)
         add('history', history.err and {} or history)
       end
+      if what == 'full' and job.dup == 'merge' or wanted and wanted.payloads then
+        local payloads = pcall('zrange', key .. Keys.payloads, 0, -1, 'WITHSCORES')
+        add('payloads', payloads[1] and payloads)
+      end
+      if wanted and wanted.slots then add('slots', need('throttle/slots')(jid)) end
       reply[i - 3] = row
     end
   end

@@ -43,6 +43,7 @@ return function(argv, now, t)
       'waiting', '' .. call('zcard', base .. Keys.work) - taken + due,
       'scheduled', '' .. call('zcard', base .. Keys.scheduled) - due,
       'depends', '' .. call('zcard', base .. Keys.depends),
+      'throttled', '' .. call('zcard', base .. Keys.throttled),
       'recurring', '' .. call('zcard', base .. Keys.recur),
       'paused', paused and '1' or '0',
       'since', stored('since'),

@@ -24,6 +24,7 @@ return function(argv)
       call('zadd', work, 'XX', priority, jid)
     end
   end
+  if job[Job.state] == 'throttled' then need('throttle/reorder')(jid, job[Job.queue], job[Job.priority], priority) end
   call('hset', key, 'priority', priority)
   return priority
 end, true

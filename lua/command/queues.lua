@@ -5,12 +5,14 @@ local call = redis.call
 local function counts(now, t, queue, paused)
   local base = Keys.queue .. queue
   local stalled = call('zcount', base .. Keys.locks, 0, t)
+  local held = call('zcard', base .. Keys.throttled)
   local due = call('zrangebyscore', base .. Keys.scheduled, 0, t)
   if due[1] then need('queue/promote')(now, queue, due) end
   return '{"name":' .. cjson.encode(queue) .. ',"waiting":' .. call('zcard', base .. Keys.work) .. ',"stalled":' ..
     stalled .. ',"running":' .. call('zcard', base .. Keys.locks) - stalled .. ',"scheduled":' ..
     call('zcard', base .. Keys.scheduled) .. ',"depends":' .. call('zcard', base .. Keys.depends) ..
-    ',"recurring":' .. call('zcard', base .. Keys.recur) .. ',"paused":' .. (paused and 'true' or 'false') .. '}'
+    ',"recurring":' .. call('zcard', base .. Keys.recur) .. ',"paused":' .. (paused and 'true' or 'false') ..
+    (held > 0 and ',"throttled":' .. held .. '}' or '}')
 end
 
 return function(argv, now, t)

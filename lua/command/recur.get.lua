@@ -2,7 +2,7 @@
 -- Takes: jid
 -- Refuses: a missing jid
 local Template = Fields('jid', 'klass', 'queue', 'priority', 'interval', 'retries', 'count', 'data', 'tags',
-  'backlog')
+  'backlog', 'opts')
 
 return function(argv)
   local jid = argv[3]
@@ -25,5 +25,6 @@ return function(argv)
     data = r[Template.data],
     tags = need('job/tags')(r[Template.tags]),
     backlog = number(r[Template.backlog]),
+    opts = r[Template.opts] and r[Template.opts] ~= '{}' and need('recurring/opts')(r[Template.opts]) or nil,
   })
 end, true

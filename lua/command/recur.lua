@@ -1,5 +1,6 @@
 -- Creates or replaces a template. Its counter of jobs is kept.
--- Takes: queue jid klass data interval seconds offset [tags json] [priority p] [retries n] [backlog n]
+-- Takes: queue jid klass data interval seconds offset [tags json] [priority p] [retries n] [backlog n], and the options
+--   of put for throttles, lanes, merging, uniqueness and back-off
 -- Returns: the jid
 -- Refuses: missing or wrong words, an interval of 0 or less
 return function(argv, now, t)
@@ -31,12 +32,14 @@ return function(argv, now, t)
   if not priority then error('Recur(): Arg "priority" not a number: ' .. given.priority) end
   if not retries then error('Recur(): Arg "retries" not a number: ' .. given.retries) end
   if not backlog then error('Recur(): Arg "backlog" not a number: ' .. given.backlog) end
+  local opts = need('option/given')(given) and need('option/stored')(given, {}, 'Recur')
   local key = Keys.recurring .. jid
-  local old = call('hmget', key, 'queue', 'count')
+  local old = call('hmget', key, 'queue', 'count', 'opts')
   if old[1] then call('zrem', Keys.queue .. old[1] .. Keys.recur, jid) end
   call('hmset', key, 'jid', jid, 'klass', klass, 'data', data, 'priority', priority, 'tags', cjson.encode(tags),
     'state', 'recur', 'queue', queue, 'type', 'interval', 'count', old[2] or 0, 'interval', interval,
     'retries', retries, 'backlog', backlog)
+  if opts then call('hset', key, 'opts', opts) elseif old[3] then call('hdel', key, 'opts') end
   call('zadd', Keys.queue .. queue .. Keys.recur, now + offset, jid)
   call('zadd', Keys.queues, 'NX', t, queue)
   return jid

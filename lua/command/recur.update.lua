@@ -1,8 +1,9 @@
 -- Changes all given fields of a template, or none. A new interval shifts the next run.
--- Takes: jid [key value ...] with the keys priority interval retries data klass queue backlog
+-- Takes: jid [key value ...] with the keys priority interval retries data klass queue backlog, and the options of
+--   put for throttles, lanes, merging, uniqueness and back-off; an empty one is removed
 -- Returns: 1
 -- Refuses: a missing template, unknown keys, wrong values
-local Template = Fields('jid', 'queue', 'interval')
+local Template = Fields('jid', 'queue', 'interval', 'opts')
 
 return function(argv, _, t)
   local call, jid = redis.call, argv[3]
@@ -11,7 +12,7 @@ return function(argv, _, t)
   local old = call('hmget', key, unpack(Template))
   if not old[Template.jid] and not old[Template.queue] then error('Recur(): No recurring job ' .. jid) end
   local number = need('value/number')
-  local write = {}
+  local write, given, changed = {}, {}, false
   for i = 4, #argv, 2 do
     local name, value = argv[i], argv[i + 1]
     if not value then error('No value provided for ' .. name) end
@@ -26,10 +27,17 @@ return function(argv, _, t)
       local n = number(value)
       if not n then error('Recur(): Arg "backlog" not a number: ' .. value) end
       value = n
+    elseif need('option/given')({[name] = value}) then
+      given[name], changed = value, true
     elseif name ~= 'klass' and name ~= 'queue' then
       error('Recur(): Unrecognized option "' .. name .. '"')
     end
-    write[#write + 1], write[#write + 2] = name, value
+    if not given[name] then write[#write + 1], write[#write + 2] = name, value end
+  end
+  if changed then
+    local ok, stored = pcall(cjson.decode, old[Template.opts] or '{}')
+    write[#write + 1] = 'opts'
+    write[#write + 1] = need('option/stored')(given, ok and type(stored) == 'table' and stored or {}, 'Recur')
   end
   local queue, interval = old[Template.queue] or '', tonumber(old[Template.interval])
   for i = 1, #write, 2 do

@@ -2,8 +2,9 @@
 -- Takes: jid queue worker [delay [group [message]]]
 -- Returns: the number of remaining tries
 -- Refuses: a job that is not running or is held by another worker
--- Publishes: the jid to `failed` if the job failed and is tracked
-local Job = Fields('state', 'worker', 'queue', 'priority', 'remaining', 'retries', 'grace')
+-- Publishes: the jid to `failed` if the job failed and is tracked; as ending/extended
+local Job = Fields('state', 'worker', 'queue', 'priority', 'remaining', 'retries', 'grace', 'key',
+  'throttles', 'backoff')
 
 return function(argv, now, t, seconds)
   local call = redis.call
@@ -26,6 +27,10 @@ return function(argv, now, t, seconds)
   local left = tonumber(job[Job.remaining]) or tonumber(job[Job.retries]) or 0
   if left - left ~= 0 then left = 0 end
   left = (left < 9e15 and math.floor(left) or need('value/whole_tries')(left)) - 1
+  if job[Job.backoff] and delay <= 0 and left >= 0 then
+    local retries = need('value/number')(job[Job.retries]) or 5
+    delay = need('option/delay')(job[Job.backoff], jid, math.floor(retries), left, now)
+  end
   local home, named = job[Job.queue] or queue, group and message
   local failure
   local function unlock()
@@ -67,5 +72,9 @@ return function(argv, now, t, seconds)
   call('zadd', Keys.queues, 'NX', t, queue)
   if job[Job.grace] then call('hdel', key, 'grace') end
   call('zrem', Keys.worker .. worker .. Keys.held, jid)
+  if job[Job.key] or job[Job.throttles] then
+    local how = left < 0 and 'exhausted' or 'retry'
+    need('ending/extended')(now, t, seconds, jid, how, queue, job[Job.key], job[Job.throttles])
+  end
   return left
 end

@@ -2,9 +2,9 @@
 -- Takes: jid ...
 -- Refuses: all, if one does not exist or is not running
 -- Publishes: `lock_lost` to the holder and to the log, for each job
-local Job = Fields('state', 'queue', 'worker', 'history', 'grace')
+local Job = Fields('state', 'queue', 'worker', 'history', 'grace', 'key', 'throttles')
 
-return function(argv, _, _, seconds)
+return function(argv, now, t, seconds)
   local call = redis.call
   local jobs = {}
   for i = 3, #argv do
@@ -33,5 +33,8 @@ return function(argv, _, _, seconds)
     if job[Job.grace] then call('hdel', key, 'grace') end
     call('zrem', Keys.worker .. worker .. Keys.held, jid)
     lock_lost(jid, worker)
+    if job[Job.key] or job[Job.throttles] then
+      need('ending/extended')(now, t, seconds, jid, 'timeout', queue, job[Job.key], job[Job.throttles])
+    end
   end
 end

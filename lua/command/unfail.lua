@@ -2,7 +2,8 @@
 -- Takes: queue group [count]
 -- Returns: how many entries were removed from the list
 -- Refuses: missing words, a count that is not an integer
-local Job = Fields('state', 'retries', 'priority', 'failure', 'queue', 'history')
+-- Publishes: as merge/vanish
+local Job = Fields('state', 'retries', 'priority', 'failure', 'queue', 'history', 'key')
 
 return function(argv, now, t, seconds)
   local call = redis.call
@@ -22,16 +23,26 @@ return function(argv, now, t, seconds)
   local prefix = '{"group":' .. cjson.encode(group) .. ','
   local entry = '[' .. seconds .. ',"put",{"q":' .. cjson.encode(queue) .. '}]'
   local work, scores, age, days, whens = {}, {}, now / 10000000000, {}, {}
+  -- A job that was buried may still wait for others. One command for the usual case: none has dependencies.
+  local related = need('dependency/any_related')(jids, 1, #jids)
   for i = 1, #jids do
     local jid = jids[i]
     local key = Keys.job .. jid
     local job = call('hmget', key, unpack(Job))
     if job[Job.state] == 'failed' then
-      if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
-      append(jid, entry, limit)
-      local retries = tonumber(job[Job.retries])
-      call('hmset', key, 'state', 'waiting', 'worker', '', 'expires', '0', 'queue', queue,
-        'remaining', retries and retries - retries == 0 and whole_tries(retries) or 5)
+      local placed = 'waiting'
+      if job[Job.key] then
+        placed = need('lane/unfail')(now, jid, job[Job.key], queue)
+      elseif related and call('exists', key .. Keys.dependencies) == 1 then
+        placed = 'depends'
+      end
+      if placed ~= 'merged' then
+        if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
+        append(jid, entry, limit)
+        local retries = tonumber(job[Job.retries])
+        call('hmset', key, 'state', placed, 'worker', '', 'expires', '0', 'queue', queue,
+          'remaining', retries and retries - retries == 0 and whole_tries(retries) or 5)
+      end
       local score = scores[job[Job.priority]]
       if not score then
         local priority = tonumber(job[Job.priority]) or 0
@@ -39,8 +50,12 @@ return function(argv, now, t, seconds)
         score = string.format('%.17g', priority - age)
         scores[job[Job.priority]] = score
       end
-      work[#work + 1] = score
-      work[#work + 1] = jid
+      if placed == 'depends' then
+        call('zadd', Keys.queue .. queue .. Keys.depends, t, jid)
+      elseif placed == 'waiting' then
+        work[#work + 1] = score
+        work[#work + 1] = jid
+      end
       -- The failure is usually of this group, and its text shows that without decoding.
       local text = job[Job.failure] or '{}'
       local at = whens[text]

@@ -1,9 +1,9 @@
 -- Returns the dependents of a job that are in state `depends` and name it.
--- Takes: jid
+-- Takes: jid; whether to leave out the job behind it in its lane
 -- Refuses: raises a missing right
 local members = need('value/members')
 
-return function(jid)
+return function(jid, apart)
   local list, found = members(Keys.job .. jid .. Keys.dependents), {}
   for i = 1, #list do
     local key = Keys.job .. list[i]
@@ -11,7 +11,9 @@ return function(jid)
     local state, edge = redis.pcall('hget', key, 'state'), redis.pcall('sismember', above, jid)
     if type(state) == 'table' then need('value/wrong_type')(state, false, 'hash', key, 'hget', key, 'state') end
     if type(edge) == 'table' then need('value/wrong_type')(edge, false, 'set', above, 'sismember', above, jid) end
-    if state == 'depends' and edge == 1 then found[#found + 1] = list[i] end
+    if state == 'depends' and edge == 1 and not (apart and need('lane/precedes')(jid, list[i])) then
+      found[#found + 1] = list[i]
+    end
   end
   return found
 end

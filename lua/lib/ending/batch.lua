@@ -2,7 +2,8 @@
 -- statistics, complete jobs, queues and failure lists.
 -- Takes: now; t; seconds; worker; the stored settings `max-job-history`, `jobs-history`, `jobs-history-count`
 -- Returns: the batch `b`. `b.queue(name)` is the record of a queue; `b.fault` tests keys as value/key_fault;
---   `b.refuse(jid)` and `b.invalid(text)` are rows of the reply; `b.flush()` writes everything
+--   `b.refuse(jid)` and `b.invalid(text)` are rows of the reply, and so is `b.single(command, …)`, which ends a job
+--   by the single command; `b.flush()` writes everything
 local call = redis.call
 
 return function(now, t, seconds, worker, limit, age, most)
@@ -56,6 +57,22 @@ return function(now, t, seconds, worker, limit, age, most)
     end
   end
 
+  -- A job with a lane, throttles or a back-off changes keys of other jobs: it ends alone, after what has been
+  -- collected.
+  function b.single(name, argv, jid, queue, first, last)
+    b.flush()
+    local words = {name, t, jid, name == 'retry' and queue or worker}
+    if name == 'retry' then words[5] = worker end
+    if name == 'complete' then words[5] = queue end
+    for i = first, last do words[#words + 1] = argv[i] end
+    if name == 'fail' and words[7] == '' then words[7] = nil end
+    local ok, reply = pcall(need(name, true), words, now, t, seconds, name == 'complete' and {limit, age, most} or nil)
+    if not ok then return b.invalid(reply) end
+    b.wrote = true
+    if name == 'fail' then return {'done', 'failed'} end
+    return {'done', name == 'complete' and reply or string.format('%.14g', reply)}
+  end
+
   function b.flush()
     if not b.wrote then return end
     local in_chunks = need('value/in_chunks')
@@ -91,6 +108,7 @@ return function(now, t, seconds, worker, limit, age, most)
       call('sadd', Keys.failures, group)
       in_chunks('lpush', Keys.group .. group, jids, 1, #jids)
     end
+    queues, names, b.held, b.groups = {}, {}, {}, {}
   end
   return b
 end

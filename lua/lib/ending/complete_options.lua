@@ -1,7 +1,7 @@
 -- Reads the options of `complete`. A last word without a partner is ignored.
 -- Takes: argv; the positions of the first and of the last option
 -- Returns: the next queue, the delay, the jids of `depends` (nil if absent, false if the document is not a list
---   of names), the words by name
+--   of names), the words by name, the options of option/read, if any is given
 -- Refuses: wrong values; options without a next queue
 return function(argv, first, last)
   local given = {}
@@ -17,5 +17,17 @@ return function(argv, first, last)
   end
   if given.delay and not given.next then error('Complete(): "delay" cannot be used without a "next".') end
   if given.depends and not given.next then error('Complete(): "depends" cannot be used without a "next".') end
-  return given.next, delay, names, given
+  local x
+  if need('option/given')(given) then
+    local own = {
+      throttles = given.throttles, lock = given.lock, key = given.key, hold = given.hold, backoff = given.backoff,
+    }
+    x = need('option/read')(own, 'Complete')
+    if not given.next then
+      for _, name in ipairs({'throttles', 'lock', 'key', 'hold', 'backoff'}) do
+        if own[name] then error('Complete(): "' .. name .. '" cannot be used without a "next".') end
+      end
+    end
+  end
+  return given.next, delay, names, given, x
 end

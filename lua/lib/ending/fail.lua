@@ -3,12 +3,12 @@
 -- Returns: a function of jid, queue and the positions of the first and of the last word behind `fail`, which
 --   returns the row of the reply. Empty data keeps the data of the job
 -- Publishes: as `fail`
-local Job = Fields('state', 'worker', 'queue', 'history', 'grace')
+local Job = Fields('state', 'worker', 'queue', 'history', 'grace', 'key', 'throttles')
 
 return function(b, argv)
   local call, encode = redis.call, cjson.encode
   local w, seconds = encode(b.worker), b.seconds
-  return function(jid, _, first, last)
+  return function(jid, queue, first, last)
     local group = first <= last and argv[first] or nil
     local message = first + 1 <= last and argv[first + 1] or nil
     local data = first + 2 <= last and argv[first + 2] or ''
@@ -28,6 +28,7 @@ return function(b, argv)
     local job = redis.pcall('hmget', key, unpack(Job))
     if job.err then return b.invalid(need('value/wrong_type')(job, b.wrote, 'hash', key, 'hget', key, 'jid')) end
     if job[Job.state] ~= 'running' or job[Job.worker] ~= b.worker then return b.refuse(jid) end
+    if job[Job.key] or job[Job.throttles] then return b.single('fail', argv, jid, queue, first, last) end
     local home = b.queue(job[Job.queue] or '')
     local bad = home.bad or b.fault('list', key .. Keys.history, 'set', Keys.failures, 'list', Keys.group .. group,
       'zset', Keys.tracked)

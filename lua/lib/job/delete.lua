@@ -1,12 +1,12 @@
 -- Deletes jobs with everything that belongs to them. Complete jobs are left alone.
--- Takes: jids; whether any may have dependencies; whether any may be tracked; by jid, jobs that the caller has
+-- Takes: now; jids; whether any may have dependencies; whether any may be tracked; by jid, jobs that the caller has
 --   read and found correct
 -- Publishes: `canceled` to the log and to the holder, for each job; the jid to `canceled` if tracked
-local Job = Fields('state', 'queue', 'failure', 'worker', 'tags')
+local Job = Fields('state', 'queue', 'failure', 'worker', 'tags', 'key', 'throttles')
 
 local call, encode = redis.call, cjson.encode
 
-return function(jids, related, tracked, known)
+return function(now, jids, related, tracked, known)
   local count = #jids
   local failed, tags_of, untag
   -- All are read before the first is deleted: a key of another type stops the call here.
@@ -33,6 +33,8 @@ return function(jids, related, tracked, known)
         call('zrem', Keys.worker .. worker .. Keys.held, jid)
         call('publish', Keys.worker .. worker, message)
       end
+      local lane, throttles = job[Job.key], job[Job.throttles]
+      if lane or throttles then need('job/leave_all')(now, jid, state, queue or '', lane, throttles) end
       if state == 'waiting' and queue and call('zrem', Keys.queue .. queue .. Keys.work, jid) == 1 then
         queue = nil
       end

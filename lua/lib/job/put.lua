@@ -1,10 +1,11 @@
 -- Puts a job, new or old, into a queue. The caller has checked everything.
 -- Takes: now t seconds me queue jid klass data delay o old
---   `o`: priority, retries (numbers), tags (list), depends (all given jids), pending (those to wait for); and to
---   restore a job: due (a time), history (entries), remaining, spawned_from_jid, failed (group, when, text),
---   note (an entry). `old`: the stored fields.
+--   `o`: priority, retries (numbers), tags (list), depends (all given jids), pending (those to wait for), kept (a
+--   dependency that stays), ids and gate (the throttles and throttle/gate), fields (further ones to store); and to
+--   restore a job: due (a time), history (entries), remaining, spawned_from_jid, failed (group, when, text), note (an
+--   entry). `old`: the stored fields.
 -- Returns: the state
--- Publishes: `put` to the log; `lock_lost` to a holder; the jid to `put` if tracked
+-- Publishes: `put` to the log; `lock_lost` to a holder; the jid to `put` if tracked; as throttle/hold
 local Old = Fields('state', 'queue', 'worker', 'priority', 'tags', 'retries', 'failure', 'history', 'grace',
   'scheduled')
 
@@ -46,6 +47,7 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old)
   if blockers and given and given[1] then
     local keep = {}
     for i = 1, #given do keep[given[i]] = true end
+    if o.kept then keep[o.kept] = true end
     for i = 1, #blockers do
       if not keep[blockers[i]] then blocked = blocked - need('dependency/unlink')(jid, blockers[i]) end
     end
@@ -92,11 +94,22 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old)
   else
     placed = due and 'scheduled' or 'waiting'
   end
-  call('hmset', key, 'jid', jid, 'klass', klass, 'data', data, 'priority', priority or '0', 'tags', stored,
-    'state', placed, 'worker', '', 'expires', o.failed and '' or '0', 'queue', queue, 'retries', retries or '5',
-    'remaining', remaining or '5', 'time', string.format('%.20f', now))
+  local full = o.ids and placed == 'waiting' and o.gate.full(jid, o.ids)
+  local stamp = string.format('%.20f', now)
+  if o.fields then
+    call('hmset', key, 'jid', jid, 'klass', klass, 'data', data, 'priority', priority or '0', 'tags', stored,
+      'state', placed, 'worker', '', 'expires', o.failed and '' or '0', 'queue', queue, 'retries', retries or '5',
+      'remaining', remaining or '5', 'time', stamp, unpack(o.fields))
+  else
+    call('hmset', key, 'jid', jid, 'klass', klass, 'data', data, 'priority', priority or '0', 'tags', stored,
+      'state', placed, 'worker', '', 'expires', o.failed and '' or '0', 'queue', queue, 'retries', retries or '5',
+      'remaining', remaining or '5', 'time', stamp)
+  end
   local base = Keys.queue .. queue
-  if placed == 'waiting' then
+  if full then
+    need('throttle/hold')(seconds, jid, queue, full, string.format('%.17g', now / 10000000000 - (priority or 0)))
+    placed, leftover = 'throttled', old[Old.scheduled]
+  elseif placed == 'waiting' then
     call('zadd', base .. Keys.work, (priority or 0) - now / 10000000000, jid)
     leftover = old[Old.scheduled]
   elseif placed == 'scheduled' then

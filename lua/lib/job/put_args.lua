@@ -1,7 +1,8 @@
 -- Reads the words of one job of guard.put.
 -- Takes: argv; the position of its first word; the number of its words
--- Returns: queue, jid, klass, data, delay, at, note; `o`, the options as job/put takes them; `invalid`, if
---   no job can have this jid or queue; `plain`, if job/put_new takes the options
+-- Returns: queue, jid, klass, data, delay, at, note; `o`, the options as job/put takes them; `x`, those of option/read
+--   and `lane` and `payloads`, if any is given; `invalid`, if no job can have this jid or queue; `plain`, if
+--   job/put_new takes the options
 -- Refuses: wrong words
 local json, number = need('value/json_arg'), need('value/number')
 
@@ -36,8 +37,17 @@ return function(argv, first, count)
       o.spawned_from_jid = value
     elseif name == 'note' then
       job.note = value
-    else
+    elseif name == 'payloads' then
+      job.payloads = need('job/restore').payloads(value)
+    elseif name ~= 'lane' and not need('option/given')({[name] = value}) then
       error('Guard(): unknown option ' .. name)
+    end
+  end
+  if not job.plain and (given.lane or job.payloads or need('option/given')(given)) then
+    job.x = need('option/read')(given, 'Guard')
+    job.x.lane, job.x.payloads = given.lane, job.payloads
+    if job.payloads and (not given.lane or given.dup ~= 'merge') then
+      error('Guard(): payloads want a lane, and dup merge')
     end
   end
   if job.at and delay ~= 0 then error('Guard(): at and a delay exclude each other') end

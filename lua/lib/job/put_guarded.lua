@@ -1,8 +1,9 @@
 -- Judges and puts the jobs of guard.put, one by one.
--- Takes: now; t; seconds; policy; the function of value/key_fault; the progress of the call
+-- Takes: now; t; seconds; policy; the function of value/key_fault; the progress of the call; by queue, its settings as
+--   job/put_extended takes them
 -- Returns: a function of a job (job/put_args), which returns its row
--- Publishes: as job/put
-local Old = Fields('job/put', 'jid')
+-- Publishes: as job/put and job/put_extended
+local Old = Fields('job/put', 'key', 'throttles', 'jid')
 
 -- Returns the details of `exists`.
 local function ages(jid)
@@ -19,7 +20,7 @@ local function ages(jid)
   return first, put
 end
 
-return function(now, t, seconds, policy, key_fault, progress)
+return function(now, t, seconds, policy, key_fault, progress, settings)
   local call, refuse_missing = redis.call, policy.missing ~= 'allow'
   local outcome, mark_of = need('value/outcome_row'), need('job/mark')
   local put, job_key_fault = need('job/put'), need('job/key_fault')
@@ -81,8 +82,21 @@ return function(now, t, seconds, policy, key_fault, progress)
     elseif not row then
       if job.at and job.at > now then o.due = string.format('%.17g', job.at) end
       o.note = job.entry
-      local state = put(now, t, seconds, policy.me or '', queue, jid, job.klass, job.data, job.delay, o, old)
-      row = outcome('done', '', state, passed)
+      local me, klass, data, delay = policy.me or '', job.klass, job.data, job.delay
+      local took, state, behind = jid, nil, nil
+      if job.x or settings[queue][1] or old[Old.key] or old[Old.throttles] then
+        local ok
+        ok, took, state, behind = pcall(need('job/put_extended'), now, t, seconds, me, queue, jid, klass, data, delay,
+          o, old, job.x or {}, settings[queue], 'Guard')
+        if not ok then return outcome('invalid', mark(jid, old), need('value/error_text')(took)) end
+      else
+        state = put(now, t, seconds, me, queue, jid, klass, data, delay, o, old)
+      end
+      if policy.lanes then
+        row = outcome('done', '', state, took, behind or '', passed)
+      else
+        row = outcome('done', '', state, passed)
+      end
       progress.wrote = true
     end
     return row

@@ -1,6 +1,6 @@
 -- Reads and checks the options of put.
 -- Takes: argv; the position of the first option
--- Returns: the options as job/put takes them; all words by name
+-- Returns: the options as job/put takes them, and in `x` those of option/read, if any is given; all words by name
 -- Refuses: an odd number of words, wrong values
 return function(argv, first)
   local o = {}
@@ -23,6 +23,7 @@ return function(argv, first)
     o.depends = need('value/names')(given.depends, 'objects')
     if o.depends == nil then error('Put(): Arg "depends" not JSON: ' .. given.depends) end
   end
+  if need('option/given')(given) then o.x = need('option/read')(given, 'Put') end
   -- Documents of a wrong shape are refused after all other errors, in the order of qless-core: `depends` that
   -- is not a list, then `tags`, then `depends` whose items are not names.
   local not_a_list = o.depends == false and not string.find(given.depends, '^%s*%[')

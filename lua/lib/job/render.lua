@@ -70,5 +70,6 @@ return function(jid, job, tracked, related, before)
     ',"remaining":' .. remaining .. ',"data":' .. encode(job[Job.data]) ..
     ',"tags":' .. tags .. ',"history":' .. history .. ',"failure":' .. failure ..
     ',"spawned_from_jid":' .. (job[Job.spawned_from_jid] and encode(job[Job.spawned_from_jid]) or 'false') ..
-    ',"dependents":' .. dependents .. ',"dependencies":' .. dependencies .. '}'
+    ',"dependents":' .. dependents .. ',"dependencies":' .. dependencies ..
+    ((job[Job.key] or job[Job.throttles] or job[Job.backoff]) and need('job/render_extended')(jid, job) or '}')
 end

@@ -1,4 +1,4 @@
--- Checks the history and the failure that guard.put restores.
+-- Checks the history, the failure and the payloads that guard.put restores.
 -- Returns: a table of functions
 -- Refuses: documents that a client could not read
 local Restore = {}
@@ -40,6 +40,21 @@ function Restore.failed(text)
   if failed.group == '' then error('Guard(): failed wants a group') end
   failed.text = need('failure/encode')(failed.group, failed.message or '', failed.when, failed.worker or '')
   return failed
+end
+
+-- Returns the payloads of a merge job that is restored: pairs of text and score as text.
+function Restore.payloads(text)
+  local list = need('value/json_arg')('payloads', text)
+  if type(list) ~= 'table' or not list[1] then error('Guard(): payloads must be a JSON array') end
+  for i = 1, #list do
+    local pair = list[i]
+    if type(pair) ~= 'table' or type(pair[1]) ~= 'string' or type(pair[2]) ~= 'number' then
+      error('Guard(): payloads must be pairs of text and score')
+    end
+    need('value/json_arg')('a payload', pair[1])
+    pair[2] = string.format('%.17g', pair[2])
+  end
+  return list
 end
 
 return Restore

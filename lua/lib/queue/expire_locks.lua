@@ -1,14 +1,14 @@
 -- Handles expired locks. At the first expiry the holder is warned and gets `grace-period` further seconds. At
 -- the second, the job is granted again, or fails if it has no tries left.
--- Takes: now; seconds; queue; jids with expired locks; grace period; the setting `max-job-history`
+-- Takes: now; t; seconds; queue; jids with expired locks; grace period; the setting `max-job-history`
 -- Returns: jids and jobs (replies of job/read) to grant again
 -- Publishes: `lock_lost` to the holder and to the log; the jid to `stalled` or `failed` if tracked; `failed` to
---   the log
+--   the log; as ending/extended
 local Job = Fields('job/read')
 
 local call = redis.call
 
-return function(now, seconds, queue, lost, grace, limit)
+return function(now, t, seconds, queue, lost, grace, limit)
   local locks = Keys.queue .. queue .. Keys.locks
   local jids, jobs = {}, {}
   -- A history that is not a list must not stop the others: hence pcall around append.
@@ -72,6 +72,10 @@ return function(now, seconds, queue, lost, grace, limit)
           call('hmset', key, 'state', 'failed', 'worker', '', 'expires', '', 'remaining', left, 'failure',
             need('failure/encode')(group, message, seconds, ''))
           if job[Job.grace] then call('hdel', key, 'grace') end
+          if job[Job.key] or job[Job.throttles] then
+            local home = job[Job.queue] or queue
+            need('ending/extended')(now, t, seconds, jid, 'exhausted', home, job[Job.key], job[Job.throttles])
+          end
           drop[#drop + 1] = jid
           call('sadd', Keys.failures, group)
           call('lpush', Keys.group .. group, jid)

@@ -1,20 +1,23 @@
--- Moves due jobs from the schedule to the work set. Entries without a job, or of a job in another state, are
--- removed.
+-- Moves due jobs from the schedule to the work set, with the age of this moment; if the queue's defaults say so, with
+-- that of their due time. Entries without a job, or of a job in another state, are removed.
 -- Takes: now; queue; jids
 local Job = Fields('state', 'priority', 'jid')
 
 return function(now, queue, due)
   local call, base = redis.call, Keys.queue .. queue
   local work, scores, age = {}, {}, now / 10000000000
+  local defaults = redis.pcall('hget', Keys.config, queue .. '-defaults')
+  local by_due = type(defaults) == 'string' and (need('option/defaults')(defaults) or {}).due
   for i = 1, #due do
     local key = Keys.job .. due[i]
     local job = call('hmget', key, unpack(Job))
     local state = job[Job.state]
     if job[Job.jid] and (state == 'scheduled' or state == 'waiting') then
       local score = scores[job[Job.priority]]
-      if not score then
+      if not score or by_due then
         local priority = tonumber(job[Job.priority]) or 0
         if priority - priority ~= 0 then priority = 0 end
+        if by_due then age = call('zscore', base .. Keys.scheduled, due[i]) / 10000000000 end
         score = string.format('%.17g', priority - age)
         scores[job[Job.priority]] = score
       end

@@ -14,6 +14,8 @@ return function(jid, state, queue)
     home = Keys.scheduled
   elseif state == 'depends' then
     home = Keys.depends
+  elseif state == 'throttled' then
+    home = Keys.throttled
   elseif state == 'failed' or state == 'complete' then
     return
   end

@@ -1,13 +1,15 @@
 -- Creates the jobs of due templates. Each template continues at its next run; runs beyond its backlog are
 -- skipped.
 -- Takes: now; t; queue; templates as jid, time, ...; the maximum number of jobs
-local Template = Fields('jid', 'klass', 'data', 'priority', 'tags', 'retries', 'interval', 'backlog', 'count')
+local Template = Fields('jid', 'klass', 'data', 'priority', 'tags', 'retries', 'interval', 'backlog', 'count',
+  'opts')
 
 return function(now, t, queue, due, limit)
   local call, floor = redis.call, math.floor
   local base = Keys.queue .. queue
   local whole_tries = need('value/whole_tries')
   local moved, work, next_runs, gone, tagged = 0, {}, {}, {}, {}
+  local defaults = redis.pcall('hget', Keys.config, queue .. '-defaults')
   for n = 1, #due, 2 do
     local id = due[n]
     local key = Keys.recurring .. id
@@ -24,7 +26,20 @@ return function(now, t, queue, due, limit)
       local behind = (now - at) / interval
       if backlog > 0 and behind > backlog then at = at + math.ceil(behind - backlog) * interval end
       local tags = r[Template.tags] and r[Template.tags] ~= '{}' and need('job/tags')(r[Template.tags]) or {}
-      while at <= now and moved < limit do
+      local extended = (defaults or r[Template.opts]) and need('recurring/put_child')(queue, id, r, tags)
+      -- A tick that another job takes makes no child and uses no number.
+      local ticks = 0
+      while extended and at <= now and moved < limit and ticks < 1000 do
+        local number, made = extended(at, count + 1)
+        if made then moved, count = moved + 1, number end
+        at, ticks = at + interval, ticks + 1
+      end
+      if ticks > 0 then
+        call('hset', key, 'count', count)
+        next_runs[#next_runs + 1], next_runs[#next_runs + 2] = at, id
+        started = moved
+      end
+      while not extended and at <= now and moved < limit do
         -- A number already in use, as after a template was created again, is skipped: up to 1000 in one call. The
         -- next call continues there.
         count = count + 1
@@ -67,9 +82,9 @@ return function(now, t, queue, due, limit)
   end
   local in_chunks = need('value/in_chunks')
   if gone[1] then in_chunks('zrem', base .. Keys.recur, gone, 1, #gone) end
+  if next_runs[1] then in_chunks('zadd', base .. Keys.recur, next_runs, 1, #next_runs) end
   if work[1] then
     in_chunks('zadd', base .. Keys.work, work, 1, #work)
-    in_chunks('zadd', base .. Keys.recur, next_runs, 1, #next_runs)
     for tag, list in pairs(tagged) do
       local added = in_chunks('zadd', Keys.tag .. tag, list, 1, #list)
       if added > 0 then call('zincrby', Keys.tags, added, tag) end

@@ -1,0 +1,12 @@
+-- Returns the throttle of a queue, as throttle.get does: how many of its jobs may run at once. Pop obeys the setting
+-- `<queue>-max-concurrency`, so that is what it shows.
+-- Takes: queue
+-- Refuses: a missing queue
+return function(argv)
+  local queue = argv[3]
+  if not queue then error('Queue(): no queue name provided') end
+  local id = Keys.queue .. queue
+  local maximum = need('value/number')(redis.pcall('hget', Keys.config, queue .. '-max-concurrency'))
+  return '{"id":' .. cjson.encode(id) .. ',"maximum":' .. string.format('%.0f', maximum or 0) ..
+    ',"ttl":' .. redis.call('ttl', Keys.throttle .. id) .. '}'
+end, true

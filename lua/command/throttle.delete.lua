@@ -1,0 +1,9 @@
+-- Deletes the setting of a throttle. Jobs that hold its slots keep them; held jobs that may run now return to work.
+-- Takes: id
+-- Refuses: a missing id
+return function(argv)
+  local id = argv[3]
+  if not id then error('Throttle(): Arg "id" missing') end
+  redis.call('del', Keys.throttle .. id)
+  need('throttle/wake')(id)
+end, true

@@ -1,0 +1,9 @@
+-- Returns the jobs of a throttle that hold its slots, the oldest first, as a JSON array of jids.
+-- Takes: id
+-- Refuses: a missing id
+return function(argv)
+  local id = argv[3]
+  if not id then error('Throttle(): Arg "id" missing') end
+  local jids = redis.call('zrange', Keys.throttle .. id .. Keys.locks, 0, -1)
+  return jids[1] and cjson.encode(jids) or '[]'
+end, true

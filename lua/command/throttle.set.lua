@@ -1,0 +1,27 @@
+-- Sets how many jobs may run at once under a throttle. Held jobs that may run now return to work.
+-- Takes: id maximum [seconds]: 0 for any number, less for none; after `seconds`, if not 0, the throttle is as if never
+--   set
+-- Refuses: missing or wrong words
+return function(argv)
+  local call, id, maximum, ttl = redis.call, argv[3], argv[4], argv[5]
+  local number = need('value/number')
+  if not id then error('Throttle(): Arg "id" missing') end
+  maximum = number(maximum)
+  if not maximum or maximum % 1 ~= 0 then
+    error('Throttle(): Arg "maximum" not an integer: ' .. tostring(argv[4]))
+  end
+  if ttl then
+    ttl = number(ttl)
+    if not ttl or ttl < 0 or ttl > 1e11 then
+      error('Throttle(): Arg "seconds" not a positive number: ' .. argv[5])
+    end
+  end
+  local key = Keys.throttle .. id
+  call('hmset', key, 'id', id, 'maximum', string.format('%.0f', maximum))
+  if ttl and ttl > 0 then
+    call('pexpire', key, string.format('%.0f', math.ceil(ttl * 1000)))
+  else
+    call('persist', key)
+  end
+  need('throttle/wake')(id)
+end, true

@@ -1,0 +1,47 @@
+-- Settles the completion of a job that has a lane or throttles, or gets them for its next queue.
+-- Takes: now; jid; queue; the next queue, or nil; its lane, its stored throttles and its `dup`, or false;
+--   the options given (option/read), or nil
+-- Returns: a table of `join`, which enters the lane of a new key and returns the dependencies with the job before it,
+--   and `run`, which does the rest after the job has been written
+-- Refuses: options that want a key, if the job has none
+return function(now, jid, queue, following, lane, throttles, dup, x)
+  local call, key, f = redis.call, Keys.job .. jid, {}
+  local new = lane
+  if x and x.key then new = x.key ~= '' and need('lane/name')(following, x.key) end
+  if x and x.keyed and not new then error('Complete(): "' .. x.keyed .. '" cannot be used without "key"') end
+
+  function f.join(pending)
+    if new == lane then return pending end
+    if lane then need('lane/leave')(now, lane, jid) end
+    local before = new and need('lane/join')(now, new, jid, true)
+    if not before then return pending end
+    local all = {before}
+    for i = 1, pending and #pending or 0 do
+      if pending[i] ~= before then all[#all + 1] = pending[i] end
+    end
+    return all
+  end
+
+  function f.run(data)
+    if dup == 'merge' then
+      call('del', key .. Keys.payloads)
+      call('hdel', key, 'dup', 'rescore')
+    end
+    if lane and not following then need('lane/leave')(now, lane, jid, true) end
+    if throttles then need('throttle/leave')(jid, 'running', queue, throttles) end
+    if not x then return end
+    if new then call('hset', key, 'key', new) elseif lane then call('hdel', key, 'key', 'hold') end
+    local job = call('hmget', key, 'klass', 'throttles')
+    local list = need('option/throttles')(x, job[2], nil, following, job[1] or '', data)
+    if list then call('hset', key, 'throttles', list[1] and cjson.encode(list) or '[]') end
+    if x.hold ~= nil then
+      if x.hold then call('hset', key, 'hold', '1') else call('hdel', key, 'hold') end
+    end
+    if x.backoff == '' then
+      call('hdel', key, 'backoff')
+    elseif x.backoff then
+      call('hset', key, 'backoff', x.backoff)
+    end
+  end
+  return f
+end

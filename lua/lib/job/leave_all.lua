@@ -1,0 +1,13 @@
+-- Takes a job that is deleted out of its lane, closes the window that it holds, deletes its payloads, and gives back
+-- what it has of its throttles.
+-- Takes: now; jid; state; queue; its lane and its stored throttles, or false
+return function(now, jid, state, queue, lane, throttles)
+  local call = redis.call
+  if lane then
+    need('lane/leave')(now, lane, jid)
+    call('del', Keys.job .. jid .. Keys.payloads)
+    local window = redis.pcall('get', Keys.window .. lane)
+    if type(window) == 'string' and string.match(window, '^%S+ (.*)$') == jid then call('del', Keys.window .. lane) end
+  end
+  if throttles then need('throttle/leave')(jid, state, queue, throttles) end
+end

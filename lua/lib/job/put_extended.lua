@@ -1,0 +1,129 @@
+-- Puts a job that has throttles, a lane, or a queue with defaults. The caller has checked everything.
+-- Takes: now t seconds me queue jid klass data delay; `o` as job/put takes it; its stored fields; `x`, the options
+--   given (option/read), and to restore a job, `lane` and `payloads`; `settings`, the stored `<queue>-defaults` and
+--   `merge-max`; the command as errors name it
+-- Returns: the jid that took the job; its state, or `merged`, `skipped`, `replaced` if another job took it; the jid
+--   that it waits for in its lane, or nil
+-- Refuses: options that want a key, if the job has none
+-- Publishes: as job/put; `skipped` to the channel of the extensions
+local Old = Fields('job/put', 'key', 'throttles')
+local Job = Fields('lane/live')
+
+local function started(state) return state == 'running' or state == 'failed' end
+
+return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old, x, settings, who)
+  local call, encode, key = redis.call, cjson.encode, Keys.job .. jid
+  local d = type(settings[1]) == 'string' and need('option/defaults')(settings[1]) or {}
+  x.score = x.score or now
+  local exists = old[Old.state] or old[Old.tags] or old[Old.worker]
+  local lane = old[Old.key]
+  if x.lane or x.key then
+    lane = x.lane or x.key ~= '' and need('lane/name')(queue, x.key)
+  elseif not lane and d.key then
+    local text = need('option/expand')(d.key, queue, klass, data)
+    if text and #text > 512 then text = redis.sha1hex(text) end
+    lane = text and text ~= '' and need('lane/name')(queue, text)
+  end
+  if x.keyed and not lane then error(who .. '(): "' .. x.keyed .. '" cannot be used without "key"') end
+
+  local was = exists and old[Old.key] and call('hget', key, 'dup')
+  local dup, last, place, other = x.dup or lane and not exists and d.dup, nil, nil, nil
+  if lane and not exists then
+    last, other, place = need('lane/last')(now, lane)
+    local fits = last and not started(other[Job.state]) and other[Job.queue] == queue
+    if dup == 'skip' then
+      local starts = x.starts
+      if starts == nil then starts = d.starts end
+      local known = last and not (starts and started(other[Job.state])) and last
+      if not known then
+        local ends, name = string.match(call('get', Keys.window .. lane) or '', '^(%S+) (.*)$')
+        known = ends and (tonumber(ends) or 0) > now and name
+      end
+      if known then
+        call('publish', Keys.on_ext, '{"jid":' .. encode(jid) .. ',"event":"skipped","key":' .. encode(lane) ..
+          ',"queue":' .. encode(queue) .. '}')
+        return known, 'skipped'
+      end
+    elseif dup == 'merge' and fits and other[Job.dup] == 'merge' and other[Job.klass] == klass
+      and not (o.depends and o.depends[1]) and not x.payloads then
+      local most = need('merge/most')(settings[2])
+      if need('merge/add')(last, data, x.score, x.rescore or other[Job.rescore], most) then return last, 'merged' end
+    elseif dup == 'replace' and fits then
+      jid, key, exists = last, Keys.job .. last, 'replaced'
+      old, was = call('hmget', key, unpack(Old)), other[Job.dup]
+    end
+  end
+
+  if not exists then
+    o.priority, o.retries = o.priority or d.priority, o.retries or d.retries
+  end
+  local list = need('option/throttles')(x, old[Old.throttles], d, queue, klass, data)
+  o.ids = list or old[Old.throttles] and need('job/tags')(old[Old.throttles])
+  o.gate = o.ids and need('throttle/gate')(now, t, seconds, queue)
+  for i = 1, o.ids and #o.ids or 0 do o.gate.room(o.ids[i]) end
+  local merges = lane and (dup or was) == 'merge'
+  if merges then call('zcard', key .. Keys.payloads) end
+
+  if old[Old.throttles] then
+    need('throttle/leave')(jid, old[Old.state], old[Old.queue] or '', old[Old.throttles])
+  end
+  if old[Old.key] and old[Old.key] ~= lane then need('lane/leave')(now, old[Old.key], jid) end
+  local hold, behind = x.hold, nil
+  if hold == nil and not exists then hold = d.hold end
+  if lane and (not o.failed or hold) then
+    local rank = exists and call('zrank', Keys.lane .. lane, jid)
+    if rank and not need('lane/live')(lane, jid) then
+      -- An older script let it fail and left it here.
+      need('lane/leave')(now, lane, jid)
+      rank = false
+    end
+    if not exists then
+      need('lane/heal')(now, lane, last)
+      call('zadd', Keys.lane .. lane, place + 1, jid)
+      behind = last
+    elseif rank then
+      o.kept = rank > 0 and call('zrange', Keys.lane .. lane, rank - 1, rank - 1)[1] or nil
+    else
+      behind = need('lane/join')(now, lane, jid, true)
+    end
+    if behind then
+      local pending = {behind}
+      for i = 1, o.pending and #o.pending or 0 do
+        if o.pending[i] ~= behind then pending[#pending + 1] = o.pending[i] end
+      end
+      o.pending = pending
+    end
+  end
+  if merges then
+    data = need('merge/begin')(jid, data, x, was ~= 'merge')
+  elseif was then
+    call('del', key .. Keys.payloads)
+    call('hdel', key, 'dup', 'rescore')
+  end
+  local fields, drop = {}, {}
+  local function store(name, value, none)
+    if value then
+      fields[#fields + 1], fields[#fields + 2] = name, value
+    elseif none then
+      drop[#drop + 1] = name
+    end
+  end
+  local backoff = x.backoff
+  if backoff == nil and not exists then backoff = d.backoff end
+  if lane ~= old[Old.key] then store('key', lane, old[Old.key]) end
+  store('dup', merges and 'merge')
+  store('rescore', merges and (x.rescore or d.rescore))
+  store('hold', hold and '1', hold == false or not lane)
+  store('throttles', list and (list[1] and encode(list) or '[]'))
+  store('backoff', backoff and backoff ~= '' and backoff, backoff == '')
+  o.fields = fields[1] and fields
+  local state = need('job/put')(now, t, seconds, me, queue, jid, klass, data, delay, o, old)
+  if drop[1] and exists then call('hdel', key, unpack(drop)) end
+  local ttl = x.ttl or d.ttl
+  if dup == 'skip' and ttl and lane then
+    -- The window counts by the time of the clients; the server only drops what nobody closed, an hour later.
+    call('set', Keys.window .. lane, string.format('%.17g', now + ttl) .. ' ' .. jid, 'PX',
+      string.format('%.0f', math.min(ttl * 1000, 1e14) + 3600000))
+  end
+  return jid, exists == 'replaced' and 'replaced' or state, behind or o.kept
+end

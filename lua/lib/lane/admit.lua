@@ -1,0 +1,34 @@
+-- Decides whether a job of a lane may run: only the first may. A job that is not in its lane, as after a put by an
+-- older script, joins it; if others are before it, it waits for them.
+-- Takes: now; t; lane; jid; queue
+-- Returns: whether it may run; if not, it is in state `depends` now
+return function(now, t, lane, jid, queue)
+  local call, key = redis.call, Keys.lane .. lane
+  local live, first = need('lane/live'), nil
+  while true do
+    first = call('zrange', key, 0, 0)[1]
+    if not first or first == jid or live(lane, first) then break end
+    need('lane/leave')(now, lane, first)
+  end
+  if first == jid then return true end
+  if not first then
+    call('zadd', key, 1, jid)
+    return true
+  end
+  local rank, before = call('zrank', key, jid), nil
+  if rank then
+    while true do
+      before = call('zrange', key, rank - 1, rank - 1)[1]
+      if live(lane, before) then break end
+      need('lane/leave')(now, lane, before)
+      rank = rank - 1
+    end
+  else
+    before = need('lane/join')(now, lane, jid, true)
+    if not before then return true end
+  end
+  need('dependency/link')(jid, {before})
+  call('hset', Keys.job .. jid, 'state', 'depends')
+  call('zadd', Keys.queue .. queue .. Keys.depends, t, jid)
+  return false
+end

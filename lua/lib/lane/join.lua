@@ -1,0 +1,28 @@
+-- Adds a job to the end of a lane. If a job of the lane waits for it, though, it goes before that one: a job never
+-- comes to wait for itself.
+-- Takes: now; lane; jid; whether other jobs may wait for it
+-- Returns: the jid that it has to wait for, nil if there is none; the caller makes the dependency
+return function(now, lane, jid, awaited)
+  local call, key = redis.call, Keys.lane .. lane
+  local last, _, place = need('lane/last')(now, lane)
+  need('lane/heal')(now, lane, last)
+  if last and awaited and need('dependency/find_cycle')(jid, {last}, true) ~= nil then
+    local entries = call('zrange', key, 0, -1, 'WITHSCORES')
+    local live, before, at = need('lane/live'), nil, nil
+    for i = 1, #entries, 2 do
+      local name, score = entries[i], tonumber(entries[i + 1])
+      if live(lane, name) then
+        if need('dependency/find_cycle')(jid, {name}, true) ~= nil then
+          call('zadd', key, at and string.format('%.17g', (at + score) / 2) or score - 1, jid)
+          if before then need('dependency/unlink')(name, before) end
+          need('dependency/link')(name, {jid})
+          return before
+        end
+        before = name
+      end
+      at = score
+    end
+  end
+  call('zadd', key, place + 1, jid)
+  return last
+end

@@ -1,0 +1,11 @@
+-- Returns the lane in which a job stands directly behind another, nil if there is none. That dependency belongs to the
+-- lane: a cancel relinks it, and nobody can remove it.
+-- Takes: jid; the jid that may stand behind it
+return function(jid, behind)
+  local lane = redis.pcall('hget', Keys.job .. jid, 'key')
+  if type(lane) ~= 'string' or redis.pcall('hget', Keys.job .. behind, 'key') ~= lane then return nil end
+  local key = Keys.lane .. lane
+  local rank = redis.call('zrank', key, behind)
+  if not rank or rank == 0 then return nil end
+  return redis.call('zrange', key, rank - 1, rank - 1)[1] == jid and lane or nil
+end

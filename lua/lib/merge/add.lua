@@ -1,0 +1,26 @@
+-- Adds a payload to a merge job and to its data. If it is there already, the smaller score stays; with `max`, the
+-- larger one. The data is written anew: an older script may have changed it.
+-- Takes: jid; payload; score; rescore; how many payloads it takes
+-- Returns: whether there was room
+return function(jid, payload, score, rescore, most)
+  local call, key = redis.call, Keys.job .. jid
+  local set = key .. Keys.payloads
+  local stored, all, at = call('zrange', set, 0, -1, 'WITHSCORES'), {}, nil
+  if #stored >= 2 * most then return false end
+  local before
+  for i = 1, #stored, 2 do
+    all[#all + 1] = stored[i]
+    if stored[i] == payload then before = tonumber(stored[i + 1]) end
+    if tonumber(stored[i + 1]) >= score then at = at or #all end
+  end
+  local worse = before and (rescore == 'max' and before >= score or rescore ~= 'max' and before <= score)
+  if not worse then call('zadd', set, string.format('%.17g', score), payload) end
+  -- Only behind all others its place is plain: equal scores stand in the order of their bytes.
+  if not before and not at then
+    all[#all + 1] = payload
+  elseif not worse then
+    all = call('zrange', set, 0, -1)
+  end
+  call('hset', key, 'data', '[' .. table.concat(all, ',') .. ']')
+  return true
+end

@@ -1,0 +1,6 @@
+-- Returns how many payloads a merge job takes.
+-- Takes: the setting `merge-max`
+return function(text)
+  local n = type(text) == 'string' and need('value/number')(text)
+  return n and n >= 1 and math.floor(n) or 1000
+end

@@ -1,0 +1,31 @@
+-- Deletes a job whose payloads another has taken. Jobs that waited for it wait for the other one, unless that one
+-- waits for them.
+-- Takes: now; jid; the jid that took them; whether the caller takes it out of its failure list
+-- Publishes: `merged` to the channel of the extensions
+local Job = Fields('state', 'queue', 'failure', 'tags', 'throttles', 'key')
+
+return function(now, jid, into, apart)
+  local call, key, encode = redis.call, Keys.job .. jid, cjson.encode
+  local job = call('hmget', key, unpack(Job))
+  local state, queue = job[Job.state], job[Job.queue] or ''
+  if job[Job.key] then need('lane/leave')(now, job[Job.key], jid) end
+  if job[Job.throttles] then need('throttle/leave')(jid, state, queue, job[Job.throttles]) end
+  need('queue/remove_from_state_set')(jid, state, queue)
+  if state == 'failed' and not apart then need('failure/leave')(jid, job[Job.failure], queue) end
+  local unlink = need('dependency/unlink')
+  for _, name in ipairs(need('dependency/waiting_dependents')(jid)) do
+    unlink(name, jid)
+    if name ~= into then
+      if need('dependency/find_cycle')(name, {into}, true) == nil then
+        need('dependency/link')(name, {into})
+      elseif call('exists', Keys.job .. name .. Keys.dependencies) == 0 then
+        local waiting = call('hmget', Keys.job .. name, 'queue', 'priority', 'scheduled')
+        need('dependency/release_job')(now, name, waiting[1] or '', waiting[2], waiting[3])
+      end
+    end
+  end
+  for _, name in ipairs(call('smembers', key .. Keys.dependencies)) do unlink(jid, name) end
+  for _, tag in ipairs(need('job/tags')(job[Job.tags])) do need('job/untag')(jid, tag) end
+  call('del', key, key .. Keys.history, key .. Keys.dependencies, key .. Keys.dependents, key .. Keys.payloads)
+  call('publish', Keys.on_ext, '{"jid":' .. encode(jid) .. ',"event":"merged","into":' .. encode(into) .. '}')
+end

@@ -1,0 +1,29 @@
+-- Returns the delay in seconds that a back-off policy gives to a retry, 0 if the text is no policy. Chance comes from
+-- the job and the time, so that the same call always gives the same delay.
+-- Takes: policy; jid; retries and remaining, after this retry; now
+
+-- Beyond this, a date would be no use to anyone: 30 years.
+local most = 946080000
+
+return function(policy, jid, retries, remaining, now)
+  local kind, numbers = need('option/backoff')(policy)
+  if not kind then return 0 end
+  local n = math.max(0, retries - remaining - 1)
+  local function chance()
+    local digest = redis.sha1hex(jid .. ':' .. n .. ':' .. string.format('%.17g', now))
+    return tonumber(string.sub(digest, 1, 8), 16) / 4294967296
+  end
+  local first, delay = numbers[1], nil
+  if kind == 'fixed' then
+    delay = first
+  elseif kind == 'linear' then
+    delay = first * (n + 1)
+  elseif kind == 'exp' then
+    delay = math.min(first * (numbers[2] or 2) ^ n, numbers[3] or most)
+    if numbers[4] then delay = delay * (1 + (2 * chance() - 1) * numbers[4]) end
+  else
+    -- The formula of Lowkiq and Sidekiq: n^4 + 15 + a number from 0 to 29 times n + 1.
+    delay = math.min(n ^ 4 + 15 + math.floor(chance() * 30) * (n + 1), first or most)
+  end
+  return math.min(delay, most)
+end

@@ -1,0 +1,27 @@
+-- Expands a template of a queue's defaults: `{klass}`, `{queue}`, `{data}`, `{data.a.b}`.
+-- Takes: template; queue; klass; data
+-- Returns: the text, nil if a placeholder has no value
+return function(template, queue, klass, data)
+  if not string.find(template, '{', 1, true) then return template end
+  local whole, document = true, nil
+  local function value_of(name)
+    if name == 'klass' then return klass end
+    if name == 'queue' then return queue end
+    if name == 'data' then return data end
+    local path = string.match(name, '^data(%..+)$')
+    -- What is no placeholder stays as it is.
+    if not path then return nil end
+    if document == nil then
+      local ok, decoded = pcall(cjson.decode, data)
+      document = ok and decoded or false
+    end
+    local value = document
+    for part in string.gmatch(path, '%.([^.]*)') do value = type(value) == 'table' and value[part] or nil end
+    local kind = type(value)
+    if kind == 'string' then return value end
+    if kind == 'number' or kind == 'boolean' and value then return tostring(value) end
+    whole = false
+  end
+  local text = string.gsub(template, '{([^{}]*)}', value_of)
+  return whole and text or nil
+end

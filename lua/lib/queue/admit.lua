@@ -1,0 +1,47 @@
+-- Decides for one pop which jobs with a lane or throttles it may give away. The others are held: the caller removes
+-- them from where they were.
+-- Takes: now; t; seconds; queue; defaults of the queue, or nil; the gate (throttle/gate); the setting `max-job-history`
+-- Returns: a function of jid, job (reply of job/read), whether its lock was lost, and its score in the work set, if the
+--   caller has read it; it returns whether the pop may give the job away
+-- Publishes: as throttle/hold and merge/vanish
+local Job = Fields('job/read')
+
+return function(now, t, seconds, queue, d, gate, limit)
+  local call, decode, hold = redis.call, need('job/tags'), nil
+  return function(jid, job, lost, score)
+    local key = Keys.job .. jid
+    -- Jobs that clients without these options put get what the queue's defaults say.
+    if d and (d.lock or d.throttles) and not job[Job.throttles] then
+      local list = need('option/throttles')({}, false, d, queue, job[Job.klass], job[Job.data])
+      if list then
+        job[Job.throttles] = cjson.encode(list)
+        call('hset', key, 'throttles', job[Job.throttles])
+      end
+    end
+    if d and d.backoff and not job[Job.backoff] then
+      job[Job.backoff] = d.backoff
+      call('hset', key, 'backoff', d.backoff)
+    end
+    local lane, stored = job[Job.key], job[Job.throttles]
+    if not lane and not stored then return true end
+    if job[Job.queue] ~= queue then call('hset', key, 'queue', queue) end
+    if lane then
+      if not need('lane/admit')(now, t, lane, jid, queue) then return false end
+      if job[Job.dup] == 'merge' and (lost or job[Job.state] == 'stalled') then
+        need('merge/absorb')(now, jid, lane, queue)
+        job[Job.data] = need('merge/compose')(jid)
+        call('hset', key, 'data', job[Job.data])
+      end
+    end
+    local ids = stored and decode(stored) or {}
+    local id = gate.full(jid, ids)
+    if id then
+      score = not lost and tonumber(score or call('zscore', Keys.queue .. queue .. Keys.work, jid))
+      hold = hold or need('throttle/hold')
+      hold(seconds, jid, queue, id, score and string.format('%.17g', -score) or '-inf', limit)
+      return false
+    end
+    gate.take(jid, ids)
+    return true
+  end
+end

@@ -1,0 +1,79 @@
+-- Decides in one pop on jobs with a lane or throttles, of which most queues have none.
+-- Takes: now; t; seconds; queue; the queue's defaults as text, or false; the setting `max-job-history`
+-- Returns: a table of `judge_lost` for jobs whose lock expired, `recheck` for held jobs, `scan` for the work set, and
+--   `wake`, which has to follow when the pop has read its last job
+-- Publishes: as queue/admit
+local Job = Fields('job/read')
+
+return function(now, t, seconds, queue, defaults, limit)
+  local call, base = redis.call, Keys.queue .. queue
+  local gate = need('throttle/gate')(now, t, seconds, queue)
+  local d = defaults and need('option/defaults')(defaults)
+  local admit = need('queue/admit')(now, t, seconds, queue, d, gate, limit)
+  local decider, checked = {wake = gate.wake}, false
+
+  -- Judges the job at `i` of the lists. If it may not run again now, it leaves them and loses its lock.
+  function decider.judge_lost(jids, jobs, i)
+    local jid, job = jids[i], jobs[i]
+    if admit(jid, job, true) then return end
+    table.remove(jids, i)
+    table.remove(jobs, i)
+    call('zrem', base .. Keys.locks, jid)
+    call('hmset', Keys.job .. jid, 'worker', '', 'expires', '0', 'remaining', job[Job.remaining] or '0')
+    if job[Job.grace] then call('hdel', Keys.job .. jid, 'grace') end
+  end
+
+  -- Returns whether any held job returned to work.
+  function decider.recheck()
+    checked = true
+    return need('throttle/recheck')(now, queue, gate) > 0
+  end
+
+  -- Goes on with a pop that met such a job, at `at` of a page of the work set, or found less than it wants (`page` is
+  -- empty then). Adds jobs to the lists until `rest` are added to the first `taken` of them; jobs that may not run
+  -- leave the set. `from` is the rank where the page begins, `job` the one that was met, `held` whether the queue
+  -- holds jobs. Returns the number of jobs in the lists.
+  function decider.scan(rest, taken, page, from, at, job, jids, jobs, count, held)
+    -- A decision may move other jobs, so each is looked at once.
+    local read, decide, seen, passed, most = need('job/read'), need('queue/pop_decision'), {}, at - 1, nil
+    for i = 1, count do seen[jids[i]] = true end
+    local step, drop, missed = 1, {}, 0
+    from = from + at - 1
+    while true do
+      for i = at, #page, step do
+        if rest > 0 and count - taken >= rest or most and passed >= most then return count end
+        local jid = page[i]
+        from = from + 1
+        if not seen[jid] then
+          seen[jid], passed = true, passed + 1
+          job = job or read(jid)
+          local what = decide(queue, t, jid, job)
+          if what == 'take' and not admit(jid, job, false, step == 2 and page[i + 1]) then what = 'drop' end
+          if what == 'take' then
+            count = count + 1
+            jids[count], jobs[count] = jid, job
+          else
+            missed = missed + 1
+          end
+          if what == 'drop' then drop[#drop + 1] = jid end
+          job = nil
+        end
+      end
+      if drop[1] then
+        need('value/in_chunks')('zrem', base .. Keys.work, drop, 1, #drop)
+        from, drop = from - #drop, {}
+      end
+      if rest < 0 or count - taken >= rest then return count end
+      if missed == 0 or not page[1] then
+        if not held or checked or not decider.recheck() then return count end
+        from = 0
+      end
+      most = most or need('value/number')(redis.pcall('hget', Keys.config, 'max-pop-scan')) or 1000
+      -- If many are held, small pages would cost most.
+      local want = math.max(rest - count + taken, 20)
+      page, at, step, missed = call('zrevrange', base .. Keys.work, from, from + want - 1, 'WITHSCORES'), 1, 2, 0
+      if page[1] then missed = 1 end
+    end
+  end
+  return decider
+end

@@ -1,0 +1,75 @@
+-- Grants jobs to a worker: the last step of a pop.
+-- Takes: now; seconds; queue; worker; end of the locks; the setting `max-job-history`; jids; jobs (replies of
+--   job/read); their number; how many of them had an expired lock; jids that leave the work set as well
+-- Returns: the granted jobs as a JSON array; their number
+-- Publishes: the jid to `popped` if tracked
+local Job = Fields('job/read')
+
+-- Returns a stored time as a number, nil if it is not one.
+local function number(text)
+  local n = text and tonumber(text)
+  if n and n - n == 0 then return n end
+end
+
+return function(now, seconds, queue, worker, ends, limit, jids, jobs, count, taken, remove)
+  local call, base, expires = redis.call, Keys.queue .. queue, string.format('%.17g', ends)
+  local stamp = string.format('%.20f', now)
+  local entry = '[' .. seconds .. ',"popped",{"worker":' .. cjson.encode(worker) .. '}]'
+  local waited, locks = {}, {}
+  -- For one job, the same command covers its dependencies and dependents.
+  local related
+  local key = Keys.job .. jids[1]
+  if count == 1 then related = call('exists', key .. Keys.dependents, key .. Keys.dependencies, Keys.tracked) > 0 end
+  local tracked = (count == 1 and related or count > 1) and need('job/tracked')(jids, count)
+  local given = 0
+  for i = 1, count do
+    local jid, job = jids[i], jobs[i]
+    key = Keys.job .. jid
+    if job[Job.history] then
+      need('history/migrate')(jid, job[Job.history])
+      job[Job.history] = false
+    end
+    local length = redis.pcall('rpush', key .. Keys.history, entry)
+    -- A job whose history is not a list stays in place, for the operator to inspect.
+    if type(length) == 'number' then
+      if length > limit then need('history/trim')(key .. Keys.history, length, limit) end
+      if job[Job.key] or job[Job.throttles] then
+        need('queue/fence')(key, job, stamp, worker, expires)
+        if i > taken then remove[#remove + 1] = jid end
+      elseif i <= taken then
+        call('hmset', key, 'time', stamp, 'worker', worker, 'expires', expires, 'state', 'running',
+          'remaining', job[Job.remaining])
+      else
+        call('hmset', key, 'time', stamp, 'worker', worker, 'expires', expires, 'state', 'running')
+        remove[#remove + 1] = jid
+      end
+      if job[Job.queue] ~= queue then call('hset', key, 'queue', queue) end
+      if job[Job.grace] then call('hdel', key, 'grace') end
+      if tracked and tracked[jid] then call('publish', Keys.on_popped, jid) end
+      job[Job.state], job[Job.queue], job[Job.worker], job[Job.expires] = 'running', queue, worker, expires
+      given = given + 1
+      waited[given] = now - (number(job[Job.time]) or now)
+      locks[2 * given - 1], locks[2 * given] = expires, jid
+      jids[given], jobs[given] = jid, job
+    elseif job[Job.throttles] then
+      need('throttle/leave')(jid, 'running', queue, job[Job.throttles])
+    end
+  end
+  count = given
+  if count > 0 then need('stats/add_values')(Keys.wait .. now - now % 86400 .. ':' .. queue, waited) end
+  if count == 1 then
+    call('zadd', Keys.worker .. worker .. Keys.held, expires, jids[1])
+    call('zadd', base .. Keys.locks, expires, jids[1])
+    if remove[2] then
+      need('value/in_chunks')('zrem', base .. Keys.work, remove, 1, #remove)
+    elseif remove[1] then
+      call('zrem', base .. Keys.work, remove[1])
+    end
+  else
+    local in_chunks = need('value/in_chunks')
+    in_chunks('zadd', Keys.worker .. worker .. Keys.held, locks, 1, 2 * count)
+    in_chunks('zadd', base .. Keys.locks, locks, 1, 2 * count)
+    in_chunks('zrem', base .. Keys.work, remove, 1, #remove)
+  end
+  return need('job/render_all')(jids, jobs, count, tracked, related), count
+end

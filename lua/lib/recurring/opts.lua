@@ -1,0 +1,6 @@
+-- Returns the options of a template's children by name, nil if the text does not parse.
+-- Takes: the stored JSON object
+return function(text)
+  local ok, opts = pcall(cjson.decode, text)
+  return ok and type(opts) == 'table' and opts or nil
+end

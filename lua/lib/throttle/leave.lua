@@ -1,0 +1,12 @@
+-- Gives back what a job has of its throttles: its slots, and its place among the held ones. Who waits for a slot that
+-- becomes free returns to work.
+-- Takes: jid; state; queue; stored list of ids
+return function(jid, state, queue, stored)
+  local call, ids = redis.call, need('job/tags')(stored)
+  for i = 1, #ids do
+    local key = Keys.throttle .. ids[i]
+    if state == 'throttled' then call('zrem', key .. Keys.pending, jid) end
+    if call('zrem', key .. Keys.locks, jid) == 1 then need('throttle/wake')(ids[i]) end
+  end
+  if state == 'throttled' then call('zrem', Keys.queue .. queue .. Keys.throttled, jid) end
+end

@@ -1,0 +1,10 @@
+-- Gives a held job the order value of another priority. Its age stays.
+-- Takes: jid; queue; stored priority; new priority
+return function(jid, queue, before, priority)
+  local call = redis.call
+  before = need('value/number')(before) or 0
+  local function move(key) call('zadd', key, 'XX', 'INCR', before - priority, jid) end
+  move(Keys.queue .. queue .. Keys.throttled)
+  local ids = need('job/tags')(call('hget', Keys.job .. jid, 'throttles'))
+  for i = 1, #ids do move(Keys.throttle .. ids[i] .. Keys.pending) end
+end

@@ -1,0 +1,27 @@
+-- Returns as many pending jobs of a throttle to work as it has free slots: 1000 if it has no limit. Entries whose job
+-- is not held by this throttle are dropped.
+-- Takes: id
+local Job = Fields('state', 'queue', 'throttles')
+
+return function(id)
+  local call, pending = redis.call, Keys.throttle .. id .. Keys.pending
+  if call('zcard', pending) == 0 then return end
+  local most = need('throttle/maximum')(id)
+  local free = most == 0 and 1000 or most - call('zcard', Keys.throttle .. id .. Keys.locks)
+  local decode = need('job/tags')
+  while free > 0 do
+    local page = call('zrange', pending, 0, math.min(free, 1000) - 1, 'WITHSCORES')
+    if not page[1] then return end
+    for i = 1, #page, 2 do
+      local jid = page[i]
+      local job = redis.pcall('hmget', Keys.job .. jid, unpack(Job))
+      local queue, held = job[Job.queue], false
+      if job[Job.state] == 'throttled' and queue then
+        local ids = decode(job[Job.throttles])
+        for k = 1, #ids do held = held or ids[k] == id end
+        if held then need('throttle/return_to_work')(jid, queue, {id}, page[i + 1]) end
+      end
+      if held then free = free - 1 else call('zrem', pending, jid) end
+    end
+  end
+end
