@@ -219,6 +219,7 @@ impl<'a> Ledger<'a> {
                 .map(|(jid, _)| jid.to_owned())
                 .filter(|jid| !exists(&self.dump, jid))
                 .collect(),
+            "guard.put" => replaced(&words[3..], before),
             "guard.finish" => ended(&words[3..]),
             "guard.turn" => {
                 let queues: usize = words[4].parse().expect("a number of words");
@@ -390,19 +391,42 @@ pub(crate) fn option<'w>(words: &'w [String], from: usize, name: &str) -> Option
     Some(&found[1])
 }
 
-/// The jobs that the words of `guard.finish` complete, or fail with data.
-fn ended(words: &[String]) -> BTreeSet<String> {
-    let mut ended = BTreeSet::new();
+/// The words of each job in a call for several: their number comes before them.
+fn items(words: &[String]) -> Vec<&[String]> {
+    let mut items = Vec::new();
     let mut rest = words;
     while let [count, tail @ ..] = rest {
         let count: usize = count.parse().expect("a number of words");
-        let (job, after) = tail.split_at(count);
-        if job[2] == "complete" || job[2] == "fail" && job.len() > 5 {
-            ended.insert(job[0].clone());
-        }
+        let (item, after) = tail.split_at(count);
+        items.push(item);
         rest = after;
     }
-    ended
+    items
+}
+
+/// The jobs that the words of `guard.finish` complete, or fail with data.
+fn ended(words: &[String]) -> BTreeSet<String> {
+    let ended = items(words)
+        .into_iter()
+        .filter(|job| job[2] == "complete" || job[2] == "fail" && job.len() > 5);
+    ended.map(|job| job[0].clone()).collect()
+}
+
+/// The jobs of the lanes in which the words of `guard.put` replace one.
+fn replaced(words: &[String], before: &Dump) -> BTreeSet<String> {
+    let lanes = items(words)
+        .into_iter()
+        .filter(|item| option(item, 5, "dup") == Some("replace"))
+        .filter_map(|item| {
+            let key = option(item, 5, "key")?;
+            Some(match key.starts_with('/') {
+                true => key.to_owned(),
+                false => format!("{}/{key}", item[0]),
+            })
+        });
+    lanes
+        .flat_map(|lane| invariants::lane(before, &lane))
+        .collect()
 }
 
 /// The jobs in the replies of pops.
