@@ -5,13 +5,16 @@ local call = redis.call
 local function counts(now, t, queue, paused)
   local base = Keys.queue .. queue
   local stalled = call('zcount', base .. Keys.locks, 0, t)
-  local held = call('zcard', base .. Keys.throttled)
+  local recurring, held = 0, 0
+  if call('exists', base .. Keys.recur, base .. Keys.throttled) > 0 then
+    recurring, held = call('zcard', base .. Keys.recur), call('zcard', base .. Keys.throttled)
+  end
   local due = call('zrangebyscore', base .. Keys.scheduled, 0, t)
   if due[1] then need('queue/promote')(now, queue, due) end
   return '{"name":' .. cjson.encode(queue) .. ',"waiting":' .. call('zcard', base .. Keys.work) .. ',"stalled":' ..
     stalled .. ',"running":' .. call('zcard', base .. Keys.locks) - stalled .. ',"scheduled":' ..
     call('zcard', base .. Keys.scheduled) .. ',"depends":' .. call('zcard', base .. Keys.depends) ..
-    ',"recurring":' .. call('zcard', base .. Keys.recur) .. ',"paused":' .. (paused and 'true' or 'false') ..
+    ',"recurring":' .. recurring .. ',"paused":' .. (paused and 'true' or 'false') ..
     (held > 0 and ',"throttled":' .. held .. '}' or '}')
 end
 

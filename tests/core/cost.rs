@@ -76,7 +76,7 @@ fn put_stays_within_its_budget() {
     let mut core = waiting(2, "");
     costs(
         &mut core,
-        13.0,
+        14.0,
         each(100, r#"put 1 w q k# K {} 0 depends ["j0","j1"]"#),
     );
     costs(
@@ -111,7 +111,7 @@ fn the_cost_of_pop_grows_with_its_batch_only() {
     ));
     costs_per(
         &mut core,
-        9.2,
+        9.3,
         400,
         &each(4, "pop 2 q w1 100").collect::<Vec<_>>(),
     );

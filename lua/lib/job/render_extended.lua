@@ -9,7 +9,7 @@ return function(jid, job)
   if job[Job.key] then text = text .. ',"key":' .. encode(job[Job.key]) end
   if job[Job.hold] == '1' then text = text .. ',"hold":true' end
   if job[Job.backoff] then text = text .. ',"backoff":' .. encode(job[Job.backoff]) end
-  local fence = need('value/number')(job[Job.fence])
+  local fence = (ids[1] or job[Job.key]) and need('value/number')(job[Job.fence])
   if fence then text = text .. ',"fence":' .. string.format('%.0f', fence) end
   if job[Job.dup] == 'merge' then
     local set = redis.pcall('zrange', Keys.job .. jid .. Keys.payloads, 0, -1, 'WITHSCORES')
