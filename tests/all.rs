@@ -54,17 +54,20 @@ mod check {
 
 mod core {
     mod batches;
+    mod bury;
     mod config;
     pub mod cost;
     mod dependencies;
     pub mod errors;
     mod failures;
     mod guard;
+    mod lag;
     mod library;
     mod lifecycle;
     mod lint;
     mod look;
     pub mod model;
+    mod patterns;
     mod pop;
     pub mod property;
     mod queues;
@@ -80,6 +83,7 @@ mod core {
 mod commands {
     mod api;
     mod bulk;
+    mod bury;
     mod cancel;
     mod complete;
     mod completions;
@@ -102,10 +106,12 @@ mod commands {
     mod hostile;
     mod import;
     pub mod jobs;
+    mod lag;
     mod length;
     mod local;
     mod log;
     mod man;
+    mod morgue;
     mod r#move;
     mod new_queues;
     mod nothing;

@@ -47,7 +47,7 @@ return function(argv, now, t, seconds, known)
   if lost[1] then
     jids, jobs = need('queue/expire_locks')(now, t, seconds, queue, lost, setting(grace) or 10, limit)
     for i = #jids, 1, -1 do
-      if defaults or jobs[i][Job.key] or jobs[i][Job.throttles] then
+      if defaults or jobs[i][Job.throttles] then
         decider = decider or need('queue/decider')(now, t, seconds, queue, defaults, limit)
         decider.judge_lost(jids, jobs, i)
       end
@@ -88,7 +88,7 @@ return function(argv, now, t, seconds, known)
       local job = read(jid)
       local what = job[Job.state] == 'waiting' and job[Job.queue] == queue and job[Job.jid] and 'take'
         or need('queue/pop_decision')(queue, t, jid, job)
-      if what == 'take' and (defaults or job[Job.key] or job[Job.throttles]) then
+      if what == 'take' and (defaults or job[Job.throttles]) then
         met, met_job, met_page = i, job, page
         break
       end

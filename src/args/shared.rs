@@ -160,6 +160,9 @@ pub(crate) struct Filters {
     /// Tracked jobs
     #[arg(help_heading = SELECTOR, long)]
     pub tracked: bool,
+    /// Jobs that have used a retry. `qless morgue` sets it.
+    #[arg(skip)]
+    pub retrying: bool,
     /// All jobs; not with another flag that narrows the selection
     #[arg(help_heading = SELECTOR, long)]
     pub all: bool,
@@ -242,6 +245,7 @@ impl Selector {
             ("--where", !self.wheres.is_empty()),
             ("--message", self.message.is_some()),
             ("--tracked", self.tracked),
+            ("--retrying", self.retrying),
         ];
         let given = flags.into_iter().filter(|(_, given)| *given);
         given.map(|(flag, _)| flag)

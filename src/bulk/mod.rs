@@ -7,6 +7,7 @@
 
 mod act;
 pub(crate) mod acting_worker;
+pub(crate) mod bury;
 pub(crate) mod cancel;
 pub(crate) mod exit;
 pub(crate) mod import;

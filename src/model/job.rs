@@ -177,6 +177,14 @@ impl Job {
 }
 
 impl Job {
+    /// Returns whether the job has fewer retries remaining than it got.
+    pub(crate) fn has_used_retry(&self) -> bool {
+        match (self.remaining, self.retries) {
+            (Some(remaining), Some(retries)) => remaining.floor() < retries.floor(),
+            _ => false,
+        }
+    }
+
     /// Returns the number of entries of its history, by its mark: `<state>:<when>:<length>:<queue>`.
     pub(crate) fn entries(&self) -> Option<usize> {
         let length = self.mark.split(|byte| *byte == b':').nth(2)?;

@@ -147,6 +147,10 @@ impl<'a> Filter<'a> {
         if self.selector.tracked {
             add("tracked");
         }
+        if self.selector.retrying {
+            add("retries");
+            add("remaining");
+        }
         names.join(",").into()
     }
 
@@ -163,6 +167,7 @@ impl<'a> Filter<'a> {
             && self.has_tags(&job.tags)
             && self.has_data(&job.data)
             && (!selector.tracked || job.tracked)
+            && (!selector.retrying || job.has_used_retry())
             && selector
                 .older_than
                 .is_none_or(|than| age.is_some_and(|age| age >= than.as_secs_f64()))

@@ -15,6 +15,7 @@ use crate::model::explain::{Explanation, Explanations};
 use crate::model::failure::FailureGroup;
 use crate::model::field::{Field, Type};
 use crate::model::job::{Counts, Dependencies, Job};
+use crate::model::lag::Lag;
 use crate::model::length::Length;
 use crate::model::list::{Jobs, List};
 use crate::model::local::Status;
@@ -30,7 +31,7 @@ use crate::model::work_event::WorkEvent;
 use crate::model::worker::{Worker, WorkerJobs};
 
 /// All documents, by kind.
-pub(crate) const DOCUMENTS: [Document; 31] = [
+pub(crate) const DOCUMENTS: [Document; 32] = [
     BulkReport::DOCUMENT,
     Check::DOCUMENT,
     Complete::DOCUMENT,
@@ -46,6 +47,7 @@ pub(crate) const DOCUMENTS: [Document; 31] = [
     FailureGroup::LIST,
     Job::DOCUMENT,
     Jobs::DOCUMENT,
+    Lag::LIST,
     Length::DOCUMENT,
     Status::DOCUMENT,
     Lock::DOCUMENT,
@@ -407,6 +409,13 @@ mod tests {
                 dependencies: neighbor(),
                 dependents: neighbor(),
             },
+        );
+        compare(
+            &mut kinds,
+            &List::whole(vec![Lag {
+                queue: name.clone(),
+                lag_s: Seconds(1.5),
+            }]),
         );
         compare(
             &mut kinds,

@@ -25,6 +25,7 @@ pub(crate) mod finding;
 mod history;
 pub(crate) mod import;
 mod job;
+mod lag;
 mod length;
 mod list;
 mod local;

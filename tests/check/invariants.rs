@@ -123,7 +123,8 @@ impl Checker<'_> {
                 match rest {
                     "queues" | "workers" | "completed" | "tracked" | "tags" => "zset",
                     "paused_queues" | "failures" => "set",
-                    "config" | "pauses" | "paused_recurring" => "hash",
+                    "config" | "pauses" | "paused_recurring" | "qp:identifiers" => "hash",
+                    "qp:priorities" => "list",
                     _ if rest.starts_with("r:") || rest.starts_with("s:") => "hash",
                     _ if rest.starts_with("f:") => "list",
                     _ if rest.starts_with("t:") => "zset",

@@ -34,7 +34,7 @@ return function(now, t, seconds, jid, queue)
     'priority', job[Job.priority] or '0', 'tags', tags[1] and encode(tags) or '{}', 'state', 'waiting', 'worker', '',
     'expires', '0', 'queue', queue, 'retries', retries, 'remaining', need('value/whole_tries')(retries),
     'time', string.format('%.20f', now), 'key', lane, 'dup', 'merge')
-  for _, field in ipairs({'rescore', 'throttles', 'backoff'}) do
+  for _, field in ipairs({'rescore', 'throttles', 'hold', 'backoff'}) do
     local value = call('hget', key, field)
     if value then call('hset', other, field, value) end
   end

@@ -190,8 +190,8 @@ Commands that take JIDs also take flags that select jobs. Give one or the other,
 
 Different flags narrow the selection; a repeated flag widens it, except --tag and --where. To see
 which jobs a command will change, list them: `qless jobs` with the same flags. Without --state, retry
-means failed jobs, promote means scheduled jobs, fail and timeout mean running and stalled jobs. The
-other commands mean jobs in any state, but `qless jobs` without flags lists the jobs in queues. --all
+means failed jobs, promote means scheduled jobs, fail and timeout mean running and stalled jobs, bury
+means jobs that have not started. The other commands mean jobs in any state, but `qless jobs` without flags lists the jobs in queues. --all
 cannot be used with a flag that narrows the selection: `retry --all` means all failed jobs, and
 `cancel --all` means all jobs. Flags that no job can match, such as --group with --state waiting, are
 an error.

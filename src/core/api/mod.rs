@@ -16,6 +16,7 @@ pub(crate) mod list_rewrite;
 pub(crate) mod not_found;
 pub(crate) mod overview;
 pub(crate) mod page;
+pub(crate) mod pattern;
 pub(crate) mod peek;
 pub(crate) mod popped_jobs;
 pub(crate) mod put;

@@ -109,6 +109,23 @@ impl Core {
         self.call_each(now, note, jobs, call, |_| Ok(()), |_| ())
     }
 
+    /// Fails jobs that have not started.
+    pub fn bury(
+        &mut self,
+        now: Moment,
+        note: &[u8],
+        jobs: &[JobSnapshot],
+        why: &FailureReason,
+    ) -> PerJob<()> {
+        let call = |job: &JobSnapshot| {
+            Call::write("bury", RetryClass::Guarded, "bury", "burying")
+                .jid(&job.jid)
+                .arg(why.group.as_bytes())
+                .arg(why.message.as_bytes())
+        };
+        self.call_each(now, note, jobs, call, |_| Ok(()), |_| ())
+    }
+
     /// Releases running jobs, each in the name of a worker, which uses one retry. Returns how many
     /// each job has remaining.
     pub fn retry(

@@ -66,7 +66,11 @@ fn by_name(name: &str) -> Option<CallSpec> {
         | "look.status" | "look.workers" => read,
         "look.pop" => read.about(Queue(0)),
         "look.traces" => read.about(Jid(0)),
-        "stats" | "length" => read.about(Queue(0)),
+        "stats" | "length" | "lag" => read.about(Queue(0)),
+        "queueIdentifierPatterns.getAll" | "queuePriorityPatterns.getAll" => read,
+        "queueIdentifierPatterns.setAll" | "queuePriorityPatterns.setAll" => {
+            write(Idempotent, "set", "setting")
+        }
         "queues" | "workers" => CallSpec {
             may_write: true,
             ..read
@@ -104,6 +108,7 @@ fn by_name(name: &str) -> Option<CallSpec> {
         }),
         "complete" => write(Never, "complete", "completing").about(Jid(0)),
         "fail" => write(Never, "fail", "failing").about(Jid(0)),
+        "bury" => write(Never, "bury", "burying").about(Jid(0)),
         "retry" => write(Never, "retry", "retrying").about(Jid(0)),
         "heartbeat" => {
             write(Idempotent, "extend the lock of", "extending the lock of").about(Jid(0))

@@ -65,6 +65,8 @@ pub enum Family<'a> {
     Tracked,
     Tags,
     Config,
+    IdentifierPatterns,
+    PriorityPatterns,
     /// Set aside by a repair.
     Lost,
     /// Not a key of the core.
@@ -103,6 +105,8 @@ pub struct Keys {
     run: String,
     stats: String,
     pub config: String,
+    identifier_patterns: String,
+    priority_patterns: String,
     lost: String,
     /// The channel with the events of all jobs.
     pub log: String,
@@ -149,6 +153,8 @@ impl Keys {
             run: named("run"),
             stats: named("stats"),
             config: named("config"),
+            identifier_patterns: named("identifier_patterns"),
+            priority_patterns: named("priority_patterns"),
             lost: named("lost"),
             log: named("on_log"),
         }
@@ -255,6 +261,8 @@ impl Keys {
             (&self.tracked, Family::Tracked),
             (&self.tags, Family::Tags),
             (&self.config, Family::Config),
+            (&self.identifier_patterns, Family::IdentifierPatterns),
+            (&self.priority_patterns, Family::PriorityPatterns),
         ];
         let whole = whole.into_iter().find(|(name, _)| name.as_bytes() == key);
         whole.map_or(Family::Unknown, |(_, family)| family)
@@ -318,6 +326,14 @@ mod tests {
             ("tracked", keys.tracked.clone().into_bytes()),
             ("tags", keys.tags.clone().into_bytes()),
             ("config", keys.config.clone().into_bytes()),
+            (
+                "identifier_patterns",
+                keys.identifier_patterns.clone().into_bytes(),
+            ),
+            (
+                "priority_patterns",
+                keys.priority_patterns.clone().into_bytes(),
+            ),
             ("history", keys.history.clone().into_bytes()),
             ("dependencies", keys.dependencies.clone().into_bytes()),
             ("dependents", keys.dependents.clone().into_bytes()),
@@ -328,7 +344,9 @@ mod tests {
             ("recur", keys.recur.clone().into_bytes()),
             ("held", keys.held.clone().into_bytes()),
         ];
-        for (name, key) in join::keys().filter(|(name, _)| !name.starts_with("on_")) {
+        // Channels are no keys, and the legacy keys of qmore have no prefix: only Lua reads those.
+        let is_key = |name: &str| !name.starts_with("on_") && !name.starts_with("legacy_");
+        for (name, key) in join::keys().filter(|(name, _)| is_key(name)) {
             let made = made.iter().find(|(known, _)| *known == name);
             let made = made.map(|(_, key)| key.as_slice());
             assert_eq!(made, Some(key.as_bytes()), "{name}");
@@ -361,6 +379,9 @@ mod tests {
             ("ql:s:other:0:q", Family::Unknown),
             ("ql:queues", Family::Queues),
             ("ql:queues2", Family::Unknown),
+            ("ql:qp:identifiers", Family::IdentifierPatterns),
+            ("ql:qp:priorities", Family::PriorityPatterns),
+            ("ql:qp:other", Family::Unknown),
             ("ql:lost:run:j:a", Family::Lost),
             ("other", Family::Unknown),
         ] {
