@@ -82,29 +82,34 @@ fn play(core: &mut Core, numbers: &[u64], profile: Profile) -> Result<(), String
 
 #[test]
 fn c3_random_histories_keep_the_invariants() {
-    run(700, 40, Profile::Everything);
+    run(500, 40, Profile::Everything);
 }
 
 #[test]
 fn c3_random_histories_with_dependencies_keep_the_invariants() {
-    run(500, 40, Profile::Dependencies);
+    run(400, 40, Profile::Dependencies);
 }
 
 #[test]
 fn c3_random_histories_of_merging_puts_keep_the_invariants() {
-    run(500, 40, Profile::Merging);
+    run(400, 40, Profile::Merging);
+}
+
+#[test]
+fn c3_random_histories_of_throttles_keep_the_invariants() {
+    run(300, 40, Profile::Throttles);
 }
 
 #[test]
 fn c3_random_histories_of_lanes_keep_the_invariants() {
-    run(300, 40, Profile::Lanes);
+    run(200, 40, Profile::Lanes);
 }
 
 #[test]
 fn c3_random_histories_with_a_foreign_script_keep_lanes_exclusive() {
     let mut core = Core::new();
     let mut old = core.beside(FOREIGN);
-    random::property(histories(400), numbers(40), |numbers| {
+    random::property(histories(200), numbers(40), |numbers| {
         foreign::play(&mut core, &mut old, &numbers).map_err(TestCaseError::fail)
     });
 }

@@ -11,6 +11,8 @@ pub(crate) enum Profile {
     Everything,
     /// The same, and dependencies of the user, by which jobs may wait for each other for ever.
     Dependencies,
+    /// Few throttles for many jobs of two queues.
+    Throttles,
     /// Only merging puts, and what ends or interrupts their jobs (10).
     Merging,
     /// Lanes, with little else: what a foreign script takes part in.
@@ -57,7 +59,10 @@ impl Steps {
         if self.profile == Profile::Merging {
             return lines;
         }
-        if self.profile != Profile::Lanes {
+        if self.profile == Profile::Throttles {
+            lines.push("throttle.set t1 1".to_owned());
+            lines.push("throttle.set t2 2".to_owned());
+        } else if self.profile != Profile::Lanes {
             maybe(&mut draw, 4, &["config.set max-pop-scan 2"]);
             maybe(&mut draw, 6, &["config.set a-max-concurrency 2"]);
             maybe(
@@ -85,6 +90,7 @@ impl Steps {
         let line = match self.profile {
             Profile::Merging => self.merging(&mut draw, ledger, roll),
             Profile::Lanes => self.lanes(&mut draw, ledger, roll),
+            Profile::Throttles => self.throttles(&mut draw, ledger, roll),
             Profile::Everything | Profile::Dependencies => self.everything(&mut draw, ledger, roll),
         };
         (after, line)
@@ -139,6 +145,52 @@ impl Steps {
             95..97 => cancel(draw, ledger),
             97 => format!("bury {} G why", job(draw, ledger, "any")),
             _ => "pop a w3 5".to_owned(),
+        }
+    }
+
+    fn throttles(&mut self, draw: &mut Draw, ledger: &Ledger<'_>, roll: u64) -> String {
+        match roll {
+            0..35 => {
+                self.count += 1;
+                let n = self.count;
+                let jid = match draw.below(8) {
+                    0 => job(draw, ledger, "any"),
+                    _ => format!("j{n}"),
+                };
+                let options = draw.of(&[
+                    r#"throttles ["t1"]"#,
+                    r#"throttles ["t2"]"#,
+                    r#"throttles ["t1","t2"]"#,
+                    r#"throttles ["t2","t3"]"#,
+                    "lock x",
+                    "priority 1",
+                ]);
+                let (queue, delay) = (draw.of(&["a", "b"]), draw.of(&["0", "0", "0", "9"]));
+                let retries = draw.below(3);
+                format!(
+                    "put me {queue} {jid} K {{\"p\":\"#{n}\"}} {delay} retries {retries} {options}"
+                )
+            }
+            35..58 => {
+                let (queue, worker) = (draw.of(&["a", "b"]), draw.of(&WORKERS));
+                format!("pop {queue} {worker} {}", 1 + draw.below(4))
+            }
+            58..72 => {
+                let (jid, worker, queue) = running(draw, ledger);
+                let next = draw.of(&["", "", "", " next b", " next a delay 5"]);
+                format!("complete {jid} {worker} {queue} {{}}{next}")
+            }
+            72..78 => retry(draw, ledger),
+            78..80 => self.fail(draw, ledger),
+            80..82 => unfail(draw, ledger),
+            82..84 => cancel(draw, ledger),
+            84..86 => format!("timeout {}", job(draw, ledger, "running")),
+            86..88 => format!("priority {} 3", job(draw, ledger, "throttled")),
+            88..90 => format!("pause {}", draw.of(&QUEUES)),
+            90..94 => format!("unpause {}", draw.of(&QUEUES)),
+            94 => guard_requeue(draw, ledger),
+            95 => self.guard_turn(draw, ledger),
+            _ => throttle(draw, ledger),
         }
     }
 
