@@ -151,11 +151,9 @@ fn c2_the_end_of_a_throttled_job_costs_2_commands_and_8_for_each_woken_job() {
         costs_more((plain, end), (&pending, end), 10 + FIELDS);
     }
     let policy = "put 0 me q j K {} 0 backoff fixed:5; pop 1 q w1 1";
-    costs_more(
-        (plain, "retry 2 j q w1 5"),
-        (policy, "retry 2 j q w1"),
-        FIELDS,
-    );
+    // The policy is read before the call writes, the other fields after it.
+    let retries = ("retry 2 j q w1 5", "retry 2 j q w1");
+    costs_more((plain, retries.0), (policy, retries.1), 2 * FIELDS);
 }
 
 #[test]

@@ -385,8 +385,8 @@ fn state(dump: &Dump, jid: &str) -> String {
 
 /// The value of an option among pairs of words.
 pub(crate) fn option<'w>(words: &'w [String], from: usize, name: &str) -> Option<&'w str> {
-    let pairs = words.get(from..)?.chunks_exact(2);
-    let found = pairs.filter(|pair| pair[0] == name).next_back()?;
+    let mut pairs = words.get(from..)?.chunks_exact(2);
+    let found = pairs.rfind(|pair| pair[0] == name)?;
     Some(&found[1])
 }
 
