@@ -93,6 +93,8 @@ mod commands {
     mod context_file;
     mod context_password;
     mod context_protection;
+    mod coordination;
+    mod defaults;
     mod depends;
     mod explain;
     mod export;
@@ -106,6 +108,7 @@ mod commands {
     mod hostile;
     mod import;
     pub mod jobs;
+    mod key;
     mod lag;
     mod length;
     mod local;
@@ -132,6 +135,7 @@ mod commands {
     mod stats;
     mod status;
     mod tag;
+    mod throttle;
     mod timeout;
     mod track;
     mod unfail;

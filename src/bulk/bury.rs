@@ -19,11 +19,12 @@ pub(crate) const BURY: Verb = Verb {
 };
 
 /// The states of jobs that have not started.
-pub(crate) const NOT_STARTED: [State; 4] = [
+pub(crate) const NOT_STARTED: [State; 5] = [
     State::Waiting,
     State::Stalled,
     State::Scheduled,
     State::Depends,
+    State::Throttled,
 ];
 
 /// Refuses a job that a worker holds, or that has ended.

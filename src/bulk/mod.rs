@@ -12,6 +12,7 @@ pub(crate) mod cancel;
 pub(crate) mod exit;
 pub(crate) mod import;
 pub(crate) mod ledger;
+pub(crate) mod maxima;
 pub(crate) mod new_queues;
 mod options;
 mod outcome;

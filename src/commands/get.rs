@@ -185,7 +185,9 @@ fn neighbors(
 fn blocked_by(job: &Job, now: Moment, session: &mut Session) -> Result<Option<Box<Reason>>, Error> {
     let is_open = matches!(
         job.state,
-        Some(State::Waiting | State::Stalled | State::Scheduled | State::Depends)
+        Some(
+            State::Waiting | State::Stalled | State::Scheduled | State::Depends | State::Throttled
+        )
     );
     if !is_open {
         return Ok(None);

@@ -5,7 +5,9 @@ pub(crate) mod check;
 pub(crate) mod complete;
 pub(crate) mod config;
 pub(crate) mod context;
+pub(crate) mod coordination;
 pub(crate) mod data_filter;
+pub(crate) mod defaults;
 pub(crate) mod done;
 #[allow(dead_code)] // Until `work` uses it.
 pub mod ending;
@@ -37,6 +39,7 @@ pub(crate) mod recur;
 pub(crate) mod repair;
 pub(crate) mod stats;
 pub(crate) mod tag;
+pub(crate) mod throttle;
 pub(crate) mod verb;
 pub mod verdict;
 pub(crate) mod version;

@@ -28,6 +28,7 @@ pub(crate) mod settle;
 pub(crate) mod stats;
 pub(crate) mod tag;
 pub(crate) mod template;
+pub(crate) mod throttle;
 pub(crate) mod turn;
 pub(crate) mod worker;
 pub(crate) mod worker_calls;

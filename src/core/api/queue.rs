@@ -233,6 +233,7 @@ fn read(now: Moment, fields: Value) -> Result<Queue, Error> {
             b"stalled" => queue.stalled = reply::count(&text),
             b"scheduled" => queue.scheduled = reply::count(&text),
             b"depends" => queue.depends = reply::count(&text),
+            b"throttled" => queue.throttled = reply::count(&text),
             b"recurring" => queue.recurring = reply::count(&text),
             b"paused" => queue.paused = text == b"1",
             b"since" => queue.paused_since = Moment::read(&text),

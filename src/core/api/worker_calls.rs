@@ -56,6 +56,9 @@ impl Core {
                 call = call.arg("delay").arg(seconds(next.delay));
                 let depends = array(next.depends.iter().map(Name::as_bytes));
                 call = call.arg("depends").arg(depends);
+                for (name, value) in next.coordination.words() {
+                    call = call.arg(name).arg(value);
+                }
             }
             call
         };

@@ -64,6 +64,11 @@ fn by_name(name: &str) -> Option<CallSpec> {
         "multiget" | "jobs" | "failed" | "config.get" => read,
         "look.index" | "look.jobs" | "look.queues" | "look.recurs" | "look.scan"
         | "look.status" | "look.workers" => read,
+        "throttle.get" | "throttle.locks" | "throttle.pending" | "queue.throttle.get"
+        | "key.get" => read,
+        "throttle.set" | "queue.throttle.set" => write(Idempotent, "set", "setting"),
+        "throttle.delete" => write(Idempotent, "delete", "deleting"),
+        "throttle.release" => write(Idempotent, "release", "releasing"),
         "look.pop" => read.about(Queue(0)),
         "look.traces" => read.about(Jid(0)),
         "stats" | "length" | "lag" => read.about(Queue(0)),

@@ -108,6 +108,8 @@ pub struct Keys {
     identifier_patterns: String,
     priority_patterns: String,
     lost: String,
+    pub throttle: String,
+    pending: String,
     /// The channel with the events of all jobs.
     pub log: String,
 }
@@ -156,6 +158,8 @@ impl Keys {
             identifier_patterns: named("identifier_patterns"),
             priority_patterns: named("priority_patterns"),
             lost: named("lost"),
+            throttle: named("throttle"),
+            pending: named("pending"),
             log: named("on_log"),
         }
     }
@@ -202,6 +206,17 @@ impl Keys {
     /// Returns a key without the prefix.
     pub fn without_prefix<'a>(&self, key: &'a [u8]) -> &'a [u8] {
         key.strip_prefix(self.prefix.as_bytes()).unwrap_or(key)
+    }
+
+    /// Returns the ids of the throttles to which a key may belong: an id may have the ending of a list.
+    pub(crate) fn throttle_ids<'a>(&self, key: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
+        let id = key.strip_prefix(self.throttle.as_bytes());
+        let endings = [&self.locks, &self.pending];
+        let owner = endings.into_iter().find_map(|ending| {
+            let owner = id?.strip_suffix(ending.as_bytes())?;
+            (!owner.is_empty()).then_some(owner)
+        });
+        id.into_iter().chain(owner)
     }
 
     /// Returns the family of a key.
@@ -343,10 +358,15 @@ mod tests {
             ("depends", keys.depends.clone().into_bytes()),
             ("recur", keys.recur.clone().into_bytes()),
             ("held", keys.held.clone().into_bytes()),
+            ("throttle", keys.throttle.clone().into_bytes()),
+            ("pending", keys.pending.clone().into_bytes()),
         ];
-        // Channels are no keys, and the legacy keys of qmore have no prefix: only Lua reads those.
-        let is_key = |name: &str| !name.starts_with("on_") && !name.starts_with("legacy_");
-        for (name, key) in join::keys().filter(|(name, _)| is_key(name)) {
+        // Channels are no keys, the legacy keys of qmore have no prefix, and no plain read needs the others.
+        let only_lua = ["payloads", "throttled", "lane", "window", "fence"];
+        let is_made = |name: &str| {
+            !name.starts_with("on_") && !name.starts_with("legacy_") && !only_lua.contains(&name)
+        };
+        for (name, key) in join::keys().filter(|(name, _)| is_made(name)) {
             let made = made.iter().find(|(known, _)| *known == name);
             let made = made.map(|(_, key)| key.as_slice());
             assert_eq!(made, Some(key.as_bytes()), "{name}");
