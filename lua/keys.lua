@@ -49,6 +49,11 @@ local Keys = {
   fence = 'ql:fence',
   -- settings
   config = 'ql:config',
+  -- patterns of queue names; the legacy keys have no prefix
+  identifier_patterns = 'ql:qp:identifiers',
+  priority_patterns = 'ql:qp:priorities',
+  legacy_identifiers = 'qmore:dynamic',
+  legacy_priorities = 'qmore:priority',
   -- keys that repairs set aside
   lost = 'ql:lost:',
   -- channels

@@ -249,8 +249,8 @@ macro_rules! serializers {
 }
 
 serializers! {
-    by dependencies dependents detail dir group host item jid jobs key klass message missing name
-    paused_by paused_reason queue queues reason sample spawned_from stalled tag tags targets url value worker
+    by dependencies dependents detail dir group host id item jid jobs key klass message missing name
+    paused_by paused_reason queue queued_behind queues reason sample spawned_from stalled tag tags targets throttles url value worker
 }
 
 /// The maximum length of a new name, in bytes.
@@ -264,6 +264,12 @@ pub(crate) fn reserved(jid: &[u8]) -> Option<&'static str> {
     RESERVED_SUFFIXES
         .into_iter()
         .find(|suffix| jid.ends_with(suffix.as_bytes()))
+}
+
+/// Returns the ending of a throttle's id, if it would name the list of another throttle.
+pub(crate) fn reserved_for_throttles(id: &[u8]) -> Option<&'static str> {
+    let mut endings = ["-locks", "-pending"].into_iter();
+    endings.find(|ending| id.ends_with(ending.as_bytes()))
 }
 
 /// Refuses a name that nothing new may have. The error is the end of a sentence about the name.

@@ -55,17 +55,20 @@ mod check {
 
 mod core {
     mod batches;
+    mod bury;
     mod config;
-    mod cost;
+    pub mod cost;
     mod dependencies;
     pub mod errors;
     mod failures;
     mod guard;
+    mod lag;
     mod library;
     mod lifecycle;
     mod lint;
     mod look;
     pub mod model;
+    mod patterns;
     mod pop;
     pub mod property;
     mod queues;
@@ -81,6 +84,7 @@ mod core {
 mod commands {
     mod api;
     mod bulk;
+    mod bury;
     mod cancel;
     mod complete;
     mod completions;
@@ -90,6 +94,8 @@ mod commands {
     mod context_file;
     mod context_password;
     mod context_protection;
+    mod coordination;
+    mod defaults;
     mod depends;
     mod explain;
     mod export;
@@ -103,10 +109,13 @@ mod commands {
     mod hostile;
     mod import;
     pub mod jobs;
+    mod key;
+    mod lag;
     mod length;
     mod local;
     mod log;
     mod man;
+    mod morgue;
     mod r#move;
     mod new_queues;
     mod nothing;
@@ -127,6 +136,7 @@ mod commands {
     mod stats;
     mod status;
     mod tag;
+    mod throttle;
     mod timeout;
     mod track;
     mod unfail;
@@ -135,6 +145,19 @@ mod commands {
     mod wait;
     mod watch;
     mod workers;
+}
+
+mod extensions {
+    mod core_rules;
+    mod examples;
+    mod foreign;
+    mod histories;
+    mod invariants;
+    mod ledger;
+    mod locket;
+    mod lowkiq;
+    mod reqless;
+    mod steps;
 }
 
 mod recovery {

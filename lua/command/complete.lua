@@ -5,7 +5,7 @@
 -- Refuses: a job that is not running, or is held by another worker or in another queue
 -- Publishes: the jid to `completed` if tracked; `completed` or `advanced` to the log
 local Job = Fields('worker', 'state', 'queue', 'priority', 'retries', 'time', 'history', 'grace', 'scheduled',
-  'key', 'throttles', 'dup')
+  'throttles')
 local Config = Fields('max-job-history', 'jobs-history', 'jobs-history-count')
 
 -- `known`: the settings, from a caller in Lua, for whom empty data keeps the data of the job.
@@ -36,9 +36,9 @@ return function(argv, now, t, seconds, known)
   end
   if names == false then error('Complete(): Arg "depends" not JSON: ' .. given.depends) end
   local pending = names and names[1] and need('dependency/pending_dependencies')(jid, names)
-  local lane, throttles, finish = job[Job.key], job[Job.throttles], nil
-  if lane or throttles or x then
-    finish = need('ending/finish')(now, jid, queue, following, lane, throttles, job[Job.dup], x)
+  local finish
+  if job[Job.throttles] or x then
+    finish = need('ending/finish')(now, jid, queue, following, job[Job.throttles], x)
     if x then pending = finish.join(pending) end
   end
 
@@ -87,6 +87,7 @@ return function(argv, now, t, seconds, known)
     local base = Keys.queue .. following
     local due = delay > 0 and string.format('%.17g', now + delay)
     local state = pending and pending[1] and 'depends' or due and 'scheduled' or 'waiting'
+    if kept then data = call('hget', key, 'data') or '{}' end
     call('hmset', key, 'data', data, 'time', stamp, 'state', state, 'worker', '', 'failure', '{}', 'queue', following,
       'expires', '0', 'remaining', retries)
     if state == 'depends' then

@@ -2,7 +2,7 @@
 -- Takes: jid on jid ... | jid off jid ... | jid off all
 -- Returns: 1
 -- Refuses: a job in another state, the removal of the job before it in its lane
-local Job = Fields('state', 'queue', 'priority', 'scheduled', 'key')
+local Job = Fields('state', 'queue', 'priority', 'scheduled', 'throttles')
 
 return function(argv, now)
   local call = redis.call
@@ -17,7 +17,8 @@ return function(argv, now)
   if verb == 'on' then
     need('dependency/link')(jid, need('dependency/pending_dependencies')(jid, need('value/args_from')(argv, 5)))
   elseif verb == 'off' then
-    local unlink, precedes = need('dependency/unlink'), job[Job.key] and need('lane/precedes')
+    local unlink, lane = need('dependency/unlink'), job[Job.throttles] and call('hget', key, 'key')
+    local precedes = lane and need('lane/precedes')
     if argv[5] == 'all' then
       local names = call('smembers', key .. Keys.dependencies)
       for i = 1, #names do
@@ -26,7 +27,7 @@ return function(argv, now)
     else
       for i = 5, precedes and #argv or 0 do
         if precedes(argv[i], jid) then
-          error('Depends(): ' .. argv[i] .. ' precedes ' .. jid .. ' in lane ' .. job[Job.key])
+          error('Depends(): ' .. argv[i] .. ' precedes ' .. jid .. ' in lane ' .. lane)
         end
       end
       for i = 5, #argv do unlink(jid, argv[i]) end

@@ -3,7 +3,7 @@
 -- Returns: the jid
 -- Refuses: a job that is not running or is held by another worker
 -- Publishes: `failed` to the log; the jid to `failed` if tracked
-local Job = Fields('state', 'worker', 'queue', 'history', 'grace', 'key', 'throttles')
+local Job = Fields('state', 'worker', 'queue', 'history', 'grace', 'throttles')
 
 return function(argv, now, t, seconds)
   local call = redis.call
@@ -49,8 +49,8 @@ return function(argv, now, t, seconds)
   end
   if job[Job.grace] then call('hdel', key, 'grace') end
   need('failure/enter')(now, jid, group, queue)
-  if job[Job.key] or job[Job.throttles] then
-    need('ending/extended')(now, t, seconds, jid, 'fail', queue, job[Job.key], job[Job.throttles])
+  if job[Job.throttles] then
+    need('ending/extended')(now, t, seconds, jid, 'fail', queue, job[Job.throttles])
   end
   return jid
 end

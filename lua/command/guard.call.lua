@@ -1,6 +1,6 @@
 -- Runs a command on a job that still fits its mark, and appends the note, unless the job no longer exists.
 -- Takes: jid mark note command arg ...
---   `command`: timeout priority depends fail retry complete log track, `tag add`, `tag remove`, or
+--   `command`: timeout priority depends fail bury retry complete log track, `tag add`, `tag remove`, or
 --   `tag swap jid count tag ...`, which removes the first `count` tags and adds the others; `complete`
 --   with empty data keeps the data of the job
 -- Returns: outcome, mark and the reply of the command: `done` (text, nil or list), `gone`, `state_changed`,
@@ -10,7 +10,7 @@ local Job = Fields('jid', 'state', 'queue')
 
 -- The position of the jid in each command; `tag` and `track` have a word of their own before it.
 local jid_slots = {
-  timeout = 7, priority = 7, depends = 7, fail = 7, retry = 7, complete = 7, log = 7, tag = 8, track = 8,
+  timeout = 7, priority = 7, depends = 7, fail = 7, bury = 7, retry = 7, complete = 7, log = 7, tag = 8, track = 8,
 }
 
 return function(argv, now, t, seconds)

@@ -31,7 +31,7 @@ return function(argv, now, t, seconds)
   local key_fault = need('value/key_fault')(progress)
   local queue_of, put_new, flush = need('job/put_new')(now, t, seconds, key_fault, progress)
   -- One command for the usual case: all jobs are new. A key that may not be read counts as existing.
-  local keys, seen, put, settings = {}, {}, nil, need('option/settings')(jobs)
+  local keys, seen, put, defaults = {}, {}, nil, need('option/of_queues')(jobs)
   for i = 1, #jobs do
     local key = Keys.job .. jobs[i].jid
     keys[2 * i - 1], keys[2 * i] = key, key .. Keys.dependencies
@@ -41,7 +41,7 @@ return function(argv, now, t, seconds)
     local job = jobs[i]
     local jid, queue = job.jid, queue_of(job.queue)
     local state, bad
-    if job.plain and not settings[job.queue][1] and not job.invalid and not queue.bad and not seen[jid]
+    if job.plain and not defaults[job.queue] and not job.invalid and not queue.bad and not seen[jid]
       and (none_exists or redis.pcall('exists', keys[2 * i - 1], keys[2 * i]) == 0) then
       state, bad = put_new(queue, job)
     end
@@ -52,7 +52,7 @@ return function(argv, now, t, seconds)
       reply[i] = {'invalid', '', bad}
     else
       if seen[jid] then flush() end
-      put = put or need('job/put_guarded')(now, t, seconds, policy, key_fault, progress, settings)
+      put = put or need('job/put_guarded')(now, t, seconds, policy, key_fault, progress, defaults)
       reply[i] = put(job)
     end
     seen[jid] = true

@@ -5,7 +5,7 @@
 -- Refuses: wrong words, more than 500 jobs
 -- Publishes: as put
 local Job = Fields('jid', 'state', 'queue', 'worker', 'priority', 'retries', 'remaining', 'failure',
-  'history', 'grace', 'scheduled', 'key', 'throttles')
+  'history', 'grace', 'scheduled', 'throttles')
 
 local call = redis.call
 
@@ -102,9 +102,11 @@ return function(argv, now, t, seconds)
           local priority = options.priority or number(job[Job.priority]) or 0
           local retries = number(job[Job.retries]) or 5
           local remaining = options.keep and number(job[Job.remaining]) or retries
-          local lane, throttles = job[Job.key], job[Job.throttles]
+          local throttles = job[Job.throttles]
+          local ext = throttles and call('hmget', key, 'key', 'dup') or {}
           if throttles then need('throttle/leave')(jid, state, home or '', throttles) end
-          if lane then need('lane/rejoin')(now, lane, jid) end
+          if ext[1] then need('lane/rejoin')(now, ext[1], jid) end
+          if ext[2] == 'merge' then call('hset', key, 'data', need('merge/compose')(jid)) end
           local placed = due and 'scheduled' or 'waiting'
           if call('exists', key .. Keys.dependencies) == 1 then placed = 'depends' end
           call('hmset', key, 'state', placed, 'worker', '', 'expires', '0', 'queue', queue, 'priority', priority,

@@ -17,6 +17,7 @@ return function(argv)
     locks = base .. Keys.locks,
     scheduled = base .. Keys.scheduled,
     depends = base .. Keys.depends,
+    throttled = base .. Keys.throttled,
     recurring = base .. Keys.recur,
     worker = Keys.worker .. name .. Keys.held,
     tag = Keys.tag .. name,

@@ -47,7 +47,7 @@ return function(argv, now, t, seconds, known)
   if lost[1] then
     jids, jobs = need('queue/expire_locks')(now, t, seconds, queue, lost, setting(grace) or 10, limit)
     for i = #jids, 1, -1 do
-      if defaults or jobs[i][Job.key] or jobs[i][Job.throttles] then
+      if defaults or jobs[i][Job.throttles] then
         decider = decider or need('queue/decider')(now, t, seconds, queue, defaults, limit)
         decider.judge_lost(jids, jobs, i)
       end
@@ -69,10 +69,6 @@ return function(argv, now, t, seconds, known)
   if more then
     local due = call('zrangebyscore', base .. Keys.scheduled, 0, t, 'LIMIT', 0, rest)
     if due[1] then need('queue/promote')(now, queue, due) end
-    if rest > 0 and seconds % 10 == 0 then
-      decider = decider or need('queue/decider')(now, t, seconds, queue, defaults, limit)
-      decider.recheck()
-    end
   end
 
   -- A job that cannot be taken is replaced by the next in the set, over up to 1000 further entries.
@@ -88,7 +84,7 @@ return function(argv, now, t, seconds, known)
       local job = read(jid)
       local what = job[Job.state] == 'waiting' and job[Job.queue] == queue and job[Job.jid] and 'take'
         or need('queue/pop_decision')(queue, t, jid, job)
-      if what == 'take' and (defaults or job[Job.key] or job[Job.throttles]) then
+      if what == 'take' and (defaults or job[Job.throttles]) then
         met, met_job, met_page = i, job, page
         break
       end
@@ -116,6 +112,10 @@ return function(argv, now, t, seconds, known)
 
   local ends = now + (setting(own_heartbeat) or setting(heartbeat) or 60)
   local reply, given = need('queue/grant')(now, seconds, queue, worker, ends, limit, jids, jobs, count, taken, remove)
+  if more and seconds % 10 == 0 then
+    decider = decider or need('queue/decider')(now, t, seconds, queue, defaults, limit)
+    decider.recheck()
+  end
   if decider then decider.wake() end
   return reply, given
 end

@@ -5,7 +5,7 @@
 -- Returns: the jid; with `dup`, that of the job that took it
 -- Refuses: missing or wrong words, a jid with a reserved ending
 -- Publishes: as job/put and job/put_extended
-local Old = Fields('job/put', 'key', 'throttles')
+local Old = Fields('job/put', 'throttles')
 
 return function(argv, now, t, seconds)
   local queue, jid, klass, data, delay_text = argv[4], argv[5], argv[6], argv[7], argv[8]
@@ -30,10 +30,16 @@ return function(argv, now, t, seconds)
     error('Put(): Arg "jid" must not end in -history, -dependencies, -dependents or -payloads: ' .. jid)
   end
   local old = redis.call('hmget', Keys.job .. jid, unpack(Old))
-  local settings = redis.pcall('hmget', Keys.config, queue .. '-defaults', 'merge-max')
-  if settings[1] or o.x or old[Old.key] or old[Old.throttles] then
+  local defaults, most
+  if o.x then
+    local settings = redis.pcall('hmget', Keys.config, queue .. '-defaults', 'merge-max')
+    defaults, most = settings[1], settings[2]
+  else
+    defaults = redis.pcall('hget', Keys.config, queue .. '-defaults')
+  end
+  if defaults or o.x or old[Old.throttles] then
     local put = need('job/put_extended')
-    return (put(now, t, seconds, argv[3], queue, jid, klass, data, delay, o, old, o.x or {}, settings, 'Put'))
+    return (put(now, t, seconds, argv[3], queue, jid, klass, data, delay, o, old, o.x or {}, defaults, 'Put', most))
   end
   need('job/put')(now, t, seconds, argv[3], queue, jid, klass, data, delay, o, old)
   return jid

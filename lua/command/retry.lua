@@ -3,8 +3,7 @@
 -- Returns: the number of remaining tries
 -- Refuses: a job that is not running or is held by another worker
 -- Publishes: the jid to `failed` if the job failed and is tracked; as ending/extended
-local Job = Fields('state', 'worker', 'queue', 'priority', 'remaining', 'retries', 'grace', 'key',
-  'throttles', 'backoff')
+local Job = Fields('state', 'worker', 'queue', 'priority', 'remaining', 'retries', 'grace', 'throttles')
 
 return function(argv, now, t, seconds)
   local call = redis.call
@@ -27,9 +26,8 @@ return function(argv, now, t, seconds)
   local left = tonumber(job[Job.remaining]) or tonumber(job[Job.retries]) or 0
   if left - left ~= 0 then left = 0 end
   left = (left < 9e15 and math.floor(left) or need('value/whole_tries')(left)) - 1
-  if job[Job.backoff] and delay <= 0 and left >= 0 then
-    local retries = need('value/number')(job[Job.retries]) or 5
-    delay = need('option/delay')(job[Job.backoff], jid, math.floor(retries), left, now)
+  if job[Job.throttles] and delay <= 0 and left >= 0 then
+    delay = need('option/delay')(call('hget', key, 'backoff'), jid, job[Job.retries], left, now)
   end
   local home, named = job[Job.queue] or queue, group and message
   local failure
@@ -72,9 +70,8 @@ return function(argv, now, t, seconds)
   call('zadd', Keys.queues, 'NX', t, queue)
   if job[Job.grace] then call('hdel', key, 'grace') end
   call('zrem', Keys.worker .. worker .. Keys.held, jid)
-  if job[Job.key] or job[Job.throttles] then
-    local how = left < 0 and 'exhausted' or 'retry'
-    need('ending/extended')(now, t, seconds, jid, how, queue, job[Job.key], job[Job.throttles])
+  if job[Job.throttles] then
+    need('ending/extended')(now, t, seconds, jid, left < 0 and 'exhausted' or 'retry', queue, job[Job.throttles])
   end
   return left
 end

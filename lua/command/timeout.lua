@@ -2,7 +2,7 @@
 -- Takes: jid ...
 -- Refuses: all, if one does not exist or is not running
 -- Publishes: `lock_lost` to the holder and to the log, for each job
-local Job = Fields('state', 'queue', 'worker', 'history', 'grace', 'key', 'throttles')
+local Job = Fields('state', 'queue', 'worker', 'history', 'grace', 'throttles')
 
 return function(argv, now, t, seconds)
   local call = redis.call
@@ -33,8 +33,8 @@ return function(argv, now, t, seconds)
     if job[Job.grace] then call('hdel', key, 'grace') end
     call('zrem', Keys.worker .. worker .. Keys.held, jid)
     lock_lost(jid, worker)
-    if job[Job.key] or job[Job.throttles] then
-      need('ending/extended')(now, t, seconds, jid, 'timeout', queue, job[Job.key], job[Job.throttles])
+    if job[Job.throttles] then
+      need('ending/extended')(now, t, seconds, jid, 'timeout', queue, job[Job.throttles])
     end
   end
 end

@@ -1,9 +1,10 @@
--- Moves the oldest failed jobs of a group into a queue. Entries that are not failed jobs are only removed.
--- Takes: queue group [count]
+-- Moves the oldest failed jobs of a group into a queue. Entries that are not failed jobs are only removed. With
+-- jids, only those are moved, in their order; others than failed jobs of the group are left alone.
+-- Takes: queue group [count [jid ...]]
 -- Returns: how many entries were removed from the list
--- Refuses: missing words, a count that is not an integer
+-- Refuses: missing words, a count that is not an integer; with jids, also a count below 0
 -- Publishes: as merge/vanish
-local Job = Fields('state', 'retries', 'priority', 'failure', 'queue', 'history', 'key')
+local Job = Fields('state', 'retries', 'priority', 'failure', 'queue', 'history', 'throttles')
 
 return function(argv, now, t, seconds)
   local call = redis.call
@@ -14,48 +15,72 @@ return function(argv, now, t, seconds)
     error('Unfail(): Arg "count" not a number: ' .. argv[5])
   end
   need('value/integer')(count)
+  if argv[6] and count < 0 then error('Unfail(): Arg "count" below 0 with jids: ' .. argv[5]) end
   if count == 0 then return 0 end
   local list = Keys.group .. group
-  local jids = call('lrange', list, -count, -1)
+  local jids = argv[6] and need('value/args_from')(argv, 6) or call('lrange', list, -count, -1)
   if not jids[1] then return 0 end
   local limit = tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100
   local append, whole_tries = need('history/append'), need('value/whole_tries')
   local prefix = '{"group":' .. cjson.encode(group) .. ','
   local entry = '[' .. seconds .. ',"put",{"q":' .. cjson.encode(queue) .. '}]'
   local work, scores, age, days, whens = {}, {}, now / 10000000000, {}, {}
-  -- A job that was buried may still wait for others. One command for the usual case: none has dependencies.
-  local related = need('dependency/any_related')(jids, 1, #jids)
+
+  -- Makes a failed job wait. The caller removes it from its failure list.
+  local function move(jid, job)
+    local key, placed = Keys.job .. jid, 'waiting'
+    local lane = job[Job.throttles] and call('hget', key, 'key')
+    if lane then placed = need('lane/unfail')(now, jid, lane, queue) end
+    if placed == 'merged' then return end
+    if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
+    append(jid, entry, limit)
+    local retries = tonumber(job[Job.retries])
+    call('hmset', key, 'state', placed, 'worker', '', 'expires', '0', 'queue', queue,
+      'remaining', retries and retries - retries == 0 and whole_tries(retries) or 5)
+    if placed == 'depends' then
+      call('zadd', Keys.queue .. queue .. Keys.depends, t, jid)
+      return
+    end
+    local score = scores[job[Job.priority]]
+    if not score then
+      local priority = tonumber(job[Job.priority]) or 0
+      if priority - priority ~= 0 then priority = 0 end
+      score = string.format('%.17g', priority - age)
+      scores[job[Job.priority]] = score
+    end
+    work[#work + 1] = score
+    work[#work + 1] = jid
+  end
+
+  -- Adds the moved jobs to the work set.
+  local function enter()
+    if not work[1] then return end
+    need('value/in_chunks')('zadd', Keys.queue .. queue .. Keys.work, work, 1, #work)
+    call('zadd', Keys.queues, 'NX', t, queue)
+  end
+
+  if argv[6] then
+    local leaving, decode, failures = {}, need('failure/decode'), {}
+    for i = 1, #jids do
+      local jid = jids[i]
+      local job = #leaving < count and call('hmget', Keys.job .. jid, unpack(Job)) or {}
+      local text = job[Job.failure] or '{}'
+      failures[text] = failures[text] or decode(text)
+      if job[Job.state] == 'failed' and failures[text].group == group then
+        move(jid, job)
+        leaving[#leaving + 1] = {jid, text, job[Job.queue] or ''}
+      end
+    end
+    enter()
+    if leaving[1] then need('failure/leave_many')(leaving) end
+    return #leaving
+  end
+
   for i = 1, #jids do
     local jid = jids[i]
-    local key = Keys.job .. jid
-    local job = call('hmget', key, unpack(Job))
+    local job = call('hmget', Keys.job .. jid, unpack(Job))
     if job[Job.state] == 'failed' then
-      local placed = 'waiting'
-      if job[Job.key] then
-        placed = need('lane/unfail')(now, jid, job[Job.key], queue)
-      elseif related and call('exists', key .. Keys.dependencies) == 1 then
-        placed = 'depends'
-      end
-      if placed ~= 'merged' then
-        if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
-        append(jid, entry, limit)
-        local retries = tonumber(job[Job.retries])
-        call('hmset', key, 'state', placed, 'worker', '', 'expires', '0', 'queue', queue,
-          'remaining', retries and retries - retries == 0 and whole_tries(retries) or 5)
-      end
-      local score = scores[job[Job.priority]]
-      if not score then
-        local priority = tonumber(job[Job.priority]) or 0
-        if priority - priority ~= 0 then priority = 0 end
-        score = string.format('%.17g', priority - age)
-        scores[job[Job.priority]] = score
-      end
-      if placed == 'depends' then
-        call('zadd', Keys.queue .. queue .. Keys.depends, t, jid)
-      elseif placed == 'waiting' then
-        work[#work + 1] = score
-        work[#work + 1] = jid
-      end
+      move(jid, job)
       -- The failure is usually of this group, and its text shows that without decoding.
       local text = job[Job.failure] or '{}'
       local at = whens[text]
@@ -82,10 +107,7 @@ return function(argv, now, t, seconds)
       end
     end
   end
-  if work[1] then
-    need('value/in_chunks')('zadd', Keys.queue .. queue .. Keys.work, work, 1, #work)
-    call('zadd', Keys.queues, 'NX', t, queue)
-  end
+  enter()
   call('ltrim', list, 0, -count - 1)
   -- An older script may have left further entries of the same jobs.
   local left = #jids < count and 0 or call('llen', list)

@@ -14,7 +14,7 @@ const WORDS: [(&[&str], &[&str]); 12] = [
     (&["ls", "list"], &["jobs", "queues"]),
     (&["enqueue", "push", "add", "submit"], &["put"]),
     (&["reserve", "dequeue"], &["pop"]),
-    (&["dead", "morgue", "errors"], &["failed"]),
+    (&["dead", "errors"], &["failed"]),
     (&["ping"], &["health"]),
     (&["logs", "tail", "follow"], &["events"]),
     (&["dash", "dashboard", "ui", "monitor"], &["top"]),

@@ -13,6 +13,8 @@ pub(crate) enum Candidates {
     Groups,
     Tags,
     Workers,
+    /// Throttles of the jobs that run or wait, and those with a maximum.
+    Throttles,
     /// Jids of these jobs.
     Jids(Jobs),
     /// Jids of the jobs that the command is for: its own [`Jobs`], else all that are not complete.

@@ -1,6 +1,7 @@
 //! What can be typed: global flags, flags that several subcommands share, and the parsers of values.
 
 mod candidates;
+pub(crate) mod coordination;
 pub(crate) mod env;
 pub(crate) mod format;
 pub(crate) mod globals;

@@ -157,9 +157,19 @@ pub(crate) struct Filters {
     /// Jobs with this value in their data, such as `user.id=42`; repeated: with all of them
     #[arg(help_heading = SELECTOR, long = "where", value_name = "PATH=VALUE", value_parser = value::equal())]
     pub wheres: Vec<DataFilter>,
+    /// Jobs in the lane of this key; with only `--state failed` or `complete`, those that have left it
+    #[arg(help_heading = SELECTOR, long = "key", value_name = "K", value_parser = value::name())]
+    pub keys: Vec<Name>,
+    /// Jobs that need a slot of this throttle (id or glob)
+    #[arg(help_heading = SELECTOR, long = "throttle", value_name = "ID", value_parser = value::pattern(),
+          add = value::Candidates::Throttles)]
+    pub throttles: Vec<Pattern>,
     /// Tracked jobs
     #[arg(help_heading = SELECTOR, long)]
     pub tracked: bool,
+    /// Jobs that have used a retry. `qless morgue` sets it.
+    #[arg(skip)]
+    pub retrying: bool,
     /// All jobs; not with another flag that narrows the selection
     #[arg(help_heading = SELECTOR, long)]
     pub all: bool,
@@ -241,7 +251,10 @@ impl Selector {
             ("--newer-than", self.newer_than.is_some()),
             ("--where", !self.wheres.is_empty()),
             ("--message", self.message.is_some()),
+            ("--key", !self.keys.is_empty()),
+            ("--throttle", !self.throttles.is_empty()),
             ("--tracked", self.tracked),
+            ("--retrying", self.retrying),
         ];
         let given = flags.into_iter().filter(|(_, given)| *given);
         given.map(|(flag, _)| flag)

@@ -7,10 +7,12 @@
 
 mod act;
 pub(crate) mod acting_worker;
+pub(crate) mod bury;
 pub(crate) mod cancel;
 pub(crate) mod exit;
 pub(crate) mod import;
 pub(crate) mod ledger;
+pub(crate) mod maxima;
 pub(crate) mod new_queues;
 mod options;
 mod outcome;

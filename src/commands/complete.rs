@@ -3,12 +3,13 @@
 use std::ffi::OsString;
 
 use super::{Group, Spec};
+use crate::args::coordination::Coordinated;
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, ExistingQueue, Holder, Later, MaxData};
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
-use crate::bulk::new_queues;
 use crate::bulk::{BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
+use crate::bulk::{maxima, new_queues};
 use crate::clock::moment::Moment;
 use crate::core::api::job_calls::CallOutcome;
 use crate::error::Error;
@@ -64,6 +65,8 @@ pub(crate) struct Args {
           add = value::Candidates::Jids(value::Jobs::Open))]
     depends: Vec<Name>,
     #[command(flatten)]
+    coordinated: Coordinated,
+    #[command(flatten)]
     holder: Holder,
     #[command(flatten)]
     bulk: BulkFlags,
@@ -91,6 +94,13 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return Err(Error::usage("`--delay` and `--at` need `--next`")
             .hint("a completed job does not run again"));
     }
+    let coordination = args.coordinated.options();
+    if args.next.is_none() && !coordination.is_empty() {
+        return Err(
+            Error::usage("`--key`, `--lock`, `--throttle` and `--backoff` need `--next`")
+                .hint("a completed job does not run again"),
+        );
+    }
     let mut source = InputSource::default();
     let given = jids::read(&mut source, &args.jids)?;
     let data = match &args.data {
@@ -101,6 +111,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.begin()?;
     let queues = args.next.as_slice();
     new_queues::announce(queues, args.existing, args.bulk.dry_run, now, session)?;
+    maxima::set(&args.coordinated.throttles, args.bulk.dry_run, now, session)?;
     let later = args.later.wait(now);
     let completion = Completion {
         data,
@@ -109,6 +120,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             queue,
             delay: later,
             depends: args.depends,
+            coordination,
         }),
     };
     match given {

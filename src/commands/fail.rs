@@ -24,7 +24,7 @@ use crate::text::quoted;
 /// Fail running jobs
 ///
 /// The failure is recorded in the name of the worker that holds the job. Only running jobs can be
-/// failed; cancel a waiting job instead. `--group` and `--message` are what is recorded, not a
+/// failed; `qless bury` fails waiting jobs. `--group` and `--message` are what is recorded, not a
 /// selector. A selector without `--state` means running and stalled jobs.
 ///
 /// Example: `qless fail 77be2d0c4a1f4e0f9f0d3b6a5c8e7f10 --group hung --message "no output for 2h"
@@ -36,7 +36,7 @@ use crate::text::quoted;
 /// Exit codes: 0, 3 some failed, 4 unknown jid, 5 not running or held by another worker, 6 server,
 /// 9 not confirmed.
 ///
-/// See also: `qless timeout`, `qless cancel`, `qless help selectors`
+/// See also: `qless bury`, `qless timeout`, `qless cancel`, `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]
 #[command(add = value::Jobs::Held)]
 pub(crate) struct Args {

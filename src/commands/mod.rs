@@ -5,16 +5,22 @@
 
 use std::time::Duration;
 
+use crate::clock::moment::Moment;
+use crate::core::api::job::Detail;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::model::list::{Jobs, List};
+use crate::name::Name;
 use crate::session::Session;
 
 pub(crate) mod api;
+pub(crate) mod bury;
 pub(crate) mod cancel;
 pub(crate) mod check;
 pub(crate) mod complete;
 pub(crate) mod config;
 pub(crate) mod context;
+pub(crate) mod defaults;
 pub(crate) mod depends;
 pub(crate) mod explain;
 pub(crate) mod export;
@@ -25,9 +31,12 @@ pub(crate) mod get;
 pub(crate) mod heartbeat;
 pub(crate) mod import;
 pub(crate) mod jobs;
+pub(crate) mod key;
+pub(crate) mod lag;
 pub(crate) mod length;
 pub(crate) mod local;
 pub(crate) mod log;
+pub(crate) mod morgue;
 pub(crate) mod r#move;
 pub(crate) mod pause;
 pub(crate) mod peek;
@@ -42,6 +51,7 @@ pub(crate) mod script;
 pub(crate) mod stats;
 pub(crate) mod status;
 pub(crate) mod tag;
+pub(crate) mod throttle;
 pub(crate) mod timeout;
 pub(crate) mod track;
 pub(crate) mod unfail;
@@ -50,6 +60,20 @@ pub(crate) mod version;
 pub(crate) mod wait;
 pub(crate) mod work;
 pub(crate) mod workers;
+
+/// Shows jobs in the order of their jids. Those that do not exist are listed as missing.
+fn show_jobs(jids: &[Name], now: Moment, session: &mut Session) -> Result<(), Error> {
+    let found = session.core()?.jobs(now, Detail::Brief, jids)?;
+    let (mut jobs, mut missing) = (Vec::new(), Vec::new());
+    for (jid, job) in jids.iter().zip(found) {
+        match job {
+            Some(job) => jobs.push(job),
+            None => missing.push(jid.clone()),
+        }
+    }
+    let list = List::whole(jobs);
+    session.ui.show(&Jobs { list, missing })
+}
 
 /// How the program treats a subcommand. Each subcommand has one such value, in its own module.
 pub(crate) struct Spec<A> {

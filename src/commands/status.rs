@@ -71,6 +71,7 @@ fn overview(queues: &[Queue], workers: Vec<Worker>, facts: StatusFacts, now: Mom
         stalled: sum(|queue| queue.stalled),
         scheduled: sum(|queue| queue.scheduled),
         depends: sum(|queue| queue.depends),
+        throttled: sum(|queue| queue.throttled),
         failed: facts.groups.iter().map(|group| group.jobs).sum(),
         complete: facts.complete,
         recurring: sum(|queue| queue.recurring),
@@ -156,7 +157,7 @@ fn last_minute(overview: &Overview, session: &mut Session) -> Option<LastMinute>
     let at = Instant::now();
     let sample = Sample {
         at,
-        open: queued + totals.depends + totals.failed,
+        open: queued + totals.depends + totals.throttled + totals.failed,
         completed: overview.today.completed,
     };
     let samples = &mut session.samples;

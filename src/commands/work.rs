@@ -18,9 +18,8 @@ use crate::session::Session;
 use crate::session::actor;
 use crate::work;
 use crate::work::machine::event::{Limit, Mode, WorkResult};
-use crate::work::machine::rotation::Order as QueueOrder;
 use crate::work::process::Directory;
-use crate::work::{Hooks, WorkOptions};
+use crate::work::{Hooks, QueueOrder, WorkOptions};
 
 /// Run jobs with any program
 ///
@@ -41,6 +40,11 @@ use crate::work::{Hooks, WorkOptions};
 /// second one it stops them and gives their jobs back, which uses no retry. SIGTTIN prints what each slot
 /// does.
 ///
+/// `--order lag` pops from the queue whose oldest due job has been due for longest, as `qless lag` prints
+/// it. `--order patterns` pops in the order of the priority patterns that
+/// `qless api queuePriorityPatterns.setAll` stores; a fair pattern takes its queues in turn, by weight. Globs and
+/// stored patterns are read again every 10 s.
+///
 /// Examples: `qless work mail --concurrency 4 -- ./send-mail`
 /// · `qless work ci --drain --retry-on 75,111 -- make -C {data.repo} test`
 /// · `qless work high=3 low --order round-robin -- ./run`
@@ -53,14 +57,15 @@ use crate::work::{Hooks, WorkOptions};
 /// See also: `qless workers`, `qless pop`, `qless help work-protocol`, `qless help recipes`
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Queues: names, globs such as `mail-*`, `!NAME` to leave one out; `NAME=3` is a weight
+    /// Queues: names, globs such as `mail-*`, `@NAME` for a stored identifier pattern, `!NAME` to leave
+    /// one out; `NAME=3` is a weight
     #[arg(required = true, value_name = "QUEUE", value_parser = value::work_queue(),
           add = value::Candidates::Queues)]
     queues: Vec<WorkQueue>,
     /// The program and its arguments
     #[arg(last = true, required = true, value_name = "COMMAND")]
     command: Vec<OsString>,
-    /// `ordered`: pop from the first queue that has a job; `round-robin`: from each in turn, by weight
+    /// From which queue to pop next
     #[arg(long, value_name = "ORDER", default_value = "ordered")]
     order: Order,
     /// Maximum number of processes at a time
@@ -134,8 +139,14 @@ pub(crate) struct Args {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Order {
+    /// Pop from the first queue that has a job
     Ordered,
+    /// Pop from each queue in turn, by weight
     RoundRobin,
+    /// Pop from the queue whose oldest due job has been due for longest
+    Lag,
+    /// Pop in the order of the stored priority patterns
+    Patterns,
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Work, run).unpaged();
@@ -156,6 +167,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         order: match args.order {
             Order::Ordered => QueueOrder::Ordered,
             Order::RoundRobin => QueueOrder::RoundRobin,
+            Order::Lag => QueueOrder::Lag,
+            Order::Patterns => QueueOrder::Patterns,
         },
         mode: match (args.batch, args.persistent) {
             (Some(jobs), _) => Mode::Batch(jobs),

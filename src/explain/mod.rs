@@ -1,6 +1,7 @@
 //! Why jobs do not run: reads the facts in a number of calls that does not depend on the number of
 //! jobs, and derives the reasons. Nothing is popped or promoted.
 
+mod coordination;
 mod reasons;
 mod walk;
 
@@ -110,8 +111,9 @@ fn explain_job(
         Some(State::Depends) => Some(walk::walk(core, now, job)?),
         _ => None,
     };
+    let coordination = coordination::read(core, now, job)?;
     let both = queue.as_ref().map(|(queue, facts)| (queue, facts));
-    let reasons = reasons::of_job(job, both, walk.as_ref(), now);
+    let reasons = reasons::of_job(job, both, walk.as_ref(), &coordination, now);
     Ok(Explanation {
         jid: Some(job.jid.clone()),
         klass: job.klass.clone(),

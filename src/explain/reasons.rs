@@ -1,5 +1,6 @@
 //! From facts to reasons, the most decisive one first. Reads nothing.
 
+use super::coordination::CoordinationFacts;
 use super::walk::Walk;
 use crate::clock::moment::Moment;
 use crate::json::Json;
@@ -7,6 +8,7 @@ use crate::model::explain::{Evidence, PopFacts, Reason, ReasonCode};
 use crate::model::job::{Job, Neighbor, State};
 use crate::model::queue::Queue;
 use crate::model::recur::Recurring;
+use crate::model::throttle::ThrottleJobs;
 use crate::name::Name;
 
 /// How long the next job may wait while pops are possible, before that means that no worker pops.
@@ -23,6 +25,7 @@ pub(super) fn of_job(
     job: &Job,
     queue: Option<(&Queue, &PopFacts)>,
     walk: Option<&Walk>,
+    coordination: &CoordinationFacts,
     now: Moment,
 ) -> Vec<Reason> {
     let jid = &job.jid;
@@ -75,7 +78,14 @@ pub(super) fn of_job(
             };
             reasons.push(Reason::new(ReasonCode::Stalled, evidence, fix).delaying());
         }
+        Some(State::Throttled) if coordination.full.is_empty() => {
+            // Its slot has become free: one of the next pops returns it to the queue.
+            let fix = [Name::from("get"), jid.clone()];
+            let reason = Reason::new(ReasonCode::Throttled, Evidence::default(), fix);
+            reasons.push(reason.delaying());
+        }
         Some(State::Depends) => {
+            reasons.extend(ordered(job, coordination));
             if let Some(walk) = walk {
                 add_dependencies(job, walk, &mut reasons);
             }
@@ -90,6 +100,7 @@ pub(super) fn of_job(
         }
         _ => {}
     }
+    reasons.extend(coordination.full.iter().map(throttled));
     let is_queued = !matches!(
         job.state,
         Some(State::Complete | State::Failed | State::Running)
@@ -163,6 +174,10 @@ pub(super) fn of_queue(queue: &Queue, facts: &PopFacts, now: Moment) -> Vec<Reas
             State::Depends,
             None,
         ));
+    }
+    if queue.waiting == 0 && queue.throttled > 0 {
+        let code = ReasonCode::Throttled;
+        reasons.push(count(code, queue.throttled, State::Throttled, None));
     }
     reasons.sort_by_key(|reason| !reason.blocking);
     reasons
@@ -293,6 +308,55 @@ fn ahead(job: &Job, facts: &PopFacts, now: Moment) -> Reason {
         "N".into(),
     ];
     Reason::new(ReasonCode::Ahead, evidence, fix).delaying()
+}
+
+/// Returns the reason that a throttle has no free slot.
+fn throttled(full: &ThrottleJobs) -> Reason {
+    let throttle = &full.throttle;
+    let evidence = Evidence {
+        throttle: Some(throttle.id.clone()),
+        jobs: Some(throttle.locks),
+        limit: Some(throttle.maximum.max(0) as u64),
+        roots: full.holders.iter().take(ROOTS).cloned().collect(),
+        ..Evidence::default()
+    };
+    let fix = [Name::from("throttle"), "show".into(), throttle.id.clone()];
+    Reason::new(ReasonCode::Throttled, evidence, fix)
+}
+
+/// Returns the reason that other jobs of the lane come first.
+fn ordered(job: &Job, coordination: &CoordinationFacts) -> Option<Reason> {
+    let (lane, before) = (job.key.as_ref()?, &coordination.before);
+    let evidence = Evidence {
+        lane: Some(lane.clone()),
+        jobs: Some(before.len() as u64),
+        roots: vec![before.last()?.clone()],
+        ..Evidence::default()
+    };
+    let queue = job.queue.clone().unwrap_or_default();
+    let (queue, key) = lane_words(lane, &queue);
+    Some(Reason::new(
+        ReasonCode::Ordered,
+        evidence,
+        [Name::from("key"), queue, key],
+    ))
+}
+
+/// Returns the queue and the key that `qless key` takes for a lane.
+fn lane_words(lane: &Name, queue: &Name) -> (Name, Name) {
+    let text = lane.as_bytes();
+    if text.starts_with(b"/") {
+        return (queue.clone(), lane.clone());
+    }
+    let own = text.strip_prefix(queue.as_bytes());
+    if let Some(key) = own.and_then(|rest| rest.strip_prefix(b"/")) {
+        return (queue.clone(), Name::from(key));
+    }
+    // The job was moved after it got its key.
+    match text.iter().position(|byte| *byte == b'/') {
+        Some(at) => (Name::from(&text[..at]), Name::from(&text[at + 1..])),
+        None => (queue.clone(), lane.clone()),
+    }
 }
 
 /// Adds why a blocked job is blocked.

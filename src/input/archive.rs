@@ -6,6 +6,7 @@ use crate::clock::moment::Moment;
 use crate::json::Json;
 use crate::json::syntax;
 use crate::json::syntax::{Fault, Shape, Wrong};
+use crate::model::coordination::{Coordination, CoordinationOption};
 use crate::model::job::{Entry, State};
 use crate::name::Name;
 
@@ -50,6 +51,15 @@ pub(crate) struct ArchivedJob<'t> {
     pub spawned_from: Option<Name>,
     pub due: Option<Moment>,
     pub failure: Option<ArchivedFailure>,
+    pub throttles: Vec<Name>,
+    /// The lane.
+    pub key: Option<Name>,
+    pub is_merge: bool,
+    pub rescore: Option<Name>,
+    pub hold: bool,
+    pub backoff: Option<Name>,
+    /// The payloads of a merge job, with their scores as text.
+    pub payloads: Vec<(ArchivedData<'t>, &'t str)>,
     /// The history entries that the core takes, as it stores them.
     pub history: Vec<Name>,
     /// The number of entries that the core does not take.
@@ -100,6 +110,7 @@ pub(crate) struct ArchivedTemplate<'t> {
     pub priority: Option<&'t str>,
     pub retries: Option<&'t str>,
     pub tags: Vec<Name>,
+    pub coordination: Coordination<'static>,
     /// Since when it is paused, if it is.
     pub paused_since: Option<Moment>,
     pub paused_by: Option<Name>,
@@ -203,6 +214,15 @@ fn job<'t>(fields: &Fields<'t>) -> Result<ArchivedJob<'t>, Wrong> {
         spawned_from: fields.name("spawned_from")?,
         due: due(fields, "scheduled_for")?,
         failure: failure(fields)?,
+        throttles: fields.names("throttles")?,
+        key: fields.name("key")?.filter(|key| !key.is_empty()),
+        is_merge: fields
+            .name("dup")?
+            .is_some_and(|dup| dup.as_bytes() == b"merge"),
+        rescore: option(fields, CoordinationOption::Rescore)?,
+        hold: fields.flag("hold")?,
+        backoff: option(fields, CoordinationOption::Backoff)?,
+        payloads: payloads(fields)?,
         history: Vec::new(),
         unreadable: 0,
     };
@@ -213,6 +233,26 @@ fn job<'t>(fields: &Fields<'t>) -> Result<ArchivedJob<'t>, Wrong> {
         }
     }
     Ok(job)
+}
+
+/// Returns an option that coordinates jobs, as the core takes it.
+fn option(fields: &Fields, option: CoordinationOption) -> Result<Option<Name>, Wrong> {
+    let Some(value) = fields.name(option.name())? else {
+        return Ok(None);
+    };
+    match option.checked(value.as_bytes()) {
+        Ok(checked) => Ok(Some(Name::from(&*checked))),
+        Err(wrong) => Err(fields.wrong(option.name(), wrong)),
+    }
+}
+
+fn payloads<'t>(fields: &Fields<'t>) -> Result<Vec<(ArchivedData<'t>, &'t str)>, Wrong> {
+    let payload = |payload: &Fields<'t>| {
+        let score = payload.number("score")?;
+        let score = score.ok_or_else(|| payload.wrong("score", "expects a number"))?;
+        Ok((data(payload)?, score))
+    };
+    fields.objects("payloads")?.iter().map(payload).collect()
 }
 
 fn jid(fields: &Fields) -> Result<Name, Wrong> {
@@ -360,6 +400,15 @@ fn recurring<'t>(fields: &Fields<'t>) -> Result<ArchivedTemplate<'t>, Wrong> {
         priority: fields.number("priority")?,
         retries: fields.number("retries")?,
         tags: fields.names("tags")?,
+        coordination: match fields.value("options") {
+            Some((options, Shape::Object)) => {
+                let options = Json::read(options);
+                options.map_or_else(Coordination::default, |options| {
+                    Coordination::read(&options)
+                })
+            }
+            _ => Coordination::default(),
+        },
         paused_since: fields.moment("paused_since")?,
         paused_by: fields.name("paused_by")?,
         paused_reason: fields.name("paused_reason")?,
@@ -484,7 +533,7 @@ mod tests {
             31: `jid` stands here twice
             51: `queue` is empty
             1: there is no `queue` in it
-            63: `state` is none of running, stalled, waiting, scheduled, depends, failed, complete
+            63: `state` is none of running, stalled, waiting, scheduled, depends, throttled, failed, complete
             80: `data` must not be the bare document `false`
             1: there is no `data` in it
             96: `data_bytes` expects base64, not `7`

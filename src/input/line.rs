@@ -11,12 +11,32 @@ use crate::args::value;
 use crate::clock::moment::Moment;
 use crate::json::syntax;
 use crate::json::syntax::{Member, Shape, Wrong};
+use crate::model::coordination::{Coordination, CoordinationOption, WrongValue};
 use crate::name;
 use crate::text::{Harmless, cut};
 
 /// The members of a line, in the order of hints.
-const MEMBERS: [&str; 10] = [
-    "queue", "klass", "data", "jid", "delay", "at", "priority", "tags", "retries", "depends",
+const MEMBERS: [&str; 20] = [
+    "queue",
+    "klass",
+    "data",
+    "jid",
+    "delay",
+    "at",
+    "priority",
+    "tags",
+    "retries",
+    "depends",
+    "throttles",
+    "lock",
+    "key",
+    "dup",
+    "until",
+    "ttl",
+    "score",
+    "rescore",
+    "hold",
+    "backoff",
 ];
 
 const QUEUE: usize = 0;
@@ -29,6 +49,8 @@ const PRIORITY: usize = 6;
 const TAGS: usize = 7;
 const RETRIES: usize = 8;
 const DEPENDS: usize = 9;
+/// The first of the options that coordinate jobs, in the order of `CoordinationOption::ALL`.
+const COORDINATION: usize = 10;
 
 /// The members of a line. The command line has defaults for the missing ones.
 #[derive(Debug, Default)]
@@ -45,6 +67,7 @@ pub(crate) struct JobLine<'t> {
     pub retries: Option<&'t [u8]>,
     pub tags: Option<&'t [u8]>,
     pub depends: Option<&'t [u8]>,
+    pub coordination: Coordination<'t>,
     /// The offsets of the jid and of the dependencies.
     pub jid_at: usize,
     pub depends_at: usize,
@@ -81,7 +104,7 @@ impl<'t> JobLine<'t> {
     /// Parses a line; its data may have up to `most` bytes.
     pub(crate) fn read(text: &'t [u8], most: usize) -> Result<JobLine<'t>, LineFault> {
         let mut line = JobLine::default();
-        let mut seen = 0_u16;
+        let mut seen = 0_u32;
         let mut unknown_member = None;
         let take = |member: Member<'t>| {
             let key = syntax::unescaped(member.key);
@@ -97,6 +120,9 @@ impl<'t> JobLine<'t> {
                 b"tags" => TAGS,
                 b"retries" => RETRIES,
                 b"depends" => DEPENDS,
+                key if let Some(option) = CoordinationOption::named(key) => {
+                    COORDINATION + option as usize
+                }
                 _ => {
                     let what = format!("a job has no member `{}`", shown(&key));
                     unknown_member = Some(key.into_owned());
@@ -139,6 +165,11 @@ impl<'t> JobLine<'t> {
                 TAGS => {
                     names(&member, "tags", name::refuse_new)?;
                     line.tags = Some(member.value);
+                }
+                COORDINATION.. => {
+                    let option = CoordinationOption::ALL[at - COORDINATION];
+                    let value = option_value(&member, option).map_err(wrong)?;
+                    line.coordination.set(option, value);
                 }
                 _ => {
                     names(&member, "depends", refuse_empty)?;
@@ -311,6 +342,40 @@ fn names(
     }
 }
 
+/// Returns the value of an option that coordinates jobs, as the core takes it.
+fn option_value<'t>(
+    member: &Member<'t>,
+    option: CoordinationOption,
+) -> Result<Cow<'t, [u8]>, String> {
+    let given: Cow<'t, [u8]> = match (option, member.shape) {
+        (CoordinationOption::Throttles, Shape::Array) => Cow::Borrowed(member.value),
+        (CoordinationOption::Hold, Shape::Bool) => {
+            Cow::Borrowed(if member.value == b"true" { b"1" } else { b"0" })
+        }
+        (CoordinationOption::Hold, Shape::Number)
+        | (CoordinationOption::Score | CoordinationOption::Ttl, Shape::Number) => {
+            Cow::Borrowed(member.value)
+        }
+        (CoordinationOption::Throttles | CoordinationOption::Score, shape) => {
+            let expected = match option {
+                CoordinationOption::Throttles => "an array of texts",
+                _ => "a number",
+            };
+            return Err(format!("expects {expected}, not {}", shape.words()));
+        }
+        _ => text(member)?,
+    };
+    let refused = |wrong: WrongValue| match wrong {
+        WrongValue::Expects(what) => format!("expects {what}, not {}", value(member)),
+        WrongValue::Because(why) => why,
+    };
+    let checked = option.checked(&given).map_err(refused)?;
+    Ok(match checked {
+        Cow::Owned(checked) => Cow::Owned(checked),
+        Cow::Borrowed(_) => given,
+    })
+}
+
 fn refuse_empty(name: &[u8]) -> Result<(), String> {
     match name.is_empty() {
         true => Err("is empty".into()),
@@ -385,7 +450,8 @@ mod tests {
         assert_eq!(
             fault(r#"{"zzz":1}"#),
             "2: a job has no member `zzz` (a job has queue, klass, data, jid, delay, at, priority, \
-             tags, retries, depends)"
+             tags, retries, depends, throttles, lock, key, dup, until, ttl, score, rescore, hold, \
+             backoff)"
         );
     }
 
@@ -398,7 +464,7 @@ mod tests {
             ("{\"data\":1", "10: it ends where `,` or `}` was expected"),
             (
                 r#"{"é":1,"queue":x}"#,
-                "2: a job has no member `é` (a job has queue, klass, data, jid, delay, at, priority, tags, retries, depends)",
+                "2: a job has no member `é` (a job has queue, klass, data, jid, delay, at, priority, tags, retries, depends, throttles, lock, key, dup, until, ttl, score, rescore, hold, backoff)",
             ),
             (r#"{"queue":1}"#, "10: `queue` expects a text, not a number"),
             (r#"{"queue":null}"#, "10: `queue` expects a text, not null"),

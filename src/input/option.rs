@@ -3,8 +3,12 @@
 use crate::args::value;
 use crate::clock::duration;
 use crate::error::Error;
+use crate::json::Json;
+use crate::json::quote::quote;
 use crate::model::config::{OptionKind, SETTINGS, known};
+use crate::model::coordination::{CoordinationOption, WrongValue};
 use crate::name::Name;
+use crate::text::nearest;
 
 /// Validates a value and returns it as the core stores it.
 pub(crate) fn checked(key: &Name, value: &Name, force: bool) -> Result<Name, Error> {
@@ -24,6 +28,7 @@ pub(crate) fn checked(key: &Name, value: &Name, force: bool) -> Result<Name, Err
     match kind {
         OptionKind::Text if value.is_empty() => refuse("some text"),
         OptionKind::Text => Ok(value.clone()),
+        OptionKind::Defaults => queue_defaults(value.as_bytes()),
         OptionKind::Count => match value::count(text) {
             Ok(count) => Ok(count.to_string().into()),
             Err(_) => refuse("a whole number of at least 0"),
@@ -36,6 +41,123 @@ pub(crate) fn checked(key: &Name, value: &Name, force: bool) -> Result<Name, Err
             Ok(duration) => Ok(duration::seconds(duration).into()),
             Err(_) => refuse("seconds, or a duration such as `5m`"),
         },
+    }
+}
+
+/// Validates the defaults of a queue and returns them as the core stores them: durations in seconds,
+/// in the order in which they were given.
+pub(crate) fn queue_defaults(text: &[u8]) -> Result<Name, Error> {
+    let members = Json::read(text).and_then(|defaults| defaults.object());
+    let Some(members) = members else {
+        return Err(Error::usage("the defaults of a queue are a JSON object"));
+    };
+    let mut stored: Vec<(&'static str, Vec<u8>)> = Vec::new();
+    for (name, value) in members {
+        let refuse = |why: String| Err(Error::usage(format!("`{name}` {why}")));
+        let expects = |what: &str| refuse(format!("expects {what}, not `{}`", value.to_name()));
+        let text = value.text();
+        let plain = text.clone().unwrap_or_else(|| value.to_name());
+        let known = CoordinationOption::named(name.as_bytes());
+        let (key, json) = match (known, name.as_bytes()) {
+            (None, b"retries") => match value::count(plain.as_str().unwrap_or_default()) {
+                Ok(count) => ("retries", count.to_string().into_bytes()),
+                Err(wrong) => return refuse(format!("{wrong}, not `{plain}`")),
+            },
+            (None, b"priority") => match value::integer(plain.as_str().unwrap_or_default()) {
+                Ok(number) => ("priority", number.to_string().into_bytes()),
+                Err(wrong) => return refuse(format!("{wrong}, not `{plain}`")),
+            },
+            (None, b"order") => match plain.as_bytes() {
+                b"due" => ("order", b"\"due\"".to_vec()),
+                _ => return expects("`due`"),
+            },
+            (None, _) => return Err(unknown_default(&name)),
+            (Some(option), _) => {
+                let is_text = text.is_some();
+                let given = match (option, plain.as_bytes()) {
+                    (CoordinationOption::Hold, b"true") => Name::from("1"),
+                    (CoordinationOption::Hold, b"false") => Name::from("0"),
+                    (CoordinationOption::Key | CoordinationOption::Lock, _) if !is_text => {
+                        return expects("a text");
+                    }
+                    _ => plain,
+                };
+                let checked = match option.checked(given.as_bytes()) {
+                    Ok(checked) => checked.into_owned(),
+                    Err(WrongValue::Expects(what)) => return expects(&what),
+                    Err(WrongValue::Because(why)) => return refuse(why),
+                };
+                if let Some(unknown) = unknown_placeholder(option, &checked) {
+                    return Err(Error::usage(format!(
+                        "`{name}` has `{unknown}`, which is no part of a job"
+                    ))
+                    .hint("a job has {klass}, {queue}, {data} and {data.a.b}"));
+                }
+                let json = match option {
+                    CoordinationOption::Throttles
+                    | CoordinationOption::Ttl
+                    | CoordinationOption::Score
+                    | CoordinationOption::Hold => checked,
+                    _ => quote(&checked),
+                };
+                (option.name(), json)
+            }
+        };
+        if stored.iter().any(|(known, _)| *known == key) {
+            return Err(Error::usage(format!("`{key}` stands there twice")));
+        }
+        stored.push((key, json));
+    }
+    let mut defaults = vec![b'{'];
+    for (key, json) in stored {
+        if defaults.len() > 1 {
+            defaults.push(b',');
+        }
+        defaults.extend(quote(key.as_bytes()));
+        defaults.push(b':');
+        defaults.extend(json);
+    }
+    defaults.push(b'}');
+    Ok(Name::from(defaults))
+}
+
+/// Returns a placeholder that stands for no part of a job, if an option with placeholders has one.
+fn unknown_placeholder(option: CoordinationOption, text: &[u8]) -> Option<Name> {
+    let (CoordinationOption::Key | CoordinationOption::Lock | CoordinationOption::Throttles) =
+        option
+    else {
+        return None;
+    };
+    let mut rest = text;
+    while let Some(start) = rest.iter().position(|byte| *byte == b'{') {
+        rest = &rest[start..];
+        let end = rest.iter().position(|byte| *byte == b'}')?;
+        let name = &rest[1..end];
+        let is_path = |path: &[u8]| {
+            !path.is_empty() && !path.split(|byte| *byte == b'.').any(<[u8]>::is_empty)
+        };
+        let is_known = matches!(name, b"klass" | b"queue" | b"data")
+            || name.strip_prefix(b"data.").is_some_and(is_path);
+        if !is_known {
+            return Some(Name::from(&rest[..=end]));
+        }
+        rest = &rest[end..];
+    }
+    None
+}
+
+/// Returns the error for an option that queues have no default for.
+fn unknown_default(name: &Name) -> Error {
+    let others = ["retries", "priority", "order"].map(Name::from);
+    let known = CoordinationOption::ALL.map(|option| Name::from(option.name()));
+    let known: Vec<Name> = known.into_iter().chain(others).collect();
+    let error = Error::usage(format!("a queue has no default for `{name}`"));
+    match nearest(name, &known) {
+        Some(near) => error.hint(format!("did you mean `{near}`?")),
+        None => {
+            let known: Vec<String> = known.iter().map(Name::to_string).collect();
+            error.hint(format!("the options are {}", known.join(", ")))
+        }
     }
 }
 

@@ -40,6 +40,8 @@ pub(crate) enum OptionKind {
     Seconds,
     /// A whole number.
     Count,
+    /// The defaults of a queue, a JSON object.
+    Defaults,
 }
 
 /// An option that the core reads or that other clients use.
@@ -56,7 +58,7 @@ pub(crate) struct OptionSpec {
 }
 
 /// The options of all queues, by name. [`QUEUE_OPTIONS`] has those of single queues.
-pub(crate) const SETTINGS: [OptionSpec; 9] = [
+pub(crate) const SETTINGS: [OptionSpec; 11] = [
     OptionSpec {
         key: "application",
         default: "qless",
@@ -114,11 +116,27 @@ pub(crate) const SETTINGS: [OptionSpec; 9] = [
         used: true,
     },
     OptionSpec {
+        key: "max-pop-scan",
+        default: "1000",
+        kind: OptionKind::Count,
+        meaning: "maximum number of jobs that a pop looks at to find some that their throttles let run",
+        zero: None,
+        used: true,
+    },
+    OptionSpec {
         key: "max-worker-age",
         default: "86400",
         kind: OptionKind::Seconds,
         meaning: "seconds after which a silent worker is forgotten",
         zero: Some("immediately"),
+        used: true,
+    },
+    OptionSpec {
+        key: "merge-max",
+        default: "1000",
+        kind: OptionKind::Count,
+        meaning: "maximum number of payloads of a merge job",
+        zero: None,
         used: true,
     },
     OptionSpec {
@@ -132,7 +150,15 @@ pub(crate) const SETTINGS: [OptionSpec; 9] = [
 ];
 
 /// The options of one queue. The full name is the queue, a hyphen and this key.
-pub(crate) const QUEUE_OPTIONS: [OptionSpec; 2] = [
+pub(crate) const QUEUE_OPTIONS: [OptionSpec; 3] = [
+    OptionSpec {
+        key: "defaults",
+        default: "–",
+        kind: OptionKind::Defaults,
+        meaning: "options for puts that do not give them, in queue",
+        zero: None,
+        used: true,
+    },
     OptionSpec {
         key: "heartbeat",
         default: "–",

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::coordination::Coordination;
 use crate::name::Name;
 
 /// Where a job goes when it is completed.
@@ -10,6 +11,8 @@ pub struct NextQueue {
     pub queue: Name,
     pub delay: Duration,
     pub depends: Vec<Name>,
+    /// Its throttles, lock, key and back-off there.
+    pub coordination: Coordination<'static>,
 }
 
 /// The group and the message of a failure.

@@ -23,7 +23,9 @@ pub enum ReasonCode {
     DependsCycle,
     DependsMissing,
     DependsFailed,
+    Ordered,
     Depends,
+    Throttled,
     Scheduled,
     QueueBroken,
     Paused,
@@ -45,7 +47,9 @@ impl ReasonCode {
             ReasonCode::DependsCycle => "depends_cycle",
             ReasonCode::DependsMissing => "depends_missing",
             ReasonCode::DependsFailed => "depends_failed",
+            ReasonCode::Ordered => "ordered",
             ReasonCode::Depends => "depends",
+            ReasonCode::Throttled => "throttled",
             ReasonCode::Scheduled => "scheduled",
             ReasonCode::QueueBroken => "queue_broken",
             ReasonCode::Paused => "paused",
@@ -78,6 +82,10 @@ pub struct Evidence {
     pub message: Option<Name>,
     /// The entry that breaks a queue.
     pub entry: Option<Name>,
+    /// The throttle that is full.
+    pub throttle: Option<Name>,
+    /// The lane with jobs before it.
+    pub lane: Option<Name>,
     /// How many jobs the reason is about.
     pub jobs: Option<u64>,
     pub limit: Option<u64>,
@@ -112,6 +120,8 @@ impl Evidence {
         Field::name("group", "the group of the failure").optional(),
         Field::name("message", "the message of the failure").optional(),
         Field::name("entry", "the entry of the queue that has no job").optional(),
+        Field::name("throttle", "the throttle that has no free slot").optional(),
+        Field::name("lane", "the lane in which other jobs come first").optional(),
         Field::count("jobs", "how many jobs: ahead, running, blocking").optional(),
         Field::count("limit", "most jobs running at the same time").optional(),
         Field::number("per_minute", "jobs popped per minute today").optional(),
@@ -143,6 +153,8 @@ impl Serialize for Evidence {
             ("group", &self.group),
             ("message", &self.message),
             ("entry", &self.entry),
+            ("throttle", &self.throttle),
+            ("lane", &self.lane),
         ];
         for (key, name) in names {
             let Some(name) = name else { continue };
@@ -186,7 +198,7 @@ impl Reason {
     const FIELDS: &'static [Field] = &[
         Field::text(
             "code",
-            "paused, depends, depends_failed, depends_missing, depends_cycle, scheduled, ahead, concurrency, no_consumer, queue_broken, stalled, grace, running, failed, complete, recurring_not_polled, data_invalid",
+            "paused, throttled, ordered, depends, depends_failed, depends_missing, depends_cycle, scheduled, ahead, concurrency, no_consumer, queue_broken, stalled, grace, running, failed, complete, recurring_not_polled, data_invalid",
         ),
         Field::bool("blocking", "whether the job cannot run as long as it lasts"),
         Field::object(

@@ -23,29 +23,33 @@ pub enum State {
     Waiting,
     Scheduled,
     Depends,
+    /// Waits for a free slot of a throttle.
+    Throttled,
     Failed,
     Complete,
 }
 
 impl State {
     /// All states, in the order in which lists show them.
-    pub const ALL: [State; 7] = [
+    pub const ALL: [State; 8] = [
         State::Running,
         State::Stalled,
         State::Waiting,
         State::Scheduled,
         State::Depends,
+        State::Throttled,
         State::Failed,
         State::Complete,
     ];
 
     /// The states of jobs that are in a queue.
-    pub const QUEUED: [State; 5] = [
+    pub const QUEUED: [State; 6] = [
         State::Running,
         State::Stalled,
         State::Waiting,
         State::Scheduled,
         State::Depends,
+        State::Throttled,
     ];
 
     /// Returns the states of jobs that are not complete.
@@ -61,6 +65,7 @@ impl State {
             State::Waiting => "waiting",
             State::Scheduled => "scheduled",
             State::Depends => "depends",
+            State::Throttled => "throttled",
             State::Failed => "failed",
             State::Complete => "complete",
         }
@@ -127,6 +132,38 @@ pub struct Job {
     pub scheduled_for: Option<Moment>,
     /// When its newest history entry was made.
     pub since: Option<Moment>,
+    /// The throttles of which it needs a slot.
+    #[serde(
+        flatten,
+        serialize_with = "name::throttles",
+        skip_serializing_if = "Vec::is_empty"
+    )]
+    pub throttles: Vec<Name>,
+    /// Its lane: the key, after the queue and a slash unless it begins with one.
+    #[serde(
+        flatten,
+        serialize_with = "name::key",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub key: Option<Name>,
+    /// What puts with its key do: `merge` for a merge job.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dup: Option<Name>,
+    /// Which score an equal payload keeps.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rescore: Option<Name>,
+    /// Whether it blocks its lane if it fails.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub hold: bool,
+    /// The delay of its retries.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backoff: Option<Name>,
+    /// The number of its newest grant: a later grant has a larger one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fence: Option<Number>,
+    /// The payloads of a merge job, by score.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub payloads: Vec<Payload>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<Vec<Entry>>,
     /// The mark of the job as it was read, which a guarded call compares.
@@ -152,7 +189,7 @@ impl Job {
     Field::name("jid", "the job's id"),
     Field::name("klass", "the kind of work").null(),
     Field::name("queue", "its queue; null when complete").null(),
-    Field::text("state", "waiting, running, stalled, scheduled, depends, failed or complete").null(),
+    Field::text("state", "waiting, running, stalled, scheduled, depends, throttled, failed or complete").null(),
     Field::name("state_stored", "the state as stored: an expired lock does not change it").null(),
     Field::number("priority", "higher runs first").null(),
     Field::number("retries", "retries allowed").null(),
@@ -169,6 +206,14 @@ impl Job {
     Field::name("spawned_from", "the recurring job that put it").null(),
     Field::moment("scheduled_for", "when it is due, if that is in the future").null(),
     Field::moment("since", "when its newest history entry was made").null(),
+    Field::name("throttles", "the throttles of which it needs a slot to run").list().optional(),
+    Field::name("key", "its lane: the key, after the queue and a slash unless it begins with one").optional(),
+    Field::text("dup", "`merge` if puts with its key add to its data").optional(),
+    Field::text("rescore", "which score an equal payload of a merge job keeps: min or max").optional(),
+    Field::bool("hold", "true if it blocks its lane when it has failed").optional(),
+    Field::text("backoff", "the delay of its retries").optional(),
+    Field::number("fence", "the number of its newest grant; a later grant has a larger one").optional(),
+    Field::object("payloads", Payload::FIELDS, "the payloads of a merge job, in the order of its data").list().optional(),
     Field::object("history", Entry::FIELDS, "its history, with the notes of each entry; lists have it if it is asked for").list().optional(),
     Field::text("history_bytes", "in an export, each entry as stored, in base64, if `history` does not preserve each byte").list().optional(),
     Field::number("due", "in an export, `scheduled_for` in seconds since the epoch, if milliseconds are not exact").optional(),
@@ -177,10 +222,53 @@ impl Job {
 }
 
 impl Job {
+    /// Returns whether the job has fewer retries remaining than it got.
+    pub(crate) fn has_used_retry(&self) -> bool {
+        match (self.remaining, self.retries) {
+            (Some(remaining), Some(retries)) => remaining.floor() < retries.floor(),
+            _ => false,
+        }
+    }
+
     /// Returns the number of entries of its history, by its mark: `<state>:<when>:<length>:<queue>`.
     pub(crate) fn entries(&self) -> Option<usize> {
         let length = self.mark.split(|byte| *byte == b':').nth(2)?;
         std::str::from_utf8(length).ok()?.parse().ok()
+    }
+}
+
+/// A part of the data of a merge job, as one put gave it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Payload {
+    /// JSON, byte for byte.
+    pub data: Data,
+    /// Its place among the others, as stored.
+    pub score: Number,
+}
+
+impl Payload {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::any("data", "the payload; null if it is not JSON"),
+        Field::text("data_bytes", "the payload in base64, if it is not JSON").optional(),
+        Field::number("score", "its place among the others"),
+    ];
+}
+
+impl Serialize for Payload {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Fields<'p> {
+            #[serde(flatten)]
+            data: &'p Data,
+            score: Number,
+        }
+        let Payload { data, score } = self;
+        Fields {
+            data,
+            score: *score,
+        }
+        .serialize(serializer)
     }
 }
 
@@ -317,6 +405,11 @@ impl Serialize for Entry {
     }
 }
 
+/// Whether a count that documents leave out is zero.
+pub(crate) fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 /// How many jobs are in each state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub(crate) struct Counts {
@@ -325,6 +418,8 @@ pub(crate) struct Counts {
     pub stalled: u64,
     pub scheduled: u64,
     pub depends: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub throttled: u64,
     pub complete: u64,
     pub failed: u64,
 }
@@ -337,6 +432,7 @@ impl Counts {
         Field::count("stalled", "jobs in this state"),
         Field::count("scheduled", "jobs in this state"),
         Field::count("depends", "jobs in this state"),
+        Field::count("throttled", "jobs in this state, if there are any").optional(),
         Field::count("complete", "jobs in this state"),
         Field::count("failed", "jobs in this state"),
     ];
@@ -346,7 +442,7 @@ impl Counts {
     /// Returns the number of jobs in all states.
     pub(crate) fn all(&self) -> u64 {
         let queued = self.waiting + self.running + self.stalled + self.scheduled + self.depends;
-        queued + self.complete + self.failed
+        queued + self.throttled + self.complete + self.failed
     }
 
     /// Returns the count of a state.
@@ -357,6 +453,7 @@ impl Counts {
             State::Waiting => &mut self.waiting,
             State::Scheduled => &mut self.scheduled,
             State::Depends => &mut self.depends,
+            State::Throttled => &mut self.throttled,
             State::Failed => &mut self.failed,
             State::Complete => &mut self.complete,
         }

@@ -5,6 +5,7 @@ use std::time::Instant;
 use serde::{Serialize, Serializer};
 
 use super::field::Field;
+use super::job::is_zero;
 use super::queue::Seconds;
 use super::worker::Worker;
 use crate::clock::moment::Moment;
@@ -129,6 +130,8 @@ pub(crate) struct OverviewTotals {
     pub stalled: u64,
     pub scheduled: u64,
     pub depends: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    pub throttled: u64,
     pub failed: u64,
     pub complete: u64,
     pub recurring: u64,
@@ -146,6 +149,7 @@ impl OverviewTotals {
         Field::count("stalled", "jobs in this state"),
         Field::count("scheduled", "jobs in this state"),
         Field::count("depends", "jobs in this state"),
+        Field::count("throttled", "jobs in this state, if there are any").optional(),
         Field::count("failed", "jobs in this state"),
         Field::count("complete", "jobs in this state that are still kept"),
         Field::count("recurring", "recurring jobs"),

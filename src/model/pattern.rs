@@ -40,6 +40,16 @@ impl Pattern {
         }
     }
 
+    /// Reads a stored pattern, in which only `*` is special.
+    pub(crate) fn stars(stored: &Name) -> Result<Pattern, String> {
+        let escape = |byte: &u8| match byte {
+            b'?' | b'[' | b']' | b'{' | b'}' | b'\\' => vec![b'\\', *byte],
+            byte => vec![*byte],
+        };
+        let typed: Vec<u8> = stored.as_bytes().iter().flat_map(escape).collect();
+        Pattern::new(Name::from(typed))
+    }
+
     /// Returns the name if the pattern is not a glob.
     pub fn plain(&self) -> Option<&Name> {
         match self {

@@ -3,6 +3,7 @@
 use serde::{Serialize, Serializer};
 
 use super::field::Field;
+use super::job::is_zero;
 use crate::clock::moment::Moment;
 use crate::json::Number;
 use crate::name;
@@ -18,6 +19,9 @@ pub struct Queue {
     pub stalled: u64,
     pub scheduled: u64,
     pub depends: u64,
+    /// Jobs that wait for a free slot of a throttle.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub throttled: u64,
     pub recurring: u64,
     pub paused: bool,
     pub paused_since: Option<Moment>,
@@ -46,6 +50,11 @@ impl Queue {
         Field::count("stalled", "jobs whose lock has expired or was revoked"),
         Field::count("scheduled", "jobs that are not due yet"),
         Field::count("depends", "jobs that wait for their dependencies"),
+        Field::count(
+            "throttled",
+            "jobs that wait for a free slot of a throttle, if there are any",
+        )
+        .optional(),
         Field::count("recurring", "recurring jobs"),
         Field::bool("paused", "whether pops from it get no jobs"),
         Field::moment("paused_since", "when it was paused, if known").null(),
@@ -66,7 +75,7 @@ impl Queue {
             || self.paused
             || !self.wrong_keys.is_empty()
             || self.waiting + self.running + self.stalled + self.scheduled > 0
-            || self.depends + self.recurring > 0
+            || self.depends + self.throttled + self.recurring > 0
     }
 }
 

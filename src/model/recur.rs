@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::coordination::Coordination;
 use super::field::Field;
 use crate::clock::moment::Moment;
 use crate::json::{Data, Number};
@@ -29,6 +30,9 @@ pub struct Recurring {
     pub tags: Vec<Name>,
     #[serde(flatten)]
     pub data: Data,
+    /// The options that coordinate its jobs with others, if it has any.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub options: Option<Coordination<'static>>,
     /// Since when it is paused, if it is.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused_since: Option<Moment>,
@@ -62,6 +66,7 @@ impl Recurring {
     Field::name("tags", "the tags of its jobs").list(),
     Field::any("data", "the data of its jobs; null if that is not JSON"),
     Field::text("data_bytes", "the data in base64, if it is not JSON; in an export also if `data` does not preserve each byte").optional(),
+    Field::any("options", "the options that coordinate its jobs with others, by name: throttles, lock, key, dup, until, ttl, score, rescore, hold, backoff").optional(),
     Field::moment("paused_since", "since when it is paused, if it is").optional(),
     Field::name("paused_by", "the user and host that paused it, if known").optional(),
     Field::name("paused_reason", "the reason, if one was given").optional(),
@@ -73,6 +78,11 @@ impl Recurring {
     /// Whether it is paused: no client but `qless` sees it.
     pub(crate) fn is_paused(&self) -> bool {
         self.paused_since.is_some()
+    }
+
+    /// Returns the options that coordinate its jobs with others.
+    pub(crate) fn coordination(&self) -> Coordination<'static> {
+        self.options.clone().unwrap_or_default()
     }
 
     /// Returns the next runs. After its first run a template runs on whole seconds.

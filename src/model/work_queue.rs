@@ -1,4 +1,4 @@
-//! A queue of `qless work`, as typed.
+//! A queue of `qless work`, as typed or stored.
 
 use super::pattern::Pattern;
 use crate::name::Name;
@@ -6,13 +6,22 @@ use crate::name::Name;
 /// The most turns that a queue may have in a round.
 const MAX_WEIGHT: u32 = 1000;
 
-/// `NAME`, `NAME=WEIGHT`, a glob, or `!NAME` to leave queues out.
+/// `NAME`, `NAME=WEIGHT`, a glob, `@NAME` for a stored identifier pattern, or `!NAME` to leave queues
+/// out.
 #[derive(Clone, Debug)]
 pub(crate) struct WorkQueue {
-    pub pattern: Pattern,
+    pub names: Names,
     /// The turns of the queue in a round.
     pub weight: u32,
     pub is_excluded: bool,
+}
+
+/// The queues that are meant.
+#[derive(Clone, Debug)]
+pub(crate) enum Names {
+    Matching(Pattern),
+    /// Those of the stored identifier pattern with this name.
+    Stored(Name),
 }
 
 impl WorkQueue {
@@ -35,13 +44,24 @@ impl WorkQueue {
             }
             _ => (text, 1),
         };
-        if name.is_empty() {
-            return Err("the name of a queue".to_owned());
-        }
+        let names = match name.strip_prefix(b"@") {
+            Some(b"") => return Err("the name of an identifier pattern".to_owned()),
+            Some(name) => Names::Stored(Name::from(name)),
+            None if name.is_empty() => return Err("the name of a queue".to_owned()),
+            None => Names::Matching(Pattern::new(Name::from(name))?),
+        };
         Ok(WorkQueue {
-            pattern: Pattern::new(Name::from(name))?,
+            names,
             weight,
             is_excluded,
         })
+    }
+
+    /// Returns the name of the queue, if it is one.
+    pub(crate) fn plain(&self) -> Option<&Name> {
+        match &self.names {
+            Names::Matching(pattern) => pattern.plain(),
+            Names::Stored(_) => None,
+        }
     }
 }

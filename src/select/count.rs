@@ -38,6 +38,7 @@ pub(crate) fn count(
             counts.stalled += queue.stalled;
             counts.scheduled += queue.scheduled;
             counts.depends += queue.depends;
+            counts.throttled += queue.throttled;
         }
     }
     if known.contains(&State::Failed) {

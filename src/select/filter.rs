@@ -31,6 +31,8 @@ enum Field {
     Tags,
     Failure,
     Data,
+    Key,
+    Throttles,
 }
 
 impl Field {
@@ -43,6 +45,8 @@ impl Field {
             Field::Tags => "tags",
             Field::Failure => "failure",
             Field::Data => "data",
+            Field::Key => "key",
+            Field::Throttles => "throttles",
         }
     }
 }
@@ -66,6 +70,7 @@ impl<'a> Filter<'a> {
         let flags = [
             ("`--klass`", !self.selector.klasses.is_empty()),
             ("`--where`", !self.selector.wheres.is_empty()),
+            ("`--throttle`", !self.selector.throttles.is_empty()),
         ];
         let given = flags.into_iter().filter(|(_, given)| *given);
         let given: Vec<&str> = given.map(|(flag, _)| flag).collect();
@@ -89,6 +94,8 @@ impl<'a> Filter<'a> {
                 !selector.groups.is_empty() || selector.message.is_some(),
             ),
             (Field::Data, !selector.wheres.is_empty()),
+            (Field::Key, !selector.keys.is_empty()),
+            (Field::Throttles, !selector.throttles.is_empty()),
         ];
         asked
             .into_iter()
@@ -106,7 +113,13 @@ impl<'a> Filter<'a> {
             (Some(Index::Tag(_)), Field::Tags) => selector.tags.len() == 1,
             (Some(Index::Complete), Field::State) => true,
             (
-                Some(Index::Waiting(_) | Index::Locks(_) | Index::Scheduled(_) | Index::Depends(_)),
+                Some(
+                    Index::Waiting(_)
+                    | Index::Locks(_)
+                    | Index::Scheduled(_)
+                    | Index::Depends(_)
+                    | Index::Throttled(_),
+                ),
                 Field::State | Field::Queue,
             ) => true,
             _ => false,
@@ -147,6 +160,10 @@ impl<'a> Filter<'a> {
         if self.selector.tracked {
             add("tracked");
         }
+        if self.selector.retrying {
+            add("retries");
+            add("remaining");
+        }
         names.join(",").into()
     }
 
@@ -162,7 +179,10 @@ impl<'a> Filter<'a> {
             && self.has_failure(failure)
             && self.has_tags(&job.tags)
             && self.has_data(&job.data)
+            && self.has_key(job.key.as_ref())
+            && self.has_throttle(&job.throttles)
             && (!selector.tracked || job.tracked)
+            && (!selector.retrying || job.has_used_retry())
             && selector
                 .older_than
                 .is_none_or(|than| age.is_some_and(|age| age >= than.as_secs_f64()))
@@ -190,6 +210,28 @@ impl<'a> Filter<'a> {
 
     fn has_tags(&self, tags: &[Name]) -> bool {
         self.selector.tags.iter().all(|tag| tags.contains(tag))
+    }
+
+    /// Whether a lane is that of a selected key, in any queue, or is named itself.
+    fn has_key(&self, lane: Option<&Name>) -> bool {
+        let keys = &self.selector.keys;
+        let is_of = |lane: &[u8], key: &[u8]| {
+            let queue = lane
+                .strip_suffix(key)
+                .and_then(|rest| rest.strip_suffix(b"/"));
+            lane == key || !key.starts_with(b"/") && queue.is_some_and(|queue| !queue.is_empty())
+        };
+        let is_selected = |lane: &Name| {
+            let mut keys = keys.iter();
+            keys.any(|key| is_of(lane.as_bytes(), key.as_bytes()))
+        };
+        keys.is_empty() || lane.is_some_and(is_selected)
+    }
+
+    fn has_throttle(&self, throttles: &[Name]) -> bool {
+        let wanted = &self.selector.throttles;
+        let is_wanted = |id: &Name| wanted.iter().any(|pattern| pattern.matches(id));
+        wanted.is_empty() || throttles.iter().any(is_wanted)
     }
 
     fn has_data(&self, data: &Data) -> bool {
@@ -234,6 +276,11 @@ impl Prefilter {
                 }
                 Field::Failure => filter.has_failure(Failure::read(&text).as_ref()),
                 Field::Data => filter.has_data(&Data::from(text)),
+                Field::Key => filter.has_key(Some(&Name::from(text))),
+                Field::Throttles => {
+                    let throttles = Json::read(&text).and_then(|ids| ids.names());
+                    filter.has_throttle(&throttles.unwrap_or_default())
+                }
             }
         })
     }

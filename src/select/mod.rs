@@ -67,6 +67,8 @@ struct ActiveSource {
 
 enum MemberReader {
     Index(IndexReader),
+    /// `None` once they were returned.
+    Listed(Option<Vec<Name>>),
     AllJobs(JobScan),
 }
 
@@ -170,7 +172,7 @@ impl<'a> Selection<'a> {
 
     /// Writes a note if every job will be read.
     pub(crate) fn announce(&self, ui: &mut Ui) {
-        if self.left > 0 && self.sources.iter().any(|source| source.index.is_none()) {
+        if self.left > 0 && self.sources.iter().any(IndexSource::is_everything) {
             ui.note(&format!(
                 "reading every job: {}",
                 self.filter.unindexed_reason()
@@ -330,7 +332,7 @@ impl<'a> Selection<'a> {
                 }
                 self.current = None;
             }
-            let Some(source) = self.sources.pop_front() else {
+            let Some(mut source) = self.sources.pop_front() else {
                 return Ok(false);
             };
             let size = match &source {
@@ -339,6 +341,7 @@ impl<'a> Selection<'a> {
                 _ => self.left.saturating_add(self.skip).max(MOST as u64),
             };
             let reader = match &source.index {
+                None if source.listed.is_some() => MemberReader::Listed(source.listed.take()),
                 None => MemberReader::AllJobs(JobScan::default()),
                 Some(index @ Index::Failed(_)) if self.newest => {
                     MemberReader::Index(IndexReader::back(index.clone(), size))
@@ -384,6 +387,7 @@ impl MemberReader {
     fn next(&mut self, core: &mut Core, now: Moment) -> Result<Option<Vec<Name>>, Error> {
         match self {
             MemberReader::Index(walk) => walk.next(core, now),
+            MemberReader::Listed(jids) => Ok(jids.take()),
             MemberReader::AllJobs(scan) => scan.next(core, now),
         }
     }
@@ -392,7 +396,7 @@ impl MemberReader {
     fn total(&self) -> Option<u64> {
         match self {
             MemberReader::Index(walk) => walk.total,
-            MemberReader::AllJobs(_) => None,
+            MemberReader::Listed(_) | MemberReader::AllJobs(_) => None,
         }
     }
 }

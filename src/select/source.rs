@@ -13,8 +13,10 @@ use crate::name::Name;
 /// A set that is searched for jobs.
 #[derive(Debug)]
 pub(super) struct IndexSource {
-    /// `None` stands for all jobs.
+    /// `None` stands for all jobs, unless they are listed.
     pub index: Option<Index>,
+    /// The jobs, if they were read already.
+    pub listed: Option<Vec<Name>>,
     /// Whether every member matches, if the index is sound.
     pub exact: bool,
     /// Whether the matching members come first, so that the rest need not be read.
@@ -24,9 +26,15 @@ pub(super) struct IndexSource {
 }
 
 impl IndexSource {
+    /// Whether it stands for all jobs.
+    pub(super) fn is_everything(&self) -> bool {
+        self.index.is_none() && self.listed.is_none()
+    }
+
     fn new(index: Index, exact: bool) -> IndexSource {
         IndexSource {
             index: Some(index),
+            listed: None,
             exact,
             front: false,
             typed: false,
@@ -56,6 +64,15 @@ pub(super) fn plan_search(
         return Ok(SearchPlan::default());
     }
     let (mut unknown_workers, mut unreadable) = (Vec::new(), Vec::new());
+    // A failed or complete job has left its lane, unless it blocks it.
+    let is_queued = |state: &State| State::QUEUED.contains(state);
+    if !selector.keys.is_empty() && states.iter().any(is_queued) {
+        let sets = vec![lanes(core, now, selector)?];
+        return Ok(SearchPlan {
+            sets,
+            ..SearchPlan::default()
+        });
+    }
     let mut plans: Vec<Vec<IndexSource>> = Vec::new();
     if !selector.groups.is_empty() || selector.message.is_some() {
         plans.push(failure_lists(core, now, selector)?);
@@ -132,11 +149,15 @@ fn sets_by_state(
     filter: &Filter,
     unreadable: &mut Vec<Queue>,
 ) -> Result<Vec<IndexSource>, Error> {
-    let unsorted = selector.all || !selector.klasses.is_empty() || !selector.wheres.is_empty();
+    let unsorted = selector.all
+        || !selector.klasses.is_empty()
+        || !selector.wheres.is_empty()
+        || !selector.throttles.is_empty();
     let timeless = selector.older_than.is_none() && selector.newer_than.is_none();
     if unsorted && timeless && selector.queues.is_empty() && selector.states.is_empty() {
         return Ok(vec![IndexSource {
             index: None,
+            listed: None,
             exact: false,
             front: false,
             typed: false,
@@ -155,6 +176,29 @@ fn sets_by_state(
         sources.push(IndexSource::new(Index::Complete, selector.only_queue()));
     }
     Ok(sources)
+}
+
+/// Returns the jobs of the lanes of the selected keys, lane by lane. A job that was moved stays in the
+/// lane of the queue in which it got its key, so the lanes of all queues are read.
+fn lanes(core: &mut Core, now: Moment, selector: &Selector) -> Result<IndexSource, Error> {
+    let queues = core.members(now, &Index::Queues)?;
+    let mut lanes: Vec<Name> = selector.keys.clone();
+    for key in selector
+        .keys
+        .iter()
+        .filter(|key| !key.as_bytes().starts_with(b"/"))
+    {
+        let of = |queue: &Name| Name::from([queue.as_bytes(), b"/", key.as_bytes()].concat());
+        lanes.extend(queues.iter().map(of));
+    }
+    let jobs = core.lanes(now, &lanes)?.into_iter().flatten();
+    Ok(IndexSource {
+        index: None,
+        listed: Some(jobs.map(|job| job.jid).collect()),
+        exact: false,
+        front: false,
+        typed: false,
+    })
 }
 
 /// Returns the failure lists of the selected groups; of all groups if none is named.
@@ -231,7 +275,7 @@ fn queue_sets(
     states: &[State],
     unreadable: &mut Vec<Queue>,
 ) -> Result<Vec<IndexSource>, Error> {
-    use State::{Complete, Depends, Failed, Running, Scheduled, Stalled, Waiting};
+    use State::{Complete, Depends, Failed, Running, Scheduled, Stalled, Throttled, Waiting};
 
     let selected = |state: State| states.contains(&state);
     let only = selector.only_queue();
@@ -261,6 +305,9 @@ fn queue_sets(
         if found(&[Depends]) {
             sets.push(set(Index::Depends, true));
         }
+        if found(&[Throttled]) {
+            sets.push(set(Index::Throttled, true));
+        }
         sets
     };
     if !State::QUEUED.into_iter().any(selected) {
@@ -286,6 +333,7 @@ fn queue_sets(
             // Jobs that are due count as waiting, but are still in the set of scheduled jobs.
             Scheduled => queue.scheduled + queue.waiting > 0,
             Depends => queue.depends > 0,
+            Throttled => queue.throttled > 0,
             Failed | Complete => false,
         })
     });

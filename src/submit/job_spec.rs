@@ -13,6 +13,7 @@ use crate::error::{Error, Kind, io_words};
 use crate::input::line::{DueTime, JobLine, LineFault, inside, refuse_jid};
 use crate::json::path::Path;
 use crate::json::syntax::Wrong;
+use crate::model::coordination::{Coordination, CoordinationOption, Need};
 use crate::model::jid_source::JidSource;
 
 /// The values for members that a line does not have, from the command line.
@@ -27,6 +28,7 @@ pub(crate) struct JobDefaults {
     /// JSON arrays.
     pub tags: Option<Vec<u8>>,
     pub depends: Option<Vec<u8>>,
+    pub coordination: Coordination<'static>,
     /// The origin of the jid of a line that has none.
     pub jids: JidSource,
     /// Maximum length of a job's data in bytes.
@@ -44,6 +46,7 @@ pub(crate) struct JobSpec<'l> {
     pub retries: Option<&'l [u8]>,
     pub tags: Option<&'l [u8]>,
     pub depends: Option<&'l [u8]>,
+    pub coordination: Coordination<'l>,
     pub jid: JidSpec<'l>,
 }
 
@@ -99,6 +102,15 @@ impl JobDefaults {
                 JidSpec::Given(jid, line.data_at + at)
             }
         };
+        let coordination = line.coordination.or(&self.coordination);
+        if let Some((option, need)) = coordination.unmet() {
+            let needed = match need {
+                Need::Key => "`key`".to_owned(),
+                Need::Dup(word) => format!("`dup` to be `{word}`"),
+            };
+            let what = format!("`{}` needs {needed}", option.name());
+            return Err(LineFault::at(text, 0, what));
+        }
         Ok(JobSpec {
             queue,
             klass,
@@ -108,10 +120,14 @@ impl JobDefaults {
             retries: line.retries.or(self.retries.as_deref()),
             tags: line.tags.or(self.tags.as_deref()),
             depends: line.depends.or(self.depends.as_deref()),
+            coordination,
             jid,
         })
     }
 }
+
+/// The most options of a job: five, and those that coordinate it with others.
+const MOST_OPTIONS: usize = 5 + CoordinationOption::ALL.len();
 
 /// Returns the jid at a path in the data, and its offset there.
 fn jid_in_data<'d>(
@@ -158,7 +174,7 @@ impl JobSpec<'_> {
             Some(DueTime::At(when)) => at = Some(when.from(now).to_string()),
             None => {}
         }
-        let mut options: [(&'static str, &[u8]); 5] = [("", b""); 5];
+        let mut options: [(&'static str, &[u8]); MOST_OPTIONS] = [("", b""); MOST_OPTIONS];
         let values = [
             ("at", at.as_deref().map(str::as_bytes)),
             ("priority", self.priority),
@@ -167,11 +183,12 @@ impl JobSpec<'_> {
             ("depends", self.depends),
         ];
         let mut count = 0;
-        for (name, value) in values {
-            if let Some(value) = value {
-                options[count] = (name, value);
-                count += 1;
-            }
+        let given = values
+            .into_iter()
+            .filter_map(|(name, value)| Some((name, value?)));
+        for option in given.chain(self.coordination.words()) {
+            options[count] = option;
+            count += 1;
         }
         take(&PackedJob {
             queue: self.queue,

@@ -11,13 +11,15 @@ use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::Duration;
 
+use crate::args::coordination::Throttled;
 use crate::args::shared::ExistingQueue;
 use crate::bulk::ledger::LedgerHead;
+use crate::bulk::maxima;
 use crate::bulk::new_queues;
 use crate::bulk::pace::Pace;
 use crate::clock::moment::Moment;
 use crate::core::api::guard::GuardReply;
-use crate::core::api::put::{Policy, Puts};
+use crate::core::api::put::{Placed, Policy, Puts};
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::input::two_pass::TwoPassFile;
@@ -50,6 +52,8 @@ pub(crate) struct SubmitOptions {
     pub from: OsString,
     /// The values for members that a line does not have.
     pub defaults: JobDefaults,
+    /// The throttles of the command line, whose maxima are set.
+    pub throttles: Vec<Throttled>,
     pub policy: Policy,
     /// Whether a queue that does not exist is refused.
     pub existing: ExistingQueue,
@@ -128,6 +132,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
     if let (Some(journal), false) = (&mut journal, options.dry_run) {
         journal.ledger.begin(session)?;
     }
+    maxima::set(&options.throttles, options.dry_run, begun, session)?;
     let pace = Pace::new(options.rate);
     let limits = SendOptions {
         policy: options.policy,
@@ -398,7 +403,18 @@ fn outcome_of<'r>(
     };
     let put_by_us = |since| is_since(reply, 0, since);
     match reply.code {
-        Code::Ok => outcome.state = reply.word(0),
+        Code::Ok => {
+            let placed = Placed::of(reply);
+            match placed.state.map(Name::as_bytes) {
+                Some(b"skipped") => outcome.result = ItemResult::Skipped,
+                Some(b"merged" | b"replaced") => {}
+                _ => outcome.state = placed.state,
+            }
+            if let Some(took) = placed.jid.filter(|jid| jid.as_bytes() != outcome.jid) {
+                outcome.detail = placed.state.map(Name::to_string);
+                outcome.jid = took.as_bytes();
+            }
+        }
         // An earlier run put the job and ended before it recorded the reply.
         Code::Exists if job.since.is_some_and(put_by_us) => {
             (outcome.result, outcome.code) = (ItemResult::Done, Code::Ok);

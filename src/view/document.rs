@@ -10,11 +10,13 @@ use crate::model::check::Check;
 use crate::model::complete::{Complete, Lock};
 use crate::model::config::ConfigOption;
 use crate::model::context::Context;
+use crate::model::defaults::QueueDefaults;
 use crate::model::done::Done;
 use crate::model::explain::{Explanation, Explanations};
 use crate::model::failure::FailureGroup;
 use crate::model::field::{Field, Type};
 use crate::model::job::{Counts, Dependencies, Job};
+use crate::model::lag::Lag;
 use crate::model::length::Length;
 use crate::model::list::{Jobs, List};
 use crate::model::local::Status;
@@ -24,19 +26,21 @@ use crate::model::queue::Queue;
 use crate::model::recur::Recurring;
 use crate::model::stats::DayStats;
 use crate::model::tag::Tag;
+use crate::model::throttle::{Throttle, ThrottleJobs};
 use crate::model::version::Version;
 use crate::model::wait::Wait;
 use crate::model::work_event::WorkEvent;
 use crate::model::worker::{Worker, WorkerJobs};
 
 /// All documents, by kind.
-pub(crate) const DOCUMENTS: [Document; 31] = [
+pub(crate) const DOCUMENTS: [Document; 35] = [
     BulkReport::DOCUMENT,
     Check::DOCUMENT,
     Complete::DOCUMENT,
     ConfigOption::LIST,
     Context::LIST,
     Counts::DOCUMENT,
+    QueueDefaults::DOCUMENT,
     Dependencies::DOCUMENT,
     Done::DOCUMENT,
     error::DOCUMENT,
@@ -46,6 +50,7 @@ pub(crate) const DOCUMENTS: [Document; 31] = [
     FailureGroup::LIST,
     Job::DOCUMENT,
     Jobs::DOCUMENT,
+    Lag::LIST,
     Length::DOCUMENT,
     Status::DOCUMENT,
     Lock::DOCUMENT,
@@ -57,6 +62,8 @@ pub(crate) const DOCUMENTS: [Document; 31] = [
     DayStats::DOCUMENT,
     Overview::DOCUMENT,
     Tag::LIST,
+    ThrottleJobs::DOCUMENT,
+    Throttle::LIST,
     Version::DOCUMENT,
     Wait::DOCUMENT,
     WorkEvent::DOCUMENT,
@@ -258,14 +265,15 @@ mod tests {
     use super::*;
     use crate::clock::moment::Moment;
     use crate::error::Error;
-    use crate::json::{Data, Number};
+    use crate::json::{Data, Json, Number};
     use crate::model::bulk::{BulkItem, Code, RowContent, Totals};
     use crate::model::check::{Example, Found};
     use crate::model::context::{ContextsInFull, ValidatedContexts};
+    use crate::model::coordination::Coordination;
     use crate::model::explain::{Evidence, Reason, ReasonCode};
     use crate::model::export::{Cancellation, ExportHead, PausedQueue, SavedJob, SavedRecurring};
     use crate::model::finding::FINDINGS;
-    use crate::model::job::{Entry, Failure, Neighbor, State};
+    use crate::model::job::{Entry, Failure, Neighbor, Payload, State};
     use crate::model::queue::Seconds;
     use crate::model::repair::{Planned, RepairCounts, RepairPlan, Repaired};
     use crate::model::stats::{Histogram, Spread, Stats, StatsByDay};
@@ -281,6 +289,24 @@ mod tests {
             failure: Some(Failure::default()),
             history: Some(vec![Entry::read(b"[1,\"done\"]").unwrap()]),
             ..Job::default()
+        }
+    }
+
+    /// A job with all that coordinates it with others.
+    fn coordinated() -> Job {
+        Job {
+            throttles: vec![Name::from(&b"\xff"[..])],
+            key: Some(Name::from(&b"\xff"[..])),
+            dup: Some(Name::from("merge")),
+            rescore: Some(Name::from("max")),
+            hold: true,
+            backoff: Some(Name::from("fixed:1")),
+            fence: Some(Number(7.0)),
+            payloads: vec![Payload {
+                data: Data::from(b"x".to_vec()),
+                score: Number(1.5),
+            }],
+            ..job()
         }
     }
 
@@ -343,6 +369,7 @@ mod tests {
         let neighbor = || vec![Neighbor::new(Name::from("n"), None)];
         let now = Moment::from_micros(0);
         compare(&mut kinds, &job());
+        compare(&mut kinds, &coordinated());
         compare(
             &mut kinds,
             &Jobs {
@@ -357,9 +384,44 @@ mod tests {
                 ..Recurring::default()
             },
         );
-        compare(&mut kinds, &List::whole(vec![Recurring::default()]));
-        compare(&mut kinds, &List::whole(vec![Queue::default()]));
-        compare(&mut kinds, &Counts::default());
+        compare(
+            &mut kinds,
+            &List::whole(vec![Recurring {
+                options: Json::read(b"{\"key\":\"k\"}").map(|options| Coordination::read(&options)),
+                ..Recurring::default()
+            }]),
+        );
+        let queue = Queue {
+            throttled: 1,
+            ..Queue::default()
+        };
+        compare(&mut kinds, &List::whole(vec![queue]));
+        let counts = Counts {
+            throttled: 1,
+            ..Counts::default()
+        };
+        compare(&mut kinds, &counts);
+        let throttle = Throttle {
+            ttl_s: Some(1),
+            ..Throttle::default()
+        };
+        compare(&mut kinds, &List::whole(vec![throttle.clone()]));
+        compare(
+            &mut kinds,
+            &ThrottleJobs {
+                throttle,
+                holders: neighbor(),
+                waiting: neighbor(),
+            },
+        );
+        compare(
+            &mut kinds,
+            &QueueDefaults {
+                queue: name.clone(),
+                defaults: None,
+                dry_run: true,
+            },
+        );
         compare(&mut kinds, &List::whole(vec![Worker::default()]));
         compare(&mut kinds, &WorkerJobs::default());
         compare(&mut kinds, &List::whole(vec![FailureGroup::default()]));
@@ -410,6 +472,13 @@ mod tests {
         );
         compare(
             &mut kinds,
+            &List::whole(vec![Lag {
+                queue: name.clone(),
+                lag_s: Seconds(1.5),
+            }]),
+        );
+        compare(
+            &mut kinds,
             &Length {
                 queue: name.clone(),
                 length: 1,
@@ -422,6 +491,8 @@ mod tests {
                 queue: None,
                 state: None,
                 created: true,
+                new: true,
+                queued_behind: Some(name.clone()),
                 dry_run: true,
             },
         );
@@ -442,6 +513,8 @@ mod tests {
             group: Some(name.clone()),
             message: Some(name.clone()),
             entry: Some(name.clone()),
+            throttle: Some(name.clone()),
+            lane: Some(name.clone()),
             jobs: Some(1),
             limit: Some(1),
             per_minute: Some(1.5),

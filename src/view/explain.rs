@@ -161,6 +161,7 @@ impl Explanation {
             stalled,
             scheduled,
             depends,
+            throttled,
             recurring,
             ..
         } = queue;
@@ -170,6 +171,7 @@ impl Explanation {
             (stalled, "stalled"),
             (scheduled, "scheduled"),
             (depends, "depends"),
+            (throttled, "throttled"),
             (recurring, "recurring"),
         ];
         let counts = counts.iter().filter(|(count, _)| **count > 0);
@@ -230,6 +232,20 @@ impl Reason {
             ReasonCode::DependsFailed => {
                 jobs("it depends on has failed", "it depends on have failed")
             }
+            ReasonCode::Ordered => {
+                let lane = self.evidence.lane.as_ref();
+                let lane = lane.map_or_else(String::new, |lane| format!(" {lane}"));
+                let verb = if count == 1 { "comes" } else { "come" };
+                let jobs = plural(count, "job", "jobs");
+                format!("{jobs} {verb} before it in lane{lane}")
+            }
+            ReasonCode::Throttled => match &self.evidence.throttle {
+                Some(throttle) => format!("throttle {throttle} has no free slot"),
+                None if self.evidence.jobs.is_some() => {
+                    jobs("waits for a throttle", "wait for throttles")
+                }
+                None => "its throttles have free slots: the next pops return it".into(),
+            },
             ReasonCode::Depends if self.evidence.roots.is_empty() => {
                 jobs("waits for other jobs", "wait for other jobs")
             }
@@ -270,6 +286,8 @@ impl Reason {
             entry,
             jobs,
             limit,
+            throttle,
+            lane: _,
             per_minute,
             eta_s,
             roots,
@@ -290,6 +308,20 @@ impl Reason {
                 let (jobs, limit) = (jobs.unwrap_or(0), limit.unwrap_or(0));
                 parts.push(format!("{jobs} of {limit} running"));
             }
+            ReasonCode::Throttled if throttle.is_some() => {
+                let (jobs, limit) = (jobs.unwrap_or(0), limit.unwrap_or(0));
+                parts.push(match limit {
+                    0 => "no job may run".to_owned(),
+                    limit => format!("{jobs} of {limit} taken"),
+                });
+                parts.extend(roots.iter().take(3).map(root));
+                let more = jobs.saturating_sub(3);
+                if more > 0 && !roots.is_empty() {
+                    parts.push(format!("{more} more"));
+                }
+            }
+            ReasonCode::Throttled => {}
+            ReasonCode::Ordered => parts.extend(roots.iter().map(root)),
             ReasonCode::Ahead => {
                 if let (Some(eta), Some(pace)) = (eta_s, per_minute) {
                     let eta = duration(*eta);

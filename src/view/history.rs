@@ -33,6 +33,7 @@ fn note(entry: &Entry) -> String {
         b"put" => text("queue").map(|queue| format!("in {queue}")),
         b"popped" => text("worker").map(|worker| format!("by {worker}")),
         b"failed" => text("group"),
+        b"throttled" => text("throttle").map(|throttle| format!("by {throttle}")),
         _ => None,
     };
     known.unwrap_or_else(|| {

@@ -26,6 +26,8 @@ impl Row for Job {
         Column::text("AGE").rank(5),
         Column::text("WORKER").on_request(),
         Column::text("TAGS").on_request(),
+        Column::text("LANE").on_request(),
+        Column::text("THROTTLES").on_request(),
         Column::text("GROUP").on_request(),
         Column::free("DATA").on_request(),
         Column::free("DETAIL").rank(3),
@@ -56,6 +58,11 @@ impl Row for Job {
             match self.tags.is_empty() {
                 true => Cell::missing(),
                 false => Cell::text(join_names(&self.tags)),
+            },
+            Cell::maybe(self.key.as_ref()),
+            match self.throttles.is_empty() {
+                true => Cell::missing(),
+                false => Cell::text(join_names(&self.throttles)),
             },
             Cell::maybe(self.failure.as_ref().map(|failure| &failure.group)),
             match page.choice.is_default() {
@@ -119,6 +126,10 @@ impl Job {
                     failed => format!("on {jobs}, {failed} failed"),
                 }
             }
+            Some(State::Throttled) => match self.throttles.is_empty() {
+                true => String::new(),
+                false => format!("needs {}", join_names(&self.throttles)),
+            },
             Some(State::Failed) => match &self.failure {
                 Some(failure) => {
                     let line = text::first_line(failure.message.as_bytes());
@@ -205,6 +216,7 @@ impl View for Job {
         };
         list_line(&mut detail, "depends on", edges(&self.dependencies));
         list_line(&mut detail, "needed by", edges(&self.dependents));
+        self.coordination(&mut detail, page);
         if let Some(template) = &self.spawned_from {
             detail.line("spawned from", template);
         }
@@ -229,6 +241,40 @@ impl View for Job {
 }
 
 impl Job {
+    /// Adds what coordinates it with other jobs, as far as it is set.
+    fn coordination(&self, detail: &mut Detail, page: &Page) {
+        if let Some(lane) = &self.key {
+            let remark = match self.hold {
+                true => "blocked if the job fails".to_owned(),
+                false => String::new(),
+            };
+            detail.line_with_remark("lane", lane, None, remark);
+        }
+        if !self.throttles.is_empty() {
+            detail.line("throttles", join_names(&self.throttles));
+        }
+        if let Some(backoff) = &self.backoff {
+            detail.line("backoff", backoff);
+        }
+        if let Some(fence) = self.fence {
+            detail.line("fence", fence.to_string());
+        }
+        for (at, payload) in self.payloads.iter().take(PAYLOADS).enumerate() {
+            // A script finds each line by its name.
+            let name = if at == 0 || !page.terminal {
+                "payloads"
+            } else {
+                ""
+            };
+            let score = format!("score {}", payload.score);
+            detail.line_with_remark(name, payload.data.as_bytes(), None, score);
+        }
+        let more = self.payloads.len().saturating_sub(PAYLOADS);
+        if more > 0 {
+            detail.line("", format!("… {} more", page.count(more as u64)));
+        }
+    }
+
     /// Returns the remark beside the state in the view of one job.
     fn state_remark(&self, page: &Page) -> String {
         match (self.state, &self.failure) {
@@ -241,6 +287,9 @@ impl Job {
         }
     }
 }
+
+/// The most payloads that the view of one job lists.
+const PAYLOADS: usize = 20;
 
 /// Returns why, when and where a job failed: `upload error, 3h 12m ago, by mx-2-18841`.
 fn failed_remark(failure: &Failure, page: &Page) -> String {
@@ -275,6 +324,10 @@ impl View for Counts {
         let mut detail = Detail::new(page);
         for state in State::ALL {
             let count = *counts.of(state);
+            if state == State::Throttled && count == 0 {
+                // Only a system with throttles has such jobs.
+                continue;
+            }
             detail.line_with_remark(
                 state.word(),
                 page.count(count),

@@ -27,6 +27,7 @@ impl View for Overview {
             stalled,
             scheduled,
             depends,
+            throttled,
             failed,
             complete,
             recurring,
@@ -40,10 +41,16 @@ impl View for Overview {
             (stalled, "stalled"),
             (scheduled, "scheduled"),
             (depends, "depends"),
+            (throttled, "throttled"),
             (failed, "failed"),
             (complete, "complete"),
         ];
-        let counts = counts.map(|(count, state)| format!("{} {state}", page.count(count)));
+        // Only a system with throttles has such jobs.
+        let shown = |(count, state): &(u64, &str)| *count > 0 || *state != "throttled";
+        let counts = counts.into_iter().filter(shown);
+        let counts: Vec<String> = counts
+            .map(|(count, state)| format!("{} {state}", page.count(count)))
+            .collect();
         detail.line("jobs", counts.join(", "));
         let recurring = plural(recurring, "recurring job", "recurring jobs");
         let groups = plural(groups, "group of failures", "groups of failures");

@@ -33,7 +33,7 @@ impl Ink {
             State::Waiting => None,
             State::Scheduled => Some(Ink::Blue),
             State::Depends => Some(Ink::Cyan),
-            State::Stalled => Some(Ink::Yellow),
+            State::Stalled | State::Throttled => Some(Ink::Yellow),
             State::Failed => Some(Ink::Red),
             State::Complete => Some(Ink::Dim),
         }

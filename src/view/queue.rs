@@ -18,7 +18,8 @@ impl Row for Queue {
         Column::number("STALLED").rank(4),
         Column::number("SCHEDULED").rank(6),
         Column::number("DEPENDS").rank(7),
-        Column::number("RECURRING").rank(8),
+        Column::number("THROTTLED").rank(8).if_any(),
+        Column::number("RECURRING").rank(9),
         Column::text("NEXT WAITS").rank(5),
         Column::free("STATE").rank(1).least(16),
     ];
@@ -32,6 +33,7 @@ impl Row for Queue {
             Cell::count(self.stalled, page).ink(stalled),
             Cell::count(self.scheduled, page),
             Cell::count(self.depends, page),
+            Cell::count(self.throttled, page),
             Cell::count(self.recurring, page),
             match self.head_wait_s {
                 Some(wait) => Cell::by(wait.0, text::duration(wait.0)),

@@ -143,6 +143,10 @@ impl View for Recurring {
         detail.line("retries", number(self.retries));
         let tags = join_names(&self.tags);
         detail.line("tags", if tags.is_empty() { NONE } else { &tags });
+        if let Some(options) = &self.options {
+            let text = serde_json::to_string(options).unwrap_or_default();
+            detail.line("options", text);
+        }
         detail.line("data", self.data.as_bytes());
         detail.draw()
     }

@@ -3,6 +3,7 @@
 //! [`machine`] decides what to do and knows no time, process or server. [`process`] runs programs,
 //! [`server`] makes the calls, and the loop here connects the three.
 
+mod arrangement;
 mod hooks;
 mod launcher;
 pub mod machine;
@@ -19,16 +20,17 @@ use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTTIN};
 
+use self::arrangement::Arrangement;
 use self::hooks::HookQueue;
 use self::launcher::Launcher;
 use self::machine::Machine;
 use self::machine::event::{Action, Config, Event, LineContent, Report, Signal, WorkResult};
-use self::machine::rotation::Rotation;
+use self::machine::rotation::{self, Rotation};
 use self::notices::PutWatch;
-pub(crate) use self::options::{Hooks, WorkOptions};
+pub(crate) use self::options::{Hooks, QueueOrder, WorkOptions};
 use self::process::answer::{Answer, AnswerKind};
 use self::process::{ProcessEvent, ProcessOptions, Processes, Stream, Waker};
-use self::queues::QueueList;
+use self::queues::{FoundQueues, QueueList};
 use self::reporter::Reporter;
 use self::server::{Order, Server};
 use self::service::ServiceManager;
@@ -57,10 +59,13 @@ pub(crate) fn run(options: WorkOptions, session: &mut Session) -> Result<WorkRes
         signals: vec![SIGINT, SIGTERM, SIGHUP, SIGTTIN],
     })?;
     let now = session.begin()?;
-    let queues = QueueList(options.queues.clone());
-    let known = queues.resolve(session.core()?)?;
-    let grace = check_settings(&options, &known, session)?;
-    note_new_queues(&known, session)?;
+    let queues = QueueList {
+        queues: options.queues.clone(),
+        order: options.order,
+    };
+    let found = queues.resolve(session.core()?)?;
+    let grace = check_settings(&options, &found.queues, session)?;
+    note_new_queues(&found, session)?;
     if let Some(command) = &options.hooks.on_start {
         hooks::on_start(command)?;
     }
@@ -80,7 +85,13 @@ pub(crate) fn run(options: WorkOptions, session: &mut Session) -> Result<WorkRes
         jitter: 0.5 + f64::from(random) / f64::from(u16::MAX) / 2.0,
     };
     let time = Time::new(now);
-    let machine = Machine::new(config, Rotation::new(options.order, known), time.now());
+    let order = match options.order {
+        QueueOrder::RoundRobin => rotation::Order::RoundRobin,
+        // The thread of the calls orders the queues of each turn.
+        QueueOrder::Ordered | QueueOrder::Lag | QueueOrder::Patterns => rotation::Order::Ordered,
+    };
+    let arrangement = Arrangement::new(options.order, &found);
+    let machine = Machine::new(config, Rotation::new(order, found.queues), time.now());
     let core = session.take_core()?;
     let (notify, notices) = channel();
     let watch = subscribe(&core, &worker, notify, &waker, session);
@@ -92,9 +103,9 @@ pub(crate) fn run(options: WorkOptions, session: &mut Session) -> Result<WorkRes
         notices,
         watch,
         reporter: Reporter::new(worker.clone(), session),
-        resolve_at: queues.has_globs().then(|| Instant::now() + RESOLVE),
+        resolve_at: queues.may_change().then(|| Instant::now() + RESOLVE),
         time,
-        server: Server::start(core, worker, queues, waker),
+        server: Server::start(core, worker, queues, arrangement, waker),
         signal: None,
         manager: ServiceManager::ready(),
         result: None,
@@ -149,10 +160,15 @@ fn check_settings(
 }
 
 /// Notes which queues no one has used yet: the worker waits for them.
-fn note_new_queues(queues: &[(Name, u32)], session: &mut Session) -> Result<(), Error> {
+fn note_new_queues(found: &FoundQueues, session: &mut Session) -> Result<(), Error> {
     let (core, ui) = session.core_and_ui()?;
     let now = core.now();
-    for (queue, _) in queues {
+    for name in &found.missing {
+        ui.note(&format!(
+            "note: no identifier pattern `{name}` is stored; waiting for it"
+        ));
+    }
+    for (queue, _) in &found.queues {
         if let Err(error) = core.require_queue(now, queue) {
             match error.kind() {
                 Kind::NotFound => ui.note(&format!("note: {}; waiting for it", error.message())),
@@ -160,7 +176,7 @@ fn note_new_queues(queues: &[(Name, u32)], session: &mut Session) -> Result<(), 
             }
         }
     }
-    if queues.is_empty() {
+    if found.queues.is_empty() {
         ui.note("note: no queue matches yet; waiting for one");
     }
     Ok(())

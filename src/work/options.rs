@@ -4,7 +4,6 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use super::machine::event::{Limit, Mode};
-use super::machine::rotation::Order;
 use super::process::Directory;
 use crate::model::work_queue::WorkQueue;
 use crate::name::Name;
@@ -13,7 +12,7 @@ use crate::name::Name;
 #[derive(Clone, Debug)]
 pub(crate) struct WorkOptions {
     pub queues: Vec<WorkQueue>,
-    pub order: Order,
+    pub order: QueueOrder,
     pub mode: Mode,
     /// The number of processes at a time.
     pub concurrency: usize,
@@ -37,6 +36,19 @@ pub(crate) struct WorkOptions {
     pub allow_dash: bool,
     /// The program and its arguments.
     pub command: Vec<OsString>,
+}
+
+/// The order of queues.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum QueueOrder {
+    /// The first queue that has a job.
+    Ordered,
+    /// Each queue in turn; a weight counts as so many turns.
+    RoundRobin,
+    /// The queue whose oldest due job has been due for longest.
+    Lag,
+    /// As the stored priority patterns say.
+    Patterns,
 }
 
 /// Shell commands around jobs.

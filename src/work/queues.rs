@@ -1,54 +1,72 @@
-//! The queues of a worker: names, globs, and names that are left out.
+//! The queues of a worker: names, globs, stored patterns, and names that are left out.
 
+use super::options::QueueOrder;
 use crate::core::api::index::Index;
 use crate::core::call::Core;
 use crate::error::Error;
-use crate::model::work_queue::WorkQueue;
+use crate::model::queue_patterns::{Bucket, IdentifierPatterns, by_priority};
+use crate::model::work_queue::{Names, WorkQueue};
 use crate::name::Name;
 
 /// The queues of a worker as typed, in order.
 #[derive(Clone, Debug)]
-pub(super) struct QueueList(pub Vec<WorkQueue>);
+pub(super) struct QueueList {
+    pub queues: Vec<WorkQueue>,
+    pub order: QueueOrder,
+}
+
+/// The queues that were found.
+#[derive(Clone, Debug, Default)]
+pub(super) struct FoundQueues {
+    /// With their weights.
+    pub queues: Vec<(Name, u32)>,
+    /// The same queues by the stored priority patterns, if these order them.
+    pub buckets: Option<Vec<Bucket>>,
+    /// Identifiers for which no pattern is stored.
+    pub missing: Vec<Name>,
+}
 
 impl QueueList {
-    /// Whether the queues may change while the worker runs.
-    pub(super) fn has_globs(&self) -> bool {
-        let included = self.0.iter().filter(|queue| !queue.is_excluded);
-        included
-            .into_iter()
-            .any(|queue| queue.pattern.plain().is_none())
+    /// Whether the queues or their order may change while the worker runs.
+    pub(super) fn may_change(&self) -> bool {
+        self.order == QueueOrder::Patterns || self.has_globs() || self.has_identifiers()
     }
 
-    /// Returns the queues with their weights, each once, where it is named first. The queues of a glob
-    /// come in the order of their names. Without globs there is no call.
-    pub(super) fn resolve(&self, core: &mut Core) -> Result<Vec<(Name, u32)>, Error> {
-        let mut known = Vec::new();
-        if self.has_globs() {
+    fn has_globs(&self) -> bool {
+        let mut included = self.queues.iter().filter(|queue| !queue.is_excluded);
+        included.any(|queue| queue.plain().is_none())
+    }
+
+    fn has_identifiers(&self) -> bool {
+        let mut queues = self.queues.iter();
+        queues.any(|queue| matches!(queue.names, Names::Stored(_)))
+    }
+
+    /// Finds the queues. The queues of a glob come in the order of their names. Without globs and stored
+    /// patterns there is no call.
+    pub(super) fn resolve(&self, core: &mut Core) -> Result<FoundQueues, Error> {
+        let (mut known, mut identifiers) = (Vec::new(), IdentifierPatterns::default());
+        if self.has_globs() || self.has_identifiers() {
             known = core.members(core.now(), &Index::Queues)?;
             known.sort();
         }
-        let mut queues: Vec<(Name, u32)> = Vec::new();
-        for queue in self.0.iter().filter(|queue| !queue.is_excluded) {
-            let names: Vec<&Name> = match queue.pattern.plain() {
-                Some(name) => vec![name],
-                None => known
-                    .iter()
-                    .filter(|name| queue.pattern.matches(name))
-                    .collect(),
-            };
-            for name in names {
-                if !queues.iter().any(|(other, _)| other == name) {
-                    queues.push((name.clone(), queue.weight));
-                }
-            }
+        let by_patterns = self.order == QueueOrder::Patterns;
+        if by_patterns || self.has_identifiers() {
+            identifiers = core.identifier_patterns(core.now())?;
         }
-        let is_excluded = |name: &Name| {
-            let excluded = self.0.iter().filter(|queue| queue.is_excluded);
-            excluded
-                .into_iter()
-                .any(|queue| queue.pattern.matches(name))
+        let queues = identifiers.select(&self.queues, &known);
+        let buckets = match by_patterns {
+            true => {
+                let patterns = core.priority_patterns(core.now())?;
+                Some(by_priority(&queues, &patterns, &identifiers))
+            }
+            false => None,
         };
-        queues.retain(|(name, _)| !is_excluded(name));
-        Ok(queues)
+        let missing = identifiers.missing(&self.queues);
+        Ok(FoundQueues {
+            missing: missing.into_iter().cloned().collect(),
+            queues,
+            buckets,
+        })
     }
 }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread;
 
+use super::arrangement::Arrangement;
 use super::machine::event::{Event, Failure, Request, TurnReply};
 use super::process::Waker;
 use super::queues::QueueList;
@@ -38,7 +39,13 @@ pub(super) struct Server {
 }
 
 impl Server {
-    pub(super) fn start(core: Core, worker: Name, queues: QueueList, waker: Waker) -> Server {
+    pub(super) fn start(
+        core: Core,
+        worker: Name,
+        queues: QueueList,
+        arrangement: Arrangement,
+        waker: Waker,
+    ) -> Server {
         let (orders, inbox) = channel();
         let (outbox, replies) = channel();
         let mut calls = Calls {
@@ -46,6 +53,7 @@ impl Server {
             core,
             worker,
             queues,
+            arrangement,
         };
         thread::spawn(move || {
             while let Ok(order) = inbox.recv() {
@@ -84,6 +92,7 @@ struct Calls {
     core: Core,
     worker: Name,
     queues: QueueList,
+    arrangement: Arrangement,
     /// The time of the last turn.
     turn_at: Moment,
 }
@@ -94,7 +103,11 @@ impl Calls {
         let request = match order {
             Order::Ask(request) => request,
             // Without a reply the queues stay as they are.
-            Order::Resolve => return self.queues.resolve(&mut self.core).ok().map(Event::Queues),
+            Order::Resolve => {
+                let found = self.queues.resolve(&mut self.core).ok()?;
+                self.arrangement.set(&found);
+                return Some(Event::Queues(found.queues));
+            }
         };
         Some(match request {
             Request::Turn {
@@ -102,8 +115,13 @@ impl Calls {
                 total,
                 queues,
             } => {
+                let queues = self.arrangement.arrange(&mut self.core, total, queues);
+                let now = self.core.now();
                 self.turn_at = now;
                 let turn = self.core.turn(now, &self.worker, total, &queues, &endings);
+                if let Ok(turn) = &turn {
+                    self.arrangement.advance(&turn.jobs);
+                }
                 Event::Turn(turn.map_err(failure).map(|turn| TurnReply {
                     endings: turn.endings,
                     jobs: turn.jobs,

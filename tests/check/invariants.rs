@@ -125,7 +125,6 @@ impl Checker<'_> {
                 match rest {
                     "queues" | "workers" | "completed" | "tracked" | "tags" => "zset",
                     "paused_queues" | "failures" => "set",
-                    "config" | "pauses" | "paused_recurring" => "hash",
                     "fence" => "string",
                     _ if rest.starts_with("u:") => "string",
                     _ if rest.starts_with("k:") => "zset",
@@ -134,6 +133,8 @@ impl Checker<'_> {
                         _ if rest.ends_with("-locks") || rest.ends_with("-pending") => "zset",
                         _ => "hash",
                     },
+                    "config" | "pauses" | "paused_recurring" | "qp:identifiers" => "hash",
+                    "qp:priorities" => "list",
                     _ if rest.starts_with("r:") || rest.starts_with("s:") => "hash",
                     _ if rest.starts_with("f:") => "list",
                     _ if rest.starts_with("t:") => "zset",

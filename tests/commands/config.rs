@@ -36,7 +36,9 @@ fn options_are_listed_with_default_and_meaning() {
             jobs-history-count	50000	50000	maximum number of completed jobs kept (0: none)
             mail-heartbeat	300	–	seconds a lock lasts between heartbeats in queue mail (5m; 0: a lock expires immediately)
             max-job-history	100	100	maximum number of history entries kept per job (0: no limit)
+            max-pop-scan	1000	1000	maximum number of jobs that a pop looks at to find some that their throttles let run
             max-worker-age	86400	86400	seconds after which a silent worker is forgotten (1d; 0: immediately)
+            merge-max	1000	1000	maximum number of payloads of a merge job
             odd	a b	–	unknown to the core
         "#]]);
 }
@@ -663,7 +665,9 @@ fn the_meaning_of_a_value_is_listed() {
             jobs-history-count	50000	maximum number of completed jobs kept (0: none)
             mail-heartbeat	0	0: a lock expires immediately; seconds a lock lasts between heartbeats in queue mail
             max-job-history	0	0: no limit; maximum number of history entries kept per job
+            max-pop-scan	1000	maximum number of jobs that a pop looks at to find some that their throttles let run
             max-worker-age	86400	seconds after which a silent worker is forgotten (1d; 0: immediately)
+            merge-max	1000	maximum number of payloads of a merge job
             test-max-concurrency	many	not a number, so it has no effect; maximum number of jobs running at the same time in queue test
         "#]]);
 }

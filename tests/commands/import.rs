@@ -454,7 +454,9 @@ fn queues_can_be_renamed_by_an_import() {
             jobs-history	604800
             jobs-history-count	50000
             max-job-history	100
+            max-pop-scan	1000
             max-worker-age	86400
+            merge-max	1000
             q=2-heartbeat	90
         "#]]);
     let fresh = Redis::start();
@@ -672,7 +674,7 @@ fn the_whole_file_is_checked_before_any_call() {
         error: stdin, line 5, column 27: `j1` is also in line 3
         error: stdin, line 5, column 1: there is no `jid` in it
         error: stdin, line 5, column 94: `priority` expects a number, not `"high"`
-        error: stdin, line 5, column 73: `state` is none of running, stalled, waiting, scheduled, depends, failed, complete
+        error: stdin, line 5, column 73: `state` is none of running, stalled, waiting, scheduled, depends, throttled, failed, complete
         error: stdin, line 5, column 91: `tags` expects texts, not a number
         error: stdin, line 5, column 9: `kind` is none of export, job, recurring, config, paused
         error: stdin, line 5, column 19: `v` is 2: a newer qless wrote it, this one reads 1

@@ -282,7 +282,7 @@ fn unknown_names_are_refused_with_the_nearest_known_ones() {
         .run("jobs --state asleep")
         .shows(expect![[r#"
             --- stderr
-            error: `--state` expects one of `running`, `stalled`, `waiting`, `scheduled`, `depends`, `failed`, `complete`, not `asleep`
+            error: `--state` expects one of `running`, `stalled`, `waiting`, `scheduled`, `depends`, `throttled`, `failed`, `complete`, not `asleep`
             --- exit 2
         "#]]);
     redis.at(100).run("jobs --queue 'x*'").shows(expect![[""]]);
@@ -306,7 +306,7 @@ fn columns_order_and_headers_follow_the_flags() {
         .shows(expect![[r#"
             --- stderr
             error: `--columns`: no column is called `nope`
-            hint: the columns are jid, klass, state, queue, pri, remaining, age, worker, tags, group, data, detail
+            hint: the columns are jid, klass, state, queue, pri, remaining, age, worker, tags, lane, throttles, group, data, detail
             --- exit 2
         "#]]);
 }

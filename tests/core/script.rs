@@ -45,7 +45,8 @@ pub(crate) const COMMANDS: [&str; 37] = [
 ];
 
 /// Our own.
-pub(crate) const OURS: [&str; 20] = [
+pub(crate) const OURS: [&str; 26] = [
+    "bury",
     "check.revert",
     "check.slice",
     "guard.cancel",
@@ -57,6 +58,7 @@ pub(crate) const OURS: [&str; 20] = [
     "guard.recur",
     "guard.requeue",
     "guard.turn",
+    "lag",
     "look.index",
     "look.jobs",
     "look.pop",
@@ -66,6 +68,10 @@ pub(crate) const OURS: [&str; 20] = [
     "look.status",
     "look.traces",
     "look.workers",
+    "queueIdentifierPatterns.getAll",
+    "queueIdentifierPatterns.setAll",
+    "queuePriorityPatterns.getAll",
+    "queuePriorityPatterns.setAll",
 ];
 
 /// One good call of each command, after those before it.
@@ -149,7 +155,15 @@ guard.recur 15 pause {} r
 guard.recur 15 remove r
 check.slice 15 look '' '' job '' j k
 check.slice 15 mend '' run work q j k
-check.revert 15 ql:t:x +j - +1";
+check.revert 15 ql:t:x +j - +1
+put 15 w q o K {} 0
+lag 16 q p
+bury 16 o G M
+unfail 17 q G 5 o
+queueIdentifierPatterns.setAll 17 web [\"web-*\"]
+queueIdentifierPatterns.getAll 17
+queuePriorityPatterns.setAll 17 {\"pattern\":[\"web-*\"]}
+queuePriorityPatterns.getAll 17";
 
 #[test]
 fn the_script_loads_and_runs_every_command() {
@@ -263,5 +277,18 @@ fn own_read_commands_run_on_a_server_that_refuses_writes() {
         }
         assert!(!core.ok(line).list().is_empty(), "{line}");
         assert_eq!(core.dump(), before, "{line}");
+    }
+    for line in [
+        "lag 99 q nope",
+        "queueIdentifierPatterns.getAll 99",
+        "queuePriorityPatterns.getAll 99",
+    ] {
+        let words = words(line);
+        let mut argv: Vec<&[u8]> = vec![b"EVAL_RO", script.as_bytes(), b"0"];
+        argv.extend(words.iter().map(|word| word.as_bytes()));
+        match core.redis_words(&argv) {
+            Reply::Error(error) if error.contains("unknown command") => {}
+            reply => assert_eq!(reply, core.ok(line), "{line}"),
+        }
     }
 }

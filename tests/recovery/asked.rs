@@ -57,6 +57,7 @@ fn a_selector_asks_before_any_change() {
         "priority --queue mail --to 5",
         "tag --queue mail --add seen",
         "track --queue mail",
+        "bury --queue mail --group hold --message m",
     ] {
         let redis = waiting();
         let before = redis.dump();

@@ -34,7 +34,7 @@ enum As {
 }
 
 /// The verbs: how they are typed, and the state of the jobs they are for.
-const VERBS: [(&[&str], As); 11] = [
+const VERBS: [(&[&str], As); 14] = [
     (&["retry"], As::Failed),
     (&["retry", "--force"], As::Running),
     (&["promote"], As::Scheduled),
@@ -49,6 +49,12 @@ const VERBS: [(&[&str], As); 11] = [
     (&["tag", "--add", "more tags"], As::Waiting),
     (&["track"], As::Failed),
     (&["depends", "--off-all"], As::Depends),
+    (&["bury", "--group", "g", "--message", "m"], As::Waiting),
+    (
+        &["bury", "--group", "g", "--message", "m\u{1b}"],
+        As::Scheduled,
+    ),
+    (&["bury", "--group", "g", "--message", "m"], As::Depends),
 ];
 
 fn run(redis: &Redis, input: &[u8], words: &[&[u8]]) -> RunOutput {
@@ -213,6 +219,7 @@ fn a_job_in_another_state_is_a_conflict_or_skipped() {
             10,
             vec![As::Waiting, As::Scheduled, As::Running, As::Failed],
         ),
+        (11, vec![As::Running, As::Failed]),
     ] {
         let (verb, _) = VERBS[verb];
         for state in others {

@@ -268,6 +268,11 @@ impl Core {
         Core::on(server.socket(), script())
     }
 
+    /// Another script on the same server.
+    pub(crate) fn beside(&self, script: &str) -> Core {
+        Core::on(self.socket.clone(), script)
+    }
+
     fn on(socket: PathBuf, script: &str) -> Core {
         let mut wire = Wire::connect(&socket);
         let mut listener = Wire::connect(&socket);

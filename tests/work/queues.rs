@@ -53,6 +53,175 @@ fn a_weight_counts_as_so_many_turns() {
 }
 
 #[test]
+fn k13_lag_order_picks_the_oldest_due_job() {
+    let mut site = WorkSite::new();
+    // The oldest waits in C; A has the most jobs, and B one that became due before the last of C.
+    for (now, queue, jid, delay) in [
+        ("10", "C", "C10", "0"),
+        ("20", "A", "A20", "0"),
+        ("25", "B", "B30", "5"),
+        ("35", "A", "A35", "0"),
+        ("40", "C", "C40", "0"),
+    ] {
+        let line = format!("put {queue} K --jid {jid} --delay {delay}s");
+        site.redis.at(now).run(&line).ok();
+    }
+    site.put("new", "new", "{}");
+    site.work("A B C new empty --drain --order lag", RAN)
+        .exits(0);
+    assert_eq!(site.words("ran"), "C10 A20 B30 A35 C40 new");
+    site.must_be_clean();
+}
+
+#[test]
+fn k13_a_paused_queue_with_the_largest_lag_blocks_no_other() {
+    let mut site = WorkSite::new();
+    site.redis.at(10).run("put A K --jid old").ok();
+    site.redis.at(10).run("pause A").ok();
+    site.put("B", "b", "{}");
+    site.work("A B --drain --order lag -c 2", RAN).exits(0);
+    assert_eq!(site.words("ran"), "b");
+}
+
+#[test]
+fn lag_order_puts_recurring_jobs_of_queues_without_a_lag() {
+    let mut site = WorkSite::new();
+    site.client
+        .call(&["recur", "A", "nightly", "K", "{}", "interval", "3600", "0"])
+        .unwrap();
+    site.work("A B --drain --order lag", RAN).exits(0);
+    assert_eq!(site.words("ran"), "nightly-1");
+}
+
+#[test]
+fn k13_round_robin_visits_all_queues() {
+    let mut site = WorkSite::new();
+    let queues: Vec<String> = (0..9).map(|at| format!("q{at}")).collect();
+    for queue in &queues {
+        for at in 0..3 {
+            site.put(queue, &format!("{queue}-{at}"), "{}");
+        }
+    }
+    let script = "echo $QLESS_QUEUE >> $D/ran";
+    site.work("q* --drain --order round-robin", script).exits(0);
+    let ran = site.file("ran");
+    let ran: Vec<&str> = ran.lines().collect();
+    for round in ran.chunks(9) {
+        assert_eq!(round, queues);
+    }
+    assert_eq!(ran.len(), 27);
+}
+
+#[test]
+fn k13_weights_of_3_to_1_give_3_to_1() {
+    for options in ["", "-c 2", "-c 5", "--batch 4"] {
+        let mut site = WorkSite::new();
+        for at in 0..60 {
+            site.put("A", &format!("A{at}"), "{}");
+            site.put("B", &format!("B{at}"), "{}");
+        }
+        let script = r#"if [ -n "$QLESS_QUEUE" ]; then echo $QLESS_QUEUE; else sed 's/.*"queue":"\([^"]*\)".*/\1/'; fi >> $D/ran"#;
+        let line = format!("A=3 B=1 --count 40 --order round-robin {options}");
+        site.work(&line, script).exits(0);
+        let ran = site.file("ran");
+        let count = |queue: &str| ran.lines().filter(|ran| *ran == queue).count();
+        assert_eq!((count("A"), count("B")), (30, 10), "{options}: {ran}");
+    }
+}
+
+#[test]
+fn stored_priority_patterns_order_the_queues() {
+    let mut site = WorkSite::new();
+    for at in 1..=2 {
+        for queue in ["low-a", "mid-a", "high-b", "high-a"] {
+            site.put(queue, &format!("{queue}{at}"), "{}");
+        }
+    }
+    let set = "queuePriorityPatterns.setAll";
+    site.client
+        .call(&[
+            set,
+            r#"{"fairly":true,"pattern":["high-*"]}"#,
+            r#"{"pattern":["default"]}"#,
+            r#"{"fairly":false,"pattern":["low-*"]}"#,
+        ])
+        .unwrap();
+    let ordered = "high-a1 high-b1 high-a2 high-b2 mid-a1 mid-a2 low-a1 low-a2";
+    site.work("* --drain --order patterns", RAN).exits(0);
+    assert_eq!(site.words("ran"), ordered);
+    site.must_be_clean();
+}
+
+#[test]
+fn a_fair_pattern_gives_what_a_queue_lacks_to_its_others_first() {
+    let mut site = WorkSite::new();
+    for at in 1..=4 {
+        site.put("high-a", &format!("a{at}"), "{}");
+        site.put("low", &format!("low{at}"), "{}");
+    }
+    site.put("high-b", "b1", "{}");
+    site.client
+        .call(&[
+            "queuePriorityPatterns.setAll",
+            r#"{"fairly":true,"pattern":["high-*"]}"#,
+        ])
+        .unwrap();
+    let script =
+        r#"sed 's/.*"jid":"\([^"]*\)".*/\1/' | sort | tr '\n' ' ' >> $D/ran; echo >> $D/ran"#;
+    site.work("* --drain --order patterns --batch 4", script)
+        .exits(0);
+    expect![[r#"
+        a1 a2 a3 b1 
+        a4 low1 low2 low3 
+        low4 
+    "#]]
+    .assert_eq(&site.file("ran"));
+}
+
+#[test]
+fn an_identifier_pattern_stands_for_its_queues() {
+    let mut site = WorkSite::new();
+    for queue in ["web-a", "web-b", "web-old", "mail", "x[1]"] {
+        site.put(queue, queue, "{}");
+    }
+    let set = "queueIdentifierPatterns.setAll";
+    site.client
+        .call(&[set, "web", r#"["web-*", "!web-old", "x[1]"]"#])
+        .unwrap();
+    site.work("@web !x* !none --drain", RAN).exits(0);
+    assert_eq!(site.words("ran"), "web-a web-b");
+    let ran = site.work("@nothing mail --drain", RAN).exits(0);
+    assert!(
+        ran.stderr()
+            .contains("note: no identifier pattern `nothing` is stored; waiting for it"),
+        "{}",
+        ran.stderr()
+    );
+    assert_eq!(site.words("ran"), "web-a web-b mail");
+    let ran = site.work("* !@web --drain", RAN).exits(0);
+    assert_eq!(
+        site.words("ran"),
+        "web-a web-b mail web-old",
+        "{}",
+        ran.stderr()
+    );
+    site.work("@ --drain", RAN).exits(2);
+}
+
+#[test]
+fn patterns_that_are_stored_later_are_found_while_it_works() {
+    let mut site = WorkSite::new();
+    site.put("web-a", "a", "{}");
+    let mut worker = site.start("@web --poll 1s", RAN);
+    worker.until_says("no identifier pattern `web` is stored");
+    site.client
+        .call(&["queueIdentifierPatterns.setAll", "web", r#"["web-*"]"#])
+        .unwrap();
+    site.until_state("a", "complete");
+    assert_eq!(worker.stop().code, 0);
+}
+
+#[test]
 fn queues_may_be_globs_and_left_out() {
     let mut site = WorkSite::new();
     for queue in ["mail-a", "mail-b", "mail-c", "other"] {

@@ -1,6 +1,6 @@
 -- Checks a member of a set of a queue: the job must exist and belong there.
 -- Takes: jid
-local Job = Fields('jid', 'state', 'queue')
+local Job = Fields('jid', 'state', 'queue', 'throttles')
 
 return function(c, queue, kind)
   local base, ask = Keys.queue .. queue, redis.pcall
@@ -9,8 +9,8 @@ return function(c, queue, kind)
   local ghost = 'ghost-' .. (kind == 'work' and 'waiting' or kind == 'locks' and 'lock' or kind)
   local homes = {waiting = Keys.work, stalled = Keys.work, running = Keys.locks, scheduled = Keys.scheduled,
     depends = Keys.depends, throttled = Keys.throttled}
-  local parts, others = {Keys.work, Keys.locks, Keys.scheduled, Keys.depends, Keys.throttled}, {}
-  for i = 1, #parts do
+  local parts, others = {Keys.work, Keys.locks, Keys.scheduled, Keys.depends}, {}
+  for i = 1, 4 do
     if parts[i] ~= part then others[#others + 1] = base .. parts[i] end
   end
 
@@ -21,7 +21,8 @@ return function(c, queue, kind)
     for i = 1, #others do
       if ask('zscore', others[i], jid) then return false end
     end
-    return true
+    -- A job without throttles is only met among the held ones if it is verified there.
+    return kind == 'throttled' or not r[Job.throttles] or not ask('zscore', base .. Keys.throttled, jid)
   end
 
   return function(jid)

@@ -6,10 +6,12 @@ return function(key)
     return 'zset'
   elseif key == 'paused_queues' or key == 'failures' then
     return 'set'
-  elseif key == 'config' or key == 'pauses' or key == 'paused_recurring' then
+  elseif key == 'config' or key == 'pauses' or key == 'paused_recurring' or key == 'qp:identifiers' then
     return 'hash'
   elseif key == 'fence' then
     return 'string'
+  elseif key == 'qp:priorities' then
+    return 'list'
   end
   local family, name = string.match(key, '^(%l+):(.*)$')
   if family == 'j' then

@@ -4,7 +4,7 @@
 --   returns the row of the reply. Empty data keeps the data of the job
 -- Publishes: as `complete`
 local Job = Fields('worker', 'state', 'queue', 'priority', 'retries', 'time', 'history', 'grace', 'scheduled',
-  'key', 'throttles')
+  'throttles')
 
 return function(b, argv)
   local call, encode, decode = redis.call, cjson.encode, cjson.decode
@@ -44,7 +44,7 @@ return function(b, argv)
     local job = redis.pcall('hmget', key, unpack(Job))
     if job.err then return b.invalid(need('value/wrong_type')(job, b.wrote, 'hash', key, 'hget', key, 'jid')) end
     if job[Job.state] ~= 'running' or job[Job.worker] ~= worker or job[Job.queue] ~= queue then return b.refuse(jid) end
-    if x or job[Job.key] or job[Job.throttles] then return b.single('complete', argv, jid, queue, first, last) end
+    if x or job[Job.throttles] then return b.single('complete', argv, jid, queue, first, last) end
     if names == false then return b.invalid('Complete(): Arg "depends" not JSON: ' .. given.depends) end
     local home, target = b.queue(queue), following and b.queue(following)
     local bad = home.bad or not sound and b.fault('zset', Keys.completed, 'zset', Keys.tracked)

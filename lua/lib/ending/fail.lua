@@ -3,7 +3,7 @@
 -- Returns: a function of jid, queue and the positions of the first and of the last word behind `fail`, which
 --   returns the row of the reply. Empty data keeps the data of the job
 -- Publishes: as `fail`
-local Job = Fields('state', 'worker', 'queue', 'history', 'grace', 'key', 'throttles')
+local Job = Fields('state', 'worker', 'queue', 'history', 'grace', 'throttles')
 
 return function(b, argv)
   local call, encode = redis.call, cjson.encode
@@ -28,7 +28,7 @@ return function(b, argv)
     local job = redis.pcall('hmget', key, unpack(Job))
     if job.err then return b.invalid(need('value/wrong_type')(job, b.wrote, 'hash', key, 'hget', key, 'jid')) end
     if job[Job.state] ~= 'running' or job[Job.worker] ~= b.worker then return b.refuse(jid) end
-    if job[Job.key] or job[Job.throttles] then return b.single('fail', argv, jid, queue, first, last) end
+    if job[Job.throttles] then return b.single('fail', argv, jid, queue, first, last) end
     local home = b.queue(job[Job.queue] or '')
     local bad = home.bad or b.fault('list', key .. Keys.history, 'set', Keys.failures, 'list', Keys.group .. group,
       'zset', Keys.tracked)

@@ -1,11 +1,15 @@
 -- Settles the completion of a job that has a lane or throttles, or gets them for its next queue.
--- Takes: now; jid; queue; the next queue, or nil; its lane, its stored throttles and its `dup`, or false;
---   the options given (option/read), or nil
+-- Takes: now; jid; queue; the next queue, or nil; its stored throttles, or false; the options given (option/read), or
+--   nil
 -- Returns: a table of `join`, which enters the lane of a new key and returns the dependencies with the job before it,
 --   and `run`, which does the rest after the job has been written
 -- Refuses: options that want a key, if the job has none
-return function(now, jid, queue, following, lane, throttles, dup, x)
+local Ext = Fields('job/extension')
+
+return function(now, jid, queue, following, throttles, x)
   local call, key, f = redis.call, Keys.job .. jid, {}
+  local ext = throttles and need('job/extension')(jid) or {}
+  local lane, dup = ext[Ext.key], ext[Ext.dup]
   local new = lane
   if x and x.key then new = x.key ~= '' and need('lane/name')(following, x.key) end
   if x and x.keyed and not new then error('Complete(): "' .. x.keyed .. '" cannot be used without "key"') end
@@ -33,7 +37,11 @@ return function(now, jid, queue, following, lane, throttles, dup, x)
     if new then call('hset', key, 'key', new) elseif lane then call('hdel', key, 'key', 'hold') end
     local job = call('hmget', key, 'klass', 'throttles')
     local list = need('option/throttles')(x, job[2], nil, following, job[1] or '', data)
-    if list then call('hset', key, 'throttles', list[1] and cjson.encode(list) or '[]') end
+    if list then
+      call('hset', key, 'throttles', list[1] and cjson.encode(list) or '[]')
+    elseif not job[2] then
+      call('hset', key, 'throttles', '[ ]')
+    end
     if x.hold ~= nil then
       if x.hold then call('hset', key, 'hold', '1') else call('hdel', key, 'hold') end
     end

@@ -4,7 +4,7 @@
 --   returns the row of the reply
 -- Publishes: as `retry`
 local Job = Fields('state', 'worker', 'queue', 'priority', 'remaining', 'retries', 'grace', 'history',
-  'key', 'throttles', 'backoff')
+  'throttles')
 
 return function(b, argv)
   local call, now, seconds = redis.call, b.now, b.seconds
@@ -19,9 +19,7 @@ return function(b, argv)
     if job.err then return b.invalid(need('value/wrong_type')(job, b.wrote, 'hash', key, 'hget', key, 'jid')) end
     if job[Job.state] ~= 'running' or job[Job.worker] ~= b.worker then return b.refuse(jid) end
 
-    if job[Job.key] or job[Job.throttles] or job[Job.backoff] then
-      return b.single('retry', argv, jid, queue, first, last)
-    end
+    if job[Job.throttles] then return b.single('retry', argv, jid, queue, first, last) end
     local left = tonumber(job[Job.remaining]) or tonumber(job[Job.retries]) or 0
     if left - left ~= 0 then left = 0 end
     left = need('value/whole_tries')(left) - 1

@@ -2,7 +2,7 @@
 -- Takes: now; jids; whether any may have dependencies; whether any may be tracked; by jid, jobs that the caller has
 --   read and found correct
 -- Publishes: `canceled` to the log and to the holder, for each job; the jid to `canceled` if tracked
-local Job = Fields('state', 'queue', 'failure', 'worker', 'tags', 'key', 'throttles')
+local Job = Fields('state', 'queue', 'failure', 'worker', 'tags', 'throttles')
 
 local call, encode = redis.call, cjson.encode
 
@@ -33,8 +33,7 @@ return function(now, jids, related, tracked, known)
         call('zrem', Keys.worker .. worker .. Keys.held, jid)
         call('publish', Keys.worker .. worker, message)
       end
-      local lane, throttles = job[Job.key], job[Job.throttles]
-      if lane or throttles then need('job/leave_all')(now, jid, state, queue or '', lane, throttles) end
+      if job[Job.throttles] then need('job/leave_all')(now, jid, state, queue or '', job[Job.throttles]) end
       if state == 'waiting' and queue and call('zrem', Keys.queue .. queue .. Keys.work, jid) == 1 then
         queue = nil
       end

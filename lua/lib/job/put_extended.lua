@@ -1,22 +1,28 @@
 -- Puts a job that has throttles, a lane, or a queue with defaults. The caller has checked everything.
 -- Takes: now t seconds me queue jid klass data delay; `o` as job/put takes it; its stored fields; `x`, the options
---   given (option/read), and to restore a job, `lane` and `payloads`; `settings`, the stored `<queue>-defaults` and
---   `merge-max`; the command as errors name it
+--   given (option/read), and to restore a job, `lane` and `payloads`; the stored
+--   `<queue>-defaults`, or false; the command as errors name it; the setting `merge-max`, if the
+--   caller has read it
 -- Returns: the jid that took the job; its state, or `merged`, `skipped`, `replaced` if another job took it; the jid
 --   that it waits for in its lane, or nil
 -- Refuses: options that want a key, if the job has none
 -- Publishes: as job/put; `skipped` to the channel of the extensions
-local Old = Fields('job/put', 'key', 'throttles')
+local Old = Fields('job/put', 'throttles')
 local Job = Fields('lane/live')
 
 local function started(state) return state == 'running' or state == 'failed' end
 
-return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old, x, settings, who)
+return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old, x, defaults, who, most)
   local call, encode, key = redis.call, cjson.encode, Keys.job .. jid
-  local d = type(settings[1]) == 'string' and need('option/defaults')(settings[1]) or {}
+  local d = type(defaults) == 'string' and need('option/defaults')(defaults) or {}
   x.score = x.score or now
   local exists = old[Old.state] or old[Old.tags] or old[Old.worker]
-  local lane = old[Old.key]
+  local home, was
+  if old[Old.throttles] then
+    local stored = call('hmget', key, 'key', 'dup')
+    home, was = stored[1], stored[2]
+  end
+  local lane = home
   if x.lane or x.key then
     lane = x.lane or x.key ~= '' and need('lane/name')(queue, x.key)
   elseif not lane and d.key then
@@ -26,7 +32,6 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old, x, 
   end
   if x.keyed and not lane then error(who .. '(): "' .. x.keyed .. '" cannot be used without "key"') end
 
-  local was = exists and old[Old.key] and call('hget', key, 'dup')
   local dup, last, place, other = x.dup or lane and not exists and d.dup, nil, nil, nil
   if lane and not exists then
     last, other, place = need('lane/last')(now, lane)
@@ -46,11 +51,13 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old, x, 
       end
     elseif dup == 'merge' and fits and other[Job.dup] == 'merge' and other[Job.klass] == klass
       and not (o.depends and o.depends[1]) and not x.payloads then
-      local most = need('merge/most')(settings[2])
-      if need('merge/add')(last, data, x.score, x.rescore or other[Job.rescore], most) then return last, 'merged' end
+      if most == nil then most = redis.pcall('hget', Keys.config, 'merge-max') end
+      if need('merge/add')(last, data, x.score, x.rescore or other[Job.rescore], need('merge/most')(most)) then
+        return last, 'merged'
+      end
     elseif dup == 'replace' and fits then
       jid, key, exists = last, Keys.job .. last, 'replaced'
-      old, was = call('hmget', key, unpack(Old)), other[Job.dup]
+      old, home, was = call('hmget', key, unpack(Old)), lane, other[Job.dup]
     end
   end
 
@@ -67,7 +74,7 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old, x, 
   if old[Old.throttles] then
     need('throttle/leave')(jid, old[Old.state], old[Old.queue] or '', old[Old.throttles])
   end
-  if old[Old.key] and old[Old.key] ~= lane then need('lane/leave')(now, old[Old.key], jid) end
+  if home and home ~= lane then need('lane/leave')(now, home, jid) end
   local hold, behind = x.hold, nil
   if hold == nil and not exists then hold = d.hold end
   if lane and (not o.failed or hold) then
@@ -87,6 +94,7 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old, x, 
       behind = need('lane/join')(now, lane, jid, true)
     end
     if behind then
+      o.kept = behind
       local pending = {behind}
       for i = 1, o.pending and #o.pending or 0 do
         if o.pending[i] ~= behind then pending[#pending + 1] = o.pending[i] end
@@ -110,12 +118,16 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old, x, 
   end
   local backoff = x.backoff
   if backoff == nil and not exists then backoff = d.backoff end
-  if lane ~= old[Old.key] then store('key', lane, old[Old.key]) end
+  if lane ~= home then store('key', lane, home) end
   store('dup', merges and 'merge')
   store('rescore', merges and (x.rescore or d.rescore))
-  store('hold', hold and '1', hold == false or not lane)
-  store('throttles', list and (list[1] and encode(list) or '[]'))
+  store('hold', hold and lane and '1', hold == false or not lane)
   store('backoff', backoff and backoff ~= '' and backoff, backoff == '')
+  if list then
+    store('throttles', list[1] and encode(list) or '[]')
+  elseif not old[Old.throttles] and fields[1] then
+    store('throttles', '[ ]')
+  end
   o.fields = fields[1] and fields
   local state = need('job/put')(now, t, seconds, me, queue, jid, klass, data, delay, o, old)
   if drop[1] and exists then call('hdel', key, unpack(drop)) end

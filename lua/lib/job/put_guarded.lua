@@ -1,9 +1,9 @@
 -- Judges and puts the jobs of guard.put, one by one.
--- Takes: now; t; seconds; policy; the function of value/key_fault; the progress of the call; by queue, its settings as
---   job/put_extended takes them
+-- Takes: now; t; seconds; policy; the function of value/key_fault; the progress of the call; by queue, its defaults as
+--   text
 -- Returns: a function of a job (job/put_args), which returns its row
 -- Publishes: as job/put and job/put_extended
-local Old = Fields('job/put', 'key', 'throttles', 'jid')
+local Old = Fields('job/put', 'throttles', 'jid')
 
 -- Returns the details of `exists`.
 local function ages(jid)
@@ -20,7 +20,7 @@ local function ages(jid)
   return first, put
 end
 
-return function(now, t, seconds, policy, key_fault, progress, settings)
+return function(now, t, seconds, policy, key_fault, progress, defaults)
   local call, refuse_missing = redis.call, policy.missing ~= 'allow'
   local outcome, mark_of = need('value/outcome_row'), need('job/mark')
   local put, job_key_fault = need('job/put'), need('job/key_fault')
@@ -84,10 +84,10 @@ return function(now, t, seconds, policy, key_fault, progress, settings)
       o.note = job.entry
       local me, klass, data, delay = policy.me or '', job.klass, job.data, job.delay
       local took, state, behind = jid, nil, nil
-      if job.x or settings[queue][1] or old[Old.key] or old[Old.throttles] then
+      if job.x or defaults[queue] or old[Old.throttles] then
         local ok
         ok, took, state, behind = pcall(need('job/put_extended'), now, t, seconds, me, queue, jid, klass, data, delay,
-          o, old, job.x or {}, settings[queue], 'Guard')
+          o, old, job.x or {}, defaults[queue], 'Guard')
         if not ok then return outcome('invalid', mark(jid, old), need('value/error_text')(took)) end
       else
         state = put(now, t, seconds, me, queue, jid, klass, data, delay, o, old)

@@ -71,5 +71,5 @@ return function(jid, job, tracked, related, before)
     ',"tags":' .. tags .. ',"history":' .. history .. ',"failure":' .. failure ..
     ',"spawned_from_jid":' .. (job[Job.spawned_from_jid] and encode(job[Job.spawned_from_jid]) or 'false') ..
     ',"dependents":' .. dependents .. ',"dependencies":' .. dependencies ..
-    ((job[Job.key] or job[Job.throttles] or job[Job.backoff]) and need('job/render_extended')(jid, job) or '}')
+    (job[Job.throttles] and need('job/render_extended')(jid, job) or '}')
 end

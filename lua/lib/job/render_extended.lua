@@ -1,17 +1,19 @@
 -- Renders what a job has of throttles, lane, payloads and back-off: the end of its JSON object.
--- Takes: jid; the reply of job/read
+-- Takes: jid; the reply of job/read; in its member `ext` that of job/extension, if the caller has read it
 -- Returns: the text
 local Job = Fields('job/read')
+local Ext = Fields('job/extension')
 
 return function(jid, job)
   local encode, ids = cjson.encode, need('job/tags')(job[Job.throttles])
+  local ext = job.ext or need('job/extension')(jid)
   local text = ids[1] and ',"throttles":' .. encode(ids) or ''
-  if job[Job.key] then text = text .. ',"key":' .. encode(job[Job.key]) end
-  if job[Job.hold] == '1' then text = text .. ',"hold":true' end
-  if job[Job.backoff] then text = text .. ',"backoff":' .. encode(job[Job.backoff]) end
-  local fence = (ids[1] or job[Job.key]) and need('value/number')(job[Job.fence])
+  if ext[Ext.key] then text = text .. ',"key":' .. encode(ext[Ext.key]) end
+  if ext[Ext.hold] == '1' then text = text .. ',"hold":true' end
+  if ext[Ext.backoff] then text = text .. ',"backoff":' .. encode(ext[Ext.backoff]) end
+  local fence = (ids[1] or ext[Ext.key]) and need('value/number')(ext[Ext.fence])
   if fence then text = text .. ',"fence":' .. string.format('%.0f', fence) end
-  if job[Job.dup] == 'merge' then
+  if ext[Ext.dup] == 'merge' then
     local set = redis.pcall('zrange', Keys.job .. jid .. Keys.payloads, 0, -1, 'WITHSCORES')
     local rows = {}
     for i = 1, #set, 2 do

@@ -17,8 +17,9 @@ return function(now, t, seconds, jid, queue)
     name = stem .. '~' .. string.format('%.0f', n)
   until call('exists', Keys.job .. name) == 0
   local other = Keys.job .. name
-  call('rename', set, other .. Keys.payloads)
+  call('zunionstore', other .. Keys.payloads, 1, set)
   call('zrem', other .. Keys.payloads, first[1])
+  call('del', set)
   call('zadd', set, first[2], first[1])
   call('hset', key, 'data', '[' .. first[1] .. ']')
 
@@ -34,7 +35,7 @@ return function(now, t, seconds, jid, queue)
     'priority', job[Job.priority] or '0', 'tags', tags[1] and encode(tags) or '{}', 'state', 'waiting', 'worker', '',
     'expires', '0', 'queue', queue, 'retries', retries, 'remaining', need('value/whole_tries')(retries),
     'time', string.format('%.20f', now), 'key', lane, 'dup', 'merge')
-  for _, field in ipairs({'rescore', 'throttles', 'backoff'}) do
+  for _, field in ipairs({'rescore', 'throttles', 'hold', 'backoff'}) do
     local value = call('hget', key, field)
     if value then call('hset', other, field, value) end
   end

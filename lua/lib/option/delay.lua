@@ -1,13 +1,15 @@
 -- Returns the delay in seconds that a back-off policy gives to a retry, 0 if the text is no policy. Chance comes from
 -- the job and the time, so that the same call always gives the same delay.
--- Takes: policy; jid; retries and remaining, after this retry; now
+-- Takes: policy, or false; jid; stored retries; remaining tries after this retry; now
 
 -- Beyond this, a date would be no use to anyone: 30 years.
 local most = 946080000
 
 return function(policy, jid, retries, remaining, now)
+  if not policy then return 0 end
   local kind, numbers = need('option/backoff')(policy)
   if not kind then return 0 end
+  retries = math.floor(need('value/number')(retries) or 5)
   local n = math.max(0, retries - remaining - 1)
   local function chance()
     local digest = redis.sha1hex(jid .. ':' .. n .. ':' .. string.format('%.17g', now))

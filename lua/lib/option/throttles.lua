@@ -14,7 +14,8 @@ return function(x, own, d, queue, klass, data)
     if template then text = expand(text, queue, klass, data) end
     return text and text ~= '' and 'lock:' .. (#text > 128 and redis.sha1hex(text) or text) or nil
   end
-  local stored = own and need('job/tags')(own) or nil
+  -- With a blank, the list says only that none was given.
+  local stored = own and own ~= '[ ]' and need('job/tags')(own) or nil
   if not x.throttles and not x.lock and stored then return nil end
   if x.throttles then
     for i = 1, #x.throttles do add(x.throttles[i]) end

@@ -2,38 +2,45 @@
 -- them from where they were.
 -- Takes: now; t; seconds; queue; defaults of the queue, or nil; the gate (throttle/gate); the setting `max-job-history`
 -- Returns: a function of jid, job (reply of job/read), whether its lock was lost, and its score in the work set, if the
---   caller has read it; it returns whether the pop may give the job away
+--   caller has read it; it returns whether the pop may give the job away, and notes for queue/grant in the job: `ext`,
+--   the reply of job/extension, and `fenced`, whether it gets a fencing token
 -- Publishes: as throttle/hold and merge/vanish
 local Job = Fields('job/read')
+local Ext = Fields('job/extension')
 
 return function(now, t, seconds, queue, d, gate, limit)
   local call, decode, hold = redis.call, need('job/tags'), nil
   return function(jid, job, lost, score)
     local key = Keys.job .. jid
     -- Jobs that clients without these options put get what the queue's defaults say.
-    if d and (d.lock or d.throttles) and not job[Job.throttles] then
+    local none = not job[Job.throttles] or job[Job.throttles] == '[ ]'
+    if d and (d.lock or d.throttles) and none then
       local list = need('option/throttles')({}, false, d, queue, job[Job.klass], job[Job.data])
       if list then
         job[Job.throttles] = cjson.encode(list)
         call('hset', key, 'throttles', job[Job.throttles])
       end
     end
-    if d and d.backoff and not job[Job.backoff] then
-      job[Job.backoff] = d.backoff
-      call('hset', key, 'backoff', d.backoff)
+    local backs_off = d and d.backoff
+    if not job[Job.throttles] and not backs_off then return true end
+    local ext = need('job/extension')(jid)
+    job.ext = ext
+    if backs_off and not ext[Ext.backoff] then
+      ext[Ext.backoff], job[Job.throttles] = d.backoff, job[Job.throttles] or '[ ]'
+      call('hmset', key, 'backoff', d.backoff, 'throttles', job[Job.throttles])
     end
-    local lane, stored = job[Job.key], job[Job.throttles]
-    if not lane and not stored then return true end
+    local lane, stored = ext[Ext.key], job[Job.throttles]
     if job[Job.queue] ~= queue then call('hset', key, 'queue', queue) end
     if lane then
       if not need('lane/admit')(now, t, lane, jid, queue) then return false end
-      if job[Job.dup] == 'merge' and (lost or job[Job.state] == 'stalled') then
+      if ext[Ext.dup] == 'merge' and (lost or job[Job.state] == 'stalled') then
         need('merge/absorb')(now, jid, lane, queue)
         job[Job.data] = need('merge/compose')(jid)
         call('hset', key, 'data', job[Job.data])
       end
     end
-    local ids = stored and decode(stored) or {}
+    local ids = decode(stored)
+    job.fenced = lane or ids[1]
     local id = gate.full(jid, ids)
     if id then
       score = not lost and tonumber(score or call('zscore', Keys.queue .. queue .. Keys.work, jid))

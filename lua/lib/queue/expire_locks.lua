@@ -72,9 +72,8 @@ return function(now, t, seconds, queue, lost, grace, limit)
           call('hmset', key, 'state', 'failed', 'worker', '', 'expires', '', 'remaining', left, 'failure',
             need('failure/encode')(group, message, seconds, ''))
           if job[Job.grace] then call('hdel', key, 'grace') end
-          if job[Job.key] or job[Job.throttles] then
-            local home = job[Job.queue] or queue
-            need('ending/extended')(now, t, seconds, jid, 'exhausted', home, job[Job.key], job[Job.throttles])
+          if job[Job.throttles] then
+            need('ending/extended')(now, t, seconds, jid, 'exhausted', job[Job.queue] or queue, job[Job.throttles])
           end
           drop[#drop + 1] = jid
           call('sadd', Keys.failures, group)

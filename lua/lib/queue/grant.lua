@@ -33,7 +33,7 @@ return function(now, seconds, queue, worker, ends, limit, jids, jobs, count, tak
     -- A job whose history is not a list stays in place, for the operator to inspect.
     if type(length) == 'number' then
       if length > limit then need('history/trim')(key .. Keys.history, length, limit) end
-      if job[Job.key] or job[Job.throttles] and job[Job.throttles] ~= '[]' then
+      if job.fenced then
         need('queue/fence')(key, job, stamp, worker, expires)
         if i > taken then remove[#remove + 1] = jid end
       elseif i <= taken then

@@ -12,5 +12,5 @@ return function(now, t, seconds, jid, queue, grace)
   call('hdel', key, 'grace')
   call('zrem', base .. Keys.locks, jid)
   call('zadd', base .. Keys.work, '+inf', jid)
-  need('ending/extended')(now, t, seconds, jid, 'timeout', queue, jobs[1][Job.key], jobs[1][Job.throttles])
+  need('ending/extended')(now, t, seconds, jid, 'timeout', queue, jobs[1][Job.throttles])
 end

@@ -128,6 +128,7 @@ fn file_name(kind: Candidates) -> Option<&'static str> {
         Candidates::Groups => "group",
         Candidates::Tags => "tag",
         Candidates::Workers => "worker",
+        Candidates::Throttles => "throttle",
         Candidates::Options => "option",
         Candidates::Jids(Jobs::Failed) => "failed",
         Candidates::Jids(Jobs::Held) => "held",
@@ -177,6 +178,12 @@ fn read(core: &mut Core, kind: Candidates) -> Result<Found, Error> {
         Candidates::Groups => members(Index::Groups),
         Candidates::Tags => members(Index::Tags),
         Candidates::Workers => members(Index::Workers),
+        Candidates::Throttles => {
+            let throttles = core.all_throttles(now)?.into_iter();
+            Ok(throttles
+                .map(|throttle| (throttle.id, String::new()))
+                .collect())
+        }
         Candidates::Options => {
             let items = core.config(now)?.into_iter();
             let options = items.map(|item| {
@@ -217,6 +224,7 @@ fn jobs(core: &mut Core, which: Jobs) -> Result<Found, Error> {
                     Index::Locks(queue.clone()),
                     Index::Waiting(queue.clone()),
                     Index::Scheduled(queue.clone()),
+                    Index::Throttled(queue.clone()),
                     Index::Depends(queue),
                 ]
             });

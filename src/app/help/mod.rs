@@ -174,7 +174,7 @@ const SELECTORS: &str = "\
 Commands that take JIDs also take flags that select jobs. Give one or the other, not both.
 
 --queue Q        jobs of this queue (name or glob)
---state S        waiting, running, stalled, scheduled, depends, failed, complete
+--state S        waiting, running, stalled, scheduled, depends, throttled, failed, complete
 --group G        failed jobs of this group (name or glob)
 --message REGEX  failed jobs whose message contains a match of this regular expression
 --tag T          jobs with this tag; repeated: with all of them
@@ -183,6 +183,8 @@ Commands that take JIDs also take flags that select jobs. Give one or the other,
 --older-than D   jobs whose newest history entry is at least this old
 --newer-than D   jobs whose newest history entry is younger than this
 --where P=VALUE  jobs with this value at a path in their data; repeated: with all of them
+--key K          jobs in the lane of this key; with only --state failed or complete, those that left it
+--throttle ID    jobs that need a slot of this throttle (id or glob)
 --tracked        tracked jobs
 --all            all jobs; not with another flag that narrows the selection
 --limit N        only the first N jobs
@@ -190,8 +192,8 @@ Commands that take JIDs also take flags that select jobs. Give one or the other,
 
 Different flags narrow the selection; a repeated flag widens it, except --tag and --where. To see
 which jobs a command will change, list them: `qless jobs` with the same flags. Without --state, retry
-means failed jobs, promote means scheduled jobs, fail and timeout mean running and stalled jobs. The
-other commands mean jobs in any state, but `qless jobs` without flags lists the jobs in queues. --all
+means failed jobs, promote means scheduled jobs, fail and timeout mean running and stalled jobs, bury
+means jobs that have not started. The other commands mean jobs in any state, but `qless jobs` without flags lists the jobs in queues. --all
 cannot be used with a flag that narrows the selection: `retry --all` means all failed jobs, and
 `cancel --all` means all jobs. Flags that no job can match, such as --group with --state waiting, are
 an error.
@@ -205,8 +207,8 @@ number is rounded: 1, 1.0 and 1e0 are equal. Objects are equal if only the order
 differs. A missing member equals no value: x=null means that null is stored.
 
 `qless` reads the cheapest index: failure lists, tag sets, tracked jobs, locks, the states of queues,
-complete jobs. --limit counts in the order of that index, which is the order of the core. --all,
---klass and --where alone read every job, in no order; a line on stderr says so.
+complete jobs, lanes. --limit counts in the order of that index, which is the order of the core.
+--all, --klass, --where and --throttle alone read every job, in no order; a line on stderr says so.
 ";
 
 const FORMATS: &str = "\

@@ -472,6 +472,7 @@ impl Importer<'_> {
         let policy = Policy {
             replace: self.options.existing == ExistingPolicy::Replace,
             allow_missing: false,
+            tell_lanes: false,
         };
         self.last_moment = self.last_moment.max(now);
         let (mut puts, mut packed, mut size) = (Vec::new(), Vec::new(), 0);

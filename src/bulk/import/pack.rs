@@ -10,6 +10,7 @@ use crate::core::api::put::{PackedJob, Puts};
 use crate::core::api::template;
 use crate::input::archive::{ArchivedJob, ArchivedTemplate};
 use crate::json::quote::{array, quote};
+use crate::model::coordination::CoordinationOption;
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
@@ -99,6 +100,7 @@ impl PackOptions<'_> {
                 }
             }
         }
+        self.coordination(job, &queue, &mut option);
         if let Some(note) = self.note {
             option("note", note.to_vec());
         }
@@ -124,6 +126,70 @@ impl PackOptions<'_> {
     }
 }
 
+impl PackOptions<'_> {
+    /// Returns a lane with the new name of its queue, unless it is that of all queues. A job that was
+    /// moved after it got its key has a lane of another queue.
+    fn lane(&self, lane: &Name, queue: &Name) -> Vec<u8> {
+        let text = lane.as_bytes();
+        let renamed = |old: &Name| {
+            let key = text.strip_prefix(old.as_bytes())?;
+            let new = self.options.queue(old).as_bytes();
+            key.starts_with(b"/").then(|| [new, key].concat())
+        };
+        if text.starts_with(b"/") {
+            return text.to_vec();
+        }
+        let mut others = self.options.map.iter();
+        let found = renamed(queue).or_else(|| others.find_map(|(old, _)| renamed(old)));
+        found.unwrap_or_else(|| text.to_vec())
+    }
+
+    /// Adds the options that coordinate a job with others.
+    fn coordination(
+        &self,
+        job: &ArchivedJob,
+        queue: &Name,
+        option: &mut impl FnMut(&'static str, Vec<u8>),
+    ) {
+        let mut set = |of: CoordinationOption, value: Vec<u8>| option(of.name(), value);
+        if !job.throttles.is_empty() {
+            set(CoordinationOption::Throttles, array(&job.throttles));
+        }
+        if let Some(backoff) = &job.backoff {
+            set(CoordinationOption::Backoff, backoff.as_bytes().to_vec());
+        }
+        let Some(lane) = &job.key else {
+            return;
+        };
+        let lane = self.lane(lane, job.queue.as_ref().unwrap_or(queue));
+        option("lane", lane);
+        let mut set = |of: CoordinationOption, value: Vec<u8>| option(of.name(), value);
+        if job.hold {
+            set(CoordinationOption::Hold, b"1".to_vec());
+        }
+        if !job.is_merge {
+            return;
+        }
+        set(CoordinationOption::Dup, b"merge".to_vec());
+        if let Some(rescore) = &job.rescore {
+            set(CoordinationOption::Rescore, rescore.as_bytes().to_vec());
+        }
+        let mut payloads = vec![b'['];
+        for (payload, score) in &job.payloads {
+            if payloads.len() > 1 {
+                payloads.push(b',');
+            }
+            payloads.push(b'[');
+            payloads.extend(quote(payload.as_bytes()));
+            payloads.push(b',');
+            payloads.extend(score.as_bytes());
+            payloads.push(b']');
+        }
+        payloads.push(b']');
+        option("payloads", payloads);
+    }
+}
+
 /// Returns a recurring job as the call that makes it again takes it.
 pub(super) fn template<'t>(
     recurring: &'t ArchivedTemplate,
@@ -142,6 +208,7 @@ pub(super) fn template<'t>(
         retries: recurring.retries.unwrap_or("5"),
         backlog: recurring.backlog.unwrap_or("0"),
         tags: &recurring.tags,
+        coordination: &recurring.coordination,
         pause,
     }
 }

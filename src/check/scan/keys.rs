@@ -142,7 +142,10 @@ impl Scanner<'_> {
             Family::Tag(tag) => page.maybe_unlisted.push((ItemKind::Tag, tag.to_vec())),
             Family::Values => page.values.push(key.to_vec()),
             Family::Counters(of) => page.counters.push(of.to_vec()),
-            Family::Lost | Family::Unknown => page.unknown.push(key.to_vec()),
+            Family::Lost
+            | Family::Unknown
+            | Family::IdentifierPatterns
+            | Family::PriorityPatterns => page.unknown.push(key.to_vec()),
             // These keys are read by name.
             Family::Queues
             | Family::Paused

@@ -36,15 +36,18 @@ pub(super) fn run(args: &Args, from: &OsStr, session: &mut Session) -> Result<Ex
         retries: args.retries.map(|retries| retries.to_string().into()),
         tags: list(&args.tags),
         depends: list(&args.depends),
+        coordination: args.lane.options(&args.coordinated),
         jids: args.jid_from.clone().unwrap_or_default(),
         max_data: args.limit.max_data,
     };
     let order = SubmitOptions {
         from: from.to_owned(),
         defaults: plan,
+        throttles: args.coordinated.throttles.clone(),
         policy: Policy {
             replace: args.replace,
             allow_missing: args.allow_missing,
+            tell_lanes: true,
         },
         existing: args.existing,
         if_absent: args.if_absent || args.jid_from.is_some(),

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use super::{Group, Spec};
+use crate::args::coordination::{Coordinated, LaneFlags};
 use crate::args::moment;
 use crate::args::moment::When;
 use crate::args::shared::{BULK, ExistingQueue, Later, MaxData, Replicas};
@@ -33,11 +34,12 @@ mod one;
 /// `--if-absent` puts no second job while the first one is known. A job that is not complete is known
 /// until it is cancelled; a complete one until it is older than `jobs-history` seconds (7 days by
 /// default), or until `jobs-history-count` newer jobs (50,000) are complete. After that, the same jid
-/// is put again: see `qless config list`, `qless help recipes`.
+/// is put again. For "once a day", `--key K --unique --ttl 24h` does not depend on that: see `qless
+/// config list`, `qless help recipes`.
 ///
 /// `--from` puts one job per line of a file. A line is a JSON object with the members `queue klass
-/// data jid delay at priority tags retries depends`; the command line supplies members that a line
-/// lacks. All lines are checked before the first one is sent. A line may depend on jobs of other
+/// data jid delay at priority tags retries depends throttles lock key dup until ttl score rescore hold
+/// backoff`; the command line supplies members that a line lacks. All lines are checked before the first one is sent. A line may depend on jobs of other
 /// lines by jid, in any order. `delay` is a duration or a number of seconds. `at` is a time as for
 /// `--at`, or seconds since the epoch.
 ///
@@ -55,6 +57,11 @@ mod one;
 /// jid. If a line depends on a later line, more is kept per line. On a terminal, in a dry run and with
 /// `--existing-queue`, the name of each queue is kept, too: queues that do not exist yet are named.
 ///
+/// `--key` puts the job into a lane: jobs of one key run one at a time, in the order of their puts.
+/// `--merge`, `--unique` and `--dup` say what happens if the lane has a job already. Then the put may
+/// be answered by that job, and its jid is printed; `new` in the document of `-o json` is false.
+/// `--lock` and `--throttle` limit how many jobs run at the same time: `qless help recipes`.
+///
 /// `--wait` ends when the jobs that this command put are complete, or when one of them has failed or
 /// was cancelled. stdout is the same as without it.
 ///
@@ -65,6 +72,10 @@ mod one;
 /// Example: `jq -c '{queue:"img",klass:"Thumb",data:.}' photos.json | qless put --from - --jid-from sha --rate 500/s`
 ///
 /// Example: `qless put ci Test --jid build-78 --wait=1s || [ $? = 124 ]`
+///
+/// Examples: `qless put orders Sync '{"v":1}' --key customer-7 --merge`
+/// · `qless put reports Nightly --key nightly --unique --ttl 24h`
+/// · `qless put mail Api::Call --throttle api=10 --backoff exp:30s`
 ///
 /// Exit codes: 0, 2 usage, 3 some lines failed, 4 a dependency or, with `--existing-queue`, a queue
 /// does not exist, 5 the jid exists already or the dependencies form a cycle, 6 server, 8 the job
@@ -150,6 +161,10 @@ pub(crate) struct Args {
     /// The same as the D of `--wait=D`; also a time, such as `06:00`
     #[arg(long, value_name = "D|T", value_parser = moment::deadline, requires = "wait")]
     deadline: Option<When>,
+    #[command(flatten)]
+    coordinated: Coordinated,
+    #[command(flatten)]
+    lane: LaneFlags,
     #[command(flatten)]
     replicas: Replicas,
     /// Show what would be done; change nothing

@@ -1,9 +1,10 @@
 //! `qless put` of one job.
 
+use crate::args::coordination;
 use crate::args::format::Format;
-use crate::bulk::new_queues;
+use crate::bulk::{maxima, new_queues};
 use crate::clock::moment::Moment;
-use crate::core::api::put::{Policy, Put};
+use crate::core::api::put::{Placed, Policy, Put};
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::input::source::InputSource;
@@ -15,6 +16,9 @@ use crate::text::short;
 use crate::wait::Waiter;
 
 use super::Args;
+
+/// In seconds.
+const TEN_YEARS: f64 = 10.0 * 365.25 * 86_400.0;
 
 pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
@@ -43,9 +47,16 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
         tags: (!args.tags.is_empty()).then(|| args.tags.clone()),
         depends: args.depends.clone(),
         spawned_from: None,
+        coordination: args.lane.options(&args.coordinated),
     };
+    if let Some(at) = job.at
+        && at.since(now) > TEN_YEARS
+    {
+        return Err(Error::usage("`--at` is more than ten years ahead"));
+    }
     let queues = std::slice::from_ref(queue);
     new_queues::announce(queues, args.existing, args.dry_run, now, session)?;
+    maxima::set(&args.coordinated.throttles, args.dry_run, now, session)?;
     match args.dry_run {
         true => rehearse(args, &job, now, session),
         false => {
@@ -54,28 +65,30 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
                 Some(options) => Some(Waiter::open(options, session)?),
                 None => None,
             };
-            let exit = put(args, &job, now, session)?;
+            let (exit, took) = put(args, &job, now, session)?;
             if let Some(replicas) = args.replicas.wait_replicas {
                 session.core()?.wait_for_replicas(replicas)?;
             }
             if let Some(waiter) = waiter {
-                super::wait_for(waiter, vec![job.jid.clone()], session)?;
+                super::wait_for(waiter, vec![took], session)?;
             }
             Ok(exit)
         }
     }
 }
 
-fn put(args: &Args, job: &Put, now: Moment, session: &mut Session) -> Result<Exit, Error> {
+/// Puts the job. Returns the jid of the job that took the put, too.
+fn put(args: &Args, job: &Put, now: Moment, session: &mut Session) -> Result<(Exit, Name), Error> {
     let policy = Policy {
         replace: args.replace,
         allow_missing: args.allow_missing,
+        tell_lanes: true,
     };
     let outcome = session.core()?.put(now, policy, job)?;
     match outcome.code {
         Code::Ok => {
-            let state = outcome.word(0).cloned();
-            for jid in outcome.names().skip(1) {
+            let placed = Placed::of(&outcome);
+            for jid in placed.no_dependencies.iter().flatten() {
                 let (jid, what) = (
                     jid,
                     match args.allow_missing {
@@ -87,18 +100,55 @@ fn put(args: &Args, job: &Put, now: Moment, session: &mut Session) -> Result<Exi
                     .ui
                     .note(&format!("note: `{jid}` is {what}: not a dependency"));
             }
-            show(session, job, Some(job.queue.clone()), state, true)
+            let took = placed.jid.unwrap_or(&job.jid).clone();
+            Ok((show_placed(session, job, &placed, now)?, took))
         }
-        Code::Exists if args.if_absent => show_existing(session, job, now),
+        Code::Exists if args.if_absent => Ok((show_existing(session, job, now)?, job.jid.clone())),
         Code::Exists => Err(exists(job)),
         Code::MissingDependency => Err(missing(job, outcome.names())),
         Code::Cycle => Err(cycle(job, outcome.names())),
+        // An option that needs another one, which the queue has no default for either.
+        Code::Invalid if coordination::check(&job.coordination).is_err() => {
+            coordination::check(&job.coordination).map(|()| (Exit::Ok, job.jid.clone()))
+        }
         _ => {
             let why = outcome.word(0).map(Name::to_string);
             let why = why.unwrap_or_else(|| outcome.code.word().into());
             Err(Error::new(Kind::Error, format!("{}: {why}", cannot(job))))
         }
     }
+}
+
+/// Shows the job that was put, or the one that took the put.
+fn show_placed(
+    session: &mut Session,
+    job: &Put,
+    placed: &Placed,
+    now: Moment,
+) -> Result<Exit, Error> {
+    let took = placed.jid.filter(|jid| **jid != job.jid);
+    let Some(took) = took else {
+        let shown = Shown {
+            jid: job.jid.clone(),
+            queue: Some(job.queue.clone()),
+            state: placed.state.cloned(),
+            created: true,
+            new: true,
+            queued_behind: placed.behind.cloned(),
+            dry_run: false,
+        };
+        return show(session, shown, None);
+    };
+    let found = session.core()?.snapshots(now, std::slice::from_ref(took))?;
+    let found = found.into_iter().flatten().next();
+    let shown = Shown {
+        jid: took.clone(),
+        queue: found.as_ref().and_then(|job| job.queue.clone()),
+        state: found.as_ref().map(|job| job.state.clone()),
+        queued_behind: placed.behind.cloned(),
+        ..Shown::default()
+    };
+    show(session, shown, placed.state)
 }
 
 /// Shows a job that exists and was left as it is.
@@ -110,30 +160,31 @@ fn show_existing(session: &mut Session, job: &Put, now: Moment) -> Result<Exit, 
         Some(seen) => (seen.queue.clone(), Some(seen.state.clone())),
         None => (None, None),
     };
-    show(session, job, queue, state, false)
-}
-
-fn show(
-    session: &mut Session,
-    job: &Put,
-    queue: Option<Name>,
-    state: Option<Name>,
-    created: bool,
-) -> Result<Exit, Error> {
+    let jid = job.jid.clone();
     let shown = Shown {
-        jid: job.jid.clone(),
+        jid,
         queue,
         state,
-        created,
-        dry_run: false,
+        ..Shown::default()
     };
+    show(session, shown, None)
+}
+
+/// Shows the result. `taken` says what happened to a put that another job took.
+fn show(session: &mut Session, shown: Shown, taken: Option<&Name>) -> Result<Exit, Error> {
     session.ui.show(&shown)?;
     let shown_name = |name: &Option<Name>| name.as_ref().map_or("–".into(), Name::to_string);
     let (queue, state) = (shown_name(&shown.queue), shown_name(&shown.state));
-    let jid = short(job.jid.as_bytes());
-    session.ui.note_on_terminal(&match created {
-        true => format!("put {jid} in {queue}, {state}"),
-        false => format!("{jid} exists already in {queue}, {state}"),
+    let jid = short(shown.jid.as_bytes());
+    let behind = shown.queued_behind.as_ref();
+    let behind = behind.map_or_else(String::new, |jid| format!(", behind {}", short(jid)));
+    let taken = taken.map(Name::as_bytes);
+    session.ui.note_on_terminal(&match (shown.created, taken) {
+        (true, _) => format!("put {jid} in {queue}, {state}{behind}"),
+        (_, Some(b"merged")) => format!("merged into {jid} in {queue}, {state}"),
+        (_, Some(b"replaced")) => format!("replaced {jid} in {queue}, {state}"),
+        (_, Some(b"skipped")) => format!("skipped: {jid} is in {queue}, {state}"),
+        _ => format!("{jid} exists already in {queue}, {state}"),
     });
     Ok(Exit::Ok)
 }
@@ -141,6 +192,15 @@ fn show(
 /// Reports what would be done, as far as it can be known without doing it.
 fn rehearse(args: &Args, job: &Put, now: Moment, session: &mut Session) -> Result<Exit, Error> {
     let core = session.core()?;
+    if let Err(unmet) = coordination::check(&job.coordination) {
+        // The queue may have defaults for the rest.
+        let defaults = [job.queue.as_bytes(), b"-defaults"].concat();
+        let options = core.config(now)?;
+        let mut set = options.iter().filter(|option| option.set);
+        if !set.any(|option| option.key.as_bytes() == defaults) {
+            return Err(unmet);
+        }
+    }
     let found = core.snapshots(now, std::slice::from_ref(&job.jid))?;
     let others = core.snapshots(now, &job.depends)?;
     let known = found.into_iter().flatten().next();
@@ -174,7 +234,9 @@ fn rehearse(args: &Args, job: &Put, now: Moment, session: &mut Session) -> Resul
         queue: Some(job.queue.clone()),
         state: Some(state.into()),
         created: true,
+        new: true,
         dry_run: true,
+        ..Shown::default()
     })?;
     let queue = &job.queue;
     session

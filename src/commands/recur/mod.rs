@@ -6,6 +6,7 @@ use super::{Group, Spec};
 use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::model::coordination::{Coordination, CoordinationOption};
 use crate::model::recur::Recurring;
 use crate::name::Name;
 use crate::session::Session;
@@ -98,6 +99,12 @@ fn refuse_paused(found: &Recurring, verb: &str) -> Result<(), Error> {
         ),
         false => Ok(()),
     }
+}
+
+/// Adds the options by which a recurring job puts no job while an earlier one has not ended.
+fn forbid_overlaps(jid: &Name, options: &mut Coordination) {
+    options.set(CoordinationOption::Key, jid.as_bytes().to_vec());
+    options.set(CoordinationOption::Dup, &b"skip"[..]);
 }
 
 /// Notes the next runs, on a terminal or if a flag has set them.

@@ -4,12 +4,13 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use super::{first, note_runs, refuse_paused};
+use crate::args::coordination::{self, COORDINATION, Coordinated, LaneFlags};
 use crate::args::format::Format;
 use crate::args::moment;
 use crate::args::moment::When;
 use crate::args::shared::{DryRun, ExistingQueue, MaxData};
 use crate::args::value;
-use crate::bulk::new_queues;
+use crate::bulk::{maxima, new_queues};
 use crate::clock::moment::Moment;
 use crate::core::api::template::Template;
 use crate::error::Error;
@@ -35,6 +36,8 @@ use crate::text::duration;
 /// Example: `qless recur put reports Nightly --every 1d --at 03:00 --jid nightly`
 ///
 /// Example: `qless recur put reports Half --every 1h --at :30 --dry-run`
+///
+/// Example: `qless recur put reports Hourly --every 1h --jid hourly --no-overlap`
 ///
 /// Exit codes: 0, 2 usage, 5 the jid exists, 6 server, 9 not confirmed.
 #[derive(Clone, Debug, clap::Args)]
@@ -92,6 +95,14 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", value_parser = value::count, default_value = "5")]
     retries: u64,
     #[command(flatten)]
+    coordinated: Coordinated,
+    #[command(flatten)]
+    lane: LaneFlags,
+    /// Put no job while an earlier one has not ended: `--unique` with the jid as key
+    #[arg(help_heading = COORDINATION, long,
+          conflicts_with_all = ["key", "merge", "unique", "dup", "score"])]
+    no_overlap: bool,
+    #[command(flatten)]
     dry: DryRun,
 }
 
@@ -104,8 +115,14 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.begin()?;
     let fresh = args.jid.is_none();
     let new_jid = || Name::from(uuid::Uuid::new_v4().simple().to_string());
+    let jid = args.jid.unwrap_or_else(new_jid);
+    let mut coordination = args.lane.options(&args.coordinated);
+    if args.no_overlap {
+        super::forbid_overlaps(&jid, &mut coordination);
+    }
+    coordination::check(&coordination)?;
     let job = Template {
-        jid: args.jid.unwrap_or_else(new_jid),
+        jid,
         queue: args.queue,
         klass: args.klass,
         data,
@@ -119,6 +136,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         retries: args.retries,
         backlog: args.backlog,
         tags: args.tags,
+        coordination,
     };
     let jid = &job.jid;
     let found = first(session, now, &job.jid)?;
@@ -138,6 +156,9 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if !leave {
         let queues = std::slice::from_ref(&job.queue);
         new_queues::announce(queues, args.existing, dry, now, session)?;
+    }
+    if !leave {
+        maxima::set(&args.coordinated.throttles, dry, now, session)?;
     }
     if !dry && !leave {
         let what = format!("put recurring job {jid} in {}{}", job.queue, session.on()?);

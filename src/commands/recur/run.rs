@@ -35,6 +35,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let Some(found) = first(session, now, &args.jid)? else {
         return Err(missing(&args.jid));
     };
+    let coordination = found.coordination();
     let job = Put {
         queue: found.queue.unwrap_or_default(),
         klass: found.klass.unwrap_or_default(),
@@ -45,6 +46,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .retries
             .and_then(|retries| u64::try_from(retries.floor()).ok()),
         tags: Some(found.tags),
+        coordination,
         spawned_from: Some(args.jid),
         ..Put::default()
     };
@@ -54,7 +56,9 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         queue: Some(job.queue.clone()),
         state: Some("waiting".into()),
         created: true,
+        new: true,
         dry_run: args.dry.dry_run,
+        ..Shown::default()
     };
     if args.dry.dry_run {
         session.ui.show(&shown)?;

@@ -4,12 +4,13 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use super::{first, missing, note_runs, refuse_paused};
+use crate::args::coordination::{COORDINATION, Coordinated, LaneFlags};
 use crate::args::format::Format;
 use crate::args::moment;
 use crate::args::moment::When;
 use crate::args::shared::{DryRun, ExistingQueue, MaxData};
 use crate::args::value;
-use crate::bulk::new_queues;
+use crate::bulk::{maxima, new_queues};
 use crate::clock::duration;
 use crate::clock::moment::Moment;
 use crate::error::Error;
@@ -63,6 +64,14 @@ pub(super) struct Args {
     #[arg(long, value_name = "N", value_parser = value::count)]
     backlog: Option<u64>,
     #[command(flatten)]
+    coordinated: Coordinated,
+    #[command(flatten)]
+    lane: LaneFlags,
+    /// Put no job while an earlier one has not ended: `--unique` with the jid as key
+    #[arg(help_heading = COORDINATION, long,
+          conflicts_with_all = ["key", "merge", "unique", "dup", "score"])]
+    no_overlap: bool,
+    #[command(flatten)]
     dry: DryRun,
 }
 
@@ -91,6 +100,12 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if let Some(backlog) = args.backlog {
         changes.push(("backlog", backlog.to_string().into_bytes()));
     }
+    let mut coordination = args.lane.options(&args.coordinated);
+    if args.no_overlap {
+        super::forbid_overlaps(&args.jid, &mut coordination);
+    }
+    let options = coordination.words();
+    changes.extend(options.map(|(name, value)| (name, value.to_vec())));
     if changes.is_empty() && args.at.is_none() {
         return Err(Error::usage("no change is given")
             .hint("`qless recur set --help` lists what can be changed"));
@@ -106,6 +121,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let dry = args.dry.dry_run;
     let queues = args.queue.as_slice();
     new_queues::announce(queues, args.existing, dry, now, session)?;
+    maxima::set(&args.coordinated.throttles, dry, now, session)?;
     match dry {
         true => session.ui.note_dry_run(&format!("would change {jid}")),
         false => {

@@ -56,7 +56,9 @@ fn key_type(keys: &Keys, key: &Name, of: &Name) -> KeyType {
         Family::Job(_) | Family::Recurring(_) => KeyType::Hash,
         Family::Values | Family::Counters(_) => KeyType::Hash,
         Family::Config | Family::Pauses | Family::PausedRecurring => KeyType::Hash,
+        Family::IdentifierPatterns => KeyType::Hash,
         Family::Companion(Companion::History, _) | Family::Group(_) => KeyType::List,
+        Family::PriorityPatterns => KeyType::List,
         Family::Companion(..) | Family::Failures | Family::Paused => KeyType::Set,
         _ => KeyType::Zset,
     }

@@ -27,6 +27,8 @@ pub enum Index {
     Scheduled(Name),
     /// Blocked longest first.
     Depends(Name),
+    /// Next to run first.
+    Throttled(Name),
     /// Templates of a queue, by next run.
     Recurring(Name),
     /// Oldest failure first.
@@ -57,6 +59,7 @@ impl Index {
             | Index::Locks(queue)
             | Index::Scheduled(queue)
             | Index::Depends(queue)
+            | Index::Throttled(queue)
             | Index::Recurring(queue) => Some(queue),
             _ => None,
         }
@@ -68,6 +71,7 @@ impl Index {
             Index::Locks(queue) => ("locks", queue.as_bytes()),
             Index::Scheduled(queue) => ("scheduled", queue.as_bytes()),
             Index::Depends(queue) => ("depends", queue.as_bytes()),
+            Index::Throttled(queue) => ("throttled", queue.as_bytes()),
             Index::Recurring(queue) => ("recurring", queue.as_bytes()),
             Index::Failed(group) => ("failed", group.as_bytes()),
             Index::Worker(worker) => ("worker", worker.as_bytes()),
@@ -111,7 +115,7 @@ impl Core {
         let queued: u64 = queues
             .iter()
             .map(|queue| {
-                let not_running = queue.waiting + queue.scheduled + queue.depends;
+                let not_running = queue.waiting + queue.scheduled + queue.depends + queue.throttled;
                 not_running + queue.running + queue.stalled
             })
             .sum();

@@ -7,7 +7,7 @@ use crate::core::call::reply;
 use crate::core::call::{Core, Value};
 use crate::error::Error;
 use crate::json::{Data, Json, Number};
-use crate::model::job::{Dependencies, Entry, Failure, Job, Neighbor, State};
+use crate::model::job::{Dependencies, Entry, Failure, Job, Neighbor, Payload, State};
 use crate::name::Name;
 
 /// The most jobs that one call returns.
@@ -78,6 +78,25 @@ impl Core {
             }
         }
         Ok(jobs)
+    }
+
+    /// Reads the payloads of the merge jobs among jobs: only [`Detail::Full`] has them.
+    pub(crate) fn add_payloads<'j>(
+        &mut self,
+        now: Moment,
+        jobs: impl Iterator<Item = &'j mut Job>,
+    ) -> Result<(), Error> {
+        let lacks = |job: &&mut Job| {
+            let dup = job.dup.as_ref().map(Name::as_bytes);
+            dup == Some(b"merge") && job.payloads.is_empty()
+        };
+        let mut merge_jobs: Vec<&mut Job> = jobs.filter(lacks).collect();
+        let jids: Vec<Name> = merge_jobs.iter().map(|job| job.jid.clone()).collect();
+        let found = self.jobs_with(now, "jid,payloads", &jids)?;
+        for (job, found) in merge_jobs.iter_mut().zip(found) {
+            job.payloads = found.map(|found| found.payloads).unwrap_or_default();
+        }
+        Ok(())
     }
 
     /// Counts the failed dependencies of each blocked job.
@@ -161,6 +180,10 @@ pub(crate) fn read(jid: &Name, fields: Value) -> Result<Job, Error> {
                 job.dependents = reply::names(value)?;
                 continue;
             }
+            b"payloads" => {
+                job.payloads = payloads(value)?;
+                continue;
+            }
             b"history" => {
                 let entries = reply::names(value)?;
                 job.history = Some(
@@ -206,6 +229,16 @@ pub(crate) fn read(jid: &Name, fields: Value) -> Result<Job, Error> {
             b"spawned_from_jid" => job.spawned_from = Some(Name::from(text)),
             b"since" => job.since = Moment::read(&text),
             b"mark" => job.mark = text,
+            b"throttles" => {
+                let throttles = Json::read(&text).and_then(|ids| ids.names());
+                job.throttles = throttles.unwrap_or_default();
+            }
+            b"key" => job.key = Some(Name::from(text)).filter(|key| !key.is_empty()),
+            b"dup" => job.dup = Some(Name::from(text)),
+            b"rescore" => job.rescore = Some(Name::from(text)),
+            b"hold" => job.hold = text == b"1",
+            b"backoff" => job.backoff = Some(Name::from(text)),
+            b"fence" => job.fence = Number::read(&text),
             b"grace" => job.in_grace = text == b"1",
             _ => {}
         }
@@ -223,6 +256,18 @@ pub(crate) fn read(jid: &Name, fields: Value) -> Result<Job, Error> {
         _ => None,
     };
     Ok(job)
+}
+
+/// Reads the payloads of a merge job: payload and score in turn.
+fn payloads(value: Value) -> Result<Vec<Payload>, Error> {
+    let pairs = reply::pairs(value)?.into_iter();
+    let payload = |(data, score)| {
+        Ok(Payload {
+            data: Data::from(data),
+            score: Number::read(&reply::bytes(score)?).unwrap_or_default(),
+        })
+    };
+    pairs.map(payload).collect()
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use crate::core::call::{connect, reply};
 use crate::error::Error;
 use crate::json::quote::{array, quote};
 use crate::model::bulk::Code;
+use crate::model::coordination::Coordination;
 use crate::name::Name;
 
 /// A job to put. For an absent field the core uses its default, or for an existing job the present
@@ -28,6 +29,7 @@ pub struct Put {
     pub tags: Option<Vec<Name>>,
     pub depends: Vec<Name>,
     pub spawned_from: Option<Name>,
+    pub coordination: Coordination<'static>,
 }
 
 /// What to do if the job exists or a dependency does not.
@@ -37,6 +39,33 @@ pub struct Policy {
     pub replace: bool,
     /// Skip dependencies that do not exist.
     pub allow_missing: bool,
+    /// Tell which job took each put, and which is before it in its lane: [`Placed`].
+    pub tell_lanes: bool,
+}
+
+/// What a put with [`Policy::tell_lanes`] did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Placed<'r> {
+    /// `merged`, `skipped` or `replaced` if another job took the put, else the state of the job.
+    pub state: Option<&'r Name>,
+    /// The job that took the put, if the reply tells it.
+    pub jid: Option<&'r Name>,
+    /// The job before it in its lane.
+    pub behind: Option<&'r Name>,
+    /// Dependencies that are complete or missing.
+    pub no_dependencies: &'r [Option<Name>],
+}
+
+impl<'r> Placed<'r> {
+    /// Reads the details of a put that was done. After a lost reply there are fewer.
+    pub(crate) fn of(reply: &'r GuardReply) -> Placed<'r> {
+        Placed {
+            state: reply.word(0),
+            jid: reply.word(1),
+            behind: reply.word(2).filter(|jid| !jid.is_empty()),
+            no_dependencies: reply.detail.get(3..).unwrap_or_default(),
+        }
+    }
 }
 
 /// A job as the arguments of a call, for callers that put many.
@@ -75,7 +104,12 @@ impl Policy {
             false => "refuse",
         };
         let replace = self.replace;
-        format!(r#"{{"replace":{replace},"missing":"{missing}"}}"#)
+        let lanes = if self.tell_lanes {
+            r#","lanes":true"#
+        } else {
+            ""
+        };
+        format!(r#"{{"replace":{replace},"missing":"{missing}"{lanes}}}"#)
     }
 
     /// Returns the call with the policy as its first argument. The second put of a replaced job would
@@ -160,6 +194,7 @@ impl Core {
         let options: Vec<_> = options
             .iter()
             .map(|(name, value)| (*name, &value[..]))
+            .chain(job.coordination.words())
             .collect();
         let mut call = policy.call().about(Subject::Jid(3));
         let delay = job.delay.map_or("0".into(), seconds);

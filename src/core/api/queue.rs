@@ -1,5 +1,7 @@
 //! Reading queues.
 
+use std::collections::HashMap;
+
 use super::index::Index;
 use super::not_found;
 use super::read::{Read, ReadReply};
@@ -8,7 +10,9 @@ use crate::core::call::reply;
 use crate::core::call::{Call, Core, Value};
 use crate::core::script::keys::{Keys, QueueSet};
 use crate::error::{Error, Kind};
+use crate::json::Json;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
+use crate::model::lag::Lag;
 use crate::model::length::Length;
 use crate::model::pattern::Pattern;
 use crate::model::queue::{Queue, Seconds};
@@ -22,6 +26,26 @@ impl Core {
             queue: queue.clone(),
             length: reply::integer(value)?,
         })
+    }
+
+    /// Returns the lag of each named queue, in their order.
+    pub fn lags(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Lag>, Error> {
+        let mut lags = Vec::with_capacity(names.len());
+        for names in names.chunks(MAX_JOBS_PER_CALL) {
+            let text = reply::bytes(self.call(now, Call::read("lag").args(names))?)?;
+            let seconds = Json::read(&text)
+                .and_then(|seconds| seconds.object())
+                .ok_or_else(|| reply::unexpected("lags"))?;
+            let seconds: HashMap<Name, Json> = seconds.into_iter().collect();
+            lags.extend(names.iter().map(|queue| {
+                let lag = seconds.get(queue).and_then(Json::number);
+                Lag {
+                    queue: queue.clone(),
+                    lag_s: Seconds(lag.unwrap_or_default()),
+                }
+            }));
+        }
+        Ok(lags)
     }
 
     /// Returns the named queues in their order, or all known ones by name. A queue that cannot be read
@@ -209,6 +233,7 @@ fn read(now: Moment, fields: Value) -> Result<Queue, Error> {
             b"stalled" => queue.stalled = reply::count(&text),
             b"scheduled" => queue.scheduled = reply::count(&text),
             b"depends" => queue.depends = reply::count(&text),
+            b"throttled" => queue.throttled = reply::count(&text),
             b"recurring" => queue.recurring = reply::count(&text),
             b"paused" => queue.paused = text == b"1",
             b"since" => queue.paused_since = Moment::read(&text),

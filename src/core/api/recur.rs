@@ -6,6 +6,7 @@ use crate::core::call::reply;
 use crate::core::call::{Call, Core, Value};
 use crate::error::Error;
 use crate::json::{Data, Json, Number};
+use crate::model::coordination::Coordination;
 use crate::model::recur::Recurring;
 use crate::name::Name;
 
@@ -70,6 +71,7 @@ fn read(jid: &Name, fields: Value) -> Result<Recurring, Error> {
                     .unwrap_or_default();
             }
             b"data" => recurring.data = Data::from(text),
+            b"opts" => recurring.options = options(&text),
             b"paused" => recurring.paused_since = Moment::read(&text),
             b"by" => recurring.paused_by = Some(Name::from(text)),
             b"reason" => recurring.paused_reason = Some(Name::from(text)),
@@ -77,4 +79,10 @@ fn read(jid: &Name, fields: Value) -> Result<Recurring, Error> {
         }
     }
     Ok(recurring)
+}
+
+/// Reads the options of its jobs; `None` if there are none.
+fn options(text: &[u8]) -> Option<Coordination<'static>> {
+    let options = Coordination::read(&Json::read(text)?);
+    (!options.is_empty()).then_some(options)
 }

@@ -13,6 +13,7 @@ use crate::error::{Error, Kind};
 use crate::json::Number;
 use crate::json::quote::array;
 use crate::model::bulk::Code;
+use crate::model::coordination::Coordination;
 use crate::model::recur::Recurring;
 use crate::name::Name;
 
@@ -30,6 +31,8 @@ pub struct Template {
     pub retries: u64,
     pub backlog: u64,
     pub tags: Vec<Name>,
+    /// The options of the jobs that it puts.
+    pub coordination: Coordination<'static>,
 }
 
 /// A recurring job from an export, with its numbers digit by digit.
@@ -45,6 +48,7 @@ pub struct ExportedTemplate<'t> {
     pub retries: &'t str,
     pub backlog: &'t str,
     pub tags: &'t [Name],
+    pub coordination: &'t Coordination<'t>,
     /// Whether the stored template, or the exported one, is paused: then the note for the core.
     pub pause: Option<&'t [u8]>,
 }
@@ -72,10 +76,11 @@ impl Core {
             job.backlog.as_bytes(),
         ];
         let Some(note) = job.pause else {
-            return self.call(now, recur_call(&words)).map(drop);
+            let call = recur_call(&words, job.coordination);
+            return self.call(now, call).map(drop);
         };
         let call = Call::write("guard.recur", RetryClass::Never, "put", "putting");
-        let call = call.arg("put").arg(note).args(words);
+        let call = add_options(call.arg("put").arg(note).args(words), job.coordination);
         self.call(now, call.about(Subject::Jid(3))).map(drop)
     }
 
@@ -106,7 +111,7 @@ impl Core {
         // To repeat the call could put a second job. So after a lost reply the stored template decides.
         let deadline = Instant::now() + self.call_timeout();
         loop {
-            let lost = match self.call(now, recur_call(&words)) {
+            let lost = match self.call(now, recur_call(&words, &job.coordination)) {
                 Err(error) if error.kind() == Kind::Unknown => error,
                 result => return result.map(drop),
             };
@@ -208,9 +213,15 @@ impl Core {
 }
 
 /// Returns the call that puts a recurring job: its queue and jid come first.
-fn recur_call(words: &[&[u8]]) -> Call {
+fn recur_call(words: &[&[u8]], coordination: &Coordination) -> Call {
     let call = Call::write("recur", RetryClass::Never, "put", "putting");
-    call.args(words).about(Subject::Jid(1))
+    add_options(call.args(words), coordination).about(Subject::Jid(1))
+}
+
+/// Adds the options that the jobs of a recurring job are put with.
+fn add_options(call: Call, coordination: &Coordination) -> Call {
+    let words = coordination.words();
+    words.fold(call, |call, (name, value)| call.arg(name).arg(value))
 }
 
 fn change_call(name: &'static str, jid: &Name) -> Call {

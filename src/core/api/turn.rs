@@ -207,6 +207,9 @@ fn add_endings(mut call: Call, jobs: &[JobEnding]) -> Call {
                     words.extend([b"delay".into(), delay.into()]);
                     let depends = array(next.depends.iter().map(Name::as_bytes));
                     words.extend([b"depends".into(), depends.into()]);
+                    for (name, value) in next.coordination.words() {
+                        words.extend([name.as_bytes().into(), value.into()]);
+                    }
                 }
             }
             EndingWay::Retry { delay, why } => {

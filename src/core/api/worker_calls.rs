@@ -56,6 +56,9 @@ impl Core {
                 call = call.arg("delay").arg(seconds(next.delay));
                 let depends = array(next.depends.iter().map(Name::as_bytes));
                 call = call.arg("depends").arg(depends);
+                for (name, value) in next.coordination.words() {
+                    call = call.arg(name).arg(value);
+                }
             }
             call
         };
@@ -105,6 +108,23 @@ impl Core {
                 .arg(why.group.as_bytes())
                 .arg(why.message.as_bytes())
                 .args(data)
+        };
+        self.call_each(now, note, jobs, call, |_| Ok(()), |_| ())
+    }
+
+    /// Fails jobs that have not started.
+    pub fn bury(
+        &mut self,
+        now: Moment,
+        note: &[u8],
+        jobs: &[JobSnapshot],
+        why: &FailureReason,
+    ) -> PerJob<()> {
+        let call = |job: &JobSnapshot| {
+            Call::write("bury", RetryClass::Guarded, "bury", "burying")
+                .jid(&job.jid)
+                .arg(why.group.as_bytes())
+                .arg(why.message.as_bytes())
         };
         self.call_each(now, note, jobs, call, |_| Ok(()), |_| ())
     }

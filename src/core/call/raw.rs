@@ -64,9 +64,18 @@ fn by_name(name: &str) -> Option<CallSpec> {
         "multiget" | "jobs" | "failed" | "config.get" => read,
         "look.index" | "look.jobs" | "look.queues" | "look.recurs" | "look.scan"
         | "look.status" | "look.workers" => read,
+        "throttle.get" | "throttle.locks" | "throttle.pending" | "queue.throttle.get"
+        | "key.get" => read,
+        "throttle.set" | "queue.throttle.set" => write(Idempotent, "set", "setting"),
+        "throttle.delete" => write(Idempotent, "delete", "deleting"),
+        "throttle.release" => write(Idempotent, "release", "releasing"),
         "look.pop" => read.about(Queue(0)),
         "look.traces" => read.about(Jid(0)),
-        "stats" | "length" => read.about(Queue(0)),
+        "stats" | "length" | "lag" => read.about(Queue(0)),
+        "queueIdentifierPatterns.getAll" | "queuePriorityPatterns.getAll" => read,
+        "queueIdentifierPatterns.setAll" | "queuePriorityPatterns.setAll" => {
+            write(Idempotent, "set", "setting")
+        }
         "queues" | "workers" => CallSpec {
             may_write: true,
             ..read
@@ -104,6 +113,7 @@ fn by_name(name: &str) -> Option<CallSpec> {
         }),
         "complete" => write(Never, "complete", "completing").about(Jid(0)),
         "fail" => write(Never, "fail", "failing").about(Jid(0)),
+        "bury" => write(Never, "bury", "burying").about(Jid(0)),
         "retry" => write(Never, "retry", "retrying").about(Jid(0)),
         "heartbeat" => {
             write(Idempotent, "extend the lock of", "extending the lock of").about(Jid(0))

@@ -22,6 +22,8 @@ pub(crate) fn read(text: &str, jid: &Name) -> Option<Refusal> {
         Some(Refusal::Gone)
     } else if text == "not running" {
         Some(Refusal::State(None))
+    } else if matches!(text, "running" | "failed" | "complete") {
+        Some(Refusal::State(Some(Name::from(text))))
     } else if let Some(state) =
         after("not currently running: ").or_else(|| after("not in the depends state: "))
     {
@@ -104,6 +106,8 @@ mod tests {
                 Some(Refusal::Gone),
             ),
             ("Timeout(): Job j not running", Some(Refusal::State(None))),
+            ("Bury(): Job j does not exist", Some(Refusal::Gone)),
+            ("Bury(): Job j is running", state("running")),
             ("Track(): Job does not exist", Some(Refusal::Gone)),
             ("Recur(): No recurring job j", Some(Refusal::Gone)),
             ("Put(): Arg \"klass\" missing", None),

@@ -80,6 +80,8 @@ pub enum Family<'a> {
     Tracked,
     Tags,
     Config,
+    IdentifierPatterns,
+    PriorityPatterns,
     /// Set aside by a repair.
     Lost,
     /// Not a key of the core.
@@ -120,6 +122,8 @@ pub struct Keys {
     run: String,
     stats: String,
     pub config: String,
+    identifier_patterns: String,
+    priority_patterns: String,
     lost: String,
     pub throttle: String,
     pending: String,
@@ -173,6 +177,8 @@ impl Keys {
             run: named("run"),
             stats: named("stats"),
             config: named("config"),
+            identifier_patterns: named("identifier_patterns"),
+            priority_patterns: named("priority_patterns"),
             lost: named("lost"),
             throttle: named("throttle"),
             pending: named("pending"),
@@ -239,6 +245,17 @@ impl Keys {
     /// Returns a key without the prefix.
     pub fn without_prefix<'a>(&self, key: &'a [u8]) -> &'a [u8] {
         key.strip_prefix(self.prefix.as_bytes()).unwrap_or(key)
+    }
+
+    /// Returns the ids of the throttles to which a key may belong: an id may have the ending of a list.
+    pub(crate) fn throttle_ids<'a>(&self, key: &'a [u8]) -> impl Iterator<Item = &'a [u8]> {
+        let id = key.strip_prefix(self.throttle.as_bytes());
+        let endings = [&self.locks, &self.pending];
+        let owner = endings.into_iter().find_map(|ending| {
+            let owner = id?.strip_suffix(ending.as_bytes())?;
+            (!owner.is_empty()).then_some(owner)
+        });
+        id.into_iter().chain(owner)
     }
 
     /// Returns the family of a key.
@@ -308,6 +325,8 @@ impl Keys {
             (&self.tags, Family::Tags),
             (&self.config, Family::Config),
             (&self.fence, Family::Fence),
+            (&self.identifier_patterns, Family::IdentifierPatterns),
+            (&self.priority_patterns, Family::PriorityPatterns),
         ];
         let whole = whole.into_iter().find(|(name, _)| name.as_bytes() == key);
         whole.map_or(Family::Unknown, |(_, family)| family)
@@ -373,6 +392,14 @@ mod tests {
             ("tracked", keys.tracked.clone().into_bytes()),
             ("tags", keys.tags.clone().into_bytes()),
             ("config", keys.config.clone().into_bytes()),
+            (
+                "identifier_patterns",
+                keys.identifier_patterns.clone().into_bytes(),
+            ),
+            (
+                "priority_patterns",
+                keys.priority_patterns.clone().into_bytes(),
+            ),
             ("history", keys.history.clone().into_bytes()),
             ("dependencies", keys.dependencies.clone().into_bytes()),
             ("dependents", keys.dependents.clone().into_bytes()),
@@ -390,7 +417,9 @@ mod tests {
             ("window", keys.window.clone().into_bytes()),
             ("fence", keys.fence.clone().into_bytes()),
         ];
-        for (name, key) in join::keys().filter(|(name, _)| !name.starts_with("on_")) {
+        // Channels are no keys, and the legacy keys of qmore have no prefix: only Lua reads those.
+        let is_made = |name: &str| !name.starts_with("on_") && !name.starts_with("legacy_");
+        for (name, key) in join::keys().filter(|(name, _)| is_made(name)) {
             let made = made.iter().find(|(known, _)| *known == name);
             let made = made.map(|(_, key)| key.as_slice());
             assert_eq!(made, Some(key.as_bytes()), "{name}");
@@ -431,6 +460,9 @@ mod tests {
             ("ql:s:other:0:q", Family::Unknown),
             ("ql:queues", Family::Queues),
             ("ql:queues2", Family::Unknown),
+            ("ql:qp:identifiers", Family::IdentifierPatterns),
+            ("ql:qp:priorities", Family::PriorityPatterns),
+            ("ql:qp:other", Family::Unknown),
             ("ql:lost:run:j:a", Family::Lost),
             ("other", Family::Unknown),
         ] {

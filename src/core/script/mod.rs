@@ -156,7 +156,7 @@ mod tests {
             let lists = field_lists(source.text);
             for name in lists.names() {
                 count += 1;
-                assert!(lists.get(name).is_some_and(|fields| fields.len() > 2));
+                assert!(lists.get(name).is_some_and(|fields| fields.len() > 1));
                 let joined = join_source(source);
                 for unjoined in [format!("{name}."), format!("({name})"), format!("#{name}")] {
                     assert!(!joined.contains(&unjoined), "{}: {unjoined}", source.path);

@@ -126,7 +126,6 @@ pub(crate) const SHARED: &[(&str, Source)] = sources! { "lib/" {
     "option/expand",
     "option/given",
     "option/read",
-    "option/settings",
     "option/stored",
     "option/throttles",
     "throttle/expire_holder",
@@ -163,11 +162,15 @@ pub(crate) const SHARED: &[(&str, Source)] = sources! { "lib/" {
     "ending/extended",
     "ending/finish",
     "queue/admit",
+    "job/extension",
+    "option/of_queues",
     "queue/decider",
     "queue/fence",
     "recurring/put_child",
     "recurring/opts",
     "history/last_queue",
+    "job/leave",
+    "queue/pattern_list",
 } };
 
 /// The functions that only `check.slice`, `check.revert` or a refusal uses. The script holds them as
@@ -319,4 +322,10 @@ pub(crate) const COMMANDS: &[(&str, Source)] = sources! { "command/" {
     "key.get",
     "check.slice",
     "check.revert",
+    "lag",
+    "bury",
+    "queueIdentifierPatterns.getAll",
+    "queueIdentifierPatterns.setAll",
+    "queuePriorityPatterns.getAll",
+    "queuePriorityPatterns.setAll",
 } };

@@ -25,6 +25,8 @@ pub struct Column {
     pub(super) least: usize,
     /// Whether a terminal shows it only if a row has a value.
     pub(super) sparse: bool,
+    /// Whether it is shown only if a row has something to count, also in a pipe.
+    pub(super) if_any: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -57,6 +59,7 @@ impl Column {
             rank: 0,
             least: LEAST,
             sparse: false,
+            if_any: false,
         }
     }
 
@@ -69,6 +72,14 @@ impl Column {
     pub const fn sparse(self) -> Column {
         Column {
             sparse: true,
+            ..self
+        }
+    }
+
+    /// A column that is shown only if a row has more than nothing or 0, also in a pipe.
+    pub const fn if_any(self) -> Column {
+        Column {
+            if_any: true,
             ..self
         }
     }

@@ -93,6 +93,10 @@ impl Table {
         }
         self.sort(&page.choice);
         let mut shown = self.shown(&page.choice);
+        if page.choice.columns.is_empty() {
+            let has_any = |at: usize| self.rows.iter().any(|row| !row[at].is_empty());
+            shown.retain(|&at| !self.columns[at].if_any || has_any(at));
+        }
         let widths = match page.terminal {
             true => self.measure(page),
             false => Vec::new(),

@@ -160,6 +160,7 @@ fn next(fields: &Fields) -> Result<Option<NextQueue>, String> {
         queue,
         delay: delay.unwrap_or_default(),
         depends,
+        ..NextQueue::default()
     }))
 }
 
@@ -271,6 +272,7 @@ mod tests {
                     queue: Name::from("ship"),
                     delay: Duration::from_secs(60),
                     depends: vec![Name::from("x"), Name::from("y")],
+                    ..NextQueue::default()
                 }),
             }
         );

@@ -1,0 +1,35 @@
+-- Fails a job that is not running. It ends as a job that its holder fails, except that no worker is named.
+-- Takes: jid group message
+-- Returns: the jid
+-- Refuses: a job that does not exist, is running, failed or complete
+-- Publishes: `failed` to the log; the jid to `failed` if tracked
+local Job = Fields('state', 'worker', 'queue', 'history', 'grace', 'scheduled', 'throttles')
+
+return function(argv, now, _, seconds)
+  local call = redis.call
+  local jid, group, message = argv[3], argv[4], argv[5]
+  if not jid then error('Job(): no jid provided') end
+  if not group then error('Bury(): Arg "group" missing') end
+  if not message then error('Bury(): Arg "message" missing') end
+  local key = Keys.job .. jid
+  local job = call('hmget', key, unpack(Job))
+  local state, queue, worker = job[Job.state], job[Job.queue] or '', job[Job.worker] or ''
+  if not state and not job[Job.queue] then error('Bury(): Job ' .. jid .. ' does not exist') end
+  if state ~= 'waiting' and state ~= 'scheduled' and state ~= 'depends' and state ~= 'stalled'
+    and state ~= 'throttled' then
+    error('Bury(): Job ' .. jid .. ' is ' .. tostring(state))
+  end
+  if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
+  need('history/append')(jid, '[' .. seconds .. ',"failed",{"group":' .. cjson.encode(group) .. ',"worker":""}]')
+  need('job/leave')(now, jid, state, queue, job[Job.throttles])
+  call('publish', Keys.on_log, need('failure/event')(jid, group, message, ''))
+  if call('zscore', Keys.tracked, jid) then call('publish', Keys.on_failed, jid) end
+  -- A revoked lock leaves the name of its last holder.
+  if worker ~= '' then call('zrem', Keys.worker .. worker .. Keys.held, jid) end
+  call('hmset', key, 'state', 'failed', 'worker', '', 'expires', '', 'failure',
+    need('failure/encode')(group, message, seconds, ''))
+  if job[Job.grace] then call('hdel', key, 'grace') end
+  if job[Job.scheduled] then call('hdel', key, 'scheduled') end
+  need('failure/enter')(now, jid, group, queue)
+  return jid
+end

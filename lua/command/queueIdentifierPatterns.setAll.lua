@@ -1,0 +1,18 @@
+-- Replaces all identifier patterns. Names with an empty list are left out; `default` becomes `["*"]` if it is.
+-- Takes: (name, JSON array of patterns) ...
+-- Refuses: a name without patterns, text that is not a JSON array of texts
+return function(argv)
+  if #argv % 2 == 1 then error('Odd number of identifier patterns: ' .. #argv - 2) end
+  local fields, has_default = {}, false
+  local pattern_list = need('queue/pattern_list')
+  for i = 3, #argv, 2 do
+    if pattern_list(cjson.decode(argv[i + 1]))[1] then
+      has_default = has_default or argv[i] == 'default'
+      fields[#fields + 1], fields[#fields + 2] = argv[i], argv[i + 1]
+    end
+  end
+  if not has_default then fields[#fields + 1], fields[#fields + 2] = 'default', '["*"]' end
+  redis.call('del', Keys.identifier_patterns)
+  redis.pcall('del', Keys.legacy_identifiers)
+  need('value/in_chunks')('hset', Keys.identifier_patterns, fields, 1, #fields)
+end, true

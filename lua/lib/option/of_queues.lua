@@ -1,0 +1,16 @@
+-- Reads the defaults of the queues of a call.
+-- Takes: jobs (job/put_args)
+-- Returns: by queue, the stored `<queue>-defaults`
+return function(jobs)
+  local defaults, names, fields = {}, {}, {}
+  for i = 1, #jobs do
+    local queue = jobs[i].queue
+    if defaults[queue] == nil then
+      defaults[queue], names[#names + 1] = false, queue
+      fields[#fields + 1] = queue .. '-defaults'
+    end
+  end
+  local stored = fields[1] and redis.pcall('hmget', Keys.config, unpack(fields)) or {}
+  for i = 1, #names do defaults[names[i]] = stored[i] or false end
+  return defaults
+end

@@ -1,0 +1,223 @@
+//! The flags that coordinate a job with others: lane, throttles and back-off.
+
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStrExt;
+
+use clap::Args;
+use clap::builder::{
+    OsStringValueParser, PossibleValuesParser, StringValueParser, TypedValueParser,
+};
+
+use super::invalid::Invalid;
+use super::value;
+use crate::error::Error;
+use crate::json::quote::array;
+use crate::model::coordination::{Coordination, CoordinationOption, Need, WrongValue};
+use crate::name;
+use crate::name::Name;
+
+/// The heading of these flags.
+pub(crate) const COORDINATION: &str = "Coordination";
+
+/// The flags that every command takes that puts jobs or advances them.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct Coordinated {
+    /// Lane: jobs with the same key run one at a time, in the order of their puts; with a slash in
+    /// front also across queues
+    #[arg(help_heading = COORDINATION, long, value_name = "K", value_parser = checked(CoordinationOption::Key))]
+    pub key: Option<Name>,
+    /// Run no two jobs with the same TEXT at the same time; without TEXT, no two equal jobs
+    #[arg(help_heading = COORDINATION, long, value_name = "TEXT", num_args = 0..=1, require_equals = true,
+          default_missing_value = "*", value_parser = checked(CoordinationOption::Lock))]
+    pub lock: Option<Name>,
+    /// Throttle: run at most as many of its jobs at the same time as its maximum, which MAX sets; an
+    /// empty ID removes all throttles
+    #[arg(help_heading = COORDINATION, long = "throttle", value_name = "ID[=MAX]",
+          value_parser = throttle(), add = value::Candidates::Throttles)]
+    pub throttles: Vec<Throttled>,
+    /// Delay of retries: `fixed:30s`, `linear:30s`, `exp:30s:2:1h:0.1` (factor, maximum, jitter) or
+    /// `lowkiq`
+    #[arg(help_heading = COORDINATION, long, value_name = "POLICY",
+          value_parser = checked(CoordinationOption::Backoff))]
+    pub backoff: Option<Name>,
+}
+
+/// The flags about what a put does if the lane of its key has a job.
+#[derive(Clone, Debug, Default, Args)]
+pub(crate) struct LaneFlags {
+    /// With `--key`: add the data to the last job of the lane, if that has not started
+    #[arg(help_heading = COORDINATION, long, conflicts_with_all = ["unique", "dup"])]
+    pub merge: bool,
+    /// With `--merge`: place of this data among the others [default: the time]
+    #[arg(help_heading = COORDINATION, long, value_name = "N", allow_hyphen_values = true,
+          value_parser = checked(CoordinationOption::Score))]
+    pub score: Option<Name>,
+    /// With `--merge`: which score equal data keeps
+    #[arg(help_heading = COORDINATION, long, value_name = "min|max", value_parser = words(["min", "max"]))]
+    pub rescore: Option<Name>,
+    /// With `--key`: put nothing if the lane has a job, until that job ends or until it starts
+    #[arg(help_heading = COORDINATION, long, value_name = "end|start", num_args = 0..=1, require_equals = true,
+          default_missing_value = "end", value_parser = words(["end", "start"]), conflicts_with = "dup")]
+    pub unique: Option<Name>,
+    /// With `--unique`: put nothing for this time, even if the job has ended
+    #[arg(help_heading = COORDINATION, long, value_name = "D", value_parser = checked(CoordinationOption::Ttl))]
+    pub ttl: Option<Name>,
+    /// The same as the value of `--unique`, for `--dup skip`
+    #[arg(help_heading = COORDINATION, long, value_name = "end|start", value_parser = words(["end", "start"]),
+          conflicts_with = "unique")]
+    pub until: Option<Name>,
+    /// With `--key`: what to do if the lane has a job: put behind it, `merge`, `skip` (as
+    /// `--unique`), or `replace` it if it has not started
+    #[arg(help_heading = COORDINATION, long, value_name = "HOW",
+          value_parser = words(["queue", "merge", "skip", "replace"]))]
+    pub dup: Option<Name>,
+    /// With `--key`: keep the place of a job that fails, so that the lane waits for you
+    #[arg(help_heading = COORDINATION, long)]
+    pub hold: bool,
+}
+
+/// A throttle of a job, and its maximum if that is to be set.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Throttled {
+    pub id: Name,
+    pub maximum: Option<i64>,
+}
+
+impl Coordinated {
+    /// Returns the options.
+    pub(crate) fn options(&self) -> Coordination<'static> {
+        let mut options = Coordination::default();
+        if !self.throttles.is_empty() {
+            let ids = self.throttles.iter().map(|one| &one.id);
+            let ids = array(ids.filter(|id| !id.is_empty()));
+            options.set(CoordinationOption::Throttles, ids);
+        }
+        let names = [
+            (CoordinationOption::Key, &self.key),
+            (CoordinationOption::Lock, &self.lock),
+            (CoordinationOption::Backoff, &self.backoff),
+        ];
+        set_all(&mut options, &names);
+        options
+    }
+}
+
+impl LaneFlags {
+    /// Returns the options of both groups of flags.
+    pub(crate) fn options(&self, others: &Coordinated) -> Coordination<'static> {
+        let mut options = others.options();
+        let dup = match (self.merge, &self.unique) {
+            (true, _) => Some(Name::from("merge")),
+            (false, Some(_)) => Some(Name::from("skip")),
+            (false, None) => self.dup.clone(),
+        };
+        // `end` is the default of the core.
+        let unique = self.unique.clone();
+        let unique = unique.filter(|until| until.as_bytes() != b"end");
+        let names = [
+            (CoordinationOption::Dup, &dup),
+            (CoordinationOption::Until, &unique.or(self.until.clone())),
+            (CoordinationOption::Ttl, &self.ttl),
+            (CoordinationOption::Score, &self.score),
+            (CoordinationOption::Rescore, &self.rescore),
+        ];
+        set_all(&mut options, &names);
+        if self.hold {
+            options.set(CoordinationOption::Hold, &b"1"[..]);
+        }
+        options
+    }
+}
+
+fn set_all(options: &mut Coordination, values: &[(CoordinationOption, &Option<Name>)]) {
+    for (option, value) in values {
+        if let Some(value) = value {
+            options.set(*option, value.as_bytes().to_vec());
+        }
+    }
+}
+
+/// Refuses an option whose meaning depends on one that is not given.
+pub(crate) fn check(options: &Coordination) -> Result<(), Error> {
+    let Some((option, need)) = options.unmet() else {
+        return Ok(());
+    };
+    let flag = |option: CoordinationOption| match option {
+        CoordinationOption::Dup => match options.get(option) {
+            Some(b"merge") => "--merge".to_owned(),
+            Some(b"skip") => "--unique".to_owned(),
+            _ => "--dup".to_owned(),
+        },
+        option => format!("--{}", option.name()),
+    };
+    let needed = match need {
+        Need::Key => "--key",
+        Need::Dup("merge") => "--merge",
+        Need::Dup(_) => "--unique",
+    };
+    Err(Error::usage(format!("`{}` needs `{needed}`", flag(option))))
+}
+
+/// A value of an option, as the core takes it.
+fn checked(option: CoordinationOption) -> impl TypedValueParser<Value = Name> {
+    OsStringValueParser::new().try_map(move |text: OsString| {
+        let checked = option.checked(text.as_bytes())?;
+        if let CoordinationOption::Key | CoordinationOption::Lock = option
+            && !checked.is_empty()
+        {
+            name::refuse_new(&checked).map_err(Invalid::Because)?;
+        }
+        Ok::<Name, Invalid>(Name::from(&*checked))
+    })
+}
+
+/// One of these words.
+fn words<const N: usize>(words: [&'static str; N]) -> impl TypedValueParser<Value = Name> {
+    PossibleValuesParser::new(words).map(Name::from)
+}
+
+/// The id of a throttle whose maximum is set.
+pub(crate) fn new_throttle() -> impl TypedValueParser<Value = Name> {
+    OsStringValueParser::new().try_map(|text: OsString| {
+        refuse_throttle(text.as_bytes())?;
+        Ok::<Name, Invalid>(Name::from(text.as_os_str()))
+    })
+}
+
+/// Refuses an id that no new throttle may have.
+fn refuse_throttle(id: &[u8]) -> Result<(), Invalid> {
+    name::refuse_new(id)?;
+    match name::reserved_for_throttles(id) {
+        Some(ending) => Err(Invalid::because(format!(
+            "ends in `{ending}`, which is reserved for the lists of throttles"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// `ID` or `ID=MAX`. Whatever stands after the last `=` is the maximum.
+fn throttle() -> impl TypedValueParser<Value = Throttled> {
+    StringValueParser::new().try_map(|text: String| {
+        let (id, maximum) = match text.rsplit_once('=') {
+            None => (text.as_str(), None),
+            Some((id, maximum)) => match value::integer(maximum) {
+                Ok(maximum) => (id, Some(maximum)),
+                Err(_) => return Err(Invalid::expects("`ID` or `ID=MAX`, where MAX is a number")),
+            },
+        };
+        if !text.is_empty() {
+            refuse_throttle(id.as_bytes())?;
+        }
+        let id = Name::from(id);
+        Ok(Throttled { id, maximum })
+    })
+}
+
+impl From<WrongValue> for Invalid {
+    fn from(wrong: WrongValue) -> Invalid {
+        match wrong {
+            WrongValue::Expects(what) => Invalid::Expects(what),
+            WrongValue::Because(why) => Invalid::Because(why),
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! `qless bury`
+
+use std::ffi::OsString;
+
+use super::{Group, Spec};
+use crate::args::format::Format;
+use crate::args::shared::{BulkFlags, MaxData, Targets, Unfailed};
+use crate::args::value;
+use crate::bulk::BulkPlan;
+use crate::bulk::bury;
+use crate::bulk::bury::{BURY, NOT_STARTED};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::input::jids;
+use crate::input::source::InputSource;
+use crate::model::bulk::BulkReport;
+use crate::model::ending::FailureReason;
+use crate::name::Name;
+use crate::session::Session;
+
+/// Fail jobs that have not started
+///
+/// Waiting, scheduled, stalled and depends jobs become failed: no worker runs them until they are
+/// retried. Use it to set jobs aside without deleting them. Jobs that depend on them keep waiting. Their
+/// own dependencies are removed: a retry runs them without waiting for these. `qless fail` fails running
+/// jobs. `--group` and `--message` are what is recorded, not a selector. A selector without `--state`
+/// means all jobs that have not started.
+///
+/// Examples: `qless bury 77be2d0c4a1f4e0f9f0d3b6a5c8e7f10 --group hold --message 'bad address'`
+/// · `qless bury --queue mail --klass 'Promo::*' --group hold --message 'campaign stopped' --dry-run`
+///
+/// Exit codes: 0, 3 some failed, 4 unknown jid, 5 running, failed or complete, 6 server, 9 not
+/// confirmed.
+///
+/// See also: `qless retry`, `qless morgue`, `qless fail`, `qless help selectors`
+#[derive(Clone, Debug, clap::Args)]
+#[command(add = value::Jobs::Open)]
+pub(crate) struct Args {
+    /// Failure group: the kind of failure
+    #[arg(long, value_name = "G", value_parser = value::new_name(),
+          add = value::Candidates::Groups)]
+    group: Name,
+    /// Failure message: text, `@FILE`, or `-` for stdin
+    #[arg(long, value_name = "M", allow_hyphen_values = true)]
+    message: OsString,
+    #[command(flatten)]
+    limit: MaxData,
+    #[command(flatten)]
+    bulk: BulkFlags,
+    #[command(flatten)]
+    jobs: Unfailed,
+}
+
+pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.require_format(&[Format::Jid, Format::Raw])?;
+    session.ui.check_columns::<BulkReport>()?;
+    let mut source = InputSource::default();
+    let targets = Targets::from(args.jobs);
+    targets.check()?;
+    let given = jids::read(&mut source, &targets.jids)?;
+    let message = source.read(&args.message, "the message", args.limit.max_data)?;
+    let why = FailureReason {
+        group: args.group,
+        message: message.bytes.into(),
+    };
+    let plan = BulkPlan::open_with_jids(
+        session,
+        &BURY,
+        &args.bulk,
+        (&targets, &given),
+        &NOT_STARTED,
+        bury::refuse_with_hint,
+    )?;
+    bury::run(plan, &why, session)
+}

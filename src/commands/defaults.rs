@@ -1,0 +1,129 @@
+//! `qless defaults`
+
+use std::ffi::OsString;
+
+use super::{Group, Spec};
+use crate::args::shared::DryRun;
+use crate::args::value;
+use crate::clock::moment::Moment;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::input::data;
+use crate::input::option::queue_defaults;
+use crate::input::source::InputSource;
+use crate::json::Json;
+use crate::model::defaults::QueueDefaults;
+use crate::name::Name;
+use crate::session::Session;
+
+/// Show or set the options for puts into a queue that do not give them
+///
+/// The options are those of `put`: `throttles`, `lock`, `key`, `dup`, `until`, `ttl`, `score`,
+/// `rescore`, `hold`, `backoff`, `retries` and `priority`; and `"order":"due"`, with which jobs that
+/// become due stand in the queue by their due time. They hold for all clients. In `lock`, `key` and
+/// `throttles`, `{klass}`, `{queue}`, `{data}` and `{data.a.b}` stand for parts of the job; if the job
+/// has no such part, the option is not applied.
+///
+/// An option of the put wins over these, and so does an option that an existing job has. Jobs that are
+/// in the queue already get `lock`, `throttles` and `backoff` when they are popped; a key cannot be
+/// added late.
+///
+/// Examples: `qless defaults mail` · `qless defaults hi '{"lock":"*"}'`
+/// · `qless defaults orders '{"key":"{data.customer}","backoff":"exp:30s:2:1h"}'`
+/// · `qless defaults hi --unset`
+///
+/// Exit codes: 0, 2 wrong options, 6 server, 9 not confirmed.
+///
+/// See also: `qless put --help`, `qless config`
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Queue
+    #[arg(value_parser = value::new_name(), add = value::Candidates::Queues)]
+    queue: Name,
+    /// Options: a JSON object, `@FILE`, or `-` for stdin
+    #[arg(value_name = "JSON", conflicts_with = "unset")]
+    options: Option<OsString>,
+    /// Remove all defaults of the queue
+    #[arg(long)]
+    unset: bool,
+    #[command(flatten)]
+    dry: DryRun,
+}
+
+impl Args {
+    fn writes(&self) -> bool {
+        self.unset || self.options.is_some()
+    }
+}
+
+pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Operate, Args::writes, run);
+
+/// The most bytes of the options.
+const LONGEST: usize = 1 << 16;
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.require_format(&[])?;
+    let wanted = match &args.options {
+        Some(given) => {
+            let (text, _) = data::read(&mut InputSource::default(), given, LONGEST)?;
+            Some(queue_defaults(&text)?)
+        }
+        None => None,
+    };
+    let now = session.begin()?;
+    let key = Name::from([args.queue.as_bytes(), b"-defaults"].concat());
+    let stored = stored(&key, now, session)?;
+    let dry_run = args.dry.dry_run;
+    let mut shown = QueueDefaults {
+        queue: args.queue.clone(),
+        defaults: stored.as_ref().and_then(|text| Json::read(text.as_bytes())),
+        dry_run: false,
+    };
+    let queue = &args.queue;
+    if !args.writes() {
+        session.ui.show(&shown)?;
+        if stored.is_none() {
+            session
+                .ui
+                .note_on_terminal(&format!("queue {queue} has no defaults"));
+        }
+        return Ok(Exit::Ok);
+    }
+    let what = match (&wanted, &stored) {
+        (Some(wanted), _) => format!("set the defaults of queue {queue} to {wanted}"),
+        (None, _) => format!("unset the defaults of queue {queue}"),
+    };
+    if dry_run {
+        session.ui.note_dry_run(&format!("would {what}"));
+    } else {
+        let question = format!("{what}{}", session.on()?);
+        let before = |_: &_| match &stored {
+            Some(stored) => format!("  they are {stored}\n"),
+            None => String::new(),
+        };
+        match &wanted {
+            Some(wanted) => {
+                session.ui.confirm_protected(&question, before)?;
+                session.core()?.set(now, &key, wanted)?;
+            }
+            None => {
+                let consent = session.ui.confirm(&question, before)?;
+                session.core()?.unset(now, &key, consent)?;
+            }
+        }
+        session.ui.note_on_terminal(&what);
+    }
+    shown.defaults = wanted.and_then(|wanted| Json::read(wanted.as_bytes()));
+    shown.dry_run = dry_run;
+    session.ui.show(&shown)?;
+    Ok(Exit::Ok)
+}
+
+/// Returns the text of an option that is set.
+fn stored(key: &Name, now: Moment, session: &mut Session) -> Result<Option<Name>, Error> {
+    let options = session.core()?.config(now)?.into_iter();
+    let mut set = options.filter(|option| option.set);
+    Ok(set
+        .find(|option| option.key == *key)
+        .map(|option| option.value))
+}

@@ -1,0 +1,64 @@
+//! `qless key`
+
+use super::{Group, Spec};
+use crate::args::format::Format;
+use crate::args::value;
+use crate::core::call::Call;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::model::list::Jobs;
+use crate::name::Name;
+use crate::session::Session;
+
+/// List the jobs of a lane in the order in which they run
+///
+/// Jobs that were put with the same `--key` into the same queue form a lane: they run one at a time.
+/// Only the first one can run; the others are in state `depends`. A complete job leaves the lane, and
+/// so does a failed one, unless it was put with `--hold`. A key that begins with a slash has one lane
+/// for all queues.
+///
+/// Examples: `qless key orders customer-7` · `qless key orders customer-7 -o jid`
+///
+/// Exit codes: 0, also if the lane has no jobs; 6 server.
+///
+/// See also: `qless put --key`, `qless jobs --key`, `qless explain`
+#[derive(Clone, Debug, clap::Args)]
+pub(crate) struct Args {
+    /// Queue in which the jobs got their key
+    #[arg(value_parser = value::name(), add = value::Candidates::Queues)]
+    queue: Name,
+    /// Key
+    #[arg(value_parser = value::name())]
+    key: Name,
+}
+
+pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run);
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.require_format(&[Format::Jid, Format::Raw])?;
+    session.ui.check_columns::<Jobs>()?;
+    let lane = lane(&args.queue, args.key.as_bytes());
+    let now = session.begin()?;
+    if session.ui.format() == Format::Raw {
+        let text = session.core()?.raw(now, &Call::raw("key.get").arg(&lane))?;
+        session.ui.verbatim(&text)?;
+        return Ok(Exit::Ok);
+    }
+    let jobs = session.core()?.lane(now, &lane)?;
+    let jids: Vec<Name> = jobs.into_iter().map(|job| job.jid).collect();
+    super::show_jobs(&jids, now, session)?;
+    if jids.is_empty() {
+        session
+            .ui
+            .note_on_terminal(&format!("lane {lane} has no jobs"));
+    }
+    Ok(Exit::Ok)
+}
+
+/// Returns the lane of a key that a job got in a queue.
+pub(super) fn lane(queue: &Name, key: &[u8]) -> Name {
+    match key.starts_with(b"/") {
+        true => Name::from(key),
+        false => Name::from([queue.as_bytes(), b"/", key].concat()),
+    }
+}

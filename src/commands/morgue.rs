@@ -1,0 +1,312 @@
+//! `qless morgue`
+
+use std::collections::HashSet;
+
+use clap::ValueEnum;
+
+use super::jobs;
+use super::{Group, Spec};
+use crate::args::format::Format;
+use crate::args::shared::{BulkFlags, Filters, Selector};
+use crate::args::value;
+use crate::bulk::bury::{self, BURY, NOT_STARTED};
+use crate::bulk::cancel::{self, CANCEL};
+use crate::bulk::requeue::retry::{RETRY, RetryOptions};
+use crate::bulk::{BulkOptions, BulkPlan, JobOutcome};
+use crate::clock::moment::Moment;
+use crate::core::api::guard::Dependents;
+use crate::core::api::index::Index;
+use crate::core::api::job::Detail;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::input::jids;
+use crate::input::source::InputSource;
+use crate::model::bulk::{BulkReport, Code};
+use crate::model::ending::FailureReason;
+use crate::model::job::State;
+use crate::model::job_snapshot::JobSnapshot;
+use crate::model::list::Jobs;
+use crate::model::pattern::Pattern;
+use crate::model::verb::Verb;
+use crate::name::Name;
+use crate::session::Session;
+
+/// Show, requeue and delete the dead jobs of a queue
+///
+/// The morgue of a queue has its failed jobs of one group: `failed-retries-QUEUE`, unless `--group`
+/// names another. A job whose retries are used up gets there by itself.
+///
+/// `ls` lists the jobs, the newest failure first; `--sort jid` sorts them. `requeue` puts them into the
+/// queue again with all their retries, as `qless retry` does. `delete` deletes them, as `qless cancel`
+/// does. Both take jids, or `--all`.
+///
+/// `bury --retrying` moves jobs of the queue into the morgue that have used a retry and are not
+/// running. `drop --retrying` deletes these jobs.
+///
+/// Examples: `qless morgue mail ls`
+/// · `qless morgue mail requeue 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a`
+/// · `qless morgue mail requeue --all --rate 20/s`
+/// · `qless morgue mail --group 'bad payload' delete --all --dry-run`
+/// · `qless morgue mail bury --retrying --yes`
+///
+/// Exit codes: 0, also if there are none; 3 some failed, 4 unknown queue, group or jid, 5 the job is
+/// not in the morgue, 6 server, 9 not confirmed.
+///
+/// See also: `qless failed`, `qless retry`, `qless bury`
+#[derive(Clone, Debug, clap::Args)]
+#[command(add = value::Jobs::Failed)]
+pub(crate) struct Args {
+    /// Queue
+    #[arg(value_name = "QUEUE", value_parser = value::name(), add = value::Candidates::Queues)]
+    queue: Name,
+    /// What to do
+    #[arg(value_name = "ACTION")]
+    action: Action,
+    /// Jids of dead jobs; `-` reads jids from stdin, `@FILE` from a file
+    #[arg(value_name = "JID", value_parser = value::jids(), add = value::Candidates::Targets)]
+    jids: Vec<Name>,
+    /// Failure group; default: `failed-retries-QUEUE`
+    #[arg(long, value_name = "G", value_parser = value::new_name(), add = value::Candidates::Groups)]
+    group: Option<Name>,
+    /// With `requeue` and `delete`: all dead jobs
+    #[arg(long, conflicts_with = "jids")]
+    all: bool,
+    /// With `bury` and `drop`: jobs that have used a retry and are not running
+    #[arg(long, conflicts_with_all = ["jids", "all"])]
+    retrying: bool,
+    /// With `bury`: failure message
+    #[arg(long, value_name = "M", value_parser = value::name(), allow_hyphen_values = true)]
+    message: Option<Name>,
+    /// With `delete` and `drop`: what to do with jobs that depend on one of these
+    #[arg(long, value_enum, default_value = "refuse", value_name = "HOW")]
+    dependents: Dependents,
+    #[command(flatten)]
+    bulk: BulkFlags,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Action {
+    /// List the dead jobs
+    Ls,
+    /// Put dead jobs into the queue again
+    Requeue,
+    /// Delete dead jobs
+    Delete,
+    /// Fail jobs that have used a retry
+    Bury,
+    /// Delete jobs that have used a retry
+    Drop,
+}
+
+pub(crate) const SPEC: Spec<Args> =
+    Spec::writes_if(Group::Recover, |args| args.action != Action::Ls, run);
+
+/// The message of buried jobs, if none is given.
+const MESSAGE: &str = "buried while it was retrying";
+
+fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    args.check()?;
+    let morgue = Morgue::of(&args);
+    match args.action {
+        Action::Ls => {
+            session.ui.require_format(&[Format::Jid])?;
+            session.ui.check_columns::<Jobs>()?;
+            let now = session.begin()?;
+            match morgue.exists(session, now)? {
+                true => {
+                    jobs::list(&morgue.selector(), true, now, session).map(|listed| listed.exit)
+                }
+                false => {
+                    session.ui.show(&Jobs::default())?;
+                    session.ui.note_on_terminal("no jobs");
+                    Ok(Exit::Ok)
+                }
+            }
+        }
+        Action::Requeue => {
+            let options = RetryOptions::default();
+            let refuse = |job: &JobSnapshot| options.refuse(job);
+            let plan = morgue.plan(&args, &RETRY, refuse, session)?;
+            plan.consent(session, &options.effects(&plan))?;
+            options.run(plan, session)
+        }
+        Action::Delete => {
+            let plan = morgue.plan(&args, &CANCEL, cancel::refuse, session)?;
+            cancel::run(plan, args.dependents, None, session.now(), session)
+        }
+        Action::Bury => {
+            let plan = morgue.retrying(&args, &BURY, session)?;
+            let why = FailureReason {
+                group: morgue.group,
+                message: args.message.unwrap_or_else(|| MESSAGE.into()),
+            };
+            bury::run(plan, &why, session)
+        }
+        Action::Drop => {
+            let plan = morgue.retrying(&args, &CANCEL, session)?;
+            cancel::run(plan, args.dependents, None, session.now(), session)
+        }
+    }
+}
+
+impl Args {
+    /// Refuses flags that the action does not take.
+    fn check(&self) -> Result<(), Error> {
+        let action = match self.action {
+            Action::Ls => "ls",
+            Action::Requeue => "requeue",
+            Action::Delete => "delete",
+            Action::Bury => "bury",
+            Action::Drop => "drop",
+        };
+        let given = [
+            ("jids", !self.jids.is_empty()),
+            ("`--all`", self.all),
+            ("`--retrying`", self.retrying),
+            ("`--message`", self.message.is_some()),
+            ("`--dependents`", self.dependents != Dependents::Refuse),
+            ("`--dry-run`", self.bulk.dry_run),
+            ("`--rate`", self.bulk.rate.is_some()),
+            ("`--fail-fast`", self.bulk.fail_fast),
+            ("`--require-match`", self.bulk.require_match),
+            ("`--reason`", self.bulk.reason.is_some()),
+            ("`--report`", self.bulk.report.is_some()),
+            (
+                "`--wait-replicas`",
+                self.bulk.replicas.wait_replicas.is_some(),
+            ),
+        ];
+        let refused: &[&str] = match self.action {
+            Action::Ls => &[],
+            Action::Requeue => &["`--retrying`", "`--message`", "`--dependents`"],
+            Action::Delete => &["`--retrying`", "`--message`"],
+            Action::Bury => &["jids", "`--all`", "`--dependents`"],
+            Action::Drop => &["jids", "`--all`", "`--message`"],
+        };
+        let takes = |what: &str| self.action != Action::Ls && !refused.contains(&what);
+        if let Some((what, _)) = given.iter().find(|(what, given)| *given && !takes(what)) {
+            return Err(Error::usage(format!("`{action}` does not take {what}")));
+        }
+        let acts_on_dead = matches!(self.action, Action::Requeue | Action::Delete);
+        if acts_on_dead && self.jids.is_empty() && !self.all {
+            let error = Error::usage(format!("`{action}` requires jids or `--all`"));
+            return Err(error.hint("`ls` lists the dead jobs"));
+        }
+        if matches!(self.action, Action::Bury | Action::Drop) && !self.retrying {
+            let error = Error::usage(format!("`{action}` requires `--retrying`"));
+            return Err(error.hint(match self.action {
+                Action::Bury => "`qless bury` buries jobs by jid or selector",
+                _ => "`qless cancel` deletes jobs by jid or selector",
+            }));
+        }
+        Ok(())
+    }
+}
+
+/// The dead jobs of a queue.
+struct Morgue {
+    queue: Name,
+    group: Name,
+    /// Whether the group was named, so that an unknown one is an error.
+    is_named: bool,
+}
+
+impl Morgue {
+    fn of(args: &Args) -> Morgue {
+        let own = || Name::from([b"failed-retries-", args.queue.as_bytes()].concat());
+        Morgue {
+            queue: args.queue.clone(),
+            group: args.group.clone().unwrap_or_else(own),
+            is_named: args.group.is_some(),
+        }
+    }
+
+    /// Returns whether the group has jobs. If not, an unknown queue is an error, and so is a group that
+    /// was named.
+    fn exists(&self, session: &mut Session, now: Moment) -> Result<bool, Error> {
+        let core = session.core()?;
+        let known = core.members(now, &Index::Groups)?;
+        match known.contains(&self.group) {
+            true => Ok(true),
+            false if self.is_named => Err(Error::unknown("group", &self.group, &known)),
+            false => core.require_queue(now, &self.queue).map(|()| false),
+        }
+    }
+
+    fn selector(&self) -> Selector {
+        Selector {
+            groups: vec![Pattern::Plain(self.group.clone())],
+            ..Selector::from(Filters {
+                queues: vec![Pattern::Plain(self.queue.clone())],
+                states: vec![State::Failed],
+                ..Filters::default()
+            })
+        }
+    }
+
+    /// Reads the dead jobs that are named, or all.
+    fn plan(
+        &self,
+        args: &Args,
+        verb: &'static Verb,
+        refuse: impl Fn(&JobSnapshot) -> Option<JobOutcome>,
+        session: &mut Session,
+    ) -> Result<BulkPlan, Error> {
+        session.ui.require_format(&[Format::Jid])?;
+        session.ui.check_columns::<BulkReport>()?;
+        let given = jids::read(&mut InputSource::default(), &args.jids)?;
+        let options = BulkOptions::new(session, verb, &args.bulk)?;
+        let now = session.begin()?;
+        if args.all {
+            return match self.exists(session, now)? {
+                true => BulkPlan::from_selector(session, now, options, &self.selector(), refuse),
+                false => Ok(BulkPlan::from_jobs(options, Vec::new(), Vec::new())),
+            };
+        }
+        let jobs = session.core()?.jobs(now, Detail::Place, given.jids())?;
+        let dead = jobs.into_iter().flatten().filter(|job| {
+            let group = job.failure.as_ref().map(|failure| &failure.group);
+            job.queue.as_ref() == Some(&self.queue) && group == Some(&self.group)
+        });
+        let dead: HashSet<Name> = dead.map(|job| job.jid).collect();
+        // The snapshots are newer than `dead`.
+        let refuse = |job: &JobSnapshot| match dead.contains(&job.jid) && job.is("failed") {
+            true => None,
+            false => Some(self.elsewhere(job)),
+        };
+        BulkPlan::from_jids(session, now, options, &given, refuse)
+    }
+
+    /// Returns the outcome of a job that is not in this morgue.
+    fn elsewhere(&self, job: &JobSnapshot) -> JobOutcome {
+        if !job.is("failed") {
+            return JobOutcome::wrong_state(&job.jid, job.state.clone(), Some("failed"));
+        }
+        let why = format!(
+            "it did not fail in `{}` with group `{}`",
+            self.queue, self.group
+        );
+        JobOutcome::refused(&job.jid, Code::StateChanged, why)
+    }
+
+    /// Reads the jobs of the queue that have used a retry and are not running.
+    fn retrying(
+        &self,
+        args: &Args,
+        verb: &'static Verb,
+        session: &mut Session,
+    ) -> Result<BulkPlan, Error> {
+        session.ui.require_format(&[Format::Jid])?;
+        session.ui.check_columns::<BulkReport>()?;
+        let options = BulkOptions::new(session, verb, &args.bulk)?;
+        let now = session.begin()?;
+        session.core()?.require_queue(now, &self.queue)?;
+        let selector = Selector::from(Filters {
+            queues: vec![Pattern::Plain(self.queue.clone())],
+            states: NOT_STARTED.to_vec(),
+            retrying: args.retrying,
+            ..Filters::default()
+        });
+        BulkPlan::from_selector(session, now, options, &selector, bury::refuse)
+    }
+}

@@ -1,0 +1,68 @@
+//! `qless throttle locks` and `qless throttle pending`
+
+use crate::args::format::Format;
+use crate::args::value;
+use crate::core::api::throttle::ThrottlePart;
+use crate::core::call::Call;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::model::list::Jobs;
+use crate::name::Name;
+use crate::session::Session;
+
+/// List the jobs that hold a slot of a throttle, the oldest holder first
+///
+/// Examples: `qless throttle locks api` · `qless throttle locks api -o jid`
+///
+/// Exit codes: 0, also if there are none; 6 server.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct LocksArgs {
+    /// Throttle
+    #[arg(value_name = "ID", value_parser = value::name(), add = value::Candidates::Throttles)]
+    id: Name,
+}
+
+/// List the jobs that wait for a slot of a throttle, the next one first
+///
+/// A job that several throttles hold back is listed for the first of them.
+///
+/// Examples: `qless throttle pending api` · `qless throttle pending api -o jid`
+///
+/// Exit codes: 0, also if there are none; 6 server.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct PendingArgs {
+    /// Throttle
+    #[arg(value_name = "ID", value_parser = value::name(), add = value::Candidates::Throttles)]
+    id: Name,
+}
+
+pub(super) fn locks(args: LocksArgs, session: &mut Session) -> Result<Exit, Error> {
+    list(&args.id, ThrottlePart::Locks, session)
+}
+
+pub(super) fn pending(args: PendingArgs, session: &mut Session) -> Result<Exit, Error> {
+    list(&args.id, ThrottlePart::Pending, session)
+}
+
+fn list(id: &Name, part: ThrottlePart, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.require_format(&[Format::Jid, Format::Raw])?;
+    session.ui.check_columns::<Jobs>()?;
+    let now = session.begin()?;
+    if session.ui.format() == Format::Raw {
+        let text = session.core()?.raw(now, &Call::raw(part.word()).arg(id))?;
+        session.ui.verbatim(&text)?;
+        return Ok(Exit::Ok);
+    }
+    let jids = session.core()?.throttle_jids(now, id, part)?;
+    super::super::show_jobs(&jids, now, session)?;
+    if jids.is_empty() {
+        let what = match part {
+            ThrottlePart::Locks => "no job holds a slot",
+            ThrottlePart::Pending => "no job waits for a slot",
+        };
+        session
+            .ui
+            .note_on_terminal(&format!("{what} of throttle {id}"));
+    }
+    Ok(Exit::Ok)
+}

@@ -1,0 +1,43 @@
+//! `qless throttle ls`
+
+use crate::args::value;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::model::list::List;
+use crate::model::pattern::Pattern;
+use crate::model::throttle::Throttle;
+use crate::session::Session;
+
+/// List throttles
+///
+/// Lists those that have a maximum, jobs that hold a slot, or jobs that wait for one. The names of all
+/// keys are read for that, in small steps.
+///
+/// Examples: `qless throttle ls` · `qless throttle ls 'api*' -o json`
+///
+/// Exit codes: 0, also if there are none; 6 server.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Args {
+    /// Only these throttles (id or glob)
+    #[arg(value_name = "ID", value_parser = value::pattern(), add = value::Candidates::Throttles)]
+    ids: Vec<Pattern>,
+}
+
+pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.require_format(&[])?;
+    session.ui.check_columns::<List<Throttle>>()?;
+    let now = session.begin()?;
+    let (core, ui) = session.core_and_ui()?;
+    let mut throttles = core.all_throttles(now)?;
+    let is_wanted = |throttle: &Throttle| {
+        let mut ids = args.ids.iter();
+        args.ids.is_empty() || ids.any(|pattern| pattern.matches(&throttle.id))
+    };
+    throttles.retain(is_wanted);
+    let none = throttles.is_empty();
+    ui.show(&List::whole(throttles))?;
+    if none {
+        ui.note_on_terminal("no throttles");
+    }
+    Ok(Exit::Ok)
+}

@@ -1,0 +1,64 @@
+//! `qless throttle rm`
+
+use crate::args::shared::DryRun;
+use crate::args::value;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::model::done::Done;
+use crate::name::Name;
+use crate::session::Session;
+
+/// Remove the maximum of throttles
+///
+/// Their jobs keep the throttle. Without a maximum it limits nothing, so the jobs that wait return to
+/// their queues; one whose id begins with `lock:` has one slot again.
+///
+/// Example: `qless throttle rm api`
+///
+/// Exit codes: 0, 4 no such throttle, 6 server, 9 not confirmed.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Args {
+    /// Throttles
+    #[arg(value_name = "ID", required = true, value_parser = value::name(),
+          add = value::Candidates::Throttles)]
+    ids: Vec<Name>,
+    #[command(flatten)]
+    dry: DryRun,
+}
+
+pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.require_format(&[])?;
+    let now = session.begin()?;
+    let throttles = session.core()?.throttles(now, &args.ids)?;
+    if let Some(unknown) = throttles.iter().find(|throttle| !throttle.defined) {
+        let known = session.core()?.all_throttles(now)?;
+        let known: Vec<Name> = known.into_iter().map(|throttle| throttle.id).collect();
+        let error = Error::unknown("the maximum of throttle", &unknown.id, &known);
+        return Err(error);
+    }
+    let names: Vec<String> = args.ids.iter().map(|id| format!("`{id}`")).collect();
+    let what = format!("remove the maximum of {}", names.join(", "));
+    let dry = args.dry.dry_run;
+    if dry {
+        session.ui.note_dry_run(&format!("would {what}"));
+    } else {
+        let question = format!("{what}{}", session.on()?);
+        let details = |_: &_| {
+            let lines = throttles.iter().filter(|throttle| throttle.pending > 0);
+            let lines = lines.map(|throttle| {
+                let (id, pending) = (&throttle.id, throttle.pending);
+                format!("  {pending} jobs that wait for `{id}` may run\n")
+            });
+            lines.collect::<String>()
+        };
+        session.ui.confirm(&question, details)?;
+        for id in &args.ids {
+            session.core()?.delete_throttle(now, id)?;
+        }
+        session
+            .ui
+            .note_on_terminal(&what.replacen("remove", "removed", 1));
+    }
+    session.ui.show(&Done::new("throttle rm", args.ids, dry))?;
+    Ok(Exit::Ok)
+}

@@ -1,0 +1,63 @@
+//! `qless throttle set`
+
+use std::time::Duration;
+
+use crate::args::coordination::new_throttle;
+use crate::args::shared::DryRun;
+use crate::args::value;
+use crate::clock::duration;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::model::done::Done;
+use crate::name::Name;
+use crate::session::Session;
+
+/// Set how many jobs of a throttle may run at the same time
+///
+/// 0 means any number, less than 0 none. If the maximum rises, jobs that wait return to their queues;
+/// if it falls, no running job is stopped. With `--ttl` the maximum is forgotten after that time.
+///
+/// Examples: `qless throttle set api 10` · `qless throttle set api -1 --ttl 10m`
+///
+/// Exit codes: 0, 2 usage, 6 server, 9 not confirmed.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Args {
+    /// Throttle
+    #[arg(value_name = "ID", value_parser = new_throttle(), add = value::Candidates::Throttles)]
+    id: Name,
+    /// Maximum number of jobs
+    #[arg(value_name = "MAX", value_parser = value::integer, allow_negative_numbers = true)]
+    maximum: i64,
+    /// Forget the maximum after this time
+    #[arg(long, value_name = "D", value_parser = value::timeout)]
+    ttl: Option<Duration>,
+    #[command(flatten)]
+    dry: DryRun,
+}
+
+pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.require_format(&[])?;
+    let Args { id, maximum, .. } = &args;
+    let dry = args.dry.dry_run;
+    // The server counts whole seconds.
+    let ttl = args
+        .ttl
+        .map(|ttl| Duration::from_secs(ttl.as_secs_f64().ceil() as u64));
+    let ttl = ttl.map(duration::seconds);
+    let now = session.begin()?;
+    let what = format!("set the maximum of throttle {id} to {maximum}");
+    if dry {
+        session.ui.note_dry_run(&format!("would {what}"));
+    } else {
+        let question = format!("{what}{}", session.on()?);
+        session.ui.confirm_protected(&question, |_| String::new())?;
+        session
+            .core()?
+            .set_throttle(now, id, *maximum, ttl.as_deref())?;
+        session.ui.note_on_terminal(&what);
+    }
+    session
+        .ui
+        .show(&Done::new("throttle set", vec![args.id], dry))?;
+    Ok(Exit::Ok)
+}

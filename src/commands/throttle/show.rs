@@ -1,0 +1,37 @@
+//! `qless throttle show`
+
+use crate::args::format::Format;
+use crate::args::value;
+use crate::core::call::Call;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::name::Name;
+use crate::session::Session;
+
+/// Show the maximum of a throttle and its jobs
+///
+/// Names up to 100 jobs that hold a slot, and up to 100 that wait for one. A throttle that nobody has
+/// used is shown with its default maximum.
+///
+/// Example: `qless throttle show api`
+///
+/// Exit codes: 0, 6 server.
+#[derive(Clone, Debug, clap::Args)]
+pub(super) struct Args {
+    /// Throttle
+    #[arg(value_name = "ID", value_parser = value::name(), add = value::Candidates::Throttles)]
+    id: Name,
+}
+
+pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+    session.ui.require_format(&[Format::Raw])?;
+    let now = session.begin()?;
+    let (core, ui) = session.core_and_ui()?;
+    if ui.format() == Format::Raw {
+        let text = core.raw(now, &Call::raw("throttle.get").arg(&args.id))?;
+        ui.verbatim(&text)?;
+        return Ok(Exit::Ok);
+    }
+    ui.show(&core.throttle(now, &args.id)?)?;
+    Ok(Exit::Ok)
+}

@@ -1,0 +1,55 @@
+//! Reading the stored patterns of queue names.
+
+use std::collections::BTreeMap;
+
+use crate::clock::moment::Moment;
+use crate::core::call::reply;
+use crate::core::call::{Call, Core};
+use crate::error::Error;
+use crate::json::Json;
+use crate::model::queue_patterns::{IdentifierPatterns, PriorityPattern};
+use crate::name::Name;
+
+impl Core {
+    /// Returns the stored identifier patterns by name. Patterns that cannot be read are left out.
+    pub fn identifier_patterns(&mut self, now: Moment) -> Result<IdentifierPatterns, Error> {
+        let call = Call::read("queueIdentifierPatterns.getAll");
+        let text = reply::bytes(self.call(now, call)?)?;
+        let stored = Json::read(&text)
+            .and_then(|stored| stored.object())
+            .unwrap_or_default();
+        let patterns = stored.into_iter().filter_map(|(name, list)| {
+            let list = Json::read(list.text()?.as_bytes())?.names()?;
+            Some((name, list))
+        });
+        let patterns: BTreeMap<Name, Vec<Name>> = patterns.collect();
+        Ok(IdentifierPatterns::new(patterns))
+    }
+
+    /// Returns the stored priority patterns in their order. Patterns that cannot be read are left out.
+    pub fn priority_patterns(&mut self, now: Moment) -> Result<Vec<PriorityPattern>, Error> {
+        let call = Call::read("queuePriorityPatterns.getAll");
+        let text = reply::bytes(self.call(now, call)?)?;
+        let stored = Json::read(&text)
+            .and_then(|stored| stored.array())
+            .unwrap_or_default();
+        let patterns = stored.iter().filter_map(|stored| {
+            let fields = Json::read(stored.text()?.as_bytes())?.object()?;
+            let field = |wanted: &str| {
+                let mut fields = fields.iter();
+                fields.find(|(name, _)| name.as_bytes() == wanted.as_bytes())
+            };
+            let is_fair =
+                field("fairly").is_some_and(|(_, value)| value.to_name() == Name::from("true"));
+            let (_, list) = field("pattern")?;
+            // qmore stored one text.
+            let commas = |text: Name| {
+                let parts = text.as_bytes().split(|byte| *byte == b',');
+                parts.map(Name::from).collect::<Vec<Name>>()
+            };
+            let list = list.names().or_else(|| list.text().map(commas))?;
+            Some(PriorityPattern::new(is_fair, &list))
+        });
+        Ok(patterns.collect())
+    }
+}

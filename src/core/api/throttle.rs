@@ -1,0 +1,348 @@
+//! Throttles and lanes.
+
+use std::collections::BTreeSet;
+
+use super::job::Detail;
+use super::read::{Read, ReadReply, START};
+use crate::clock::moment::Moment;
+use crate::core::call::call_spec::RetryClass;
+use crate::core::call::reply;
+use crate::core::call::{Call, Core, Value};
+use crate::core::script::keys::Keys;
+use crate::error::{Error, Kind};
+use crate::json::Json;
+use crate::model::job::Neighbor;
+use crate::model::throttle::{Throttle, ThrottleJobs};
+use crate::name::Name;
+
+/// The number of throttles that one round trip reads.
+const SLICE: usize = 100;
+
+/// The number of keys that one step of a scan looks at.
+const SCAN: usize = 1000;
+
+/// The jobs of a throttle that are shown.
+const SHOWN: usize = 100;
+
+impl Core {
+    /// Sets the maximum of a throttle, for some seconds if they are given.
+    pub(crate) fn set_throttle(
+        &mut self,
+        now: Moment,
+        id: &Name,
+        maximum: i64,
+        seconds: Option<&str>,
+    ) -> Result<(), Error> {
+        let call = Call::write("throttle.set", RetryClass::Idempotent, "set", "setting");
+        let call = call.arg(id).arg(maximum.to_string()).args(seconds);
+        self.call(now, call).map(drop)
+    }
+
+    /// Deletes the maximum of a throttle. Its jobs go on.
+    pub(crate) fn delete_throttle(&mut self, now: Moment, id: &Name) -> Result<(), Error> {
+        let call = Call::write(
+            "throttle.delete",
+            RetryClass::Idempotent,
+            "delete",
+            "deleting",
+        );
+        self.call(now, call.arg(id)).map(drop)
+    }
+
+    /// Frees the slots that running jobs hold, and lets jobs that wait for one run without it.
+    pub(crate) fn release_throttle(
+        &mut self,
+        now: Moment,
+        id: &Name,
+        jids: &[Name],
+    ) -> Result<(), Error> {
+        let class = RetryClass::Idempotent;
+        let call = Call::write("throttle.release", class, "release", "releasing");
+        let call = call.arg(id).args(jids);
+        self.call(now, call).map(drop)
+    }
+
+    /// Returns the jids of jobs that hold a slot of a throttle, the oldest holder first, or of those
+    /// that wait for one, the next one first.
+    pub(crate) fn throttle_jids(
+        &mut self,
+        now: Moment,
+        id: &Name,
+        part: ThrottlePart,
+    ) -> Result<Vec<Name>, Error> {
+        names(self.call(now, part.call(id))?)
+    }
+
+    /// Returns throttles in the order of the ids.
+    pub(crate) fn throttles(&mut self, now: Moment, ids: &[Name]) -> Result<Vec<Throttle>, Error> {
+        let found = self.throttles_with_jids(now, ids)?;
+        let throttles = found
+            .into_iter()
+            .map(|found| found.map(|(throttle, ..)| throttle));
+        throttles.collect()
+    }
+
+    /// Returns throttles, each with the jids of its holders and of the jobs that wait.
+    #[allow(clippy::type_complexity)]
+    fn throttles_with_jids(
+        &mut self,
+        now: Moment,
+        ids: &[Name],
+    ) -> Result<Vec<Result<(Throttle, Vec<Name>, Vec<Name>), Error>>, Error> {
+        let mut throttles = Vec::with_capacity(ids.len());
+        for ids in ids.chunks(SLICE) {
+            let calls = ids.iter().flat_map(|id| {
+                let get = Call::read("throttle.get").arg(id);
+                [
+                    get,
+                    ThrottlePart::Locks.call(id),
+                    ThrottlePart::Pending.call(id),
+                ]
+            });
+            let calls: Vec<Call> = calls.collect();
+            let mut replies = self.calls(now, &calls).into_iter();
+            for id in ids {
+                let mut next = || {
+                    let reply = replies.next();
+                    reply.unwrap_or_else(|| Err(reply::unexpected("three replies")))
+                };
+                let (throttle, locks, pending) = (next(), next(), next());
+                let read = || {
+                    let mut throttle = throttle_of(id, throttle?)?;
+                    let (locks, pending) = (names(locks?)?, names(pending?)?);
+                    throttle.locks = locks.len() as u64;
+                    throttle.pending = pending.len() as u64;
+                    Ok((throttle, locks, pending))
+                };
+                throttles.push(read());
+            }
+        }
+        Ok(throttles)
+    }
+
+    /// Returns the throttles that have a maximum, holders, or jobs that wait, by id. Reads the names
+    /// of all keys.
+    pub(crate) fn all_throttles(&mut self, now: Moment) -> Result<Vec<Throttle>, Error> {
+        let keys = Keys::new(self.prefix());
+        let pattern = [&glob(keys.throttle.as_bytes())[..], b"*"].concat();
+        let mut ids: BTreeSet<Name> = BTreeSet::new();
+        let mut cursor = Some(START.to_vec());
+        while let Some(at) = cursor {
+            let ReadReply::Page(next, names) = self.read(now, Read::keys(&at, &pattern, SCAN))?
+            else {
+                return Err(reply::unexpected("a page of keys"));
+            };
+            cursor = next;
+            for name in &names {
+                ids.extend(keys.throttle_ids(name).map(Name::from));
+            }
+        }
+        let mut ids: Vec<Name> = ids.into_iter().collect();
+        // What looks like an id may be that of another throttle with the ending of its list.
+        let key = |id: &Name| [keys.throttle.as_bytes(), id.as_bytes()].concat();
+        let reads = ids.iter().map(|id| Read::field(&key(id), "maximum"));
+        let mut replies = self.reads(now, reads.collect())?.into_iter();
+        ids.retain(|_| !matches!(replies.next(), Some(ReadReply::Wrong)));
+        let mut throttles = Vec::new();
+        for found in self.throttles_with_jids(now, &ids)? {
+            match found {
+                Ok((throttle, ..)) => throttles.extend(throttle.exists().then_some(throttle)),
+                Err(error) if error.kind() == Kind::Damaged => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(throttles)
+    }
+
+    /// Returns a throttle with its first jobs.
+    pub(crate) fn throttle(&mut self, now: Moment, id: &Name) -> Result<ThrottleJobs, Error> {
+        let found = self
+            .throttles_with_jids(now, std::slice::from_ref(id))?
+            .pop();
+        let found = found.unwrap_or_else(|| Err(reply::unexpected("a throttle")));
+        let (throttle, mut locks, mut pending) = found?;
+        locks.truncate(SHOWN);
+        pending.truncate(SHOWN);
+        let waiting = self.neighbors_of(now, &pending)?;
+        Ok(ThrottleJobs {
+            throttle,
+            holders: self.neighbors_of(now, &locks)?,
+            waiting,
+        })
+    }
+
+    /// Returns the jobs of a lane in order.
+    pub(crate) fn lane(&mut self, now: Moment, lane: &Name) -> Result<Vec<Neighbor>, Error> {
+        let lanes = self.lanes(now, std::slice::from_ref(lane))?;
+        Ok(lanes.into_iter().next().unwrap_or_default())
+    }
+
+    /// Returns the jobs of each lane in order.
+    pub(crate) fn lanes(
+        &mut self,
+        now: Moment,
+        lanes: &[Name],
+    ) -> Result<Vec<Vec<Neighbor>>, Error> {
+        let mut found = Vec::with_capacity(lanes.len());
+        for lanes in lanes.chunks(SLICE) {
+            let call = |lane| Call::read("key.get").arg(lane);
+            let calls: Vec<Call> = lanes.iter().map(call).collect();
+            for reply in self.calls(now, &calls) {
+                found.push(lane_of(reply?)?);
+            }
+        }
+        Ok(found)
+    }
+
+    fn neighbors_of(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<Neighbor>, Error> {
+        let jobs = self.jobs(now, Detail::Place, jids)?;
+        let pairs = jids.iter().cloned().zip(jobs);
+        Ok(pairs.map(|(jid, job)| Neighbor::new(jid, job)).collect())
+    }
+}
+
+/// The jobs of a throttle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ThrottlePart {
+    /// Those that hold a slot.
+    Locks,
+    /// Those that wait for one.
+    Pending,
+}
+
+impl ThrottlePart {
+    pub(crate) const fn word(self) -> &'static str {
+        match self {
+            ThrottlePart::Locks => "throttle.locks",
+            ThrottlePart::Pending => "throttle.pending",
+        }
+    }
+
+    fn call(self, id: &Name) -> Call {
+        Call::read(self.word()).arg(id)
+    }
+}
+
+/// Returns bytes as a glob of Redis that matches only them.
+fn glob(text: &[u8]) -> Vec<u8> {
+    let mut glob = Vec::with_capacity(text.len());
+    for byte in text {
+        if b"*?[]\\^-".contains(byte) {
+            glob.push(b'\\');
+        }
+        glob.push(*byte);
+    }
+    glob
+}
+
+/// Reads a JSON array of names.
+fn names(value: Value) -> Result<Vec<Name>, Error> {
+    let names = Json::read(&reply::bytes(value)?).and_then(|names| names.names());
+    names.ok_or_else(|| reply::unexpected("a list of jids"))
+}
+
+/// Reads `{"id","maximum","ttl"}`: ttl -1 is no expiry, -2 no maximum of its own.
+fn throttle_of(id: &Name, value: Value) -> Result<Throttle, Error> {
+    let members = Json::read(&reply::bytes(value)?).and_then(|throttle| throttle.object());
+    let members = members.ok_or_else(|| reply::unexpected("a throttle"))?;
+    let number = |name: &str| {
+        let mut members = members.iter();
+        let found = members.find(|(key, _)| key.as_bytes() == name.as_bytes());
+        // A foreign client may have stored the number as a text.
+        found.and_then(|(_, value)| match value.text() {
+            Some(text) => text.as_str()?.parse().ok(),
+            None => value.number(),
+        })
+    };
+    let ttl = number("ttl").unwrap_or(-2.0);
+    Ok(Throttle {
+        id: id.clone(),
+        maximum: number("maximum").unwrap_or(0.0) as i64,
+        defined: ttl > -1.5,
+        ttl_s: (ttl >= 0.0).then_some(ttl as u64),
+        ..Throttle::default()
+    })
+}
+
+/// Reads `{"key","jobs":[{"jid","state","queue"}]}`.
+fn lane_of(value: Value) -> Result<Vec<Neighbor>, Error> {
+    let lane = Json::read(&reply::bytes(value)?).and_then(|lane| lane.object());
+    let lane = lane.ok_or_else(|| reply::unexpected("a lane"))?;
+    let jobs = lane.into_iter().find(|(key, _)| key.as_bytes() == b"jobs");
+    let jobs = jobs.and_then(|(_, jobs)| jobs.array()).unwrap_or_default();
+    let job = |job: &Json| {
+        let mut neighbor = Neighbor::new(Name::default(), None);
+        for (key, value) in job.object().unwrap_or_default() {
+            let text = value.text();
+            match key.as_bytes() {
+                b"jid" => neighbor.jid = text.unwrap_or_default(),
+                b"queue" => neighbor.queue = text.filter(|queue| !queue.is_empty()),
+                b"state" => {
+                    let state = text.as_ref().and_then(Name::as_str);
+                    neighbor.state = state.and_then(|state| state.parse().ok());
+                }
+                _ => {}
+            }
+        }
+        neighbor
+    };
+    Ok(jobs.iter().map(job).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::job::State;
+
+    fn text(text: &str) -> Value {
+        Value::BulkString(text.as_bytes().to_vec())
+    }
+
+    #[test]
+    fn the_ttl_tells_whether_a_throttle_was_set() {
+        let read = |text_of: &str| {
+            let throttle = throttle_of(&Name::from("api"), text(text_of)).unwrap();
+            (throttle.maximum, throttle.defined, throttle.ttl_s)
+        };
+        assert_eq!(
+            read(r#"{"id":"api","maximum":10,"ttl":-1}"#),
+            (10, true, None)
+        );
+        assert_eq!(
+            read(r#"{"id":"api","maximum":0,"ttl":-2}"#),
+            (0, false, None)
+        );
+        assert_eq!(
+            read(r#"{"id":"api","maximum":"-1","ttl":60}"#),
+            (-1, true, Some(60))
+        );
+        assert!(throttle_of(&Name::from("api"), text("[1]")).is_err());
+    }
+
+    #[test]
+    fn the_jobs_of_a_lane_keep_their_order() {
+        let lane = r#"{"key":"mail/a","jobs":[{"jid":"x","state":"running","queue":"mail"},{"jid":"y","state":"depends","queue":"mail"}]}"#;
+        let jobs = lane_of(text(lane)).unwrap();
+        let jobs: Vec<_> = jobs
+            .iter()
+            .map(|job| (job.jid.as_bytes(), job.state))
+            .collect();
+        assert_eq!(
+            jobs,
+            [
+                (&b"x"[..], Some(State::Running)),
+                (b"y", Some(State::Depends))
+            ]
+        );
+        assert!(
+            lane_of(text(r#"{"key":"mail/a","jobs":{}}"#))
+                .unwrap()
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn a_prefix_is_matched_literally() {
+        assert_eq!(glob(b"{q}-l:th:"), b"{q}\\-l:th:");
+    }
+}

@@ -1,0 +1,446 @@
+//! How a job is coordinated with others: its lane, its throttles and its back-off, as the options of
+//! `put`, `recur` and `complete … next`.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+
+use crate::clock::duration;
+use crate::json::Json;
+use crate::name::{Name, reserved_for_throttles};
+
+/// An option that coordinates a job with others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CoordinationOption {
+    /// Ids of throttles, a JSON array.
+    Throttles,
+    /// A text, whose throttle only one job holds at a time; `*` stands for klass and data. An empty
+    /// one removes the lock.
+    Lock,
+    /// The key of the lane; empty leaves the lane.
+    Key,
+    /// What a put does if its lane has a job: `queue`, `merge`, `skip` or `replace`.
+    Dup,
+    /// Until when a job makes others skip: `start` or `end`.
+    Until,
+    /// How long a job makes others skip, in seconds.
+    Ttl,
+    /// The place of a payload in a merge job.
+    Score,
+    /// Which score an equal payload keeps: `min` or `max`.
+    Rescore,
+    /// `1` if a failed job blocks its lane.
+    Hold,
+    /// The delay of a retry that names none; empty means none.
+    Backoff,
+}
+
+/// The number of options.
+const COUNT: usize = 10;
+
+impl CoordinationOption {
+    pub const ALL: [CoordinationOption; COUNT] = [
+        CoordinationOption::Throttles,
+        CoordinationOption::Lock,
+        CoordinationOption::Key,
+        CoordinationOption::Dup,
+        CoordinationOption::Until,
+        CoordinationOption::Ttl,
+        CoordinationOption::Score,
+        CoordinationOption::Rescore,
+        CoordinationOption::Hold,
+        CoordinationOption::Backoff,
+    ];
+
+    /// Returns its name, for the core and in documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            CoordinationOption::Throttles => "throttles",
+            CoordinationOption::Lock => "lock",
+            CoordinationOption::Key => "key",
+            CoordinationOption::Dup => "dup",
+            CoordinationOption::Until => "until",
+            CoordinationOption::Ttl => "ttl",
+            CoordinationOption::Score => "score",
+            CoordinationOption::Rescore => "rescore",
+            CoordinationOption::Hold => "hold",
+            CoordinationOption::Backoff => "backoff",
+        }
+    }
+
+    /// Returns the option of this name.
+    pub fn named(name: &[u8]) -> Option<CoordinationOption> {
+        let mut all = CoordinationOption::ALL.into_iter();
+        all.find(|option| option.name().as_bytes() == name)
+    }
+
+    /// Returns the option, and its value if a certain one is meant, without which this one has no
+    /// meaning.
+    const fn needs(self) -> Option<Need> {
+        match self {
+            CoordinationOption::Until | CoordinationOption::Ttl => Some(Need::Dup("skip")),
+            CoordinationOption::Score | CoordinationOption::Rescore => Some(Need::Dup("merge")),
+            CoordinationOption::Dup | CoordinationOption::Hold => Some(Need::Key),
+            _ => None,
+        }
+    }
+
+    /// Returns the value as the core takes it.
+    pub fn checked<'v>(self, value: &'v [u8]) -> Result<Cow<'v, [u8]>, WrongValue> {
+        use WrongValue::{Because, Expects};
+        let text = std::str::from_utf8(value).unwrap_or_default();
+        let one_of = |words: &[&str]| match words.contains(&text) {
+            true => Ok(Cow::Borrowed(value)),
+            false => {
+                let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
+                let (last, first) = words
+                    .split_last()
+                    .map_or(("", &[][..]), |(last, first)| (last.as_str(), first));
+                Err(Expects(format!("{} or {last}", first.join(", "))))
+            }
+        };
+        match self {
+            CoordinationOption::Throttles => match throttle_ids(value) {
+                Ok(()) => Ok(Cow::Borrowed(value)),
+                Err(wrong) => Err(wrong),
+            },
+            CoordinationOption::Key if value.len() > LONGEST_KEY => Err(Because(format!(
+                "is {} bytes long, the maximum is {LONGEST_KEY}",
+                value.len()
+            ))),
+            CoordinationOption::Lock | CoordinationOption::Key => Ok(Cow::Borrowed(value)),
+            CoordinationOption::Dup => one_of(&["queue", "merge", "skip", "replace"]),
+            CoordinationOption::Until => one_of(&["start", "end"]),
+            CoordinationOption::Rescore => one_of(&["min", "max"]),
+            CoordinationOption::Hold => one_of(&["0", "1"]),
+            CoordinationOption::Ttl => match duration::parse(text) {
+                Ok(ttl) if !ttl.is_zero() => Ok(Cow::Owned(duration::seconds(ttl).into_bytes())),
+                Ok(_) => Err(Expects("a duration of more than 0".to_owned())),
+                Err(expected) => Err(Expects(expected)),
+            },
+            CoordinationOption::Score => match finite(text) {
+                Some(_) => Ok(Cow::Borrowed(value)),
+                None => Err(Expects("a number".to_owned())),
+            },
+            CoordinationOption::Backoff if value.is_empty() => Ok(Cow::Borrowed(value)),
+            CoordinationOption::Backoff => match policy(text) {
+                Some(policy) => Ok(Cow::Owned(policy.into_bytes())),
+                None => Err(Expects(POLICIES.to_owned())),
+            },
+        }
+    }
+}
+
+/// Why a value is refused. The text follows the name of the option.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum WrongValue {
+    /// The option expects this.
+    Expects(String),
+    /// The sentence about the value.
+    Because(String),
+}
+
+impl fmt::Display for WrongValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WrongValue::Expects(what) => write!(f, "expects {what}"),
+            WrongValue::Because(why) => f.write_str(why),
+        }
+    }
+}
+
+/// The maximum length of a key, in bytes.
+pub(crate) const LONGEST_KEY: usize = 512;
+
+/// The maximum number of throttles of a job.
+pub(crate) const MOST_THROTTLES: usize = 32;
+
+/// The forms of a back-off policy.
+const POLICIES: &str = "`fixed:30s`, `linear:30s`, `exp:30s` with a factor, a maximum and \
+                        a share of jitter (`exp:30s:2:1h:0.1`), or `lowkiq`";
+
+/// What an option needs beside it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Need {
+    Key,
+    /// The option `dup` with this value.
+    Dup(&'static str),
+}
+
+fn finite(text: &str) -> Option<f64> {
+    // `inf` and `nan` parse, too.
+    text.parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+/// Refuses a text that is not a JSON array of ids.
+fn throttle_ids(array: &[u8]) -> Result<(), WrongValue> {
+    use WrongValue::{Because, Expects};
+
+    let ids = match array.trim_ascii().first() {
+        Some(b'[') => Json::read(array).and_then(|ids| ids.names()),
+        _ => None,
+    };
+    match ids {
+        None if array.trim_ascii().starts_with(b"[") => {
+            Err(Because("holds something that is not a text".to_owned()))
+        }
+        None => Err(Expects("an array of texts".to_owned())),
+        Some(ids) if ids.iter().any(|id| id.is_empty()) => {
+            Err(Because("holds an empty id".to_owned()))
+        }
+        Some(ids)
+            if ids
+                .iter()
+                .any(|id| reserved_for_throttles(id.as_bytes()).is_some()) =>
+        {
+            Err(Because(RESERVED.to_owned()))
+        }
+        Some(ids) if ids.len() > MOST_THROTTLES => Err(Because(format!(
+            "has {} ids, the maximum is {MOST_THROTTLES}",
+            ids.len()
+        ))),
+        Some(_) => Ok(()),
+    }
+}
+
+/// Why an id is refused that would name the list of another throttle.
+const RESERVED: &str = "has an id that ends in `-locks` or `-pending`, which is reserved";
+
+/// Returns a back-off policy with its durations in seconds.
+fn policy(text: &str) -> Option<String> {
+    let mut parts = text.split(':');
+    let name = parts.next()?;
+    let parts: Vec<&str> = parts.collect();
+    let seconds = |text: &str| duration::parse(text).ok().map(duration::seconds);
+    let number = |text: &str| finite(text).filter(|number| *number >= 0.0);
+    let mut policy = name.to_owned();
+    match (name, parts.as_slice()) {
+        ("fixed" | "linear", [delay]) => policy.push_str(&format!(":{}", seconds(delay)?)),
+        ("exp", [delay, rest @ ..]) if rest.len() <= 3 => {
+            policy.push_str(&format!(":{}", seconds(delay)?));
+            if let Some(factor) = rest.first() {
+                number(factor).filter(|factor| *factor > 0.0)?;
+                policy.push_str(&format!(":{factor}"));
+            }
+            if let Some(most) = rest.get(1) {
+                policy.push_str(&format!(":{}", seconds(most)?));
+            }
+            if let Some(jitter) = rest.get(2) {
+                number(jitter).filter(|jitter| *jitter <= 1.0)?;
+                policy.push_str(&format!(":{jitter}"));
+            }
+        }
+        ("lowkiq", []) => {}
+        ("lowkiq", [most]) => policy.push_str(&format!(":{}", seconds(most)?)),
+        _ => return None,
+    }
+    Some(policy)
+}
+
+/// The options that are given. For an absent option the core uses the job's own value, else the
+/// default of the queue.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Coordination<'t> {
+    /// Each option once, in their order.
+    values: Vec<(CoordinationOption, Cow<'t, [u8]>)>,
+}
+
+impl<'t> Coordination<'t> {
+    /// Sets an option to a value that was checked.
+    pub fn set(&mut self, option: CoordinationOption, value: impl Into<Cow<'t, [u8]>>) {
+        let value = value.into();
+        match self
+            .values
+            .binary_search_by_key(&option, |(known, _)| *known)
+        {
+            Ok(at) => self.values[at].1 = value,
+            Err(at) => self.values.insert(at, (option, value)),
+        }
+    }
+
+    /// Returns the options of a JSON object, as the core stores those of a recurring job. A value that
+    /// cannot be read is left out.
+    pub fn read(object: &Json) -> Coordination<'static> {
+        let mut options = Coordination::default();
+        for (name, value) in object.object().unwrap_or_default() {
+            let Some(option) = CoordinationOption::named(name.as_bytes()) else {
+                continue;
+            };
+            let value = match (option, value.text().unwrap_or_else(|| value.to_name())) {
+                (CoordinationOption::Hold, flag) if flag.as_bytes() == b"true" => Name::from("1"),
+                (_, value) => value,
+            };
+            if let Ok(checked) = option.checked(value.as_bytes()) {
+                options.set(option, checked.into_owned());
+            }
+        }
+        options
+    }
+
+    pub fn get(&self, option: CoordinationOption) -> Option<&[u8]> {
+        let mut given = self.values.iter();
+        given
+            .find(|(known, _)| *known == option)
+            .map(|(_, value)| &**value)
+    }
+
+    /// Whether no option is given.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
+
+    /// Returns the given options as pairs of the core's names and values.
+    pub fn words(&self) -> impl Iterator<Item = (&'static str, &[u8])> {
+        let given = self.values.iter();
+        given.map(|(option, value)| (option.name(), &**value))
+    }
+
+    /// Returns the options with those of `other` for the absent ones.
+    pub fn or<'s>(&'s self, other: &'s Coordination) -> Coordination<'s> {
+        let mut all = Coordination::default();
+        for (option, value) in other.values.iter().chain(&self.values) {
+            all.set(*option, &**value);
+        }
+        all
+    }
+
+    /// Returns the first option without the one that it needs.
+    pub fn unmet(&self) -> Option<(CoordinationOption, Need)> {
+        let has_key = self.get(CoordinationOption::Key).is_some();
+        let dup = self.get(CoordinationOption::Dup);
+        let given = self.values.iter().map(|(option, _)| *option);
+        let mut needs = given.filter_map(|option| Some((option, option.needs()?)));
+        needs.find_map(|(option, need)| match need {
+            Need::Dup(word) if dup != Some(word.as_bytes()) => Some((option, need)),
+            _ if !has_key => Some((option, Need::Key)),
+            _ => None,
+        })
+    }
+}
+
+/// An object of the given options: lists and numbers as such, `hold` as true or false.
+impl Serialize for Coordination<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_map(None)?;
+        for (option, value) in &self.values {
+            let name = option.name();
+            match option {
+                CoordinationOption::Hold => fields.serialize_entry(name, &(&**value == b"1"))?,
+                CoordinationOption::Throttles
+                | CoordinationOption::Ttl
+                | CoordinationOption::Score => {
+                    fields.serialize_entry(name, &Json::read(value))?;
+                }
+                _ => fields.serialize_entry(name, &Name::from(&**value))?,
+            }
+        }
+        fields.end()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn checked(option: CoordinationOption, value: &str) -> Result<String, String> {
+        let checked = option.checked(value.as_bytes());
+        let checked = checked.map_err(|wrong| wrong.to_string())?;
+        Ok(String::from_utf8(checked.into_owned()).unwrap())
+    }
+
+    #[test]
+    fn options_are_found_by_name_and_stand_in_their_order() {
+        for (at, option) in CoordinationOption::ALL.into_iter().enumerate() {
+            assert_eq!(option as usize, at);
+            assert_eq!(
+                CoordinationOption::named(option.name().as_bytes()),
+                Some(option)
+            );
+        }
+        assert_eq!(CoordinationOption::named(b"order"), None);
+    }
+
+    #[test]
+    fn durations_of_a_policy_become_seconds() {
+        let policy = |text: &str| checked(CoordinationOption::Backoff, text);
+        for (typed, stored) in [
+            ("fixed:30", "fixed:30"),
+            ("linear:5m", "linear:300"),
+            ("exp:1.5s", "exp:1.5"),
+            ("exp:30s:2:1h:0.1", "exp:30:2:3600:0.1"),
+            ("lowkiq", "lowkiq"),
+            ("lowkiq:1d", "lowkiq:86400"),
+        ] {
+            assert_eq!(policy(typed).as_deref(), Ok(stored), "{typed}");
+        }
+        for wrong in [
+            "fixed",
+            "fixed:",
+            "fixed:-1",
+            "fixed:1:2",
+            "exp:1:0",
+            "exp:1:nan",
+            "exp:1:2:3:1.5",
+            "exp:1:2:3:0.1:5",
+            "lowkiq:1:2",
+            "cubic:3",
+        ] {
+            assert!(policy(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn values_are_checked_as_the_core_checks_them() {
+        use CoordinationOption::{Dup, Hold, Key, Score, Throttles, Ttl};
+        let many = format!("[{}\"x\"]", "\"x\",".repeat(MOST_THROTTLES));
+        for (option, value, expected) in [
+            (Throttles, "api", "expects an array of texts"),
+            (Throttles, "{}", "expects an array of texts"),
+            (Throttles, "[1]", "holds something that is not a text"),
+            (Throttles, "[\"\"]", "holds an empty id"),
+            (Throttles, &many, "has 33 ids, the maximum is 32"),
+            (Dup, "both", "expects `queue`, `merge`, `skip` or `replace`"),
+            (Hold, "yes", "expects `0` or `1`"),
+            (Ttl, "0", "expects a duration of more than 0"),
+            (
+                Ttl,
+                "day",
+                "expects a duration such as `90s`, `15m` or `2h`",
+            ),
+            (Score, "inf", "expects a number"),
+        ] {
+            assert_eq!(checked(option, value), Err(expected.to_owned()), "{value}");
+        }
+        let long = "k".repeat(LONGEST_KEY + 1);
+        assert!(checked(Key, &long).is_err());
+        assert_eq!(checked(Key, &long[1..]).as_deref(), Ok(&long[1..]));
+        assert_eq!(checked(Ttl, "1d").as_deref(), Ok("86400"));
+        assert_eq!(checked(Throttles, "[]").as_deref(), Ok("[]"));
+    }
+
+    #[test]
+    fn an_option_without_the_one_it_needs_is_unmet() {
+        use CoordinationOption::{Dup, Hold, Key, Score, Ttl};
+        let unmet = |given: &[(CoordinationOption, &'static str)]| {
+            let mut all = Coordination::default();
+            for (option, value) in given {
+                all.set(*option, value.as_bytes());
+            }
+            all.unmet()
+        };
+        assert_eq!(unmet(&[]), None);
+        assert_eq!(unmet(&[(Hold, "1")]), Some((Hold, Need::Key)));
+        assert_eq!(unmet(&[(Key, "k"), (Hold, "1")]), None);
+        assert_eq!(
+            unmet(&[(Key, "k"), (Ttl, "1")]),
+            Some((Ttl, Need::Dup("skip")))
+        );
+        assert_eq!(
+            unmet(&[(Key, "k"), (Dup, "skip"), (Score, "1")]),
+            Some((Score, Need::Dup("merge")))
+        );
+        assert_eq!(unmet(&[(Key, "k"), (Dup, "skip"), (Ttl, "1")]), None);
+    }
+}

@@ -1,0 +1,245 @@
+//! The stored patterns of queue names: identifier patterns, which `@NAME` stands for, and priority
+//! patterns, which order queues.
+
+use std::collections::BTreeMap;
+
+use super::pattern::Pattern;
+use super::work_queue::{Names, WorkQueue};
+use crate::name::Name;
+
+/// The stored identifier patterns by name.
+#[derive(Clone, Debug, Default)]
+pub struct IdentifierPatterns(BTreeMap<Name, Vec<WorkQueue>>);
+
+impl IdentifierPatterns {
+    pub fn new(stored: BTreeMap<Name, Vec<Name>>) -> IdentifierPatterns {
+        let read = |list: Vec<Name>| list.iter().filter_map(stored_pattern).collect();
+        let patterns = stored.into_iter();
+        IdentifierPatterns(patterns.map(|(name, list)| (name, read(list))).collect())
+    }
+
+    /// Returns the names of `@NAME` in a list for which nothing is stored.
+    pub(crate) fn missing<'a>(&self, list: &'a [WorkQueue]) -> Vec<&'a Name> {
+        let named = list.iter().filter_map(|queue| match &queue.names {
+            Names::Stored(name) => Some(name),
+            Names::Matching(_) => None,
+        });
+        named.filter(|name| !self.0.contains_key(*name)).collect()
+    }
+
+    /// Returns the queues that a list selects, with their weights, each once, where it is named first.
+    /// The queues of a glob come in the order of `known`. A plain name is always selected, an identifier
+    /// for which nothing is stored selects nothing.
+    pub(crate) fn select(&self, list: &[WorkQueue], known: &[Name]) -> Vec<(Name, u32)> {
+        self.select_within(list, known, &mut Vec::new())
+    }
+
+    /// `path`: the identifiers that are being resolved. One that contains itself selects nothing there.
+    fn select_within<'a>(
+        &'a self,
+        list: &'a [WorkQueue],
+        known: &[Name],
+        path: &mut Vec<&'a Name>,
+    ) -> Vec<(Name, u32)> {
+        let mut selected: Vec<(Name, u32)> = Vec::new();
+        for queue in list.iter().filter(|queue| !queue.is_excluded) {
+            for name in self.names(queue, known, path) {
+                if !selected.iter().any(|(other, _)| *other == name) {
+                    selected.push((name, queue.weight));
+                }
+            }
+        }
+        for queue in list.iter().filter(|queue| queue.is_excluded) {
+            match &queue.names {
+                Names::Matching(pattern) => selected.retain(|(name, _)| !pattern.matches(name)),
+                Names::Stored(_) => {
+                    let excluded = self.names(queue, known, path);
+                    selected.retain(|(name, _)| !excluded.contains(name));
+                }
+            }
+        }
+        selected
+    }
+
+    fn names<'a>(
+        &'a self,
+        queue: &'a WorkQueue,
+        known: &[Name],
+        path: &mut Vec<&'a Name>,
+    ) -> Vec<Name> {
+        match &queue.names {
+            Names::Matching(Pattern::Plain(name)) => vec![name.clone()],
+            Names::Matching(pattern) => {
+                let matching = known.iter().filter(|name| pattern.matches(name));
+                matching.cloned().collect()
+            }
+            Names::Stored(name) => {
+                let stored = self.0.get(name).filter(|_| !path.contains(&name));
+                let Some(stored) = stored else {
+                    return Vec::new();
+                };
+                path.push(name);
+                let selected = self.select_within(stored, known, path);
+                path.pop();
+                selected.into_iter().map(|(name, _)| name).collect()
+            }
+        }
+    }
+}
+
+/// A stored priority pattern: the queues that come next.
+#[derive(Clone, Debug)]
+pub struct PriorityPattern {
+    /// Whether its queues are popped from in turn.
+    pub is_fair: bool,
+    /// Whether it stands for the queues that no other pattern matches.
+    is_default: bool,
+    patterns: Vec<WorkQueue>,
+}
+
+impl PriorityPattern {
+    pub fn new(is_fair: bool, patterns: &[Name]) -> PriorityPattern {
+        PriorityPattern {
+            is_fair,
+            is_default: matches!(patterns, [only] if only.as_bytes() == b"default"),
+            patterns: patterns.iter().filter_map(stored_pattern).collect(),
+        }
+    }
+}
+
+/// Queues of one priority.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Bucket {
+    pub is_fair: bool,
+    pub queues: Vec<(Name, u32)>,
+}
+
+/// Sorts queues by priority patterns. The queues that none matches come where the pattern `default` is,
+/// else last.
+pub(crate) fn by_priority(
+    queues: &[(Name, u32)],
+    patterns: &[PriorityPattern],
+    identifiers: &IdentifierPatterns,
+) -> Vec<Bucket> {
+    let mut rest: Vec<(Name, u32)> = queues.to_vec();
+    let (mut buckets, mut default) = (Vec::new(), None);
+    for pattern in patterns {
+        if pattern.is_default {
+            default.get_or_insert((buckets.len(), pattern.is_fair));
+            continue;
+        }
+        let known: Vec<Name> = rest.iter().map(|(name, _)| name.clone()).collect();
+        let mut chosen = Vec::new();
+        for (name, _) in identifiers.select(&pattern.patterns, &known) {
+            let at = rest.iter().position(|(other, _)| *other == name);
+            chosen.extend(at.map(|at| rest.remove(at)));
+        }
+        let (is_fair, queues) = (pattern.is_fair, chosen);
+        buckets.push(Bucket { is_fair, queues });
+    }
+    let (at, is_fair) = default.unwrap_or((buckets.len(), false));
+    let queues = rest;
+    buckets.insert(at, Bucket { is_fair, queues });
+    buckets.retain(|bucket| !bucket.queues.is_empty());
+    buckets
+}
+
+/// Reads a stored pattern; `None` for an empty one.
+fn stored_pattern(text: &Name) -> Option<WorkQueue> {
+    let text = text.as_bytes().trim_ascii();
+    let (text, is_excluded) = match text.strip_prefix(b"!") {
+        Some(rest) => (rest.trim_ascii_start(), true),
+        None => (text, false),
+    };
+    let names = match text.strip_prefix(b"@") {
+        Some(b"") => return None,
+        Some(name) => Names::Stored(Name::from(name)),
+        None if text.is_empty() => return None,
+        None => Names::Matching(Pattern::stars(&Name::from(text)).ok()?),
+    };
+    Some(WorkQueue {
+        names,
+        weight: 1,
+        is_excluded,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(list: &[&str]) -> Vec<Name> {
+        list.iter().map(|name| Name::from(*name)).collect()
+    }
+
+    fn typed(list: &[&str]) -> Vec<WorkQueue> {
+        let read = |name: &&str| WorkQueue::new(&Name::from(*name)).unwrap();
+        list.iter().map(read).collect()
+    }
+
+    fn stored() -> IdentifierPatterns {
+        let patterns = [
+            ("web", vec!["web-*", "!web-old"]),
+            ("all", vec!["@web", "mail", "@all"]),
+            ("odd", vec!["a?[b]", " x ", "", "!", "@"]),
+        ];
+        let patterns = patterns.map(|(name, list)| (Name::from(name), names(&list)));
+        IdentifierPatterns::new(patterns.into())
+    }
+
+    fn selected(list: &[&str]) -> String {
+        let known = names(&["a?[b]", "abc", "web-a", "web-b", "web-old"]);
+        let selected = stored().select(&typed(list), &known);
+        let selected = selected
+            .iter()
+            .map(|(name, weight)| format!("{name}={weight}"));
+        selected.collect::<Vec<_>>().join(" ")
+    }
+
+    #[test]
+    fn an_identifier_stands_for_its_queues() {
+        assert_eq!(selected(&["@web"]), "web-a=1 web-b=1");
+        assert_eq!(selected(&["@web=3", "web-a"]), "web-a=3 web-b=3");
+        assert_eq!(selected(&["web-*", "!@web"]), "web-old=1");
+        // It contains itself, and a queue that does not exist yet.
+        assert_eq!(selected(&["@all"]), "web-a=1 web-b=1 mail=1");
+        assert_eq!(selected(&["@none", "q", "!@none"]), "q=1");
+        assert_eq!(stored().missing(&typed(&["@none", "@web"])).len(), 1);
+    }
+
+    #[test]
+    fn only_the_star_is_special_in_a_stored_pattern() {
+        assert_eq!(selected(&["@odd"]), "a?[b]=1 x=1");
+    }
+
+    #[test]
+    fn priority_patterns_order_queues_and_default_takes_the_rest() {
+        let queues = ["low", "web-b", "web-a", "mail", "web-old"].map(|name| (name.into(), 1));
+        let order = |patterns: &[(bool, &[&str])]| {
+            let patterns: Vec<PriorityPattern> = patterns
+                .iter()
+                .map(|(fair, list)| PriorityPattern::new(*fair, &names(list)))
+                .collect();
+            let buckets = by_priority(&queues, &patterns, &stored());
+            let shown = buckets.iter().map(|bucket| {
+                let queues = bucket.queues.iter().map(|(name, _)| name.to_string());
+                let fair = if bucket.is_fair { "fair " } else { "" };
+                format!("{fair}{}", queues.collect::<Vec<_>>().join(" "))
+            });
+            shown.collect::<Vec<_>>().join(" | ")
+        };
+        assert_eq!(order(&[]), "low web-b web-a mail web-old");
+        assert_eq!(
+            order(&[
+                (false, &["mail", "none"]),
+                (false, &["default"]),
+                (true, &["web-*", "!web-old"]),
+            ]),
+            "mail | low web-old | fair web-b web-a"
+        );
+        assert_eq!(
+            order(&[(false, &["@web"]), (false, &["mail", "web-a"])]),
+            "web-b web-a | mail | low web-old"
+        );
+    }
+}

@@ -1,0 +1,89 @@
+//! Throttles: named limits of the jobs that run at the same time.
+
+use serde::Serialize;
+
+use super::field::Field;
+use super::job::Neighbor;
+use crate::name;
+use crate::name::Name;
+
+/// A throttle and how many jobs use it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Throttle {
+    #[serde(flatten, serialize_with = "name::id")]
+    pub id: Name,
+    /// How many jobs may hold a slot; 0 means any number, less than 0 none.
+    pub maximum: i64,
+    /// Whether the maximum was set.
+    pub defined: bool,
+    /// Seconds until the maximum is forgotten, if it is.
+    pub ttl_s: Option<u64>,
+    /// Jobs that hold a slot.
+    pub locks: u64,
+    /// Jobs that wait for a slot.
+    pub pending: u64,
+}
+
+impl Throttle {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::name("id", "the throttle"),
+        Field::count(
+            "maximum",
+            "how many jobs may hold a slot; 0 means any number, less than 0 none",
+        ),
+        Field::bool(
+            "defined",
+            "whether the maximum was set; else it is the default",
+        ),
+        Field::count("ttl_s", "seconds until the maximum is forgotten").null(),
+        Field::count("locks", "jobs that hold a slot"),
+        Field::count("pending", "jobs that wait for a slot"),
+    ];
+
+    /// Whether anything is stored about it.
+    pub(crate) fn exists(&self) -> bool {
+        self.defined || self.locks + self.pending > 0
+    }
+}
+
+/// A throttle with its jobs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct ThrottleJobs {
+    #[serde(flatten)]
+    pub throttle: Throttle,
+    /// The jobs that hold a slot, the oldest holder first.
+    pub holders: Vec<Neighbor>,
+    /// The jobs that wait for a slot, the next one first.
+    pub waiting: Vec<Neighbor>,
+}
+
+impl ThrottleJobs {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::name("id", "the throttle"),
+        Field::count(
+            "maximum",
+            "how many jobs may hold a slot; 0 means any number, less than 0 none",
+        ),
+        Field::bool(
+            "defined",
+            "whether the maximum was set; else it is the default",
+        ),
+        Field::count("ttl_s", "seconds until the maximum is forgotten").null(),
+        Field::count("locks", "jobs that hold a slot"),
+        Field::count("pending", "jobs that wait for a slot"),
+        Field::object(
+            "holders",
+            Neighbor::FIELDS,
+            "jobs that hold a slot, the oldest holder first",
+        )
+        .list(),
+        Field::object(
+            "waiting",
+            Neighbor::FIELDS,
+            "jobs that wait for a slot, the next one first",
+        )
+        .list(),
+    ];
+}

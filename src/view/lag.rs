@@ -1,0 +1,22 @@
+//! Lags: a row for each queue.
+
+use super::Page;
+use super::document::Document;
+use super::list::Row;
+use super::table::{Cell, Column, Table};
+use crate::model::lag::Lag;
+use crate::text;
+
+impl Row for Lag {
+    const LIST: Document = Document::list("lag", "Lags of queues: lag", Lag::FIELDS);
+
+    const COLUMNS: &'static [Column] = &[Column::text("QUEUE"), Column::text("LAG")];
+
+    fn row(&self, _: &Page, table: &mut Table) {
+        let lag = self.lag_s.0;
+        table.row(vec![
+            Cell::text(&self.queue),
+            Cell::by(lag, text::duration(lag)),
+        ]);
+    }
+}

@@ -1,0 +1,166 @@
+//! Throttles: a row for each, and one with its jobs.
+
+use super::detail::Detail;
+use super::document::Document;
+use super::list::Row;
+use super::table::{Cell, Column, NONE, Table};
+use super::{Page, View};
+use crate::model::job::Neighbor;
+use crate::model::throttle::{Throttle, ThrottleJobs};
+use crate::name::Name;
+use crate::text::duration;
+
+impl Row for Throttle {
+    const LIST: Document = Document::list("throttles", "Throttles: throttle ls", Throttle::FIELDS);
+
+    const COLUMNS: &'static [Column] = &[
+        Column::text("THROTTLE"),
+        Column::text("MAXIMUM").rank(1),
+        Column::number("LOCKS").rank(2),
+        Column::number("PENDING").rank(3),
+        Column::text("EXPIRES").sparse().rank(4),
+    ];
+
+    fn row(&self, page: &Page, table: &mut Table) {
+        let expires = self.ttl_s.map(|seconds| seconds as f64);
+        table.row(vec![
+            Cell::text(&self.id),
+            Cell::by(self.maximum as f64, self.limit()),
+            Cell::count(self.locks, page),
+            Cell::count(self.pending, page),
+            match expires {
+                Some(seconds) => Cell::by(seconds, format!("in {}", duration(seconds))),
+                None => Cell::missing(),
+            },
+        ]);
+    }
+}
+
+impl Throttle {
+    /// Returns the maximum in words where it is no number of jobs.
+    fn limit(&self) -> String {
+        match self.maximum {
+            0 => "no limit".to_owned(),
+            ..0 => "none may run".to_owned(),
+            maximum => maximum.to_string(),
+        }
+    }
+}
+
+impl View for ThrottleJobs {
+    const DOCUMENT: Document = Document::one(
+        "throttle",
+        "A throttle with its jobs: throttle show",
+        ThrottleJobs::FIELDS,
+    );
+
+    fn text(&self, page: &Page) -> String {
+        let throttle = &self.throttle;
+        let mut detail = Detail::new(page);
+        detail.line("throttle", &throttle.id);
+        let remark = match throttle.defined {
+            true => String::new(),
+            false => "by default".to_owned(),
+        };
+        detail.line_with_remark("maximum", throttle.limit(), None, remark);
+        if let Some(seconds) = throttle.ttl_s {
+            detail.line("expires", format!("in {}", duration(seconds as f64)));
+        }
+        let parts = [
+            ("locks", throttle.locks, "holder", &self.holders),
+            ("pending", throttle.pending, "waiting", &self.waiting),
+        ];
+        for (name, count, item, jobs) in parts {
+            detail.line(name, page.count(count));
+            // A script finds each line by its name.
+            let item = if page.terminal { "" } else { item };
+            for job in jobs {
+                detail.line_with_remark(item, &job.jid, None, place(job));
+            }
+            let more = count.saturating_sub(jobs.len() as u64);
+            if more > 0 && page.terminal {
+                detail.line(item, format!("… {} more", page.count(more)));
+            }
+        }
+        detail.draw()
+    }
+}
+
+/// Returns queue and state of a job.
+fn place(job: &Neighbor) -> String {
+    let queue = job.queue.as_ref().map_or(NONE.to_owned(), Name::to_string);
+    match job.state {
+        Some(state) => format!("{queue}, {state}"),
+        None => "missing".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::model::job::{Job, State};
+    use crate::model::list::List;
+
+    fn throttle(id: &str, maximum: i64, locks: u64) -> Throttle {
+        Throttle {
+            id: Name::from(id),
+            maximum,
+            defined: true,
+            locks,
+            ..Throttle::default()
+        }
+    }
+
+    #[test]
+    fn a_throttle_is_one_row_and_the_limits_are_words_where_they_are_no_numbers() {
+        let throttles = List::whole(vec![
+            throttle("api", 10, 3),
+            throttle("closed", -1, 0),
+            Throttle {
+                ttl_s: Some(90),
+                pending: 1200,
+                ..throttle("open\x1b", 0, 7)
+            },
+        ]);
+        expect![[r#"
+            THROTTLE  MAXIMUM       LOCKS  PENDING  EXPIRES
+            api       10                3        0  –
+            closed    none may run      0        0  –
+            open\x1b  no limit          7    1,200  in 1m 30s
+        "#]]
+        .assert_eq(&throttles.text(&Page::terminal(80)));
+    }
+
+    #[test]
+    fn a_throttle_in_full_names_its_first_jobs() {
+        let job = |jid: &str, state| {
+            let job = Job {
+                queue: Some(Name::from("mail")),
+                state: Some(state),
+                ..Job::default()
+            };
+            Neighbor::new(Name::from(jid), Some(job))
+        };
+        let full = ThrottleJobs {
+            throttle: Throttle {
+                pending: 3,
+                ..throttle("api", 1, 1)
+            },
+            holders: vec![job("a", State::Running)],
+            waiting: vec![job("b", State::Throttled), Neighbor::new("c".into(), None)],
+        };
+        expect![[r#"
+            throttle  api
+            maximum   1
+            locks     1
+                      a    mail, running
+            pending   3
+                      b    mail, throttled
+                      c    missing
+                      … 1 more
+        "#]]
+        .assert_eq(&full.text(&Page::terminal(80)));
+    }
+}

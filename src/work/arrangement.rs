@@ -1,0 +1,122 @@
+//! The order in which a turn pops from the queues, where the server decides it.
+
+use super::machine::rotation::{Order, Rotation};
+use super::options::QueueOrder;
+use super::queues::FoundQueues;
+use crate::core::call::Core;
+use crate::model::popped_job::PoppedJob;
+use crate::model::queue_patterns::Bucket;
+use crate::name::Name;
+
+/// The most queues of one turn (`core.md` 9.1).
+const MAX_QUEUES: usize = 500;
+
+/// The order in which a turn pops from the queues.
+#[derive(Debug)]
+pub(super) enum Arrangement {
+    /// As the machine asks.
+    AsAsked,
+    /// The largest lag first.
+    ByLag,
+    /// By the stored priority patterns. A fair bucket has a rotation.
+    ByPatterns(Vec<(Bucket, Option<Rotation>)>),
+}
+
+impl Arrangement {
+    pub(super) fn new(order: QueueOrder, found: &FoundQueues) -> Arrangement {
+        let mut arrangement = match order {
+            QueueOrder::Ordered | QueueOrder::RoundRobin => Arrangement::AsAsked,
+            QueueOrder::Lag => Arrangement::ByLag,
+            QueueOrder::Patterns => Arrangement::ByPatterns(Vec::new()),
+        };
+        arrangement.set(found);
+        arrangement
+    }
+
+    /// Takes over the queues that were found. Whose turn it is stays.
+    pub(super) fn set(&mut self, found: &FoundQueues) {
+        let (Arrangement::ByPatterns(buckets), Some(new)) = (self, &found.buckets) else {
+            return;
+        };
+        let mut old = std::mem::take(buckets).into_iter();
+        for bucket in new {
+            let kept = old.next().and_then(|(_, rotation)| rotation);
+            let rotation = bucket.is_fair.then(|| match kept {
+                Some(mut rotation) => {
+                    rotation.set(bucket.queues.clone());
+                    rotation
+                }
+                None => Rotation::new(Order::RoundRobin, bucket.queues.clone()),
+            });
+            buckets.push((bucket.clone(), rotation));
+        }
+    }
+
+    /// Returns the queues of a turn in their order. If the lags cannot be read, the order stays: the turn
+    /// itself reports what is wrong with the server or a queue.
+    pub(super) fn arrange(
+        &self,
+        core: &mut Core,
+        total: u64,
+        asked: Vec<(Name, u64)>,
+    ) -> Vec<(Name, u64)> {
+        match self {
+            _ if asked.len() < 2 => asked,
+            Arrangement::AsAsked => asked,
+            Arrangement::ByLag => {
+                let names: Vec<Name> = asked.iter().map(|(queue, _)| queue.clone()).collect();
+                let Ok(lags) = core.lags(core.now(), &names) else {
+                    return asked;
+                };
+                let lags = lags.iter().map(|lag| lag.lag_s.0);
+                let mut queues: Vec<(f64, (Name, u64))> = lags.zip(asked).collect();
+                // Queues without a lag come last, in their order: a pop puts recurring jobs.
+                queues.sort_by(|(one, _), (other, _)| other.total_cmp(one));
+                queues.into_iter().map(|(_, queue)| queue).collect()
+            }
+            Arrangement::ByPatterns(buckets) => {
+                let mut turns = Vec::with_capacity(asked.len());
+                for (bucket, rotation) in buckets {
+                    let names = bucket.queues.iter().map(|(name, _)| name);
+                    let all = names.map(|name| (name.clone(), total));
+                    match rotation {
+                        None => turns.extend(all),
+                        Some(rotation) => {
+                            let shares = rotation.request(total);
+                            // What one of them lacks, the others give before the next bucket.
+                            if total == 1 || shares.len() == 1 {
+                                turns.extend(shares);
+                            } else if 2 * asked.len() <= MAX_QUEUES {
+                                turns.extend(shares);
+                                turns.extend(all);
+                            } else {
+                                turns.extend(shares.into_iter().map(|(name, _)| (name, total)));
+                            }
+                        }
+                    }
+                }
+                let is_asked =
+                    |(name, _): &(Name, u64)| asked.iter().any(|(other, _)| other == name);
+                turns.retain(is_asked);
+                let new = asked
+                    .iter()
+                    .filter(|(name, _)| !turns.iter().any(|(other, _)| other == name));
+                let new: Vec<(Name, u64)> = new.cloned().collect();
+                turns.extend(new);
+                turns
+            }
+        }
+    }
+
+    /// Notes which jobs came.
+    pub(super) fn advance(&mut self, jobs: &[PoppedJob]) {
+        if let Arrangement::ByPatterns(buckets) = self {
+            for rotation in buckets
+                .iter_mut()
+                .filter_map(|(_, rotation)| rotation.as_mut())
+            {
+                rotation.advance(jobs.iter().map(|job| &job.queue));
+            }
+        }
+    }
+}

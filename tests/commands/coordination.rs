@@ -1,0 +1,638 @@
+//! The options of lanes, throttles and back-off of `put`, `put --from`, `recur`, `complete --next`,
+//! `export` and `import`.
+
+use expect_test::expect;
+use serde_json::Value;
+
+use crate::support::redis::Redis;
+use crate::support::terminal;
+use crate::support::text::words;
+
+fn job(redis: &Redis, jid: &str) -> Value {
+    redis.at(99).run(&format!("get {jid} -o json")).json()
+}
+
+#[test]
+fn put_tells_whether_a_job_is_new_and_what_it_waits_for() {
+    let redis = Redis::start();
+    redis
+        .at(10)
+        .run("put orders Sync --jid a --key k -o json")
+        .shows(expect![[r#"
+            {
+              "kind": "put",
+              "v": 1,
+              "jid": "a",
+              "queue": "orders",
+              "state": "waiting",
+              "created": true,
+              "new": true
+            }
+        "#]]);
+    redis
+        .at(11)
+        .run("put orders Sync --jid b --key k -o json")
+        .shows(expect![[r#"
+            {
+              "kind": "put",
+              "v": 1,
+              "jid": "b",
+              "queue": "orders",
+              "state": "depends",
+              "created": true,
+              "new": true,
+              "queued_behind": "a"
+            }
+        "#]]);
+    redis
+        .at(12)
+        .run("put orders Sync --jid c --key k --unique -o json")
+        .shows(expect![[r#"
+            {
+              "kind": "put",
+              "v": 1,
+              "jid": "b",
+              "queue": "orders",
+              "state": "depends",
+              "created": false,
+              "new": false
+            }
+        "#]]);
+    redis
+        .at(12)
+        .run("put orders Sync --jid c --key k --unique")
+        .shows(expect![[r#"
+        b
+    "#]]);
+    redis
+        .at(13)
+        .run("put orders Other --jid d --key k --dup replace -o json")
+        .shows(expect![[r#"
+            {
+              "kind": "put",
+              "v": 1,
+              "jid": "b",
+              "queue": "orders",
+              "state": "depends",
+              "created": false,
+              "new": false,
+              "queued_behind": "a"
+            }
+        "#]]);
+    assert_eq!(job(&redis, "b")["klass"], "Other");
+}
+
+#[test]
+fn merged_puts_are_one_job_with_payloads_by_score() {
+    let redis = Redis::start();
+    for (now, data, score) in [
+        (10, "{\"v\":1}", "5"),
+        (11, "{\"v\":2}", "-3"),
+        (12, "{\"v\":1}", "9"),
+    ] {
+        let args = [
+            "put", "orders", "Sync", data, "--key", "k", "--merge", "--score", score,
+        ];
+        redis.at(now).args(args).ok();
+    }
+    let jobs = redis.at(13).run("jobs --queue orders -o json").json();
+    assert_eq!(jobs["items"].as_array().unwrap().len(), 1);
+    let jid = jobs["items"][0]["jid"].as_str().unwrap();
+    let merged = job(&redis, jid);
+    assert_eq!(merged["data"], serde_json::json!([{"v": 2}, {"v": 1}]));
+    assert_eq!(
+        merged["payloads"][0],
+        serde_json::json!({"data": {"v": 2}, "score": -3})
+    );
+    assert_eq!(merged["payloads"][1]["score"], 5);
+    redis
+        .at(14)
+        .run("put orders Sync {\"v\":1} --key k --merge --score 9 --rescore max")
+        .exits(2);
+    let args = [
+        "put",
+        "orders",
+        "Sync",
+        "{\"v\":1}",
+        "--key",
+        "k",
+        "--merge",
+        "--score",
+        "9",
+        "--rescore",
+        "max",
+    ];
+    redis.at(14).args(args).ok();
+    assert_eq!(job(&redis, jid)["payloads"][1]["score"], 9);
+}
+
+#[test]
+fn a_popped_merge_job_has_its_payloads() {
+    let redis = Redis::start();
+    for (now, data) in [(10, "1"), (11, "2")] {
+        let args = ["put", "orders", "Sync", data, "--key", "k", "--merge"];
+        redis.at(now).args(args).ok();
+    }
+    redis.at(12).run("put orders Sync --jid plain").ok();
+    let jid = redis.at(13).run("jobs --key k -o jid").ok();
+    let lists = [
+        format!("get plain {jid} -o json"),
+        "get --key k -o json".to_owned(),
+        "pop orders --worker w -o json".to_owned(),
+    ];
+    for line in lists {
+        let jobs = redis.at(14).run(&line).json();
+        let jobs = jobs["items"].as_array().unwrap();
+        let merged = jobs.iter().find(|job| job["jid"] == *jid).unwrap();
+        assert_eq!(merged["payloads"][1]["data"], 2, "{line}");
+        let plain = jobs.iter().find(|job| job["jid"] == "plain");
+        assert_eq!(plain.and_then(|job| job.get("payloads")), None, "{line}");
+    }
+    let fence = redis.at(15).run(&format!("get {jid} --field fence")).ok();
+    assert_eq!(fence, "1");
+}
+
+#[test]
+fn a_window_outlives_the_job() {
+    let redis = Redis::start();
+    let line = "put reports Nightly --key nightly --unique --ttl 24h";
+    let jid = redis.at(10).run(line).ok();
+    redis.at(11).run("pop reports --worker w").ok();
+    redis.at(12).run(&format!("complete {jid} --worker w")).ok();
+    assert_eq!(redis.at(20).run(line).ok(), jid);
+    assert_ne!(redis.at(86_500).run(line).ok(), jid);
+}
+
+#[test]
+fn unique_until_the_start_lets_one_wait_behind_the_running_job() {
+    let redis = Redis::start();
+    let put = |now: u32| redis.at(now).run("put q K --key k --unique=start").ok();
+    let first = put(10);
+    assert_eq!(put(11), first);
+    redis.at(12).run("pop q --worker w").ok();
+    let second = put(13);
+    assert_ne!(second, first);
+    assert_eq!(put(14), second);
+}
+
+#[test]
+fn all_options_reach_the_job() {
+    let redis = Redis::start();
+    redis
+        .at(10)
+        .run(
+            "put q K --jid a --key k --hold --lock=sales.csv --throttle api=10 --throttle db \
+             --backoff exp:30s:2:1h:0.1",
+        )
+        .ok();
+    let a = job(&redis, "a");
+    assert_eq!(
+        a["throttles"],
+        serde_json::json!(["api", "db", "lock:sales.csv"])
+    );
+    assert_eq!(a["backoff"], "exp:30:2:3600:0.1");
+    assert_eq!(a["hold"], true);
+    redis
+        .at(11)
+        .run("put q K --jid a --replace --key '' --throttle '' --lock= --backoff ''")
+        .ok();
+    let a = job(&redis, "a");
+    for field in ["key", "throttles", "backoff", "hold"] {
+        assert_eq!(a.get(field), None, "{field}");
+    }
+    redis.at(12).run("put q K '{\"x\":1}' --jid b --lock").ok();
+    let id = job(&redis, "b")["throttles"][0]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    assert!(id.starts_with("lock:K:"), "{id}");
+}
+
+#[test]
+fn options_that_make_no_sense_together_are_refused() {
+    let redis = Redis::start();
+    for (flags, expected) in [
+        (
+            "--merge",
+            expect![[r#"
+            --- stderr
+            error: `--merge` needs `--key`
+            --- exit 2
+        "#]],
+        ),
+        (
+            "--unique",
+            expect![[r#"
+            --- stderr
+            error: `--unique` needs `--key`
+            --- exit 2
+        "#]],
+        ),
+        (
+            "--hold",
+            expect![[r#"
+            --- stderr
+            error: `--hold` needs `--key`
+            --- exit 2
+        "#]],
+        ),
+        (
+            "--dup replace",
+            expect![[r#"
+            --- stderr
+            error: `--dup` needs `--key`
+            --- exit 2
+        "#]],
+        ),
+        (
+            "--key k --merge --unique",
+            expect![[r#"
+            --- stderr
+            error: `--merge` cannot be used with `--unique`
+            hint: usage: `qless put [OPTIONS] QUEUE KLASS [DATA] | [QUEUE [KLASS]] --from FILE`
+            --- exit 2
+        "#]],
+        ),
+        (
+            "--key k --merge --rescore best",
+            expect![[r#"
+            --- stderr
+            error: `--rescore` expects one of `min`, `max`, not `best`
+            --- exit 2
+        "#]],
+        ),
+        (
+            "--key k --merge --score high",
+            expect![[r#"
+            --- stderr
+            error: `--score` expects a number, not `high`
+            --- exit 2
+        "#]],
+        ),
+        (
+            "--key k --unique=never",
+            expect![[r#"
+            --- stderr
+            error: `--unique` expects one of `end`, `start`, not `never`
+            --- exit 2
+        "#]],
+        ),
+        (
+            "--key k --unique --ttl 0",
+            expect![[r#"
+            --- stderr
+            error: `--ttl` expects a duration of more than 0, not `0`
+            --- exit 2
+        "#]],
+        ),
+        (
+            "--backoff soon",
+            expect![[r#"
+            --- stderr
+            error: `--backoff` expects `fixed:30s`, `linear:30s`, `exp:30s` with a factor, a maximum and a share of jitter (`exp:30s:2:1h:0.1`), or `lowkiq`, not `soon`
+            --- exit 2
+        "#]],
+        ),
+        (
+            "--at 9999-01-01T00:00:00Z",
+            expect![[r#"
+                --- stderr
+                error: `--at` is more than ten years ahead
+                --- exit 2
+            "#]],
+        ),
+    ] {
+        redis
+            .at(10)
+            .run(&format!("put q K {flags}"))
+            .exits(2)
+            .shows(expected);
+    }
+    redis.at(10).run("put q K --merge --dry-run").exits(2);
+    let long = "k".repeat(513);
+    redis
+        .at(10)
+        .args(["put", "q", "K", "--key", &long])
+        .exits(2);
+    assert!(redis.dump().is_empty());
+}
+
+#[test]
+fn the_lines_of_a_file_have_the_same_options() {
+    let redis = Redis::start();
+    let lines = concat!(
+        r#"{"queue":"q","klass":"K","jid":"a","key":"k","hold":true,"throttles":["api"],"backoff":"fixed:1m"}"#,
+        "\n",
+        r#"{"queue":"q","klass":"K","data":1,"key":"m","dup":"merge","score":2}"#,
+        "\n",
+        r#"{"queue":"q","klass":"K","data":2,"key":"m","dup":"merge","score":1}"#,
+        "\n",
+        r#"{"queue":"q","klass":"K","key":"k","dup":"skip","ttl":"1d"}"#,
+        "\n",
+    );
+    let jids = redis.at(10).input(lines).run("put --from - -o jid").ok();
+    let jids: Vec<&str> = jids.lines().collect();
+    assert_eq!(
+        (jids.len(), jids[0], jids[1], jids[3]),
+        (4, "a", jids[2], "a")
+    );
+    let a = job(&redis, "a");
+    assert_eq!(
+        (&a["backoff"], &a["hold"]),
+        (&"fixed:60".into(), &true.into())
+    );
+    assert_eq!(job(&redis, jids[1])["data"], serde_json::json!([2, 1]));
+    let defaults = r#"{"queue":"q","klass":"K","data":3}"#;
+    redis
+        .at(11)
+        .input(defaults)
+        .run("put --from - --key m --merge --score 0 -o json")
+        .shows(expect![[r#"
+            {
+              "kind": "bulk",
+              "v": 1,
+              "action": "put",
+              "dry_run": false,
+              "context": null,
+              "matched": 1,
+              "done": 1,
+              "skipped": 0,
+              "failed": 0,
+              "remaining": 0,
+              "elapsed_s": 0,
+              "items": []
+            }
+            --- stderr
+            1 put
+        "#]]);
+    assert_eq!(job(&redis, jids[1])["data"], serde_json::json!([3, 2, 1]));
+}
+
+#[test]
+fn wrong_options_of_a_line_are_refused_before_anything_is_sent() {
+    let redis = Redis::start();
+    let good = r#"{"queue":"q","klass":"K"}"#;
+    for (members, expected) in [
+        (
+            r#""dup":"merge""#,
+            expect![[r#"
+            --- stderr
+            error: stdin, line 2, column 1: `dup` needs `key`
+            --- exit 2
+        "#]],
+        ),
+        (
+            r#""key":"k","ttl":5"#,
+            expect![[r#"
+            --- stderr
+            error: stdin, line 2, column 1: `ttl` needs `dup` to be `skip`
+            --- exit 2
+        "#]],
+        ),
+        (
+            r#""key":7"#,
+            expect![[r#"
+            --- stderr
+            error: stdin, line 2, column 32: `key` expects a text, not a number
+            --- exit 2
+        "#]],
+        ),
+        (
+            r#""key":"k","dup":"all""#,
+            expect![[r#"
+            --- stderr
+            error: stdin, line 2, column 42: `dup` expects `queue`, `merge`, `skip` or `replace`, not `"all"`
+            --- exit 2
+        "#]],
+        ),
+        (
+            r#""throttles":"api""#,
+            expect![[r#"
+            --- stderr
+            error: stdin, line 2, column 38: `throttles` expects an array of texts, not a text
+            --- exit 2
+        "#]],
+        ),
+        (
+            r#""throttles":["api",1]"#,
+            expect![[r#"
+                --- stderr
+                error: stdin, line 2, column 38: `throttles` holds something that is not a text
+                --- exit 2
+            "#]],
+        ),
+        (
+            r#""key":"k","hold":"yes""#,
+            expect![[r#"
+            --- stderr
+            error: stdin, line 2, column 43: `hold` expects `0` or `1`, not `"yes"`
+            --- exit 2
+        "#]],
+        ),
+        (
+            r#""key":"k","dup":"merge","score":"1""#,
+            expect![[r#"
+            --- stderr
+            error: stdin, line 2, column 58: `score` expects a number, not a text
+            --- exit 2
+        "#]],
+        ),
+        (
+            r#""backoff":"exp""#,
+            expect![[r#"
+            --- stderr
+            error: stdin, line 2, column 36: `backoff` expects `fixed:30s`, `linear:30s`, `exp:30s` with a factor, a maximum and a share of jitter (`exp:30s:2:1h:0.1`), or `lowkiq`, not `"exp"`
+            --- exit 2
+        "#]],
+        ),
+    ] {
+        let line = format!("{good}\n{{\"queue\":\"q\",\"klass\":\"K\",{members}}}\n");
+        redis
+            .at(10)
+            .input(line)
+            .run("put --from -")
+            .exits(2)
+            .shows(expected);
+    }
+    assert!(redis.dump().is_empty());
+}
+
+#[test]
+fn recurring_jobs_put_jobs_with_their_options() {
+    let redis = Redis::start();
+    redis
+        .at(10)
+        .run("recur put reports Hourly --every 1h --jid hourly --no-overlap --throttle db=2 --backoff fixed:1m")
+        .ok();
+    redis
+        .at(10)
+        .run("recur get hourly -o json")
+        .shows(expect![[r#"
+            {
+              "kind": "recurring",
+              "v": 1,
+              "jid": "hourly",
+              "klass": "Hourly",
+              "queue": "reports",
+              "every_s": 3600,
+              "next": "1970-01-01T00:00:10.000Z",
+              "backlog": 0,
+              "count": 0,
+              "priority": 0,
+              "retries": 5,
+              "tags": [],
+              "data": {},
+              "options": {
+                "throttles": ["db"],
+                "key": "hourly",
+                "dup": "skip",
+                "backoff": "fixed:60"
+              }
+            }
+        "#]]);
+    redis.at(20).run("pop reports --worker w").ok();
+    let running = redis.at(20).run("jobs --state running -o json").json();
+    assert_eq!(running["items"][0]["key"], "reports/hourly");
+    assert_eq!(running["items"][0]["throttles"], serde_json::json!(["db"]));
+    // The next runs are left out while the first one has not ended.
+    redis.at(9_000).run("peek reports").ok();
+    let open = redis.at(9_000).run("jobs --queue reports -o jid").ok();
+    assert_eq!(open.lines().count(), 1, "{open}");
+    redis
+        .at(9_000)
+        .run("recur set hourly --backoff linear:2m --key other")
+        .ok();
+    let options = redis.at(9_000).run("recur get hourly -o json").json()["options"].clone();
+    assert_eq!(
+        (&options["backoff"], &options["key"]),
+        (&"linear:120".into(), &"other".into())
+    );
+    let jid = redis.at(9_001).run("recur run hourly").ok();
+    assert_eq!(job(&redis, &jid)["backoff"], "linear:120");
+    redis
+        .at(10)
+        .run("recur put q K --every 1h --no-overlap --key k")
+        .exits(2);
+}
+
+#[test]
+fn an_advanced_job_gets_the_options_of_the_next_queue() {
+    let redis = Redis::start();
+    redis.at(10).run("put q K --jid a").ok();
+    redis.at(11).run("pop q --worker w").ok();
+    redis
+        .at(12)
+        .run("complete a --worker w --next ship --key k --throttle api=3 --backoff fixed:5")
+        .ok();
+    let a = job(&redis, "a");
+    assert_eq!(a["key"], "ship/k");
+    assert_eq!(a["throttles"], serde_json::json!(["api"]));
+    assert_eq!(a["backoff"], "fixed:5");
+    redis
+        .at(13)
+        .run("complete a --worker w --key k")
+        .exits(2)
+        .shows(expect![[r#"
+        --- stderr
+        error: `--key`, `--lock`, `--throttle` and `--backoff` need `--next`
+        hint: a completed job does not run again
+        --- exit 2
+    "#]]);
+}
+
+#[test]
+fn an_import_restores_lanes_throttles_and_payloads() {
+    let old = Redis::start();
+    for (now, line) in [
+        (
+            10,
+            "put orders Sync '{\"v\":1}' --jid a --key k --merge --score 5 --rescore max",
+        ),
+        (11, "put orders Sync '{\"v\":2}' --key k --merge --score 3"),
+        (
+            12,
+            "put orders Sync --jid b --key k --hold --throttle api=1 --backoff lowkiq",
+        ),
+        (13, "put orders Sync --jid c --key /all"),
+        (
+            14,
+            "recur put orders Tick --every 1h --jid tick --no-overlap --offset 1d",
+        ),
+    ] {
+        old.at(now).run(line).ok();
+    }
+    let export = old.at(20).run("export --all --with recur").ok();
+    let new = Redis::start();
+    new.at(30).input(export.clone()).run("import - --yes").ok();
+    for jid in ["a", "b", "c"] {
+        let (before, mut after) = (job(&old, jid), job(&new, jid));
+        after["history"] = before["history"].clone();
+        after["since"] = before["since"].clone();
+        assert_eq!(after, before, "{jid}");
+    }
+    let lane = |redis: &Redis| redis.at(30).run("key orders k -o jid").ok();
+    assert_eq!(lane(&new), lane(&old));
+    let options =
+        |redis: &Redis| redis.at(30).run("recur get tick -o json").json()["options"].clone();
+    assert_eq!(options(&new), options(&old));
+    let renamed = Redis::start();
+    renamed
+        .at(30)
+        .input(export)
+        .run("import - --yes --map-queue orders=shop")
+        .ok();
+    assert_eq!(job(&renamed, "b")["key"], "shop/k");
+    assert_eq!(job(&renamed, "c")["key"], "/all");
+}
+
+#[test]
+fn a_terminal_tells_what_happened_to_a_put() {
+    let redis = Redis::start();
+    let on_terminal = |now: u32, line: &str| {
+        let mut command = redis.at(now).command();
+        command.args(words(line)).env("TERM", "xterm");
+        terminal::run(command, 100).stdout()
+    };
+    redis.at(9).run("put q K --jid z").ok();
+    let shown: String = [
+        (10, "put q K --jid a --key k --merge"),
+        (11, "put q K 1 --jid b --key k --merge"),
+        (12, "put q K 2 --jid c --key k --unique"),
+        (13, "put q K 3 --jid d --key k --dup replace"),
+        (14, "put q K 4 --jid e --key k"),
+        (15, "put q K 5 --jid f --throttle api=-1"),
+    ]
+    .map(|(now, line)| on_terminal(now, line))
+    .concat();
+    expect![[r#"
+        a
+        put a in q, waiting
+        a
+        merged into a in q, waiting
+        a
+        skipped: a is in q, waiting
+        a
+        replaced a in q, waiting
+        e
+        put e in q, depends, behind a
+        set the maximum of throttle api to -1
+        f
+        put f in q, throttled
+    "#]]
+    .assert_eq(&shown);
+}
+
+#[test]
+fn a_put_waits_for_the_job_that_took_it() {
+    let redis = Redis::start();
+    redis.at(10).run("put q K --jid a --key k").ok();
+    let waiting = redis.qless().start("put q K --key k --unique --wait=30s");
+    redis.qless().run("pop q --worker w").ok();
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while redis.subscribers() == 0 {
+        assert!(std::time::Instant::now() < deadline);
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    redis.qless().run("complete a --worker w").ok();
+    assert_eq!(waiting.end().ok(), "a");
+}

@@ -1,0 +1,249 @@
+//! `qless defaults`
+
+use expect_test::expect;
+
+use crate::support::redis::Redis;
+
+#[test]
+fn defaults_are_set_shown_and_removed() {
+    let redis = Redis::start();
+    redis.at(10).run("defaults hi").shows(expect![[""]]);
+    redis.at(10).run("defaults hi -o json").shows(expect![[r#"
+        {
+          "kind": "defaults",
+          "v": 1,
+          "queue": "hi",
+          "defaults": null
+        }
+    "#]]);
+    redis
+        .at(10)
+        .run(
+            r#"defaults hi '{"lock":"*","ttl":"1d","hold":true,"retries":25,"throttles":["api"]}'"#,
+        )
+        .shows(expect![[r#"
+            {"lock":"*","ttl":86400,"hold":1,"retries":25,"throttles":["api"]}
+        "#]]);
+    redis.at(10).run("defaults hi").shows(expect![[r#"
+        {"lock":"*","ttl":86400,"hold":1,"retries":25,"throttles":["api"]}
+    "#]]);
+    redis
+        .at(10)
+        .run("config get hi-defaults")
+        .shows(expect![[r#"
+        {"lock":"*","ttl":86400,"hold":1,"retries":25,"throttles":["api"]}
+    "#]]);
+    redis
+        .at(10)
+        .run("config list --columns key,value")
+        .shows(expect![[r#"
+        grace-period	10
+        heartbeat	60
+        hi-defaults	{"lock":"*","ttl":86400,"hold":1,"retries":25,"throttles":["api"]}
+        jobs-history	604800
+        jobs-history-count	50000
+        max-job-history	100
+        max-pop-scan	1000
+        max-worker-age	86400
+        merge-max	1000
+    "#]]);
+    redis.at(10).run("defaults hi --unset").exits(9);
+    redis
+        .at(10)
+        .run("defaults hi --unset --yes -o json")
+        .shows(expect![[r#"
+        {
+          "kind": "defaults",
+          "v": 1,
+          "queue": "hi",
+          "defaults": null
+        }
+    "#]]);
+    redis.at(10).run("defaults hi").shows(expect![[""]]);
+}
+
+#[test]
+fn defaults_apply_to_puts_that_give_nothing() {
+    let redis = Redis::start();
+    let defaults = r#"{"key":"{data.customer}","dup":"merge","backoff":"exp:30s","retries":7}"#;
+    redis.at(10).args(["defaults", "orders", defaults]).ok();
+    let put = |now: u32, data: &str| {
+        redis
+            .at(now)
+            .args(["put", "orders", "Sync", data, "-o", "json"])
+            .json()
+    };
+    let first = put(11, r#"{"customer":7,"v":1}"#);
+    let second = put(12, r#"{"customer":7,"v":2}"#);
+    assert_eq!(
+        (&second["jid"], &second["new"]),
+        (&first["jid"], &false.into())
+    );
+    let jid = first["jid"].as_str().unwrap();
+    let job = redis.at(13).run(&format!("get {jid} -o json")).json();
+    assert_eq!(job["key"], "orders/7");
+    assert_eq!(job["retries"], 7);
+    assert_eq!(job["backoff"], "exp:30");
+    assert_eq!(job["payloads"][1]["data"]["v"], 2);
+    // The defaults have the key that the score needs.
+    let third = [
+        "put",
+        "orders",
+        "Sync",
+        r#"{"customer":7,"v":3}"#,
+        "--score",
+        "1",
+    ];
+    assert_eq!(redis.at(14).args(third).ok(), jid);
+    let job = redis.at(15).run(&format!("get {jid} -o json")).json();
+    assert_eq!(job["payloads"][0]["data"]["v"], 3);
+}
+
+#[test]
+fn wrong_defaults_are_refused_before_they_are_written() {
+    let redis = Redis::start();
+    for (defaults, expected) in [
+        (
+            "[]",
+            expect![[r#"
+            --- stderr
+            error: the defaults of a queue are a JSON object
+            --- exit 2
+        "#]],
+        ),
+        (
+            "{\"lock\":",
+            expect![[r#"
+            --- stderr
+            error: data is not JSON: line 1, column 9: it ends where a value was expected
+            hint: quote it for the shell, or build it from pairs: `--arg user:=42`
+            --- exit 2
+        "#]],
+        ),
+        (
+            "{\"lok\":\"*\"}",
+            expect![[r#"
+            --- stderr
+            error: a queue has no default for `lok`
+            hint: did you mean `lock`?
+            --- exit 2
+        "#]],
+        ),
+        (
+            "{\"delay\":1}",
+            expect![[r#"
+            --- stderr
+            error: a queue has no default for `delay`
+            hint: the options are throttles, lock, key, dup, until, ttl, score, rescore, hold, backoff, retries, priority, order
+            --- exit 2
+        "#]],
+        ),
+        (
+            "{\"lock\":1}",
+            expect![[r#"
+            --- stderr
+            error: `lock` expects a text, not `1`
+            --- exit 2
+        "#]],
+        ),
+        (
+            "{\"key\":\"{data.}\"}",
+            expect![[r#"
+            --- stderr
+            error: `key` has `{data.}`, which is no part of a job
+            hint: a job has {klass}, {queue}, {data} and {data.a.b}
+            --- exit 2
+        "#]],
+        ),
+        (
+            "{\"key\":\"{customer}\"}",
+            expect![[r#"
+            --- stderr
+            error: `key` has `{customer}`, which is no part of a job
+            hint: a job has {klass}, {queue}, {data} and {data.a.b}
+            --- exit 2
+        "#]],
+        ),
+        (
+            "{\"throttles\":\"api\"}",
+            expect![[r#"
+            --- stderr
+            error: `throttles` expects an array of texts, not `"api"`
+            --- exit 2
+        "#]],
+        ),
+        (
+            "{\"dup\":\"both\"}",
+            expect![[r#"
+            --- stderr
+            error: `dup` expects `queue`, `merge`, `skip` or `replace`, not `"both"`
+            --- exit 2
+        "#]],
+        ),
+        (
+            "{\"backoff\":\"often\"}",
+            expect![[r#"
+            --- stderr
+            error: `backoff` expects `fixed:30s`, `linear:30s`, `exp:30s` with a factor, a maximum and a share of jitter (`exp:30s:2:1h:0.1`), or `lowkiq`, not `"often"`
+            --- exit 2
+        "#]],
+        ),
+        (
+            "{\"retries\":-1}",
+            expect![[r#"
+            --- stderr
+            error: `retries` expects a whole number between 0 and 9007199254740992, not `-1`
+            --- exit 2
+        "#]],
+        ),
+        (
+            "{\"order\":\"fifo\"}",
+            expect![[r#"
+            --- stderr
+            error: `order` expects `due`, not `"fifo"`
+            --- exit 2
+        "#]],
+        ),
+        (
+            "{\"lock\":\"a\",\"lock\":\"b\"}",
+            expect![[r#"
+            --- stderr
+            error: `lock` stands there twice
+            --- exit 2
+        "#]],
+        ),
+    ] {
+        redis
+            .at(10)
+            .args(["defaults", "q", defaults])
+            .exits(2)
+            .shows(expected);
+        redis
+            .at(10)
+            .args(["config", "set", "q-defaults", defaults])
+            .exits(2);
+    }
+    assert!(redis.dump().is_empty());
+}
+
+#[test]
+fn a_dry_run_leaves_the_defaults() {
+    let redis = Redis::start();
+    redis.at(10).run(r#"defaults q '{"lock":"*"}'"#).ok();
+    redis
+        .at(10)
+        .run(r#"defaults q '{"lock":"x"}' --dry-run -o json"#)
+        .shows(expect![[r#"
+            {
+              "kind": "defaults",
+              "v": 1,
+              "queue": "q",
+              "defaults": {"lock":"x"},
+              "dry_run": true
+            }
+            --- stderr
+            would set the defaults of queue q to {"lock":"x"}
+        "#]]);
+    redis.at(10).run("defaults q --unset --dry-run").ok();
+    assert_eq!(redis.at(10).run("defaults q").ok(), r#"{"lock":"*"}"#);
+}

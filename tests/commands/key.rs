@@ -1,0 +1,211 @@
+//! `qless key`, lanes in `get` and `explain`, and the selector `--key`.
+
+use expect_test::{Expect, expect};
+
+use crate::support::redis::Redis;
+use crate::support::terminal;
+use crate::support::text::words;
+
+/// Runs a command on a terminal of 100 columns, and compares all that it writes.
+#[track_caller]
+fn on_terminal(redis: &Redis, now: f64, line: &str, expected: Expect) {
+    let mut command = redis.at(now).command();
+    command
+        .args(words(line))
+        .env("TERM", "xterm")
+        .env("NO_COLOR", "1")
+        .env("QLESS_PAGER", "cat");
+    expected.assert_eq(&terminal::run(command, 100).stdout());
+}
+
+/// Three jobs of customer 7, one of customer 8, and one of all queues.
+fn lanes() -> Redis {
+    let redis = Redis::start();
+    for (now, line) in [
+        (10, "put orders Sync --jid a --key customer-7"),
+        (11, "put orders Sync --jid b --key customer-7"),
+        (12, "put orders Sync --jid c --key customer-7 --hold"),
+        (13, "put orders Sync --jid d --key customer-8"),
+        (14, "put mail Send --jid e --key /customer-7"),
+    ] {
+        redis.at(now).run(line).ok();
+    }
+    redis
+}
+
+#[test]
+fn the_jobs_of_a_lane_are_listed_in_order() {
+    let redis = lanes();
+    redis.at(20).run("key orders customer-7").shows(expect![[r#"
+        a	Sync	waiting	orders	0	5/5	1970-01-01T00:00:10.000Z	waits since 1970-01-01T00:00:10.000Z
+        b	Sync	depends	orders	0	5/5	1970-01-01T00:00:11.000Z	on 1 job
+        c	Sync	depends	orders	0	5/5	1970-01-01T00:00:12.000Z	on 1 job
+    "#]]);
+    redis
+        .at(20)
+        .run("key orders customer-7 -o jid")
+        .shows(expect![[r#"
+        a
+        b
+        c
+    "#]]);
+    redis.at(20).run("key orders customer-7 -o raw").shows(expect![[r#"
+        {"key":"orders\/customer-7","jobs":[{"jid":"a","state":"waiting","queue":"orders"},{"jid":"b","state":"depends","queue":"orders"},{"jid":"c","state":"depends","queue":"orders"}]}
+    "#]]);
+    redis
+        .at(20)
+        .run("key anything /customer-7 -o jid")
+        .shows(expect![[r#"
+        e
+    "#]]);
+    on_terminal(
+        &redis,
+        20.0,
+        "key orders nobody",
+        expect![[r#"
+        lane orders/nobody has no jobs
+    "#]],
+    );
+}
+
+#[test]
+fn a_job_shows_its_lane() {
+    let redis = lanes();
+    on_terminal(
+        &redis,
+        20.0,
+        "get c",
+        expect![[r#"
+        jid         c
+        klass       Sync
+        queue       orders
+        state       depends              on 1 job
+        blocked     2 jobs come before it in lane orders/customer-7: b (orders, depends)
+        priority    0                    higher runs first
+        retries     5 of 5 remaining
+        tags        –
+        tracked     no
+        depends on  b (depends)
+        needed by   –
+        lane        orders/customer-7    blocked if the job fails
+        data        {}
+
+        history (1)
+          1970-01-01 00:00:12  put  in orders
+        hint: qless key orders customer-7
+    "#]],
+    );
+    let job = redis.at(20).run("get c -o json").json();
+    assert_eq!(
+        (&job["key"], &job["hold"]),
+        (&"orders/customer-7".into(), &true.into())
+    );
+    let columns = redis.at(20).run("jobs --columns jid,lane").ok();
+    assert!(columns.contains("a\torders/customer-7"), "{columns}");
+    assert!(columns.contains("e\t/customer-7"), "{columns}");
+}
+
+#[test]
+fn explain_names_the_job_before_it_in_its_lane() {
+    let redis = lanes();
+    on_terminal(
+        &redis,
+        20.0,
+        "explain c",
+        expect![[r#"
+        Sync in orders depends on other jobs and cannot run now
+
+          ✗ 2 jobs come before it in lane orders/customer-7  b (orders, depends)
+              qless key orders customer-7
+          ✗ 1 job must be complete first  a (orders, waiting)
+              qless explain a
+    "#]],
+    );
+    redis.at(20).run("explain b -o json").shows(expect![[r#"
+        {
+          "kind": "explain",
+          "v": 1,
+          "jid": "b",
+          "klass": "Sync",
+          "queue": "orders",
+          "state": "depends",
+          "recurring": false,
+          "runnable": false,
+          "last_pop": null,
+          "oldest_wait_s": 10,
+          "reasons": [
+            {
+              "code": "ordered",
+              "blocking": true,
+              "evidence": {
+                "lane": "orders/customer-7",
+                "jobs": 1,
+                "roots": [
+                  {
+                    "jid": "a",
+                    "klass": null,
+                    "queue": "orders",
+                    "state": "waiting"
+                  }
+                ]
+              },
+              "fix": [
+                "qless",
+                "key",
+                "orders",
+                "customer-7"
+              ]
+            },
+            {
+              "code": "depends",
+              "blocking": true,
+              "evidence": {
+                "jobs": 1,
+                "roots": [
+                  {
+                    "jid": "a",
+                    "klass": "Sync",
+                    "queue": "orders",
+                    "state": "waiting"
+                  }
+                ]
+              },
+              "fix": [
+                "qless",
+                "explain",
+                "a"
+              ]
+            }
+          ]
+        }
+    "#]]);
+}
+
+#[test]
+fn jobs_are_selected_by_key() {
+    let redis = lanes();
+    let found = |line: &str| {
+        let line = format!("jobs {line} -o jid");
+        redis.at(30).run(&line).ok().replace('\n', " ")
+    };
+    assert_eq!(found("--key customer-7"), "a b c");
+    assert_eq!(found("--key /customer-7"), "e");
+    assert_eq!(found("--key orders/customer-7"), "a b c");
+    assert_eq!(found("--key customer-7 --key customer-8"), "a b c d");
+    assert_eq!(found("--key customer-7 --state waiting"), "a");
+    assert_eq!(found("--key customer-7 --queue mail"), "");
+    redis.at(21).run("move b --to later").ok();
+    assert_eq!(found("--key customer-7 --queue later"), "b");
+    redis.at(22).run("pop orders --worker w").ok();
+    redis
+        .at(23)
+        .run("fail a --as-holder --group g --message m")
+        .ok();
+    assert_eq!(found("--key customer-7"), "b c");
+    assert_eq!(found("--key customer-7 --state failed"), "a");
+    redis.at(24).run("cancel --key customer-7 --yes").ok();
+    assert_eq!(found("--key customer-7"), "");
+    let mut rest: Vec<String> = found("--all").split(' ').map(str::to_owned).collect();
+    rest.sort();
+    assert_eq!(rest, ["a", "d", "e"]);
+}

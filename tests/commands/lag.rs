@@ -1,0 +1,103 @@
+//! `qless lag`
+
+use expect_test::expect;
+
+use crate::support::redis::Redis;
+
+fn queues() -> Redis {
+    let redis = Redis::start();
+    redis.at(10).run("put mail K --jid a").ok();
+    redis.at(20).run("put images K --jid b").ok();
+    redis.at(30).run("put later K --jid c --delay 1h").ok();
+    redis
+}
+
+#[test]
+fn the_lag_of_each_queue_is_listed() {
+    let redis = queues();
+    redis.at(100).run("lag").shows(expect![[r#"
+        images	1m 20s
+        later	0s
+        mail	1m 30s
+    "#]]);
+    redis
+        .at(100)
+        .run("lag --sort lag --reverse -o table")
+        .shows(expect![[r#"
+            QUEUE   LAG
+            mail    1m 30s
+            images  1m 20s
+            later   0s
+        "#]]);
+    redis.at(100).run("lag mail later").shows(expect![[r#"
+        mail	1m 30s
+        later	0s
+    "#]]);
+    redis.at(100).run("lag 'ma*' -o raw").shows(expect![[r#"
+        {"mail":90}
+    "#]]);
+    redis.at(100).run("lag nope").shows(expect![[r#"
+        --- stderr
+        error: queue `nope` does not exist
+        --- exit 4
+    "#]]);
+    redis.at(100).run("lag --read-only mail").shows(expect![[r#"
+            mail	1m 30s
+        "#]]);
+}
+
+#[test]
+fn k17_the_json_of_lag_equals_what_the_core_measures() {
+    let redis = queues();
+    redis.at(100.5).run("lag -o json").shows(expect![[r#"
+        {
+          "kind": "lag",
+          "v": 1,
+          "total": 3,
+          "offset": 0,
+          "items": [
+            {
+              "queue": "images",
+              "lag_s": 80.5
+            },
+            {
+              "queue": "later",
+              "lag_s": 0
+            },
+            {
+              "queue": "mail",
+              "lag_s": 90.5
+            }
+          ]
+        }
+    "#]]);
+    redis.at(3640).run("lag later -o ndjson").shows(expect![[r#"
+            {"queue":"later","lag_s":10}
+        "#]]);
+    Redis::start().at(1).run("lag -o json").shows(expect![[r#"
+        {
+          "kind": "lag",
+          "v": 1,
+          "total": 0,
+          "offset": 0,
+          "items": []
+        }
+    "#]]);
+}
+
+#[test]
+fn a_queue_with_a_key_of_a_wrong_type_is_left_out() {
+    let redis = queues();
+    redis.send(&["SET", "ql:q:bad-work", "x"]);
+    redis.at(40).run("put bad K --delay 1h").code();
+    redis.send(&["ZADD", "ql:queues", "1", "bad"]);
+    redis.at(100).run("lag").shows(expect![[r#"
+        images	1m 20s
+        later	0s
+        mail	1m 30s
+        --- stderr
+        error: cannot read queue `bad`: key `ql:q:bad-work` has the wrong type
+        hint: qless check --only key-type
+        --- exit 3
+    "#]]);
+}

@@ -1,0 +1,412 @@
+//! `qless morgue`
+
+use expect_test::expect;
+
+use crate::support::redis::Redis;
+
+/// `a`, `b` and `c` have used up their retries in `mail`, `d` failed there otherwise, `e` is dead in
+/// `images`. `x` waits, `y` is scheduled and `z` runs after a retry; `w` waits and has used none.
+fn dead() -> Redis {
+    let redis = Redis::start();
+    for (now, queue, jid) in [
+        (1, "mail", "b"),
+        (2, "mail", "a"),
+        (3, "mail", "c"),
+        (4, "images", "e"),
+    ] {
+        redis
+            .at(now)
+            .run(&format!("put {queue} K --jid {jid} --retries 0"))
+            .ok();
+        redis.at(now).run(&format!("pop {queue} --worker w1")).ok();
+        redis.at(now).run(&format!("retry {jid} --worker w1")).ok();
+    }
+    redis.at(5).run("put mail K --jid d").ok();
+    redis.at(5).run("pop mail --worker w1").ok();
+    redis
+        .at(5)
+        .run("fail d --group boom --message m --worker w1")
+        .ok();
+    for (now, jid, more) in [(6, "y", "--delay 1h"), (7, "z", ""), (8, "x", "")] {
+        redis.at(now).run(&format!("put mail K --jid {jid}")).ok();
+        redis.at(now).run("pop mail --worker w1").ok();
+        redis
+            .at(now)
+            .run(&format!("retry {jid} --worker w1 {more}"))
+            .ok();
+        if jid == "z" {
+            redis.at(now).run("pop mail --worker w1").ok();
+        }
+    }
+    redis.at(9).run("put mail K --jid w").ok();
+    redis
+}
+
+#[test]
+fn the_dead_jobs_of_a_queue_are_listed() {
+    let redis = dead();
+    redis.at(20).run("morgue mail ls").shows(expect![[r#"
+        c	K	failed	mail	0	-1/0	1970-01-01T00:00:03.000Z	failed-retries-mail: Job exhausted retries in queue "mail"
+        a	K	failed	mail	0	-1/0	1970-01-01T00:00:02.000Z	failed-retries-mail: Job exhausted retries in queue "mail"
+        b	K	failed	mail	0	-1/0	1970-01-01T00:00:01.000Z	failed-retries-mail: Job exhausted retries in queue "mail"
+    "#]]);
+    redis
+        .at(20)
+        .run("morgue mail ls --sort jid --columns jid,age -o table")
+        .shows(expect![[r#"
+            JID  AGE
+            a    18s
+            b    19s
+            c    17s
+        "#]]);
+    redis
+        .at(20)
+        .run("morgue mail ls --group boom -o jid")
+        .shows(expect![[r#"
+            d
+        "#]]);
+    redis.at(20).run("put quiet K").ok();
+    redis
+        .at(20)
+        .run("morgue quiet ls -o json")
+        .shows(expect![[r#"
+            {
+              "kind": "jobs",
+              "v": 1,
+              "total": 0,
+              "offset": 0,
+              "items": [],
+              "missing": []
+            }
+        "#]]);
+    redis.at(20).run("morgue nope ls").shows(expect![[r#"
+        --- stderr
+        error: queue `nope` does not exist
+        --- exit 4
+    "#]]);
+    redis
+        .at(20)
+        .run("morgue mail --group bom ls")
+        .shows(expect![[r#"
+            --- stderr
+            error: group `bom` does not exist
+            hint: did you mean `boom`?
+            --- exit 4
+        "#]]);
+}
+
+#[test]
+fn k10_dead_jobs_are_requeued_one_by_one_or_all() {
+    let redis = dead();
+    redis
+        .at(20)
+        .run("morgue mail requeue a")
+        .shows(expect![[""]]);
+    redis
+        .at(20)
+        .run("jobs --queue mail --state waiting --columns jid,remaining")
+        .shows(expect![[r#"
+            x	4/5
+            w	5/5
+            a	0/0
+        "#]]);
+    redis
+        .at(20)
+        .run("morgue mail requeue --all")
+        .shows(expect![[r#"
+            --- stderr
+            error: cannot ask whether to retry 2 failed jobs on unix://DIR/s; nothing was changed
+            hint: add `--yes`
+            --- exit 9
+        "#]]);
+    redis
+        .at(20)
+        .run("morgue mail requeue --all -n")
+        .shows(expect![[r#"
+            --- stderr
+            Retry 2 failed jobs on unix://DIR/s
+
+              mail	failed	2	1970-01-01T00:00:01.000Z	1970-01-01T00:00:03.000Z
+
+              each goes back to its own queue with 0 fresh retries
+            would retry 2
+        "#]]);
+    redis
+        .at(20)
+        .run("morgue mail requeue --all --yes -o jid")
+        .shows(expect![[r#"
+            b
+            c
+            --- stderr
+            2 retried
+        "#]]);
+    redis
+        .at(21)
+        .run("morgue mail requeue --all --yes")
+        .shows(expect![[r#"
+            --- stderr
+            no jobs to retry
+        "#]]);
+    redis.at(21).run("failed").shows(expect![[r#"
+        boom	1	1970-01-01T00:00:05.000Z	mail	m
+        failed-retries-images	1	1970-01-01T00:00:04.000Z	images	Job exhausted retries in queue "images"
+    "#]]);
+    redis.must_be_clean();
+}
+
+#[test]
+fn k10_dead_jobs_are_deleted_one_by_one_or_all() {
+    let redis = dead();
+    redis.at(20).run("morgue mail delete a").shows(expect![[r#"
+            a
+        "#]]);
+    redis
+        .at(20)
+        .run("morgue mail --group boom delete --all --yes")
+        .shows(expect![[r#"
+            d
+            --- stderr
+            1 cancelled
+        "#]]);
+    redis
+        .at(20)
+        .run("morgue mail delete --all --yes -o ndjson")
+        .shows(expect![[r#"
+            {"jid":"b","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"failed","state_after":null}
+            {"jid":"c","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"failed","state_after":null}
+            {"summary":{"action":"cancel","dry_run":false,"context":null,"matched":2,"done":2,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
+            --- stderr
+            2 cancelled
+        "#]]);
+    redis.at(21).run("failed").shows(expect![[r#"
+        failed-retries-images	1	1970-01-01T00:00:04.000Z	images	Job exhausted retries in queue "images"
+    "#]]);
+    redis.must_be_clean();
+}
+
+#[test]
+fn dead_jobs_with_dependents_are_deleted_only_if_these_are_dealt_with() {
+    let redis = dead();
+    redis.at(20).run("put mail K --jid n --depends a").ok();
+    redis
+        .at(20)
+        .run("morgue mail delete a")
+        .shows(expect![[r#"
+            --- stderr
+            error: cannot cancel `a`: `n` waits for it
+            hint: `--dependents cancel` also cancels the jobs that wait for it, `--dependents release` lets them run
+            --- exit 5
+        "#]]);
+    redis
+        .at(20)
+        .run("morgue mail delete a --dependents release")
+        .shows(expect![[r#"
+            a
+        "#]]);
+    redis
+        .at(21)
+        .run("jobs --queue mail --state waiting -o jid")
+        .shows(expect![[r#"
+            x
+            w
+            n
+        "#]]);
+}
+
+#[test]
+fn the_morgue_of_a_forgotten_queue_is_still_there() {
+    let redis = dead();
+    redis.at(20).run("forget queue images --yes").ok();
+    redis
+        .at(20)
+        .run("morgue images requeue --all --yes -o jid")
+        .shows(expect![[r#"
+            e
+            --- stderr
+            1 retried
+        "#]]);
+}
+
+#[test]
+fn only_jobs_of_this_morgue_are_taken() {
+    let redis = dead();
+    for jid in ["d", "e", "w", "nope"] {
+        redis
+            .at(20)
+            .run(&format!("morgue mail requeue {jid}"))
+            .shows(match jid {
+                "d" => expect![[r#"
+                    --- stderr
+                    error: cannot retry `d`: it did not fail in `mail` with group `failed-retries-mail`
+                    --- exit 5
+                "#]],
+                "e" => expect![[r#"
+                    --- stderr
+                    error: cannot retry `e`: it did not fail in `mail` with group `failed-retries-mail`
+                    --- exit 5
+                "#]],
+                "w" => expect![[r#"
+                    --- stderr
+                    error: cannot retry `w`: its state is `waiting`, not `failed`
+                    --- exit 5
+                "#]],
+                _ => expect![[r#"
+                    --- stderr
+                    error: job `nope` does not exist
+                    --- exit 4
+                "#]],
+            });
+    }
+    redis
+        .at(20)
+        .input("a\nd\n")
+        .run("morgue mail delete -")
+        .shows(expect![[r#"
+            a
+            --- stderr
+            1 cancelled, 1 skipped
+              skipped  1  it did not fail in `mail` with group `failed-retries-mail`: d
+        "#]]);
+}
+
+#[test]
+fn k11_only_retrying_jobs_are_buried() {
+    let redis = dead();
+    redis
+        .at(20)
+        .run("morgue mail bury --retrying")
+        .shows(expect![[r#"
+            --- stderr
+            error: cannot ask whether to bury 2 jobs on unix://DIR/s; nothing was changed
+            hint: add `--yes`
+            --- exit 9
+        "#]]);
+    redis
+        .at(20)
+        .run("morgue mail bury --retrying --yes -o ndjson")
+        .shows(expect![[r#"
+            {"jid":"x","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"waiting","state_after":"failed"}
+            {"jid":"y","result":"done","code":"ok","detail":null,"queue":"mail","state_before":"scheduled","state_after":"failed"}
+            {"summary":{"action":"bury","dry_run":false,"context":null,"matched":2,"done":2,"skipped":0,"failed":0,"remaining":0,"elapsed_s":0}}
+            --- stderr
+            2 buried
+        "#]]);
+    redis
+        .at(21)
+        .run("morgue mail ls --columns jid,remaining,detail")
+        .shows(expect![[r#"
+            y	4/5	failed-retries-mail: buried while it was retrying
+            x	4/5	failed-retries-mail: buried while it was retrying
+            c	-1/0	failed-retries-mail: Job exhausted retries in queue "mail"
+            a	-1/0	failed-retries-mail: Job exhausted retries in queue "mail"
+            b	-1/0	failed-retries-mail: Job exhausted retries in queue "mail"
+        "#]]);
+    redis
+        .at(21)
+        .run("jobs --queue mail --columns jid,state")
+        .shows(expect![[r#"
+            z	running
+            w	waiting
+            d	failed
+            b	failed
+            a	failed
+            c	failed
+            x	failed
+            y	failed
+        "#]]);
+    redis.must_be_clean();
+}
+
+#[test]
+fn k11_all_scheduled_jobs_are_promoted() {
+    let redis = dead();
+    redis.at(20).run("put mail K --jid v --delay 2h").ok();
+    redis
+        .at(20)
+        .run("promote --queue mail --yes -o jid")
+        .shows(expect![[r#"
+            y
+            v
+            --- stderr
+            2 promoted
+        "#]]);
+    redis
+        .at(21)
+        .run("jobs --queue mail --state waiting --columns jid,remaining")
+        .shows(expect![[r#"
+            x	4/5
+            w	5/5
+            y	4/5
+            v	5/5
+        "#]]);
+}
+
+#[test]
+fn k11_only_retrying_jobs_are_dropped() {
+    let redis = dead();
+    redis
+        .at(20)
+        .run("morgue mail drop --retrying -n")
+        .shows(expect![[r#"
+            x
+            y
+            --- stderr
+            Cancel 2 jobs on unix://DIR/s
+
+              mail	scheduled	1	1970-01-01T00:00:06.000Z	1970-01-01T00:00:06.000Z
+              mail	waiting	1	1970-01-01T00:00:08.000Z	1970-01-01T00:00:08.000Z
+            would cancel 2
+        "#]]);
+    redis
+        .at(20)
+        .run("morgue mail drop --retrying --yes")
+        .shows(expect![[r#"
+            x
+            y
+            --- stderr
+            2 cancelled
+        "#]]);
+    redis
+        .at(21)
+        .run("jobs --queue mail --columns jid,state")
+        .shows(expect![[r#"
+            z	running
+            w	waiting
+            d	failed
+            b	failed
+            a	failed
+            c	failed
+        "#]]);
+    redis.must_be_clean();
+}
+
+#[test]
+fn actions_refuse_what_they_do_not_take() {
+    let redis = dead();
+    for line in [
+        "requeue",
+        "delete --retrying --all",
+        "requeue --all a",
+        "bury",
+        "drop",
+        "bury a",
+        "drop --retrying --message m",
+        "ls a",
+        "ls --dry-run",
+        "requeue a --message m",
+        "requeue a --dependents cancel",
+    ] {
+        let ran = redis.at(20).run(&format!("morgue mail {line}")).exits(2);
+        assert!(ran.stderr().starts_with("error: "), "{line}");
+    }
+    redis.at(20).run("morgue mail bury a").shows(expect![[r#"
+        --- stderr
+        error: `bury` does not take jids
+        --- exit 2
+    "#]]);
+    redis.at(20).run("morgue mail ls --read-only").ok();
+    redis
+        .at(20)
+        .run("morgue mail delete a --read-only")
+        .exits(9);
+}

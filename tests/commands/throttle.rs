@@ -1,0 +1,454 @@
+//! `qless throttle`, and how `queues`, `jobs`, `explain` and `status` show throttled jobs.
+
+use expect_test::{Expect, expect};
+
+use crate::support::redis::Redis;
+use crate::support::terminal;
+use crate::support::text::words;
+
+/// Runs a command on a terminal of 100 columns, and compares all that it writes.
+#[track_caller]
+fn on_terminal(redis: &Redis, now: f64, line: &str, expected: Expect) {
+    let mut command = redis.at(now).command();
+    command
+        .args(words(line))
+        .env("TERM", "xterm")
+        .env("NO_COLOR", "1")
+        .env("QLESS_PAGER", "cat");
+    expected.assert_eq(&terminal::run(command, 100).stdout());
+}
+
+/// `a` runs with the only slot of `api`; `b` and `c` wait for it.
+fn full() -> Redis {
+    let redis = Redis::start();
+    redis.at(10).run("throttle set api 1").ok();
+    for (now, jid) in [(10, "a"), (11, "b"), (12, "c")] {
+        let line = format!("put mail Call --jid {jid} --throttle api");
+        redis.at(now).run(&line).ok();
+        if jid == "a" {
+            redis.at(now).run("pop mail --worker w").ok();
+        }
+    }
+    redis
+}
+
+#[test]
+fn a_maximum_is_set_shown_and_removed() {
+    let redis = Redis::start();
+    redis.at(10).run("throttle set api 10").shows(expect![[""]]);
+    redis
+        .at(10)
+        .run("throttle set db 3 -o json")
+        .shows(expect![[r#"
+            {
+              "kind": "done",
+              "v": 1,
+              "action": "throttle set",
+              "targets": [
+                "db"
+              ]
+            }
+        "#]]);
+    redis
+        .at(10)
+        .run("throttle ls --headers always")
+        .shows(expect![[r#"
+        THROTTLE	MAXIMUM	LOCKS	PENDING	EXPIRES
+        api	10	0	0	–
+        db	3	0	0	–
+    "#]]);
+    redis
+        .at(10)
+        .run("throttle show api -o json")
+        .shows(expect![[r#"
+        {
+          "kind": "throttle",
+          "v": 1,
+          "id": "api",
+          "maximum": 10,
+          "defined": true,
+          "ttl_s": null,
+          "locks": 0,
+          "pending": 0,
+          "holders": [],
+          "waiting": []
+        }
+    "#]]);
+    redis
+        .at(10)
+        .run("throttle show api -o raw")
+        .shows(expect![[r#"
+        {"id":"api","maximum":10,"ttl":-1}
+    "#]]);
+    redis
+        .at(10)
+        .run("throttle rm api db --yes")
+        .shows(expect![[""]]);
+    redis.at(10).run("throttle ls").shows(expect![[""]]);
+    redis.at(10).run("throttle rm api --yes").shows(expect![[r#"
+        --- stderr
+        error: the maximum of throttle `api` does not exist
+        hint: nothing is stored under the prefix `ql:` in `unix://DIR/s`
+        --- exit 4
+    "#]]);
+}
+
+#[test]
+fn a_dry_run_changes_no_throttle() {
+    let redis = full();
+    let before = redis.dump();
+    for line in [
+        "throttle set api 7 --dry-run",
+        "throttle rm api --dry-run",
+        "throttle release api b --dry-run",
+        "put mail Call --throttle api=7 --dry-run",
+    ] {
+        redis.at(20).run(line).ok();
+    }
+    assert!(redis.dump() == before);
+}
+
+#[test]
+fn wrong_words_are_refused() {
+    let redis = Redis::start();
+    for (line, expected) in [
+        (
+            "throttle set api ten",
+            expect![[r#"
+            --- stderr
+            error: `MAX` expects a whole number between -9007199254740992 and 9007199254740992, not `ten`
+            --- exit 2
+        "#]],
+        ),
+        (
+            "throttle set api 1.5",
+            expect![[r#"
+            --- stderr
+            error: `MAX` expects a whole number between -9007199254740992 and 9007199254740992, not `1.5`
+            --- exit 2
+        "#]],
+        ),
+        (
+            "throttle set api 1 --ttl 0",
+            expect![[r#"
+            --- stderr
+            error: `--ttl` expects a duration of more than 0, not `0`
+            --- exit 2
+        "#]],
+        ),
+        (
+            "throttle release api",
+            expect![[r#"
+            --- stderr
+            error: `JID` is missing
+            hint: usage: `qless throttle release <ID> <JID>...`
+            --- exit 2
+        "#]],
+        ),
+        (
+            "put q K --throttle api=ten",
+            expect![[r#"
+            --- stderr
+            error: `--throttle` expects `ID` or `ID=MAX`, where MAX is a number, not `api=ten`
+            --- exit 2
+        "#]],
+        ),
+        (
+            "put q K --throttle =10",
+            expect![[r#"
+            --- stderr
+            error: `--throttle` is empty
+            --- exit 2
+        "#]],
+        ),
+        (
+            "put q K --throttle api=1 --throttle api=2",
+            expect![[r#"
+            --- stderr
+            error: `--throttle` gives `api` two maxima
+            --- exit 2
+        "#]],
+        ),
+    ] {
+        redis.at(10).run(line).exits(2).shows(expected);
+    }
+    redis.at(10).run("throttle release api nobody").exits(4);
+    assert!(redis.dump().is_empty());
+}
+
+#[test]
+fn a_job_without_a_free_slot_is_throttled() {
+    let redis = full();
+    redis.at(20).run("throttle ls -o json").shows(expect![[r#"
+        {
+          "kind": "throttles",
+          "v": 1,
+          "total": 1,
+          "offset": 0,
+          "items": [
+            {
+              "id": "api",
+              "maximum": 1,
+              "defined": true,
+              "ttl_s": null,
+              "locks": 1,
+              "pending": 2
+            }
+          ]
+        }
+    "#]]);
+    on_terminal(
+        &redis,
+        20.0,
+        "throttle show api",
+        expect![[r#"
+        throttle  api
+        maximum   1
+        locks     1
+                  a    mail, running
+        pending   2
+                  b    mail, throttled
+                  c    mail, throttled
+    "#]],
+    );
+    on_terminal(
+        &redis,
+        20.0,
+        "queues",
+        expect![[r#"
+        QUEUE  WAITING  RUNNING  STALLED  SCHEDULED  DEPENDS  THROTTLED  RECURRING  NEXT WAITS  STATE
+        mail         0        1        0          0        0          2          0  –
+    "#]],
+    );
+    on_terminal(
+        &redis,
+        20.0,
+        "jobs --state throttled",
+        expect![[r#"
+        JID  KLASS  STATE      QUEUE  PRI  REMAINING  AGE  DETAIL
+        b    Call   throttled  mail     0        5/5  9s   needs api
+        c    Call   throttled  mail     0        5/5  8s   needs api
+    "#]],
+    );
+    on_terminal(
+        &redis,
+        20.0,
+        "explain c",
+        expect![[r#"
+        Call in mail is throttled and cannot run now
+
+          ✗ throttle api has no free slot  1 of 1 taken, a (mail, running)  qless throttle show api
+          ✓ a worker popped here           10s ago
+    "#]],
+    );
+    on_terminal(
+        &redis,
+        20.0,
+        "explain --queue mail",
+        expect![[r#"
+        a pop of mail gets no job now
+        1 running, 2 throttled
+
+          ✗ 2 jobs wait for throttles           qless jobs --queue mail --state throttled
+          ✓ a worker popped here       10s ago
+    "#]],
+    );
+    on_terminal(
+        &redis,
+        20.0,
+        "get c",
+        expect![[r#"
+            jid         c
+            klass       Call
+            queue       mail
+            state       throttled    needs api
+            blocked     throttle api has no free slot: 1 of 1 taken, a (mail, running)
+            priority    0            higher runs first
+            retries     5 of 5 remaining
+            tags        –
+            tracked     no
+            depends on  –
+            needed by   –
+            throttles   api
+            data        {}
+
+            history (2)
+              1970-01-01 00:00:12  put        in mail
+              1970-01-01 00:00:12  throttled  by api
+            hint: qless throttle show api
+        "#]],
+    );
+    let counts = redis.at(20).run("jobs --queue mail --count -o json").json();
+    assert_eq!(counts["throttled"], 2);
+    let totals = redis.at(20).run("status -o json").json();
+    assert_eq!(totals["totals"]["throttled"], 2);
+}
+
+#[test]
+fn queues_without_throttled_jobs_have_no_column_for_them() {
+    let redis = Redis::start();
+    redis.at(10).run("put mail Call --throttle api").ok();
+    let text = redis.at(10).run("queues --headers always").ok();
+    assert!(!text.contains("THROTTLED"), "{text}");
+    let queues = redis.at(10).run("queues -o json").json();
+    assert_eq!(queues["items"][0].get("throttled"), None);
+}
+
+#[test]
+fn holders_and_waiting_jobs_are_listed_in_order() {
+    let redis = full();
+    redis
+        .at(20)
+        .run("throttle locks api -o jid")
+        .shows(expect![[r#"
+        a
+    "#]]);
+    redis
+        .at(20)
+        .run("throttle pending api -o jid")
+        .shows(expect![[r#"
+        b
+        c
+    "#]]);
+    redis
+        .at(20)
+        .run("throttle pending api -o raw")
+        .shows(expect![[r#"
+        ["b","c"]
+    "#]]);
+    redis
+        .at(20)
+        .run("throttle locks other -o json")
+        .shows(expect![[r#"
+        {
+          "kind": "jobs",
+          "v": 1,
+          "total": 0,
+          "offset": 0,
+          "items": [],
+          "missing": []
+        }
+    "#]]);
+}
+
+#[test]
+fn a_freed_slot_lets_the_next_job_run() {
+    let redis = full();
+    redis.at(20).run("complete a --worker w").ok();
+    let waiting = redis.at(20).run("jobs --state waiting -o jid").ok();
+    assert_eq!(waiting, "b");
+    redis.at(20).run("throttle set api 2").ok();
+    let waiting = redis.at(20).run("jobs --state waiting -o jid").ok();
+    assert_eq!(waiting, "b\nc");
+}
+
+#[test]
+fn a_released_job_goes_on_without_the_throttle() {
+    let redis = full();
+    redis
+        .at(20)
+        .run("throttle release api c -o json")
+        .shows(expect![[r#"
+        {
+          "kind": "done",
+          "v": 1,
+          "action": "throttle release",
+          "targets": [
+            "c"
+          ]
+        }
+    "#]]);
+    let job = redis.at(20).run("get c -o json").json();
+    assert_eq!(
+        (&job["state"], job.get("throttles")),
+        (&"waiting".into(), None)
+    );
+    redis.at(20).run("throttle release api a b").exits(9);
+    redis.at(20).run("throttle release api a b --yes").ok();
+    assert_eq!(redis.at(20).run("throttle locks api -o jid").ok(), "");
+}
+
+#[test]
+fn jobs_are_selected_by_throttle() {
+    let redis = full();
+    redis.at(13).run("put mail Call --jid d").ok();
+    redis
+        .at(14)
+        .run("put mail Call --jid e --delay 1h --throttle api-2")
+        .ok();
+    let found = |line: &str| {
+        let line = format!("jobs {line} -o jid");
+        let mut found: Vec<String> = redis
+            .at(20)
+            .run(&line)
+            .ok()
+            .lines()
+            .map(str::to_owned)
+            .collect();
+        found.sort();
+        found.join(" ")
+    };
+    assert_eq!(found("--throttle api"), "a b c");
+    assert_eq!(found("--throttle 'api*' --state scheduled,running"), "a e");
+    assert_eq!(
+        found("--throttle api --queue mail --state throttled"),
+        "b c"
+    );
+    assert_eq!(found("--throttle nothing"), "");
+    redis
+        .at(20)
+        .run("jobs --throttle api --count -o json")
+        .shows(expect![[r#"
+            {
+              "kind": "counts",
+              "v": 1,
+              "waiting": 0,
+              "running": 1,
+              "stalled": 0,
+              "scheduled": 0,
+              "depends": 0,
+              "throttled": 2,
+              "complete": 0,
+              "failed": 0
+            }
+            --- stderr
+            reading every job: no index knows `--throttle`
+        "#]]);
+}
+
+#[test]
+fn put_sets_a_maximum_that_differs_first() {
+    let redis = Redis::start();
+    let line = |id: &str| format!("put mail Call --throttle {id}");
+    redis.at(10).run(&line("api=2")).ok();
+    let maximum =
+        |redis: &Redis| redis.at(10).run("throttle show api -o json").json()["maximum"].clone();
+    assert_eq!(maximum(&redis), 2);
+    redis.at(10).run(&line("api")).ok();
+    assert_eq!(maximum(&redis), 2);
+    redis.at(10).run("throttle set api 2 --ttl 1h").ok();
+    redis.at(10).run(&line("api=5")).ok();
+    assert_eq!(maximum(&redis), 5);
+    let throttle = redis.at(10).run("throttle show api -o json").json();
+    assert!(throttle["ttl_s"].as_u64().unwrap() > 3000, "{throttle}");
+    redis.at(10).run(&line("api=0")).ok();
+    assert_eq!(maximum(&redis), 0);
+}
+
+#[test]
+fn an_id_with_the_ending_of_a_list_is_refused_and_one_of_another_client_is_listed() {
+    let redis = Redis::start();
+    for line in ["throttle set api-locks 3", "put q K --throttle api-pending"] {
+        redis.at(10).run(line).exits(2);
+    }
+    let line = r#"{"queue":"q","klass":"K","throttles":["api-locks"]}"#;
+    redis.at(10).input(line).run("put --from -").exits(2);
+    assert!(redis.dump().is_empty());
+    redis.at(10).run("api throttle.set other-locks 3").ok();
+    redis.at(10).run("put mail Call --throttle api").ok();
+    redis.at(10).run("pop mail --worker w").ok();
+    let throttles = redis.at(10).run("throttle ls").ok();
+    assert_eq!(throttles, "api\tno limit\t1\t0\t–\nother-locks\t3\t0\t0\t–");
+    let one = redis.at(10).run("throttle ls 'other*' -o json").json();
+    assert_eq!(one["items"][0]["id"], "other-locks");
+}
