@@ -57,6 +57,7 @@ fn play(core: &mut Core, numbers: &[u64], profile: Profile) -> Result<(), String
             ledger.depended |= line.starts_with("depends ") || line.contains(" depends [");
             ledger.call(&line)?;
         }
+        ledger.check()?;
         // Full slots and a failed job of a merging lane may leave two jobs for a moment.
         ledger.excuses.mixed_lanes = None;
         ledger.drain()?;

@@ -6,6 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value;
 
 use super::invariants::{self, Excuses, holders, maximum, throttles_of, violations};
+use crate::check::invariants::Excuses as CoreExcuses;
+use crate::support::check_calls::{describe_all, verify_all};
+use crate::support::clean::alarms;
 use crate::support::core::{Core, Dump, Key, Reply, short};
 
 /// Parts of the texts with which the core refuses correct calls (`core.md` 1.3, `extensions.md` 3, 5, 9).
@@ -71,6 +74,20 @@ impl<'a> Ledger<'a> {
     /// The stored jobs: jid and fields.
     pub(crate) fn jobs(&self) -> impl Iterator<Item = (&str, &BTreeMap<String, String>)> {
         jobs(&self.dump)
+    }
+
+    /// What `check` reports now.
+    pub(crate) fn check(&mut self) -> Result<(), String> {
+        let excuses = CoreExcuses {
+            reference: true,
+            unrecurred: true,
+            ..CoreExcuses::default()
+        };
+        let found = alarms(verify_all(self.core, self.now, ""), excuses);
+        match found.is_empty() {
+            true => Ok(()),
+            false => Err(self.report(&describe_all(&found))),
+        }
     }
 
     /// The calls made so far, and what is wrong.
