@@ -109,7 +109,8 @@ return function(now, t, repair, run, findings)
   -- Whether a job of this priority can have this score in the work set.
   function c.fits_priority(j, score)
     local n, p = tonumber(score), number(j.priority) or 0
-    if n == math.huge then return j.state == 'stalled' end
+    -- A stalled job that a throttle held returns to the front.
+    if n == math.huge then return j.state == 'stalled' or j.state == 'waiting' and j.throttles end
     return (n > p - 1 or p - 1 == p and n == p) and n <= p + 1e-6 + math.abs(p) * 1e-12
   end
   return c

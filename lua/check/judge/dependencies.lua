@@ -27,6 +27,8 @@ return function(c)
       return
     end
     if one then list = {one} end
+    -- A failed job that keeps its place in a lane keeps its dependencies.
+    local keeps = y.state == 'failed' and y.hold == '1' and y.lane
     local left, sure, unsure, ids = count, {}, {}, {}
     for i = 1, #list do
       local x = list[i]
@@ -44,7 +46,7 @@ return function(c)
           unsure[#unsure + 1] = x
         end
       elseif how then
-        if y.state ~= 'depends' then
+        if y.state ~= 'depends' and not keeps then
           c.add('dependency-one-sided', y.id, x, edges.cut(y.id, x), 'idle')
         else
           local listed, wrong = c.ask('sismember', below, y.id)
@@ -53,7 +55,7 @@ return function(c)
           elseif listed == 0 then
             c.add('dependency-one-sided', y.id, x, {{'set', below, y.id, false, '1'}})
           end
-          if j.state == 'failed' then c.add('depends-on-failed', y.id, x) end
+          if j.state == 'failed' and not keeps then c.add('depends-on-failed', y.id, x) end
         end
       end
     end

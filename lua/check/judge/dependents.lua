@@ -32,7 +32,8 @@ return function(c)
         elseif how == 'missing' and j.state == 'depends' and c.ask('scard', theirs) == 0 then
           -- The set of dependencies is lost as well: this is all that remains of the edge.
           c.add('dependency-missing', y, x, {{'set', own, y, '1', false}})
-        elseif how == 'there' and j.state == 'depends' and need('lane/precedes')(x, y) then
+        elseif how == 'there' and (j.state == 'depends' or j.state == 'failed') and need('lane/precedes')(x, y)
+          and (j.state == 'depends' or c.ask('hget', j.key, 'hold') == '1') then
           -- The edge of a lane: `y` has to wait for the job before it.
           c.add('dependency-one-sided', y, x, {{'set', theirs, x, false, '1'}})
         elseif loose then

@@ -14,11 +14,10 @@ return function(c)
       local changes = lanes.join(j)
       return c.add('lane-unlisted', j.id, j.lane, changes, not changes and 'beside' or nil)
     end
-    -- A failed job that keeps its place waits for nothing.
-    if j.state == 'failed' then return end
     local before = lanes.before(j.lane, rank)
     if not before then return end
-    if j.state ~= 'depends' then
+    -- A failed job that keeps its place keeps its dependencies.
+    if j.state ~= 'depends' and j.state ~= 'failed' then
       local changes = j.state ~= 'running' and lanes.block({}, j, before)
       return c.add('lane-order', j.id, before, changes or {}, not changes and 'beside' or nil)
     end

@@ -53,11 +53,12 @@ return function(c)
     if ask('sismember', above, x) == 0 then changes[#changes + 1] = {'set', above, x, false, '1'} end
   end
 
-  -- Adds that a job waits for another one: the edge, and the state `depends`.
+  -- Adds that a job waits for another one: the edge, and the state `depends`. A failed job stays so.
   function lanes.block(changes, j, before)
-    if find_cycle(j.id, {before}, true) ~= nil or j.state ~= 'depends' and edges.locked(j) then return nil end
+    local stays = j.state == 'depends' or j.state == 'failed'
+    if find_cycle(j.id, {before}, true) ~= nil or not stays and edges.locked(j) then return nil end
     link(changes, j.id, before)
-    if j.state == 'depends' then return changes end
+    if stays then return changes end
     local base = Keys.queue .. j.queue
     for _, part in ipairs({Keys.work, Keys.scheduled, Keys.throttled, Keys.locks}) do
       local score = ask('zscore', base .. part, j.id) or j.enters and j.enters[part]
@@ -93,12 +94,10 @@ return function(c)
       at = score
     end
     local changes = {{'zset', key, j.id, false, c.score(place or (at or 0) + 1)}}
-    if before and (j.state == 'failed' or not lanes.block(changes, j, before)) then return nil end
+    if before and not lanes.block(changes, j, before) then return nil end
     if behind and runs then
-      if behind.state == 'running' or behind.state ~= 'failed' and not lanes.block(changes, behind, j.id) then
-        return nil
-      end
-    elseif behind and behind.state == 'depends' then
+      if behind.state == 'running' or not lanes.block(changes, behind, j.id) then return nil end
+    elseif behind and (behind.state == 'depends' or behind.state == 'failed') then
       local list = before and edges.cut(behind.id, before) or {}
       for i = 1, #list do changes[#changes + 1] = list[i] end
       link(changes, behind.id, j.id)
