@@ -18,7 +18,8 @@ return function(argv)
   for _, queue in ipairs(call('zrevrange', Keys.queues, 0, 999)) do
     local base = Keys.queue .. queue
     local listed = has(base .. Keys.work) or has(base .. Keys.locks)
-    if listed or has(base .. Keys.scheduled) or has(base .. Keys.depends) then queues[#queues + 1] = queue end
+    listed = listed or has(base .. Keys.scheduled) or has(base .. Keys.depends)
+    if listed or has(base .. Keys.throttled) then queues[#queues + 1] = queue end
   end
   return {
     'history', type(history) == 'number' and '' .. history or '0',

@@ -475,6 +475,11 @@ damages! {
             depends-on-failed h2 report [h1]
         "#]];
 
+    the_options_of_a_recurring_job_are_unreadable: "HSET ql:r:tpl opts {]" => expect![[r#"
+        depends-on-failed h2 report [h1]
+        recurring-invalid tpl report [opts]
+    "#]];
+
     a_throttle_whose_name_ends_like_a_set: "HSET ql:th:x-locks id x-locks maximum 1" => expect![[r#"
         depends-on-failed h2 report [h1]
     "#]];
@@ -518,13 +523,25 @@ fn keys_of_throttles_and_windows_may_expire_and_no_others() {
     ] {
         core.redis(&format!("EXPIRE {key} 1000"));
     }
-    let ran = core
-        .qless()
-        .at(NOW)
-        .args(["check", "--only", "key-expires", "--max-examples", "9", "-o", "json"]);
+    let ran = core.qless().at(NOW).args([
+        "check",
+        "--only",
+        "key-expires",
+        "--max-examples",
+        "9",
+        "-o",
+        "json",
+    ]);
     assert_eq!(ran.code(), 7);
     let mut named: Vec<String> = Vec::new();
-    for key in ["k:q/a", "j:n1-payloads", "q:p-throttled", "fence", "th:t", "u:n/s"] {
+    for key in [
+        "k:q/a",
+        "j:n1-payloads",
+        "q:p-throttled",
+        "fence",
+        "th:t",
+        "u:n/s",
+    ] {
         if ran.stdout().contains(&format!("\"{key}\"")) {
             named.push(key.to_owned());
         }
@@ -544,7 +561,10 @@ fn a_repair_of_one_queue_leaves_the_lanes_and_throttles_of_others() {
     ] {
         core.redis(line);
     }
-    let ran = core.qless().at(NOW).args(["check", "--repair", "--yes", "--queue", "q"]);
+    let ran = core
+        .qless()
+        .at(NOW)
+        .args(["check", "--repair", "--yes", "--queue", "q"]);
     assert_eq!(ran.code(), 0, "{}", ran.stderr());
     let left = verify_all(&mut core, NOW, "");
     expect![[r#"
@@ -562,7 +582,8 @@ fn a_repair_of_one_queue_leaves_the_lanes_and_throttles_of_others() {
           lane-unlisted n1 found [n/n]
           throttled-by-nothing b2 found [p]
           throttled-by-nothing b3 found [p]
-    "#]].assert_eq(&report(&left, &left, &left));
+    "#]]
+    .assert_eq(&report(&left, &left, &left));
 }
 
 /// Calls and damage, in a database with jobs in lanes, held jobs and merge jobs.
@@ -580,7 +601,13 @@ fn event() -> impl Strategy<Value = String> {
     let part = move || one(&["work", "locks", "scheduled", "depends", "throttled"]);
     let state = move || {
         one(&[
-            "waiting", "running", "stalled", "scheduled", "depends", "throttled", "failed",
+            "waiting",
+            "running",
+            "stalled",
+            "scheduled",
+            "depends",
+            "throttled",
+            "failed",
             "complete",
         ])
     };
@@ -588,8 +615,14 @@ fn event() -> impl Strategy<Value = String> {
     let edge = move || one(&["dependencies", "dependents"]);
     let field = move || {
         one(&[
-            "key q/a", "key /g", "throttles []", "throttles [\"t\"]", "throttles {]", "dup merge",
-            "hold 1", "data [1]",
+            "key q/a",
+            "key /g",
+            "throttles []",
+            "throttles [\"t\"]",
+            "throttles {]",
+            "dup merge",
+            "hold 1",
+            "data [1]",
         ])
     };
     prop_oneof![
@@ -640,7 +673,8 @@ fn play(core: &mut Core, events: &[String], binary: bool) -> Result<(), TestCase
     }
     core.events();
     now += 20.0;
-    let fault = |what: String| TestCaseError::fail(format!("\n    {}\n{what}", events.join("\n    ")));
+    let fault =
+        |what: String| TestCaseError::fail(format!("\n    {}\n{what}", events.join("\n    ")));
     let found = verify_all(core, now, "");
     let mut missed = scan::missed(core, now, &found, scan::WHOLE);
     // A one-sided edge may close a cycle, or not.

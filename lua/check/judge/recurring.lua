@@ -1,7 +1,7 @@
 -- Checks a template: its fields, and that it has one entry in the schedule of its queue.
 -- Takes: jid; the queue in whose schedule the check met it, if any
 local Template = Fields('queue', 'interval', 'count', 'priority', 'retries', 'backlog', 'tags', 'data',
-  'klass')
+  'klass', 'opts')
 
 return function(c)
   local number = need('value/number')
@@ -48,6 +48,7 @@ return function(c)
       report('data')
     end
     if not r[Template.klass] then report('klass') end
+    if r[Template.opts] and not need('recurring/opts')(r[Template.opts]) then report('opts') end
     if not count or count < 0 or count % 1 ~= 0 then
       report('count')
     else

@@ -6,8 +6,8 @@ use crate::model::verdict::ItemKind;
 
 use super::{Known, Scanner, validate};
 
-pub(super) const FIELDS: [&str; 9] = [
-    "queue", "interval", "count", "priority", "retries", "backlog", "tags", "data", "klass",
+pub(super) const FIELDS: [&str; 10] = [
+    "queue", "interval", "count", "priority", "retries", "backlog", "tags", "data", "klass", "opts",
 ];
 
 impl Scanner<'_> {
@@ -49,7 +49,8 @@ impl Scanner<'_> {
             && (3..=5).all(|at| number(at).is_some())
             && text(6).is_some_and(|tags| validate::tags(tags).is_some())
             && text(7).is_some_and(validate::json)
-            && text(8).is_some();
+            && text(8).is_some()
+            && text(9).is_none_or(validate::json);
         let matched = self.match_entry(ItemKind::Recur, queue, id, 0)?;
         let listed = self.is_known(Known::Queue, queue);
         match !matched || self.first_pass && !(valid && listed) {

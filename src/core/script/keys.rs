@@ -445,7 +445,10 @@ mod tests {
             ("ql:w:me:jobs", Family::Worker(b"me")),
             ("ql:w:me", Family::Unknown),
             ("ql:f:", Family::Group(b"")),
-            ("ql:j:a-payloads", Family::Companion(Companion::Payloads, b"a")),
+            (
+                "ql:j:a-payloads",
+                Family::Companion(Companion::Payloads, b"a"),
+            ),
             ("ql:q:q-throttled", Family::Queue(QueueSet::Throttled, b"q")),
             ("ql:th:ql:q:a", Family::Throttle(b"ql:q:a")),
             ("ql:th:a-locks", Family::Slots(b"a")),

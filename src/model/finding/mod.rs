@@ -477,7 +477,12 @@ mod tests {
             .iter()
             .flat_map(|finding| finding.invariants.iter().copied())
             .collect();
-        assert_eq!(covered, (1..=37).chain([101, 102, 103, 106, 107, 108, 109]).collect());
+        assert_eq!(
+            covered,
+            (1..=37)
+                .chain([101, 102, 103, 106, 107, 108, 109])
+                .collect()
+        );
     }
 
     #[test]

@@ -628,7 +628,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         approval: Automatic, remedy: Some(Remedy { verb: "replace", past: "replaced", what: "the value if the right one is known; without an interval it stops" }),
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[],
-        cases: &[Case { word: "part", approval: Never, says: "klass, data, queue, count or next run, or a missing interval" }],
+        cases: &[Case { word: "part", approval: Never, says: "klass, data, queue, count, options or next run, or a missing interval" }],
         choices: &["print it: `qless recur get JID`", "give it an interval: `qless recur set JID --every 1h`", "remove it: `qless recur rm JID`"],
     },
     Finding {
