@@ -144,6 +144,8 @@ fn answers(parts: &[Part]) -> Vec<String> {
             ),
         )
         .env("HOME", "/nonexistent")
+        // A page that names no server must not reach the one of this machine.
+        .env("QLESS_REDIS_URL", redis.url())
         .env("TZ", "UTC")
         .env("LC_ALL", "C")
         .env("NO_COLOR", "1")
