@@ -232,6 +232,32 @@ fn f7_a_failed_lane_job_unfailed_by_a_foreign_script_joins_its_lane_before_we_ru
 }
 
 #[test]
+fn f9_a_repair_frees_lanes_slots_and_payloads_that_a_foreign_script_left() {
+    let (mut core, mut foreign) = both();
+    core.many((0..3).map(|n| format!("put {n} me q j{n} K {{}} 0 key k")));
+    core.all("put 3 me m x K 1 0 key x dup merge; put 3.5 me m y K 2 0 key y dup merge");
+    core.all("put 3 me s t1 K {} 0 lock one; put 3.5 me s t2 K {} 0 lock one");
+    core.all("pop 4 q w1 1; pop 4 m w1 1; pop 4 s w1 2");
+    assert_eq!(
+        core.states("j0 x t1 t2"),
+        "running running running throttled"
+    );
+    foreign.all("fail 5 j0 w1 G why; complete 5 x w1 m {}; cancel 5 y; complete 5 t1 w1 s {}");
+    assert_eq!(core.states("j1 j2"), "depends depends");
+    assert!(!core.keys_with("ql:j:x-payloads").is_empty());
+
+    let ran = core.qless().at(30.0).args(["check", "--repair", "--yes"]);
+    assert_eq!(ran.code(), 0, "{}{}", ran.stdout(), ran.stderr());
+    assert_eq!(core.lane("q/k"), ["j1", "j2"]);
+    assert_eq!(core.states("j1 j2 t2"), "waiting depends waiting");
+    assert_eq!(core.keys_with("ql:j:x-payloads"), [""; 0]);
+    assert_eq!(core.keys_with("ql:k:m"), [""; 0]);
+    assert_eq!(core.keys_with("ql:th:"), [""; 0]);
+    assert_eq!(core.jids("pop 31 q w1 5"), ["j1"]);
+    assert_eq!(core.jids("pop 31 s w1 5"), ["t2"]);
+}
+
+#[test]
 fn f8_a_lane_keeps_its_order_whoever_pops_and_completes() {
     let mut core = Core::new();
     core.many((0..12).map(|n| format!("put {n} me q j{n:02} K {{}} 0 key k")));
@@ -315,6 +341,9 @@ pub(super) fn play(core: &mut Core, foreign: &mut Core, numbers: &[u64]) -> Resu
             ledger.now += after;
             ledger.call(&line)?;
         }
+    }
+    if numbers[0] % 2 == 0 {
+        ledger.repair()?;
     }
     ledger.drain()
 }

@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::invariants::{self, Excuses, holders, maximum, throttles_of, violations};
 use crate::check::invariants::Excuses as CoreExcuses;
-use crate::support::check_calls::{describe_all, verify_all};
+use crate::support::check_calls::{describe_all, repair, verify_all};
 use crate::support::clean::alarms;
 use crate::support::core::{Core, Dump, Key, Reply, short};
 
@@ -87,6 +87,18 @@ impl<'a> Ledger<'a> {
         match found.is_empty() {
             true => Ok(()),
             false => Err(self.report(&describe_all(&found))),
+        }
+    }
+
+    /// Repairs what `check` finds. A second check finds nothing that it would repair.
+    pub(crate) fn repair(&mut self) -> Result<(), String> {
+        let repaired = repair(self.core, self.now, "");
+        self.dump = self.core.dump();
+        let mut left = verify_all(self.core, self.now, "");
+        left.retain(|one| one.outcome == "found");
+        match left.is_empty() {
+            true => Ok(()),
+            false => Err(self.report(&[describe_all(&repaired), describe_all(&left)].concat())),
         }
     }
 
