@@ -395,7 +395,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         approval: Automatic, remedy: Some(Remedy { verb: "enter", past: "entered", what: "it in its lane; it waits for the job before it" }),
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[],
-        cases: &[Case { word: "beside", approval: Never, says: "if it runs or failed while the lane has other jobs, or a dependency forbids it" }],
+        cases: &[Case { word: "beside", approval: Never, says: "if another job of the lane runs as well, or a dependency forbids it" }],
         choices: &["wait until the other jobs of the lane have ended: `qless key QUEUE KEY` shows them"],
     },
     Finding {
@@ -436,7 +436,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[],
         cases: &[Case { word: "full", approval: Never, says: "if the throttle has no free slot" }],
-        choices: &["nothing: `qless throttle release` freed the slot, or an older script popped the job"],
+        choices: &["nothing: `qless throttle release ID JID` freed the slot, or an older script popped the job"],
     },
     Finding {
         id: PendingStray, name: "pending-stray", severity: Warn, invariants: &[107],
