@@ -342,7 +342,7 @@ pub(super) fn play(core: &mut Core, foreign: &mut Core, numbers: &[u64]) -> Resu
             ledger.call(&line)?;
         }
     }
-    if numbers[0] % 2 == 0 {
+    if numbers[0].is_multiple_of(2) {
         ledger.repair()?;
     }
     ledger.drain()
