@@ -47,6 +47,7 @@ impl Server {
             worker,
             queues,
         };
+        calls.core.stay_in_thread();
         thread::spawn(move || {
             while let Ok(order) = inbox.recv() {
                 let Some(event) = calls.carry_out(order) else {

@@ -30,6 +30,8 @@ impl Machine {
             }
         };
         self.back(now);
+        // Otherwise the new jobs would end just after the next call.
+        self.share(now);
         let count = reply.jobs.len() as u64;
         self.rotation
             .advance(reply.jobs.iter().map(|job| &job.queue));
