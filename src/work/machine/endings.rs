@@ -323,7 +323,7 @@ impl Machine {
         self.forget(jid, now, JobResult::Lost, why.to_owned());
     }
 
-    fn stop_job(&mut self, now: f64, jid: &Name, slot: usize, latest: f64) {
+    pub(super) fn stop_job(&mut self, now: f64, jid: &Name, slot: usize, latest: f64) {
         let Slot::Busy(process) = &mut self.slots[slot] else {
             return self.released.retain(|one| one != jid);
         };

@@ -133,6 +133,10 @@ impl Machine {
                         }
                         false => JobResult::Lost,
                     };
+                    // It was popped again just before its earlier lock was to be given back.
+                    if let Some(Phase::Running(slot)) = self.held.get(&jid).map(|job| &job.phase) {
+                        self.stop_job(now, &jid, *slot, f64::INFINITY);
+                    }
                     self.forget(&jid, now, result, String::new());
                 }
             }
@@ -179,7 +183,9 @@ impl Machine {
             }
             self.popped += 1;
             self.held.add(now, &job, self.config.heartbeat);
+            // A lock that was given up earlier is no longer the one to give back.
             self.given_up.remove(&job.jid);
+            self.released.retain(|one| *one != job.jid);
             self.ready.push_back(job);
         }
         if self.stage > Stage::Working {
