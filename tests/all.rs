@@ -158,6 +158,7 @@ mod recovery {
 }
 
 mod work {
+    mod absence;
     mod command;
     mod examples;
     mod hooks;

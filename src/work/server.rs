@@ -55,6 +55,7 @@ impl Server {
             queues,
             arrangement,
         };
+        calls.core.stay_in_thread();
         thread::spawn(move || {
             while let Ok(order) = inbox.recv() {
                 let Some(event) = calls.carry_out(order) else {

@@ -517,6 +517,35 @@ fn the_first_signal_drains_and_the_second_gives_jobs_back() {
 }
 
 #[test]
+fn a_job_that_runs_again_when_its_earlier_lock_is_given_back_is_stopped() {
+    let mut worker = Worker::single(1);
+    worker.act();
+    worker.reply(0.0, &["a"]);
+    worker.later(20.0);
+    worker.at(30.0, Event::Extended(Err(failure(true))));
+    worker.later(30.1);
+    worker.later(60.0);
+    worker.at(61.0, ended(0, 0));
+    expect![[r#"
+        * ConnectionBack { after: 41.0 }
+        release: a
+        turn: [] pop 1 from q:1
+    "#]]
+    .assert_eq(&worker.at(71.0, extended(&[131.0])));
+    expect![[r#"
+        * started a
+        start 0: a
+    "#]]
+    .assert_eq(&worker.reply(71.1, &["a"]));
+    // The lock that was given back may have been the new one.
+    expect![[r#"
+        SIGTERM 0
+        * Released a
+    "#]]
+    .assert_eq(&worker.at(71.2, Event::Released(Ok(vec![name("a")]))));
+}
+
+#[test]
 fn processes_that_stay_end_with_their_input() {
     let mut worker = Worker::persistent(1);
     worker.act();

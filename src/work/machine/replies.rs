@@ -30,6 +30,8 @@ impl Machine {
             }
         };
         self.back(now);
+        // Otherwise the new jobs would end just after the next call.
+        self.share(now);
         let count = reply.jobs.len() as u64;
         self.rotation
             .advance(reply.jobs.iter().map(|job| &job.queue));
@@ -131,6 +133,10 @@ impl Machine {
                         }
                         false => JobResult::Lost,
                     };
+                    // It was popped again just before its earlier lock was to be given back.
+                    if let Some(Phase::Running(slot)) = self.held.get(&jid).map(|job| &job.phase) {
+                        self.stop_job(now, &jid, *slot, f64::INFINITY);
+                    }
                     self.forget(&jid, now, result, String::new());
                 }
             }
@@ -177,7 +183,9 @@ impl Machine {
             }
             self.popped += 1;
             self.held.add(now, &job, self.config.heartbeat);
+            // A lock that was given up earlier is no longer the one to give back.
             self.given_up.remove(&job.jid);
+            self.released.retain(|one| *one != job.jid);
             self.ready.push_back(job);
         }
         if self.stage > Stage::Working {

@@ -18,7 +18,8 @@ impl Machine {
         };
         match ended {
             0 => pop_at,
-            _ if ended >= self.held.len().saturating_sub(ended) => f64::NEG_INFINITY,
+            _ if ended >= self.held.len() => f64::NEG_INFINITY,
+            _ if ended >= self.held.len() - ended && !self.has_short_jobs() => f64::NEG_INFINITY,
             _ if wanted > ended as u64 => pop_at.min(self.endings_due),
             _ => self.endings_due,
         }
