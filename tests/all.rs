@@ -150,6 +150,7 @@ mod recovery {
     mod asked;
     mod examples;
     mod kill;
+    mod lane_storm;
     mod repair;
     mod storm;
     mod verbs;
@@ -162,6 +163,7 @@ mod work {
     mod command;
     mod examples;
     mod hooks;
+    mod lanes;
     mod locks;
     mod machine;
     mod persistent;
@@ -169,6 +171,7 @@ mod work {
     mod queues;
     mod random;
     mod service;
+    mod throttles;
 }
 
 use std::path::Path;

@@ -4,6 +4,7 @@
 //! [`server`] makes the calls, and the loop here connects the three.
 
 mod arrangement;
+mod drain;
 mod hooks;
 mod launcher;
 pub mod machine;

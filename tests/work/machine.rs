@@ -98,6 +98,7 @@ impl Worker {
                 endings,
                 total,
                 queues,
+                is_last,
             }) => {
                 self.endings = endings.len();
                 let endings = endings.iter().map(|ending| {
@@ -118,8 +119,9 @@ impl Worker {
                     .iter()
                     .map(|(queue, count)| format!("{queue}:{count}"));
                 let queues: Vec<String> = queues.collect();
+                let last = if *is_last { "last " } else { "" };
                 format!(
-                    "turn: [{}] pop {total} from {}",
+                    "{last}turn: [{}] pop {total} from {}",
                     endings.join(", "),
                     queues.join(" ")
                 )
@@ -170,7 +172,7 @@ impl Worker {
         let reply = TurnReply {
             endings: vec![done; self.endings],
             jobs: jobs.collect(),
-            refused: Vec::new(),
+            ..TurnReply::default()
         };
         self.at(now, Event::Turn(Ok(reply)))
     }
@@ -289,7 +291,7 @@ fn queues_take_turns_by_their_weights() {
         let reply = TurnReply {
             endings: vec![done; rotation.endings],
             jobs: vec![job],
-            refused: Vec::new(),
+            ..TurnReply::default()
         };
         rotation.at(1.0, Event::Turn(Ok(reply)));
         popped.push(queue);
@@ -570,7 +572,7 @@ fn a_drain_ends_when_a_pop_finds_nothing_and_nothing_runs() {
     worker.reply(0.0, &["a"]);
     expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.later(5.0));
     expect![""].assert_eq(&worker.reply(5.0, &[]));
-    expect!["turn: [a retry] pop 2 from q:2\n"].assert_eq(&worker.at(6.0, ended(0, 75)));
+    expect!["last turn: [a retry] pop 2 from q:2\n"].assert_eq(&worker.at(6.0, ended(0, 75)));
     worker.reply(6.0, &["a"]);
     worker.at(7.0, ended(0, 0));
     expect![[r#"
@@ -578,6 +580,43 @@ fn a_drain_ends_when_a_pop_finds_nothing_and_nothing_runs() {
         finish: Done
     "#]]
     .assert_eq(&worker.reply(7.0, &[]));
+}
+
+#[test]
+fn a_drain_waits_for_jobs_that_others_hold_back() {
+    let config = Config {
+        limit: Limit::Drain,
+        ..config(Mode::Single, 1)
+    };
+    let mut worker = Worker::new(config, &[("q", 1)], Order::Ordered);
+    expect!["last turn: [] pop 1 from q:1\n"].assert_eq(&worker.act());
+    let held = TurnReply {
+        has_rest: true,
+        ..TurnReply::default()
+    };
+    expect![""].assert_eq(&worker.at(1.0, Event::Turn(Ok(held))));
+    expect![""].assert_eq(&worker.later(5.9));
+    expect!["last turn: [] pop 1 from q:1\n"].assert_eq(&worker.later(6.0));
+    expect!["finish: Done\n"].assert_eq(&worker.reply(6.0, &[]));
+}
+
+#[test]
+fn what_a_job_released_is_popped_as_soon_as_its_process_has_ended() {
+    let mut worker = Worker::single(1);
+    worker.act();
+    worker.reply(0.0, &["a"]);
+    let line = Event::Line {
+        slot: 0,
+        jid: Some(name("a")),
+        content: LineContent::Ending(EndingWay::Complete {
+            data: None,
+            next: None,
+        }),
+    };
+    // The process has answered and still runs.
+    expect!["turn: [a complete] pop 0 from \n"].assert_eq(&worker.at(1.0, line));
+    worker.reply(1.0, &[]);
+    expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.at(1.1, ended(0, 0)));
 }
 
 #[test]
@@ -630,7 +669,7 @@ fn a_turn_whose_reply_is_lost_is_settled_and_its_jobs_are_found() {
             expires: 60.0,
             ..PoppedJob::default()
         }],
-        refused: Vec::new(),
+        ..TurnReply::default()
     };
     expect![[r#"
         * Completed a

@@ -33,10 +33,15 @@ impl Machine {
         // Otherwise the new jobs would end just after the next call.
         self.share(now);
         let count = reply.jobs.len() as u64;
+        let has_rest = reply.has_rest;
         self.rotation
             .advance(reply.jobs.iter().map(|job| &job.queue));
         self.settle(now, &turn.endings, reply);
         if turn.total == 0 {
+            // What ended may have released others, before the process that answered gets free.
+            if !turn.endings.is_empty() {
+                self.poll_at = self.poll_at.min(now);
+            }
             return;
         }
         // In turns, a queue that has more jobs may have stood behind one that has none.
@@ -47,7 +52,12 @@ impl Machine {
         };
         let is_idle = self.held.is_empty() && self.endings.is_empty();
         if count == 0 && is_idle && self.config.limit == Limit::Drain {
-            self.drain();
+            match turn.is_last {
+                true if !has_rest => self.drain(),
+                true => {}
+                // Jobs were lost meanwhile.
+                false => self.poll_at = now,
+            }
         }
     }
 

@@ -73,6 +73,9 @@ impl Machine {
             return;
         }
         self.was_put = false;
+        let is_last = self.config.limit == Limit::Drain
+            && wanted > 0
+            && self.held.len() == self.endings.len();
         let endings = Arc::new(std::mem::take(&mut self.endings));
         let queues = match wanted {
             0 => Vec::new(),
@@ -81,11 +84,13 @@ impl Machine {
         self.turn = Some(SentTurn {
             endings: endings.clone(),
             total: wanted,
+            is_last,
         });
         self.actions.push(Action::Request(Request::Turn {
             endings,
             total: wanted,
             queues,
+            is_last,
         }));
     }
 
