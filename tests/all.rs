@@ -56,7 +56,7 @@ mod core {
     mod batches;
     mod bury;
     mod config;
-    mod cost;
+    pub mod cost;
     mod dependencies;
     pub mod errors;
     mod failures;
@@ -144,6 +144,19 @@ mod commands {
     mod wait;
     mod watch;
     mod workers;
+}
+
+mod extensions {
+    mod core_rules;
+    mod examples;
+    mod foreign;
+    mod histories;
+    mod invariants;
+    mod ledger;
+    mod locket;
+    mod lowkiq;
+    mod reqless;
+    mod steps;
 }
 
 mod recovery {

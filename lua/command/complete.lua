@@ -87,6 +87,7 @@ return function(argv, now, t, seconds, known)
     local base = Keys.queue .. following
     local due = delay > 0 and string.format('%.17g', now + delay)
     local state = pending and pending[1] and 'depends' or due and 'scheduled' or 'waiting'
+    if kept then data = call('hget', key, 'data') or '{}' end
     call('hmset', key, 'data', data, 'time', stamp, 'state', state, 'worker', '', 'failure', '{}', 'queue', following,
       'expires', '0', 'remaining', retries)
     if state == 'depends' then

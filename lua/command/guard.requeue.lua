@@ -103,9 +103,10 @@ return function(argv, now, t, seconds)
           local retries = number(job[Job.retries]) or 5
           local remaining = options.keep and number(job[Job.remaining]) or retries
           local throttles = job[Job.throttles]
-          local lane = throttles and call('hget', key, 'key')
+          local ext = throttles and call('hmget', key, 'key', 'dup') or {}
           if throttles then need('throttle/leave')(jid, state, home or '', throttles) end
-          if lane then need('lane/rejoin')(now, lane, jid) end
+          if ext[1] then need('lane/rejoin')(now, ext[1], jid) end
+          if ext[2] == 'merge' then call('hset', key, 'data', need('merge/compose')(jid)) end
           local placed = due and 'scheduled' or 'waiting'
           if call('exists', key .. Keys.dependencies) == 1 then placed = 'depends' end
           call('hmset', key, 'state', placed, 'worker', '', 'expires', '0', 'queue', queue, 'priority', priority,

@@ -69,10 +69,6 @@ return function(argv, now, t, seconds, known)
   if more then
     local due = call('zrangebyscore', base .. Keys.scheduled, 0, t, 'LIMIT', 0, rest)
     if due[1] then need('queue/promote')(now, queue, due) end
-    if rest > 0 and seconds % 10 == 0 then
-      decider = decider or need('queue/decider')(now, t, seconds, queue, defaults, limit)
-      decider.recheck()
-    end
   end
 
   -- A job that cannot be taken is replaced by the next in the set, over up to 1000 further entries.
@@ -116,6 +112,10 @@ return function(argv, now, t, seconds, known)
 
   local ends = now + (setting(own_heartbeat) or setting(heartbeat) or 60)
   local reply, given = need('queue/grant')(now, seconds, queue, worker, ends, limit, jids, jobs, count, taken, remove)
+  if more and seconds % 10 == 0 then
+    decider = decider or need('queue/decider')(now, t, seconds, queue, defaults, limit)
+    decider.recheck()
+  end
   if decider then decider.wake() end
   return reply, given
 end

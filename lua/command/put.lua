@@ -30,10 +30,16 @@ return function(argv, now, t, seconds)
     error('Put(): Arg "jid" must not end in -history, -dependencies or -dependents: ' .. jid)
   end
   local old = redis.call('hmget', Keys.job .. jid, unpack(Old))
-  local defaults = redis.pcall('hget', Keys.config, queue .. '-defaults')
+  local defaults, most
+  if o.x then
+    local settings = redis.pcall('hmget', Keys.config, queue .. '-defaults', 'merge-max')
+    defaults, most = settings[1], settings[2]
+  else
+    defaults = redis.pcall('hget', Keys.config, queue .. '-defaults')
+  end
   if defaults or o.x or old[Old.throttles] then
     local put = need('job/put_extended')
-    return (put(now, t, seconds, argv[3], queue, jid, klass, data, delay, o, old, o.x or {}, defaults, 'Put'))
+    return (put(now, t, seconds, argv[3], queue, jid, klass, data, delay, o, old, o.x or {}, defaults, 'Put', most))
   end
   need('job/put')(now, t, seconds, argv[3], queue, jid, klass, data, delay, o, old)
   return jid

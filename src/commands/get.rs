@@ -88,7 +88,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             &mut details,
         )?,
         None => {
-            let jobs = select::all(session, now, &args.targets.selector, detail_level)?;
+            let mut jobs = select::all(session, now, &args.targets.selector, detail_level)?;
+            session.core()?.add_payloads(now, jobs.iter_mut())?;
             details.list = List::whole(
                 jobs.into_iter()
                     .map(|job| JobDetail::Job(job.into()))
@@ -114,7 +115,8 @@ fn find(
     jids: &[Name],
     details: &mut JobDetails,
 ) -> Result<(), Error> {
-    let jobs = core.jobs(now, detail_level, jids)?;
+    let mut jobs = core.jobs(now, detail_level, jids)?;
+    core.add_payloads(now, jobs.iter_mut().flatten())?;
     let others: Vec<Name> = jids
         .iter()
         .zip(&jobs)

@@ -69,8 +69,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let found = core
         .jobs(now, Detail::Brief, &jids)
         .map_err(|error| popped_but_unread(&jids, &worker, &error))?;
+    let mut found: Vec<_> = found.into_iter().flatten().collect();
+    core.add_payloads(now, found.iter_mut())
+        .map_err(|error| popped_but_unread(&jids, &worker, &error))?;
     let jobs = Jobs {
-        list: List::whole(found.into_iter().flatten().collect()),
+        list: List::whole(found),
         missing: Vec::new(),
     };
     out.show(&jobs)?;

@@ -127,6 +127,32 @@ fn merged_puts_are_one_job_with_payloads_by_score() {
 }
 
 #[test]
+fn a_popped_merge_job_has_its_payloads() {
+    let redis = Redis::start();
+    for (now, data) in [(10, "1"), (11, "2")] {
+        let args = ["put", "orders", "Sync", data, "--key", "k", "--merge"];
+        redis.at(now).args(args).ok();
+    }
+    redis.at(12).run("put orders Sync --jid plain").ok();
+    let jid = redis.at(13).run("jobs --key k -o jid").ok();
+    let lists = [
+        format!("get plain {jid} -o json"),
+        "get --key k -o json".to_owned(),
+        "pop orders --worker w -o json".to_owned(),
+    ];
+    for line in lists {
+        let jobs = redis.at(14).run(&line).json();
+        let jobs = jobs["items"].as_array().unwrap();
+        let merged = jobs.iter().find(|job| job["jid"] == *jid).unwrap();
+        assert_eq!(merged["payloads"][1]["data"], 2, "{line}");
+        let plain = jobs.iter().find(|job| job["jid"] == "plain");
+        assert_eq!(plain.and_then(|job| job.get("payloads")), None, "{line}");
+    }
+    let fence = redis.at(15).run(&format!("get {jid} --field fence")).ok();
+    assert_eq!(fence, "1");
+}
+
+#[test]
 fn a_window_outlives_the_job() {
     let redis = Redis::start();
     let line = "put reports Nightly --key nightly --unique --ttl 24h";
@@ -578,7 +604,22 @@ fn a_terminal_tells_what_happened_to_a_put() {
     ]
     .map(|(now, line)| on_terminal(now, line))
     .concat();
-    expect![[""]].assert_eq(&shown);
+    expect![[r#"
+        a
+        put a in q, waiting
+        a
+        merged into a in q, waiting
+        a
+        skipped: a is in q, waiting
+        a
+        replaced a in q, waiting
+        e
+        put e in q, depends, behind a
+        set the maximum of throttle api to -1
+        f
+        put f in q, throttled
+    "#]]
+    .assert_eq(&shown);
 }
 
 #[test]

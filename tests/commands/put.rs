@@ -46,7 +46,8 @@ fn the_document_of_put_names_the_queue_and_the_state() {
           "jid": "j1",
           "queue": "mail",
           "state": "scheduled",
-          "created": true
+          "created": true,
+          "new": true
         }
     "#]]);
     redis.at(11).run("get j1 -o json").shows(expect![[r#"
@@ -386,7 +387,8 @@ fn putting_an_existing_jid_is_a_conflict() {
               "jid": "j1",
               "queue": "mail",
               "state": "waiting",
-              "created": false
+              "created": false,
+              "new": false
             }
         "#]]);
     assert_eq!(
@@ -437,7 +439,7 @@ fn dependencies_of_a_new_job_must_exist() {
         .at(10)
         .run("put mail K --jid b --depends a --depends nope --allow-missing -o ndjson")
         .shows(expect![[r#"
-            {"kind":"put","v":1,"jid":"b","queue":"mail","state":"depends","created":true}
+            {"kind":"put","v":1,"jid":"b","queue":"mail","state":"depends","created":true,"new":true}
             --- stderr
             note: `nope` is complete or missing: not a dependency
         "#]]);
@@ -514,6 +516,7 @@ fn a_dry_run_of_put_changes_nothing() {
               "queue": "mail",
               "state": "scheduled",
               "created": true,
+              "new": true,
               "dry_run": true
             }
             --- stderr
@@ -561,7 +564,8 @@ fn put_accepts_names_of_any_bytes() {
           "queue": "q\\xff",
           "queue_bytes": "cf8=",
           "state": "waiting",
-          "created": true
+          "created": true,
+          "new": true
         }
     "#]]);
     redis

@@ -315,10 +315,49 @@ fn play(
 
 #[test]
 fn a_call_for_many_jobs_does_what_single_commands_do_in_order() {
-    property(120, &mut Core::new(), &mut Core::new());
+    property(120, false, &mut Core::new(), &mut Core::new());
 }
 
-fn property(cases: u32, many: &mut Core, single: &mut Core) {
+#[test]
+fn a_call_for_many_jobs_does_so_for_jobs_with_lanes_and_throttles() {
+    property(120, true, &mut Core::new(), &mut Core::new());
+}
+
+/// Puts a job with a lane, throttles, payloads or a back-off, in any mixture.
+fn put_extended() -> impl Strategy<Value = Step> {
+    let options = prop::collection::vec(
+        select(
+            &[
+                "key k1",
+                "key k1",
+                "key k2",
+                "key /all",
+                "throttles [\"t1\"]",
+                "throttles [\"t1\",\"t2\"]",
+                "lock *",
+                "backoff fixed:5",
+                "retries 0",
+                "key k1 dup merge score 3",
+                "key k1 dup merge score 1",
+                "key k2 hold 1",
+                "key k2 dup skip",
+            ][..],
+        ),
+        1..4,
+    );
+    (0..9_usize, select(&["q", "p"][..]), 0..4_u32, options).prop_map(|(jid, queue, n, options)| {
+        Step {
+            after: 0.0,
+            line: format!(
+                r#"put w1 {queue} x{jid} K {{"n":{n}}} 0 {}"#,
+                options.join(" ")
+            ),
+        }
+    })
+}
+
+/// Plays random steps and batches; if `extended`, with jobs that have lanes and throttles.
+fn property(cases: u32, extended: bool, many: &mut Core, single: &mut Core) {
     let fast = settings().prop_map(|line| Step { after: 0.0, line });
     let pop = (
         select(&["q", "q", "p"][..]),
@@ -353,7 +392,15 @@ fn property(cases: u32, many: &mut Core, single: &mut Core) {
         after: 0.0,
         line: format!("config.set q-max-concurrency {most}"),
     });
-    let step = prop_oneof![2 => fast, 10 => step(false), 6 => pop, 1 => leftover, 1 => limit];
+    let throttle = select(&["t1 1", "t1 2", "t2 1", "t2 0"][..]).prop_map(|words| Step {
+        after: 0.0,
+        line: format!("throttle.set {words}"),
+    });
+    let more = prop_oneof![8 => put_extended(), 1 => throttle];
+    let step = prop_oneof![
+        2 => fast, 10 => step(false), 6 => pop, 1 => leftover, 1 => limit,
+        if extended { 14 } else { 0 } => more,
+    ];
     let calm = (step, prop::option::weighted(0.3, batch()));
     let start = select(&[0.0, 0.0, 1_700_040_000.0][..]).prop_map(|after| {
         let line = "length q".to_owned();

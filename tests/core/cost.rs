@@ -4,7 +4,7 @@
 use crate::support::core::{Core, Reply};
 
 /// The commands that the script ran during these calls.
-fn commands(core: &mut Core, lines: &[String]) -> u64 {
+pub(crate) fn commands(core: &mut Core, lines: &[String]) -> u64 {
     core.redis("CONFIG RESETSTAT");
     core.many(lines.iter().cloned());
     let Reply::Text(stats) = core.redis("INFO commandstats") else {

@@ -49,6 +49,12 @@ pub(crate) fn rounds(mut play: impl FnMut(u64)) {
     }
 }
 
+/// Whether this is a round of `make soak`, or the repetition of one.
+pub(crate) fn soaking() -> bool {
+    let given = |name: &str| std::env::var_os(name).is_some();
+    given("TEST_SEED") || given("TEST_ROUNDS")
+}
+
 fn seeds() -> Vec<u64> {
     let number = |name: &str| {
         let text = std::env::var(name).ok()?;

@@ -1,7 +1,8 @@
 -- Puts a job that has throttles, a lane, or a queue with defaults. The caller has checked everything.
 -- Takes: now t seconds me queue jid klass data delay; `o` as job/put takes it; its stored fields; `x`, the options
 --   given (option/read), and to restore a job, `lane` and `payloads`; the stored
---   `<queue>-defaults`, or false; the command as errors name it
+--   `<queue>-defaults`, or false; the command as errors name it; the setting `merge-max`, if the
+--   caller has read it
 -- Returns: the jid that took the job; its state, or `merged`, `skipped`, `replaced` if another job took it; the jid
 --   that it waits for in its lane, or nil
 -- Refuses: options that want a key, if the job has none
@@ -11,7 +12,7 @@ local Job = Fields('lane/live')
 
 local function started(state) return state == 'running' or state == 'failed' end
 
-return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old, x, defaults, who)
+return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old, x, defaults, who, most)
   local call, encode, key = redis.call, cjson.encode, Keys.job .. jid
   local d = type(defaults) == 'string' and need('option/defaults')(defaults) or {}
   x.score = x.score or now
@@ -50,8 +51,10 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old, x, 
       end
     elseif dup == 'merge' and fits and other[Job.dup] == 'merge' and other[Job.klass] == klass
       and not (o.depends and o.depends[1]) and not x.payloads then
-      local most = need('merge/most')(redis.pcall('hget', Keys.config, 'merge-max'))
-      if need('merge/add')(last, data, x.score, x.rescore or other[Job.rescore], most) then return last, 'merged' end
+      if most == nil then most = redis.pcall('hget', Keys.config, 'merge-max') end
+      if need('merge/add')(last, data, x.score, x.rescore or other[Job.rescore], need('merge/most')(most)) then
+        return last, 'merged'
+      end
     elseif dup == 'replace' and fits then
       jid, key, exists = last, Keys.job .. last, 'replaced'
       old, home, was = call('hmget', key, unpack(Old)), lane, other[Job.dup]
@@ -118,7 +121,7 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old, x, 
   if lane ~= home then store('key', lane, home) end
   store('dup', merges and 'merge')
   store('rescore', merges and (x.rescore or d.rescore))
-  store('hold', hold and '1', hold == false or not lane)
+  store('hold', hold and lane and '1', hold == false or not lane)
   store('backoff', backoff and backoff ~= '' and backoff, backoff == '')
   if list then
     store('throttles', list[1] and encode(list) or '[]')

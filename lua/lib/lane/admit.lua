@@ -6,7 +6,10 @@ return function(now, t, lane, jid, queue)
   local call, key = redis.call, Keys.lane .. lane
   local live, first = need('lane/live'), nil
   while true do
-    first = call('zrange', key, 0, 0)[1]
+    local page = redis.pcall('zrange', key, 0, 0)
+    -- A key of another type must not stop a queue.
+    if page.err then return true end
+    first = page[1]
     if not first or first == jid or live(lane, first) then break end
     need('lane/leave')(now, lane, first)
   end

@@ -8,7 +8,9 @@ return function(now, lane, jid, released)
   local call, key = redis.call, Keys.lane .. lane
   local live, unlink = need('lane/live'), need('dependency/unlink')
   -- Usually it is the first.
-  local first = call('zrange', key, 0, 1)
+  local first = redis.pcall('zrange', key, 0, 1)
+  -- A key of another type has no entries.
+  if first.err then return false end
   local rank, behind = 0, first[2]
   if first[1] ~= jid then
     rank = call('zrank', key, jid)

@@ -17,8 +17,9 @@ return function(now, t, seconds, jid, queue)
     name = stem .. '~' .. string.format('%.0f', n)
   until call('exists', Keys.job .. name) == 0
   local other = Keys.job .. name
-  call('rename', set, other .. Keys.payloads)
+  call('zunionstore', other .. Keys.payloads, 1, set)
   call('zrem', other .. Keys.payloads, first[1])
+  call('del', set)
   call('zadd', set, first[2], first[1])
   call('hset', key, 'data', '[' .. first[1] .. ']')
 

@@ -15,13 +15,11 @@ return function(now, jid, into, apart)
   local unlink = need('dependency/unlink')
   for _, name in ipairs(need('dependency/waiting_dependents')(jid)) do
     unlink(name, jid)
-    if name ~= into then
-      if need('dependency/find_cycle')(name, {into}, true) == nil then
-        need('dependency/link')(name, {into})
-      elseif call('exists', Keys.job .. name .. Keys.dependencies) == 0 then
-        local waiting = call('hmget', Keys.job .. name, 'queue', 'priority', 'scheduled')
-        need('dependency/release_job')(now, name, waiting[1] or '', waiting[2], waiting[3])
-      end
+    if name ~= into and need('dependency/find_cycle')(name, {into}, true) == nil then
+      need('dependency/link')(name, {into})
+    elseif call('exists', Keys.job .. name .. Keys.dependencies) == 0 then
+      local waiting = call('hmget', Keys.job .. name, 'queue', 'priority', 'scheduled')
+      need('dependency/release_job')(now, name, waiting[1] or '', waiting[2], waiting[3])
     end
   end
   for _, name in ipairs(call('smembers', key .. Keys.dependencies)) do unlink(jid, name) end

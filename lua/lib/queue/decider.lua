@@ -23,8 +23,9 @@ return function(now, t, seconds, queue, defaults, limit)
     if job[Job.grace] then call('hdel', Keys.job .. jid, 'grace') end
   end
 
-  -- Returns whether any held job returned to work.
+  -- Looks again at held jobs, unless this pop has done so. Returns whether any returned to work.
   function decider.recheck()
+    if checked then return false end
     checked = true
     return need('throttle/recheck')(now, queue, gate) > 0
   end
@@ -65,7 +66,7 @@ return function(now, t, seconds, queue, defaults, limit)
       end
       if rest < 0 or count - taken >= rest or most and passed >= most then return count end
       if missed == 0 or not page[1] then
-        if not held or checked or not decider.recheck() then return count end
+        if not held or not decider.recheck() then return count end
         from = 0
       end
       most = most or need('value/number')(redis.pcall('hget', Keys.config, 'max-pop-scan')) or 1000

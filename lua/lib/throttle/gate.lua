@@ -4,13 +4,15 @@
 --   for the job, nil if it may run; `g.take(jid, ids)` takes the slots; `g.wake()` has to follow when the call has
 --   read its last job: slots of holders that do not run any more were dropped meanwhile
 return function(now, t, seconds, queue)
-  local call, g, rooms, healed, fresh = redis.call, {}, {}, {}, {}
+  local call, pcall, g, rooms, healed, fresh = redis.call, redis.pcall, {}, {}, {}, {}
 
   function g.room(id)
     local room = rooms[id]
     if not room then
       local most = need('throttle/maximum')(id)
-      room = most == 0 and math.huge or most - call('zcard', Keys.throttle .. id .. Keys.locks)
+      local held = most ~= 0 and pcall('zcard', Keys.throttle .. id .. Keys.locks)
+      -- A key of another type must not stop a queue: the throttle limits nothing then.
+      room = type(held) == 'number' and most - held or math.huge
       rooms[id] = room
     end
     return room
@@ -33,7 +35,7 @@ return function(now, t, seconds, queue)
     fresh[jid] = true
     for i = 1, #ids do
       local id = ids[i]
-      if call('zadd', Keys.throttle .. id .. Keys.locks, 'NX', t, jid) == 1 and rooms[id] then
+      if pcall('zadd', Keys.throttle .. id .. Keys.locks, 'NX', t, jid) == 1 and rooms[id] then
         rooms[id] = rooms[id] - 1
       end
     end

@@ -5,9 +5,11 @@ local Job = Fields('state', 'queue', 'throttles')
 
 return function(id)
   local call, pending = redis.call, Keys.throttle .. id .. Keys.pending
-  if call('zcard', pending) == 0 then return end
+  local waiting = redis.pcall('zcard', pending)
+  -- A key of another type has no entries.
+  if type(waiting) ~= 'number' or waiting == 0 then return end
   local most = need('throttle/maximum')(id)
-  local free = most == 0 and 1000 or most - call('zcard', Keys.throttle .. id .. Keys.locks)
+  local free = most == 0 and 1000 or most - (tonumber(redis.pcall('zcard', Keys.throttle .. id .. Keys.locks)) or 0)
   local decode = need('job/tags')
   while free > 0 do
     local page = call('zrange', pending, 0, math.min(free, 1000) - 1, 'WITHSCORES')

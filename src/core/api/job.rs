@@ -80,6 +80,25 @@ impl Core {
         Ok(jobs)
     }
 
+    /// Reads the payloads of the merge jobs among jobs: only [`Detail::Full`] has them.
+    pub(crate) fn add_payloads<'j>(
+        &mut self,
+        now: Moment,
+        jobs: impl Iterator<Item = &'j mut Job>,
+    ) -> Result<(), Error> {
+        let lacks = |job: &&mut Job| {
+            let dup = job.dup.as_ref().map(Name::as_bytes);
+            dup == Some(b"merge") && job.payloads.is_empty()
+        };
+        let mut merge_jobs: Vec<&mut Job> = jobs.filter(lacks).collect();
+        let jids: Vec<Name> = merge_jobs.iter().map(|job| job.jid.clone()).collect();
+        let found = self.jobs_with(now, "jid,payloads", &jids)?;
+        for (job, found) in merge_jobs.iter_mut().zip(found) {
+            job.payloads = found.map(|found| found.payloads).unwrap_or_default();
+        }
+        Ok(())
+    }
+
     /// Counts the failed dependencies of each blocked job.
     pub fn count_failed_dependencies(
         &mut self,

@@ -1,0 +1,337 @@
+//! Rules of the core itself (`extensions.md` 17, C2, C4 and C5): the number of commands (section 12),
+//! recurring jobs that do not overlap, uniqueness windows, replacement, fixed windows.
+
+use serde_json::json;
+
+use crate::core::cost::commands;
+use crate::support::core::Core;
+
+/// The commands of Redis that one call runs.
+fn cost(core: &mut Core, line: &str) -> u64 {
+    commands(core, &[line.to_owned()])
+}
+
+/// A core after these calls.
+fn after(lines: &str) -> Core {
+    let mut core = Core::new();
+    core.all(lines);
+    core
+}
+
+/// Asserts that a call with an extension costs at most `extra` commands more than the same call of a
+/// plain job. Both are made on a core of their own, after their preparations.
+#[track_caller]
+fn costs_more(plain: (&str, &str), extended: (&str, &str), extra: u64) {
+    let base = cost(&mut after(plain.0), plain.1);
+    let seen = cost(&mut after(extended.0), extended.1);
+    assert!(
+        seen <= base + extra,
+        "`{}` runs {seen} commands, `{}` {base}: more than {extra} beside",
+        extended.1,
+        plain.1
+    );
+}
+
+/// A call that meets a job with any extension reads its further fields by one command. In return,
+/// all other jobs cost one field more, and no command.
+const FIELDS: u64 = 1;
+
+const PUT: (&str, &str) = ("put 0 me q x K {} 0", "put 2 me q j K {} 0");
+
+#[test]
+fn c2_a_put_with_a_key_costs_4_commands_more_and_9_behind_another_job() {
+    costs_more(PUT, (PUT.0, "put 2 me q j K {} 0 key k"), 4);
+    let before = "put 0 me q x K {} 0 key k";
+    costs_more(PUT, (before, "put 2 me q j K {} 0 key k"), 9);
+}
+
+#[test]
+fn c2_a_merging_put_runs_at_most_8_commands_and_a_skipped_one_5() {
+    let mut core = after("put 0 me q x K 1 0 key k dup merge score 1");
+    let seen = cost(&mut core, "put 2 me q j K 2 0 key k dup merge score 2");
+    assert!(seen <= 8 + FIELDS, "a merge at the end: {seen}");
+    let seen = cost(&mut core, "put 3 me q j K 0 0 key k dup merge score 0");
+    assert!(seen <= 8 + FIELDS, "a merge at the begin: {seen}");
+    assert_eq!(core.data("x"), "[0,1,2]");
+    let mut core = after("put 0 me q x K 1 0 key k dup skip");
+    let seen = cost(&mut core, "put 2 me q j K 2 0 key k dup skip");
+    assert!(seen <= 5, "a skip: {seen}");
+    let mut core = after("put 0 me q x K 1 0 key k dup skip ttl 50; cancel 1 nobody");
+    let seen = cost(&mut core, "put 2 me q j K 2 0 key k dup skip");
+    assert!(seen <= 5, "a skip by its window: {seen}");
+}
+
+#[test]
+fn c2_each_throttle_costs_2_commands_in_a_put() {
+    costs_more(PUT, (PUT.0, r#"put 2 me q j K {} 0 throttles ["t"]"#), 2);
+    costs_more(
+        PUT,
+        (PUT.0, r#"put 2 me q j K {} 0 throttles ["t","u","v"]"#),
+        6,
+    );
+}
+
+#[test]
+fn c2_a_back_off_and_queue_defaults_cost_no_command_in_a_put() {
+    costs_more(PUT, (PUT.0, "put 2 me q j K {} 0 backoff exp:5"), 0);
+    let before = r#"put 0 me q x K {} 0; config.set 1 q-defaults {"backoff":"exp:5","retries":3}"#;
+    costs_more(PUT, (before, PUT.1), 0);
+}
+
+const POP: (&str, &str) = ("put 0 me q j K {} 0", "pop 2 q w1 1");
+
+#[test]
+fn c2_a_pop_costs_1_command_more_for_a_key_3_for_each_throttle_and_1_for_the_fence() {
+    costs_more(POP, ("put 0 me q j K {} 0 key k", POP.1), 2 + FIELDS);
+    costs_more(
+        POP,
+        (r#"put 0 me q j K {} 0 throttles ["t"]"#, POP.1),
+        4 + FIELDS,
+    );
+    let two = r#"throttle.set 0 t 3; put 0 me q j K {} 0 throttles ["t","u"]"#;
+    costs_more(POP, (two, POP.1), 7 + FIELDS);
+    let both = r#"put 0 me q j K {} 0 key k throttles ["t"]"#;
+    costs_more(POP, (both, POP.1), 5 + FIELDS);
+}
+
+#[test]
+fn c2_holding_a_candidate_costs_about_8_commands_once() {
+    let mut core = Core::new();
+    core.many((0..100).map(|n| format!("put {n} me q j{n} K {{}} 0 lock one")));
+    core.ok("pop 200 q w1 1");
+    let all = cost(&mut core, "pop 201 q w1 1");
+    assert!(all <= 99 * 9 + 20, "holding 99 candidates: {all}");
+    let again = cost(&mut core, "pop 202 q w1 1");
+    assert!(again <= 60, "they are not candidates again: {again}");
+    // What is left is the re-check of ten held jobs, however many there are.
+    let mut small = Core::new();
+    small.many((0..20).map(|n| format!("put {n} me q j{n} K {{}} 0 lock one")));
+    small.all("pop 200 q w1 1; pop 201 q w1 1");
+    let few = cost(&mut small, "pop 202 q w1 1");
+    assert!(
+        again.abs_diff(few) <= 10,
+        "{again} with 99 held jobs, {few} with 19"
+    );
+}
+
+#[test]
+fn c2_the_end_of_a_keyed_job_costs_2_to_8_commands_more() {
+    let plain = "put 0 me q j K {} 0; pop 1 q w1 1";
+    let alone = "put 0 me q j K {} 0 key k; pop 1 q w1 1";
+    let followed = "put 0 me q j K {} 0 key k; put 0 me q n K {} 0 key k; pop 1 q w1 1";
+    for end in ["complete 2 j w1 q {}", "fail 2 j w1 G M", "cancel 2 j"] {
+        costs_more((plain, end), (alone, end), 8 + FIELDS);
+    }
+    // The next job of a lane is released as a dependent is.
+    let dependent = r#"put 0 me q j K {} 0; put 0 me q n K {} 0 depends ["j"]; pop 1 q w1 1"#;
+    let complete = "complete 2 j w1 q {}";
+    costs_more((dependent, complete), (followed, complete), 8 + FIELDS);
+    costs_more(
+        (plain, "retry 2 j q w1 5"),
+        (followed, "retry 2 j q w1 5"),
+        2 + FIELDS,
+    );
+}
+
+#[test]
+fn c2_the_end_of_a_throttled_job_costs_2_commands_and_8_for_each_woken_job() {
+    let plain = "put 0 me q j K {} 0; pop 1 q w1 1";
+    let alone = r#"put 0 me q j K {} 0 throttles ["t"]; pop 1 q w1 1"#;
+    let pending = format!(
+        "throttle.set 0 t 1; {alone}; {}",
+        r#"put 2 me q n K {} 0 throttles ["t"]"#
+    );
+    for end in [
+        "complete 2 j w1 q {}",
+        "fail 2 j w1 G M",
+        "retry 2 j q w1 5",
+        "cancel 2 j",
+    ] {
+        costs_more((plain, end), (alone, end), 2 + FIELDS);
+        costs_more((plain, end), (&pending, end), 10 + FIELDS);
+    }
+    let policy = "put 0 me q j K {} 0 backoff fixed:5; pop 1 q w1 1";
+    // The policy is read before the call writes, the other fields after it.
+    let retries = ("retry 2 j q w1 5", "retry 2 j q w1");
+    costs_more((plain, retries.0), (policy, retries.1), 2 * FIELDS);
+}
+
+#[test]
+fn c2_heartbeats_peeks_and_reads_cost_no_more() {
+    let plain = "put 0 me q j K {} 0; pop 1 q w1 1";
+    let extended = r#"put 0 me q j K {} 0 key k throttles ["t"] backoff fixed:5; pop 1 q w1 1"#;
+    for line in ["heartbeat 2 j w1", "get 2 j", "multiget 2 j"] {
+        let read = if line.contains("get") { FIELDS } else { 0 };
+        costs_more((plain, line), (extended, line), read);
+    }
+    let (plain, extended) = ("put 0 me q j K {} 0", "put 0 me q j K {} 0 key k lock one");
+    costs_more((plain, "peek 2 q 1"), (extended, "peek 2 q 1"), FIELDS);
+    let merge = "put 0 me q j K {} 0 key k dup merge";
+    costs_more((plain, "get 2 j"), (merge, "get 2 j"), 1 + FIELDS);
+}
+
+#[test]
+fn c2_the_cost_does_not_grow_with_jobs_lanes_and_throttles() {
+    let cycle = |core: &mut Core| {
+        [
+            "put 900 me q j K {} 0 key mine lock mine",
+            "pop 901 q w1 1",
+            "complete 902 j w1 q {}",
+        ]
+        .map(|line| cost(core, line))
+    };
+    let mut core = Core::new();
+    let alone = cycle(&mut core);
+    let mut core = Core::new();
+    core.many((0..300).map(|n| format!("put 1 me q k{n} K {{}} 0 key k{} priority -1", n % 30)));
+    core.many((0..300).map(|n| format!("put 2 me q t{n} K {{}} 0 lock l{} priority -1", n % 30)));
+    assert_eq!(cycle(&mut core), alone);
+}
+
+#[test]
+fn c4_recurring_jobs_with_their_own_key_and_skip_do_not_overlap() {
+    let mut core = Core::new();
+    core.ok("recur 0 q r K {} interval 10 0 retries 1 key r dup skip");
+    assert_eq!(core.jids("pop 0 q w1 5"), ["r-1"]);
+    // Three further runs are due while the first one runs: none is made, and none is counted.
+    assert_eq!(core.jids("pop 35 q w1 5"), [""; 0]);
+    assert_eq!(core.json("recur.get 35 r")["count"], 1);
+    assert_eq!(
+        core.keys_with("ql:j:r-").len(),
+        2,
+        "the job and its history"
+    );
+    assert_eq!(core.score("ql:q:q-recur", "r"), Some(40.0));
+    core.ok("complete 36 r-1 w1 q {}");
+    assert_eq!(core.jids("pop 39 q w1 5"), [""; 0]);
+    assert_eq!(core.jids("pop 40 q w1 5"), ["r-2"]);
+    // A lost lock does not let the next run start.
+    core.ok("config.set 40 grace-period 0");
+    assert_eq!(core.jids("pop 101 q w2 5"), ["r-2"]);
+    assert_eq!(core.json("recur.get 101 r")["count"], 2);
+    // After it has failed for good, the next tick runs.
+    core.ok("fail 102 r-2 w2 G M");
+    assert_eq!(core.jids("pop 110 q w2 5"), ["r-3"]);
+}
+
+#[test]
+fn c4_the_options_of_a_template_are_those_of_its_children() {
+    let mut core = Core::new();
+    core.ok(r#"recur 0 q r K 1 interval 10 0 key k throttles ["t"] backoff fixed:5 hold 1"#);
+    core.ok("pop 0 q w1 1");
+    let job = core.json("get 0 r-1");
+    assert_eq!(
+        (
+            &job["key"],
+            &job["throttles"],
+            &job["backoff"],
+            &job["hold"]
+        ),
+        (
+            &json!("q/k"),
+            &json!(["t"]),
+            &json!("fixed:5"),
+            &json!(true)
+        )
+    );
+    core.ok("peek 20 q 5");
+    assert_eq!(core.lane("q/k"), ["r-1", "r-2", "r-3"]);
+    // Merging children: the payload of the template is one payload.
+    core.ok("recur.update 20 r key m dup merge");
+    core.ok("peek 40 q 5");
+    assert_eq!(core.lane("q/m").len(), 1);
+}
+
+#[test]
+fn c5_a_uniqueness_window_outlives_completion_and_failure_and_ends_with_cancel() {
+    for (end, closes) in [
+        ("complete 4 a w1 q {}", false),
+        ("fail 4 a w1 G M", false),
+        ("cancel 4 a", true),
+    ] {
+        let mut core = Core::new();
+        core.ok("put 1 me q a K {} 0 key u dup skip ttl 100");
+        assert_eq!(core.ok("put 2 me q b K {} 0 key u dup skip").text(), "a");
+        core.all("pop 3 q w1 1");
+        core.ok(end);
+        let answer = core
+            .ok("put 5 me q c K {} 0 key u dup skip ttl 100")
+            .text()
+            .to_owned();
+        assert_eq!(answer, if closes { "c" } else { "a" }, "{end}");
+        // The window of a ends at 101.
+        let answer = core
+            .ok("put 102 me q d K {} 0 key u dup skip ttl 100")
+            .text()
+            .to_owned();
+        assert_eq!(answer, if closes { "c" } else { "d" }, "{end}");
+    }
+}
+
+#[test]
+fn c5_without_ttl_the_place_is_free_once_the_job_has_ended() {
+    for end in ["complete 4 a w1 q {}", "fail 4 a w1 G M", "cancel 4 a"] {
+        let mut core = Core::new();
+        core.all("put 1 me q a K {} 0 key u dup skip; pop 2 q w1 1");
+        assert_eq!(core.ok("put 3 me q b K {} 0 key u dup skip").text(), "a");
+        core.ok(end);
+        assert_eq!(
+            core.ok("put 5 me q c K {} 0 key u dup skip").text(),
+            "c",
+            "{end}"
+        );
+        assert_eq!(core.state("c"), "waiting");
+    }
+}
+
+#[test]
+fn c5_replace_starts_the_delay_again() {
+    let mut core = Core::new();
+    assert_eq!(core.ok("put 1 me q a K 1 30 key u dup replace").text(), "a");
+    assert_eq!(
+        core.ok(r#"put 20 me q b L 2 30 key u dup replace priority 4 tags ["x"] retries 2"#)
+            .text(),
+        "a"
+    );
+    assert_eq!(core.score("ql:q:q-scheduled", "a"), Some(50.0));
+    assert_eq!(core.jids("pop 31 q w1 1"), [""; 0]);
+    let job = core.json("get 32 a");
+    assert_eq!(
+        (
+            &job["klass"],
+            &job["data"],
+            &job["priority"],
+            &job["tags"],
+            &job["retries"]
+        ),
+        (
+            &json!("L"),
+            &json!("2"),
+            &json!(4),
+            &json!(["x"]),
+            &json!(2)
+        )
+    );
+    assert!(!core.has("b"));
+    assert_eq!(core.jids("pop 50 q w1 1"), ["a"]);
+    // Once it has started, the next put is a job of its own.
+    assert_eq!(
+        core.ok("put 51 me q c K 3 30 key u dup replace").text(),
+        "c"
+    );
+    assert_eq!(core.state("c"), "depends");
+    core.ok("complete 52 a w1 q {}");
+    assert_eq!(core.score("ql:q:q-scheduled", "c"), Some(81.0));
+}
+
+#[test]
+fn c5_a_delayed_first_put_and_merge_are_a_fixed_window() {
+    let mut core = Core::new();
+    assert_eq!(core.ok("put 1 me q a K 1 30 key u dup merge").text(), "a");
+    assert_eq!(core.ok("put 15 me q b K 2 30 key u dup merge").text(), "a");
+    assert_eq!(core.ok("put 29 me q c K 3 30 key u dup merge").text(), "a");
+    assert_eq!(core.jids("pop 30 q w1 1"), [""; 0]);
+    assert_eq!(core.jids("pop 31 q w1 1"), ["a"]);
+    assert_eq!(core.data("a"), "[1,2,3]");
+    assert_eq!(core.ok("put 32 me q d K 4 30 key u dup merge").text(), "d");
+}

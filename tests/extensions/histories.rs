@@ -1,0 +1,115 @@
+//! C3: random histories. The invariants hold after every call, and after a drain nothing is held.
+
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+
+use super::foreign::{self, FOREIGN};
+use super::ledger::Ledger;
+use super::steps::{Profile, Steps};
+use crate::check::invariants::Excuses as CoreExcuses;
+use crate::extensions::invariants::Excuses;
+use crate::support::core::Core;
+use crate::support::random;
+
+/// Whether `check` knows the keys of the extensions.
+const CHECK_KNOWS_EXTENSIONS: bool = false;
+
+/// The number of histories in `make test`; a round of `make soak` plays `SOAK` times as many, so
+/// that its 20 rounds play 100,000 of all kinds.
+const SOAK: f64 = 2.5;
+
+/// The numbers of a history: the first draws its settings, each further one a call.
+fn numbers(most: usize) -> impl Strategy<Value = Vec<u64>> {
+    prop::collection::vec(any::<u64>().no_shrink(), 2..most)
+}
+
+/// The number of histories to play.
+fn histories(cases: u32) -> u32 {
+    match random::soaking() {
+        true => (f64::from(cases) * SOAK) as u32,
+        false => cases,
+    }
+}
+
+fn run(cases: u32, most: usize, profile: Profile) {
+    let mut core = Core::new();
+    random::property(histories(cases), numbers(most), |numbers| {
+        play(&mut core, &numbers, profile).map_err(TestCaseError::fail)
+    });
+}
+
+fn play(core: &mut Core, numbers: &[u64], profile: Profile) -> Result<(), String> {
+    let excuses = Excuses {
+        mixed_lanes: (profile == Profile::Merging).then(Default::default),
+        ..Excuses::default()
+    };
+    let now = {
+        let mut ledger = Ledger::new(core, excuses);
+        let mut steps = Steps::new(profile);
+        for line in steps.settings(numbers[0]) {
+            ledger.limited |= line.contains("max-");
+            if line.contains("merge-max") {
+                // Full merge jobs wait behind each other.
+                ledger.excuses.mixed_lanes = None;
+            }
+            ledger.call(&line)?;
+        }
+        for number in &numbers[1..] {
+            let (after, line) = steps.next(*number, &ledger);
+            ledger.now += after;
+            ledger.depended |= line.starts_with("depends ") || line.contains(" depends [");
+            ledger.call(&line)?;
+        }
+        // Full slots and a failed job of a merging lane may leave two jobs for a moment.
+        ledger.excuses.mixed_lanes = None;
+        ledger.drain()?;
+        ledger.now
+    };
+    if CHECK_KNOWS_EXTENSIONS {
+        let excuses = CoreExcuses {
+            reference: true,
+            unrecurred: true,
+            kept: true,
+            ..CoreExcuses::default()
+        };
+        let damage = core.damage_within(now, excuses)?;
+        if !damage.is_empty() {
+            return Err(format!("check reports\n{damage}"));
+        }
+    }
+    Ok(())
+}
+
+#[test]
+fn c3_random_histories_keep_the_invariants() {
+    run(500, 40, Profile::Everything);
+}
+
+#[test]
+fn c3_random_histories_with_dependencies_keep_the_invariants() {
+    run(400, 40, Profile::Dependencies);
+}
+
+#[test]
+fn c3_random_histories_of_merging_puts_keep_the_invariants() {
+    run(400, 40, Profile::Merging);
+}
+
+#[test]
+fn c3_random_histories_of_throttles_keep_the_invariants() {
+    run(300, 40, Profile::Throttles);
+}
+
+#[test]
+fn c3_random_histories_of_lanes_keep_the_invariants() {
+    run(200, 40, Profile::Lanes);
+}
+
+#[test]
+fn c3_random_histories_with_a_foreign_script_keep_lanes_exclusive() {
+    let mut core = Core::new();
+    let mut old = core.beside(FOREIGN);
+    random::property(histories(200), numbers(40), |numbers| {
+        foreign::play(&mut core, &mut old, &numbers).map_err(TestCaseError::fail)
+    });
+}
