@@ -151,7 +151,7 @@ mod extensions {
     mod examples;
     mod foreign;
     mod histories;
-    mod invariants;
+    pub mod invariants;
     mod ledger;
     mod locket;
     mod lowkiq;

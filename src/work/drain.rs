@@ -6,7 +6,8 @@ use crate::clock::moment::Moment;
 use crate::core::api::index::{Index, IndexReader};
 use crate::core::call::Core;
 use crate::error::Error;
-use crate::model::job::State;
+use crate::model::job::{Neighbor, State};
+use crate::model::queue::Queue;
 use crate::name::Name;
 
 /// The number of jobs that are read together.
@@ -32,9 +33,11 @@ pub(super) fn rest(core: &mut Core, now: Moment, queues: &[Name]) -> Result<Rest
         true => Vec::new(),
         false => core.queues_or_wrong_keys(now, queues)?,
     };
-    for queue in queues.into_iter().filter(|queue| !queue.paused) {
+    let queues: Vec<Queue> = queues.into_iter().filter(|queue| !queue.paused).collect();
+    let names: BTreeSet<&Name> = queues.iter().map(|queue| &queue.name).collect();
+    for queue in &queues {
         let waits = queue.throttled > 0 && can_run(core, now, &queue.name)?
-            || queue.depends > 0 && is_behind_running(core, now, &queue.name)?;
+            || queue.depends > 0 && is_behind_running(core, now, &queue.name, &names)?;
         if waits {
             return Ok(Rest::Waits);
         }
@@ -45,11 +48,13 @@ pub(super) fn rest(core: &mut Core, now: Moment, queues: &[Name]) -> Result<Rest
     Ok(rest)
 }
 
-/// Whether a held job of the queue has only throttles that let jobs run.
+/// Whether a held job of the queue has only throttles that let jobs run, or none is held any more.
 fn can_run(core: &mut Core, now: Moment, queue: &Name) -> Result<bool, Error> {
     let mut maxima: BTreeMap<Name, i64> = BTreeMap::new();
     let mut held = IndexReader::new(Index::Throttled(queue.clone()), SLICE);
+    let mut was_released = true;
     while let Some(jids) = held.next(core, now)? {
+        was_released &= jids.is_empty();
         let jobs = core.jobs_with(now, "jid,throttles", &jids)?;
         let ids: BTreeSet<&Name> = jobs
             .iter()
@@ -66,23 +71,35 @@ fn can_run(core: &mut Core, now: Moment, queue: &Name) -> Result<bool, Error> {
             return Ok(true);
         }
     }
-    Ok(false)
+    Ok(was_released)
 }
 
-/// Whether a blocked job of the queue is in a lane whose first job runs. At most one job of a lane runs.
-fn is_behind_running(core: &mut Core, now: Moment, queue: &Name) -> Result<bool, Error> {
+/// Whether a blocked job of the queue is in a lane whose first job runs, or has become ready in one of
+/// the queues of the worker; or none is blocked any more.
+fn is_behind_running(
+    core: &mut Core,
+    now: Moment,
+    queue: &Name,
+    queues: &BTreeSet<&Name>,
+) -> Result<bool, Error> {
     let mut seen: BTreeSet<Name> = BTreeSet::new();
     let mut blocked = IndexReader::new(Index::Depends(queue.clone()), SLICE);
+    let mut was_released = true;
     while let Some(jids) = blocked.next(core, now)? {
+        was_released &= jids.is_empty();
         let jobs = core.jobs_with(now, "jid,key", &jids)?;
         let keys = jobs.into_iter().flatten().filter_map(|job| job.key);
         let lanes: Vec<Name> = keys.filter(|key| seen.insert(key.clone())).collect();
         let lanes = core.lanes(now, &lanes)?;
-        let is_running =
-            |state: Option<State>| matches!(state, Some(State::Running | State::Stalled));
-        if lanes.iter().flatten().any(|job| is_running(job.state)) {
+        let mut jobs = lanes.iter().flatten();
+        let runs = |job: &Neighbor| match job.state {
+            Some(State::Running | State::Stalled) => true,
+            Some(State::Waiting) => job.queue.as_ref().is_some_and(|name| queues.contains(name)),
+            _ => false,
+        };
+        if jobs.any(runs) {
             return Ok(true);
         }
     }
-    Ok(false)
+    Ok(was_released)
 }

@@ -88,7 +88,7 @@ fn storm(seed: u64, keys: usize, jobs: usize, workers: usize, kills: usize) {
     for (key, jids) in jids.iter().enumerate() {
         runs += check_key(&ledger, key, jids).unwrap_or_else(|why| panic!("key {key}: {why}"));
     }
-    site.must_be_clean();
+    site.must_keep_invariants();
     eprintln!(
         "{all} jobs of {keys} keys in {:.1} s: {runs} runs, {killed} workers and {failed} programs killed",
         begun.elapsed().as_secs_f64()
