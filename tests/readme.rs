@@ -1,9 +1,9 @@
-//! README.md shows real output. Its console blocks run in one shell, one after the other, on a
-//! terminal of 100 columns; UPDATE_EXPECT=1 writes the answers again.
+//! README.md and the pages of `docs/` show real output. The console blocks of a page run in one
+//! shell, one after the other, on a terminal of 100 columns; UPDATE_EXPECT=1 writes the answers again.
 //!
 //! `$ ` begins a command, `> ` continues it, everything else is its answer. The first command sees
-//! the time 22:40:00, and each further one 50 seconds more. The example address of the README leads
-//! to a private server.
+//! the time 22:40:00, and each further one 50 seconds more. The example address leads to a private
+//! server, which each page has for itself.
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
@@ -21,7 +21,7 @@ const ADDRESS: &str = "redis://10.0.4.7:6379/2";
 /// What the shell prints between two answers.
 const END: char = '\x1e';
 
-/// A part of the README.
+/// A part of a page.
 #[derive(Debug, PartialEq)]
 enum Part {
     /// Lines that are not run.
@@ -32,9 +32,32 @@ enum Part {
 
 #[test]
 fn console_blocks_of_the_readme_show_real_output() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let readme = std::fs::read_to_string(&path).unwrap();
-    let parts = parts(&readme);
+    shows_real_output(&Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md"));
+}
+
+#[test]
+fn console_blocks_of_the_pages_in_docs_show_real_output() {
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs");
+    let mut pages = 0;
+    for entry in std::fs::read_dir(docs).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|it| it == "md") {
+            shows_real_output(&path);
+            pages += 1;
+        }
+    }
+    assert!(pages > 0);
+}
+
+/// Runs the commands of a page and compares what they print with what it shows.
+fn shows_real_output(path: &Path) {
+    let page = std::fs::read_to_string(path).unwrap();
+    let parts = parts(&page);
+    assert!(
+        parts.iter().any(|part| matches!(part, Part::Command(..))),
+        "no console block in {}",
+        path.display()
+    );
     let mut answers = answers(&parts).into_iter();
     let mut fresh = String::new();
     for part in parts {
@@ -42,7 +65,7 @@ fn console_blocks_of_the_readme_show_real_output() {
             Part::Text(text) => fresh.push_str(&text),
             Part::Command(typed, shown) => {
                 let answer = answers.next().unwrap_or_default();
-                // If only jids differ, those of the README stay.
+                // If only jids differ, those of the page stay.
                 let same = without_jids(&answer) == without_jids(&shown);
                 fresh.push_str(&typed);
                 fresh.push_str(if same { &shown } else { &answer });
@@ -52,10 +75,10 @@ fn console_blocks_of_the_readme_show_real_output() {
     expect_file![path].assert_eq(&fresh);
 }
 
-fn parts(readme: &str) -> Vec<Part> {
+fn parts(page: &str) -> Vec<Part> {
     let mut parts = Vec::new();
     let mut console = false;
-    for line in readme.split_inclusive('\n') {
+    for line in page.split_inclusive('\n') {
         if line.starts_with("```") {
             console = line.trim_end() == "```console";
         } else if console && line.starts_with("$ ") {
@@ -121,6 +144,8 @@ fn answers(parts: &[Part]) -> Vec<String> {
             ),
         )
         .env("HOME", "/nonexistent")
+        // A page that names no server must not reach the one of this machine.
+        .env("QLESS_REDIS_URL", redis.url())
         .env("TZ", "UTC")
         .env("LC_ALL", "C")
         .env("NO_COLOR", "1")

@@ -43,7 +43,7 @@ impl ConfigOption {
         if let Some(queue) = known.queue {
             meaning.push_str(&format!(" {queue}"));
         }
-        if setting.kind == OptionKind::Text {
+        if matches!(setting.kind, OptionKind::Text | OptionKind::Defaults) {
             return meaning;
         }
         let number = self.value.as_str();

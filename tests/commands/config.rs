@@ -651,7 +651,11 @@ fn the_meaning_of_a_value_is_listed() {
     let set = |line: &str| redis.at(0).run(&format!("config set {line}")).ok();
     set("images-max-concurrency 0 max-job-history 0 heartbeat 45");
     // Other clients check no value.
-    for (option, value) in [("mail-heartbeat", "0"), ("test-max-concurrency", "many")] {
+    for (option, value) in [
+        ("mail-defaults", r#"{"lock":"*"}"#),
+        ("mail-heartbeat", "0"),
+        ("test-max-concurrency", "many"),
+    ] {
         redis.send(&["HSET", "ql:config", option, value]);
     }
     redis
@@ -663,6 +667,7 @@ fn the_meaning_of_a_value_is_listed() {
             images-max-concurrency	0	0: no limit; maximum number of jobs running at the same time in queue images
             jobs-history	604800	seconds completed jobs are kept (7d; 0: deleted immediately)
             jobs-history-count	50000	maximum number of completed jobs kept (0: none)
+            mail-defaults	{"lock":"*"}	options for puts that do not give them, in queue mail
             mail-heartbeat	0	0: a lock expires immediately; seconds a lock lasts between heartbeats in queue mail
             max-job-history	0	0: no limit; maximum number of history entries kept per job
             max-pop-scan	1000	maximum number of jobs that a pop looks at to find some that their throttles let run
