@@ -1,9 +1,10 @@
 -- Puts jobs that still fit their marks into a queue, as put does, with their own klass, data, tags and retries.
 -- Takes: options note, then per job: jid mark due
 --   `options`: from (states; default failed), to, priority, keep (the remaining retries)
--- Returns: per job outcome, mark and details: `done` (state, queue), `gone`, `state_changed`, `invalid` (why)
+-- Returns: per job outcome, mark and details: `done` (state, or `merged` if the last job of its lane took its
+--   payloads; queue), `gone`, `state_changed`, `invalid` (why)
 -- Refuses: wrong words, more than 500 jobs
--- Publishes: as put
+-- Publishes: as put and merge/vanish
 local Job = Fields('jid', 'state', 'queue', 'worker', 'priority', 'retries', 'remaining', 'failure',
   'history', 'grace', 'scheduled', 'throttles')
 
@@ -73,8 +74,15 @@ return function(argv, now, t, seconds)
             'zset', base .. Keys.depends)
             or job_key_fault(key_fault, jid, state, home, job[Job.worker], false, job[Job.failure])
         end
+        local throttles = not invalid and job[Job.throttles]
+        local ext = throttles and call('hmget', key, 'key', 'dup') or {}
         if invalid then
           reply[i] = outcome('invalid', present, invalid)
+        elseif state == 'failed' and ext[2] == 'merge' and not due
+          and need('merge/into_last')(now, jid, ext[1], queue) then
+          progress.wrote = true
+          failed[#failed + 1] = {jid, job[Job.failure], home or ''}
+          reply[i] = outcome('done', '', 'merged', queue)
         else
           local base, worker = Keys.queue .. queue, job[Job.worker]
           progress.wrote = true
@@ -102,8 +110,6 @@ return function(argv, now, t, seconds)
           local priority = options.priority or number(job[Job.priority]) or 0
           local retries = number(job[Job.retries]) or 5
           local remaining = options.keep and number(job[Job.remaining]) or retries
-          local throttles = job[Job.throttles]
-          local ext = throttles and call('hmget', key, 'key', 'dup') or {}
           if throttles then need('throttle/leave')(jid, state, home or '', throttles) end
           if ext[1] then need('lane/rejoin')(now, ext[1], jid) end
           if ext[2] == 'merge' then call('hset', key, 'data', need('merge/compose')(jid)) end

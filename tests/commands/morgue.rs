@@ -155,6 +155,24 @@ fn k10_dead_jobs_are_requeued_one_by_one_or_all() {
 }
 
 #[test]
+fn k10_the_payloads_of_a_requeued_job_join_the_job_that_waits_in_its_lane() {
+    let redis = Redis::start();
+    let put = |now: u32, jid: &str, data: &str| {
+        let line = format!("put mail K {data} --jid {jid} --key c --merge --retries 0");
+        redis.at(now).run(&line).ok();
+    };
+    put(1, "a", "1");
+    redis.at(2).run("pop mail --worker w1").ok();
+    redis.at(3).run("retry a --worker w1").ok();
+    put(4, "b", "2");
+    let requeued = redis.at(5).run("morgue mail requeue --all --yes -o json");
+    assert_eq!(requeued.json()["done"], 1);
+    assert_eq!(redis.at(6).run("get b --data").ok(), "[1,2]");
+    assert_eq!(redis.at(6).run("failed").ok(), "");
+    assert_eq!(redis.at(6).run("get a").code(), 4);
+}
+
+#[test]
 fn k10_dead_jobs_are_deleted_one_by_one_or_all() {
     let redis = dead();
     redis.at(20).run("morgue mail delete a").shows(expect![[r#"

@@ -151,6 +151,7 @@ pub(crate) const SHARED: &[(&str, Source)] = sources! { "lib/" {
     "lane/unfail",
     "merge/absorb",
     "merge/add",
+    "merge/into_last",
     "merge/begin",
     "merge/compose",
     "merge/most",

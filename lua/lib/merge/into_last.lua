@@ -1,0 +1,39 @@
+-- Gives the payloads of a failed merge job to the last job of its lane, if that one can take them. It becomes due now,
+-- with full retries, and the failed job is gone.
+-- Takes: now; jid; lane; the queue into which the failed job goes
+-- Returns: whether it was taken. The caller takes it out of its failure list
+-- Publishes: as merge/vanish
+local Job = Fields('lane/live')
+
+local function refresh(now, jid, job)
+  local call, key = redis.call, Keys.job .. jid
+  local retries = need('value/number')(call('hget', key, 'retries')) or 5
+  call('hset', key, 'remaining', need('value/whole_tries')(retries))
+  if job[Job.state] == 'scheduled' then
+    call('zrem', Keys.queue .. job[Job.queue] .. Keys.scheduled, jid)
+    local priority = need('value/number')(job[Job.priority]) or 0
+    call('zadd', Keys.queue .. job[Job.queue] .. Keys.work, priority - now / 10000000000, jid)
+    call('hset', key, 'state', 'waiting')
+  elseif job[Job.scheduled] then
+    call('hdel', key, 'scheduled')
+  end
+end
+
+return function(now, jid, lane, queue)
+  local call, key = redis.call, Keys.job .. jid
+  -- A job that kept its place in its lane goes on there.
+  if call('zscore', Keys.lane .. lane, jid) then return false end
+  local last, job = need('lane/last')(now, lane)
+  if not last or job[Job.dup] ~= 'merge' or job[Job.state] == 'running' or job[Job.state] == 'failed'
+    or job[Job.queue] ~= queue or job[Job.klass] ~= call('hget', key, 'klass') then
+    return false
+  end
+  local theirs, mine = Keys.job .. last .. Keys.payloads, key .. Keys.payloads
+  local most = need('merge/most')(redis.pcall('hget', Keys.config, 'merge-max'))
+  if call('zcard', theirs) + call('zcard', mine) > most then return false end
+  call('zunionstore', theirs, 2, theirs, mine, 'AGGREGATE', job[Job.rescore] == 'max' and 'MAX' or 'MIN')
+  call('hset', Keys.job .. last, 'data', need('merge/compose')(last))
+  refresh(now, last, job)
+  need('merge/vanish')(now, jid, last, true)
+  return true
+end
