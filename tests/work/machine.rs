@@ -602,8 +602,10 @@ fn a_drain_waits_for_jobs_that_others_hold_back() {
 
 #[test]
 fn what_a_job_released_is_popped_as_soon_as_its_process_has_ended() {
-    let mut worker = Worker::single(1);
+    let batch = config(Mode::Batch(3), 1);
+    let mut worker = Worker::new(batch, &[("q", 1)], Order::Ordered);
     worker.act();
+    // The queue has no more jobs: the next poll is due in 5 s.
     worker.reply(0.0, &["a"]);
     let line = Event::Line {
         slot: 0,
@@ -616,7 +618,7 @@ fn what_a_job_released_is_popped_as_soon_as_its_process_has_ended() {
     // The process has answered and still runs.
     expect!["turn: [a complete] pop 0 from \n"].assert_eq(&worker.at(1.0, line));
     worker.reply(1.0, &[]);
-    expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.at(1.1, ended(0, 0)));
+    expect!["turn: [] pop 3 from q:3\n"].assert_eq(&worker.at(1.1, ended(0, 0)));
 }
 
 #[test]

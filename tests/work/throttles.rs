@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use rustix::process::Signal;
 
-use super::lanes::wait_for_pop;
+use super::lanes::wait_for_looks;
 use crate::support::work::{WorkSite, Worker};
 
 /// A run has a line when it starts and one when it has ended.
@@ -189,8 +189,8 @@ fn a_drain_waits_for_held_jobs_that_can_run_and_for_no_others() {
     site.put_with("mail", "held", "{}", &["throttles", r#"["one"]"#]);
     assert_eq!(site.client.pop("other", "me", 1), ["holder"]);
     let worker = site.start("mail --drain --poll 100ms", LEDGER);
-    wait_for_pop(&mut site);
-    site.until_state("held", "throttled");
+    wait_for_looks(&site);
+    assert_eq!(site.state("held"), "throttled");
     site.client
         .call(&["complete", "holder", "me", "other", "{}"])
         .unwrap();
