@@ -152,7 +152,7 @@ mod extensions {
     mod examples;
     mod foreign;
     mod histories;
-    mod invariants;
+    pub mod invariants;
     mod ledger;
     mod locket;
     mod lowkiq;
@@ -164,6 +164,7 @@ mod recovery {
     mod asked;
     mod examples;
     mod kill;
+    mod lane_storm;
     mod repair;
     mod storm;
     mod verbs;
@@ -172,9 +173,11 @@ mod recovery {
 }
 
 mod work {
+    mod absence;
     mod command;
     mod examples;
     mod hooks;
+    mod lanes;
     mod locks;
     mod machine;
     mod persistent;
@@ -182,6 +185,7 @@ mod work {
     mod queues;
     mod random;
     mod service;
+    mod throttles;
 }
 
 use std::path::Path;

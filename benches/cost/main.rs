@@ -65,8 +65,8 @@ fn main() {
         damage::print();
     }
     if is_named("work") {
-        work::print(ROUNDS);
-        worker::print(&sizes);
+        let one_by_one = work::print(ROUNDS);
+        worker::print(&sizes, one_by_one);
     }
     if is_named("live") {
         live::print(10, &sizes);

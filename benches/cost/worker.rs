@@ -58,7 +58,12 @@ fn micros() -> u128 {
         .as_micros()
 }
 
-pub fn print(sizes: &[usize]) {
+/// The slots of the two ways in which processes that stay are measured.
+const SLOTS: [usize; 2] = [8, 100];
+
+/// `one_by_one`: µs of the server for a job that is popped and completed by single calls in a
+/// pipeline.
+pub fn print(sizes: &[usize], one_by_one: f64) {
     println!("\n`qless work`, with Redis and the commands on this machine");
     if binary::cpu().is_none() {
         println!("  not measured: this system has no /proc");
@@ -68,7 +73,7 @@ pub fn print(sizes: &[usize]) {
         [] => JOBS.to_vec(),
         sizes => sizes.to_vec(),
     };
-    persistent(&sizes);
+    persistent(&sizes, one_by_one);
     processes();
     latency();
 }
@@ -142,7 +147,7 @@ fn watch(mut worker: Child) -> (f64, f64) {
 }
 
 /// Processes that stay: rate, CPU of the supervisor and of the server a job, and peak memory.
-fn persistent(sizes: &[usize]) {
+fn persistent(sizes: &[usize], one_by_one: f64) {
     let redis = Redis::start();
     drop(redis.connect());
     let sets = sets(&redis);
@@ -152,34 +157,42 @@ fn persistent(sizes: &[usize]) {
     }
     println!(
         "  {:<36}{:>9}{:>9}{:>15}{:>12}{:>9}",
-        "--persistent --concurrency 8", "jobs/s", "of SET", "supervisor µs", "server µs", "MiB"
+        "--persistent", "jobs/s", "of SET", "supervisor µs", "server µs", "MiB"
     );
+    let [few, many] = SLOTS;
     for &jobs in sizes {
-        put(&redis, "thumbs", jobs);
-        let server = server_millis(&redis);
-        let begun = Instant::now();
-        let mut work = qless(
-            &redis,
-            "work thumbs --persistent --concurrency 8 --drain --quiet --",
-        );
-        let worker = work
-            .arg(std::env::current_exe().unwrap())
-            .env(ROLE, "answer")
-            .spawn()
-            .unwrap();
-        let (cpu, peak) = watch(worker);
-        let took = begun.elapsed().as_secs_f64();
-        let server = server_millis(&redis) - server;
-        let rate = jobs as f64 / took;
-        let ratio = sets.map_or(String::new(), |sets| format!("{:.3}", rate / sets));
-        let per_job = 1e3 / jobs as f64;
-        println!(
-            "  {:<36}{rate:>9.0}{ratio:>9}{:>15.1}{:>12.1}{peak:>9.1}",
-            format!("{jobs} jobs"),
-            cpu * per_job,
-            server * per_job
-        );
+        stay(&redis, sets, few, jobs);
     }
+    let server = stay(&redis, sets, many, sizes[0]);
+    println!(
+        "  the server's CPU with {many} slots / one by one in a pipeline: {:.2}",
+        server / one_by_one
+    );
+}
+
+/// Runs jobs with processes that stay. Returns the µs of the server a job.
+fn stay(redis: &Redis, sets: Option<f64>, slots: usize, jobs: usize) -> f64 {
+    put(redis, "thumbs", jobs);
+    let server = server_millis(redis);
+    let begun = Instant::now();
+    let line = format!("work thumbs --persistent --concurrency {slots} --drain --quiet --");
+    let worker = qless(redis, &line)
+        .arg(std::env::current_exe().unwrap())
+        .env(ROLE, "answer")
+        .spawn()
+        .unwrap();
+    let (cpu, peak) = watch(worker);
+    let took = begun.elapsed().as_secs_f64();
+    let per_job = 1e3 / jobs as f64;
+    let server = (server_millis(redis) - server) * per_job;
+    let rate = jobs as f64 / took;
+    let ratio = sets.map_or(String::new(), |sets| format!("{:.3}", rate / sets));
+    println!(
+        "  {:<36}{rate:>9.0}{ratio:>9}{:>15.1}{server:>12.1}{peak:>9.1}",
+        format!("{jobs} jobs, --concurrency {slots}"),
+        cpu * per_job,
+    );
+    server
 }
 
 fn server_millis(redis: &Redis) -> f64 {

@@ -25,7 +25,7 @@ use crate::work::{Hooks, QueueOrder, WorkOptions};
 ///
 /// Pops jobs and runs COMMAND for each. The job's data is its stdin. QLESS_JID, QLESS_QUEUE,
 /// QLESS_KLASS, QLESS_TAGS, QLESS_PRIORITY, QLESS_RETRIES_LEFT, QLESS_ATTEMPT and QLESS_WORKER are in its
-/// environment. `{jid}`, `{queue}`, `{klass}` and `{data.PATH}` in its arguments are replaced, without a
+/// environment, and QLESS_KEY and QLESS_FENCE if the job has a lane or throttles. `{jid}`, `{queue}`, `{klass}` and `{data.PATH}` in its arguments are replaced, without a
 /// shell. Exit code 0 completes the job, a code of `--retry-on` retries it, any other code fails it in
 /// group `exit-N`, with the end of stderr as the message.
 ///
@@ -74,7 +74,8 @@ pub(crate) struct Args {
     /// Maximum time between two pops from empty queues
     #[arg(long, value_name = "D", value_parser = value::timeout, default_value = "5s")]
     poll: Duration,
-    /// Exit when no job can be popped; scheduled and blocked jobs stay
+    /// Exit when no job can be popped, also later: jobs that wait for a slot of a throttle or behind
+    /// a running job of their lane are waited for; scheduled and blocked jobs stay
     #[arg(long, conflicts_with = "count")]
     drain: bool,
     /// Exit after this number of jobs
@@ -96,7 +97,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "CODES", value_delimiter = ',', default_value = "75",
           value_parser = clap::value_parser!(i32).range(1..=255))]
     retry_on: Vec<i32>,
-    /// Time before such a job runs again
+    /// Time before such a job runs again; 0s leaves it to the job's back-off policy, if it has one
     #[arg(long, value_name = "D", value_parser = value::duration, default_value = "0s")]
     retry_delay: Duration,
     /// Put completed jobs into this queue

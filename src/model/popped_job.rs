@@ -20,6 +20,12 @@ pub struct PoppedJob {
     /// The recurring job that made it.
     pub spawned_from: Option<Name>,
     pub dependencies: Vec<Name>,
+    /// Its lane.
+    pub key: Option<Name>,
+    /// The number of this grant, if the job has a lane or throttles: a later grant has a larger one.
+    pub fence: Option<u64>,
+    /// The payloads of a merge job with their scores, which are numbers of JSON, in the order of the data.
+    pub payloads: Vec<(Vec<u8>, String)>,
 }
 
 impl PoppedJob {

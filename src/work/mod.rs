@@ -4,6 +4,7 @@
 //! [`server`] makes the calls, and the loop here connects the three.
 
 mod arrangement;
+mod drain;
 mod hooks;
 mod launcher;
 pub mod machine;
@@ -105,6 +106,7 @@ pub(crate) fn run(options: WorkOptions, session: &mut Session) -> Result<WorkRes
         reporter: Reporter::new(worker.clone(), session),
         resolve_at: queues.may_change().then(|| Instant::now() + RESOLVE),
         time,
+        retry_delay: options.retry_delay,
         server: Server::start(core, worker, queues, arrangement, waker),
         signal: None,
         manager: ServiceManager::ready(),
@@ -257,6 +259,7 @@ struct Work {
     watch: Option<PutWatch>,
     reporter: Reporter,
     time: Time,
+    retry_delay: Duration,
     resolve_at: Option<Instant>,
     /// The signal that came last.
     signal: Option<i32>,
@@ -318,7 +321,7 @@ impl Work {
                 line,
                 is_whole,
             } => {
-                let (jid, content) = content(&line, is_whole);
+                let (jid, content) = content(&line, is_whole, self.retry_delay);
                 self.machine.note(now, Event::Line { slot, jid, content });
             }
             ProcessEvent::Output { stream, bytes, .. } => {
@@ -410,9 +413,9 @@ impl Work {
     }
 }
 
-/// Returns what a line is about a job, and which.
-fn content(line: &[u8], is_whole: bool) -> (Option<Name>, LineContent) {
-    match Answer::read(line) {
+/// Returns what a line is about a job, and which. `retry_delay`: that of a retry which names none.
+fn content(line: &[u8], is_whole: bool, retry_delay: Duration) -> (Option<Name>, LineContent) {
+    match Answer::read(line, retry_delay) {
         Ok(Answer { jid, what }) => {
             let content = match what {
                 AnswerKind::Ending(way) => LineContent::Ending(way),

@@ -6,12 +6,14 @@ use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread;
 
 use super::arrangement::Arrangement;
+use super::drain::{self, Rest};
 use super::machine::event::{Event, Failure, Request, TurnReply};
 use super::process::Waker;
 use super::queues::QueueList;
 use crate::clock::moment::Moment;
 use crate::core::api::job::Detail;
 use crate::core::api::job_calls::CallOutcome;
+use crate::core::api::turn::Turn;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::model::job::State;
@@ -55,6 +57,7 @@ impl Server {
             queues,
             arrangement,
         };
+        calls.core.stay_in_thread();
         thread::spawn(move || {
             while let Ok(order) = inbox.recv() {
                 let Some(event) = calls.carry_out(order) else {
@@ -114,19 +117,25 @@ impl Calls {
                 endings,
                 total,
                 queues,
+                is_last,
             } => {
                 let queues = self.arrangement.arrange(&mut self.core, total, queues);
                 let now = self.core.now();
                 self.turn_at = now;
                 let turn = self.core.turn(now, &self.worker, total, &queues, &endings);
-                if let Ok(turn) = &turn {
+                let turn = turn.and_then(|mut turn| {
+                    let has_rest = is_last
+                        && turn.jobs.is_empty()
+                        && self.has_rest(total, &queues, &mut turn)?;
                     self.arrangement.advance(&turn.jobs);
-                }
-                Event::Turn(turn.map_err(failure).map(|turn| TurnReply {
-                    endings: turn.endings,
-                    jobs: turn.jobs,
-                    refused: turn.refused,
-                }))
+                    Ok(TurnReply {
+                        endings: turn.endings,
+                        jobs: turn.jobs,
+                        refused: turn.refused,
+                        has_rest,
+                    })
+                });
+                Event::Turn(turn.map_err(failure))
             }
             Request::Recover { endings, known } => {
                 let known: HashSet<Name> = known.into_iter().collect();
@@ -138,7 +147,7 @@ impl Calls {
                         Ok(TurnReply {
                             endings,
                             jobs,
-                            refused: Vec::new(),
+                            ..TurnReply::default()
                         })
                     });
                 Event::Recovered(reply.map_err(failure))
@@ -152,6 +161,29 @@ impl Calls {
                 // An entry about progress is not worth a repetition.
                 _ = self.core.log(now, &jid, &text, None);
                 return None;
+            }
+        })
+    }
+
+    /// Whether jobs of the queues will run without a further put, although the turn brought none. Adds
+    /// the jobs that were released since.
+    fn has_rest(
+        &mut self,
+        total: u64,
+        queues: &[(Name, u64)],
+        turn: &mut Turn,
+    ) -> Result<bool, Error> {
+        let now = self.core.now();
+        let names: Vec<Name> = queues.iter().map(|(queue, _)| queue.clone()).collect();
+        Ok(match drain::rest(&mut self.core, now, &names) {
+            Ok(Rest::Nothing) => false,
+            // A call that fails says nothing about the jobs: the worker asks again.
+            Ok(Rest::Waits) | Err(_) => true,
+            Ok(Rest::Ready) => {
+                // After an error, the worker ends the jobs of the turn again and searches for new ones.
+                let again = self.core.turn(now, &self.worker, total, queues, &[])?;
+                turn.jobs = again.jobs;
+                false
             }
         })
     }

@@ -13,9 +13,11 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use super::client::Client;
+use super::core::Core;
 use super::qless::{Qless, RunOutput};
 use super::redis::Redis;
 use super::text;
+use crate::extensions::invariants::{Excuses, violations};
 
 /// No test waits longer than this for a condition.
 const DEADLINE: Duration = Duration::from_secs(30);
@@ -165,6 +167,13 @@ impl WorkSite {
     #[track_caller]
     pub fn must_be_clean(&self) {
         self.redis.must_be_clean();
+    }
+
+    /// Lanes, throttles and merge jobs keep their invariants.
+    #[track_caller]
+    pub fn must_keep_invariants(&self) {
+        let found = violations(&Core::over(&self.redis).dump(), &Excuses::default());
+        assert!(found.is_empty(), "{found:#?}");
     }
 }
 

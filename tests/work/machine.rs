@@ -98,6 +98,7 @@ impl Worker {
                 endings,
                 total,
                 queues,
+                is_last,
             }) => {
                 self.endings = endings.len();
                 let endings = endings.iter().map(|ending| {
@@ -118,8 +119,9 @@ impl Worker {
                     .iter()
                     .map(|(queue, count)| format!("{queue}:{count}"));
                 let queues: Vec<String> = queues.collect();
+                let last = if *is_last { "last " } else { "" };
                 format!(
-                    "turn: [{}] pop {total} from {}",
+                    "{last}turn: [{}] pop {total} from {}",
                     endings.join(", "),
                     queues.join(" ")
                 )
@@ -170,7 +172,7 @@ impl Worker {
         let reply = TurnReply {
             endings: vec![done; self.endings],
             jobs: jobs.collect(),
-            refused: Vec::new(),
+            ..TurnReply::default()
         };
         self.at(now, Event::Turn(Ok(reply)))
     }
@@ -289,7 +291,7 @@ fn queues_take_turns_by_their_weights() {
         let reply = TurnReply {
             endings: vec![done; rotation.endings],
             jobs: vec![job],
-            refused: Vec::new(),
+            ..TurnReply::default()
         };
         rotation.at(1.0, Event::Turn(Ok(reply)));
         popped.push(queue);
@@ -517,6 +519,35 @@ fn the_first_signal_drains_and_the_second_gives_jobs_back() {
 }
 
 #[test]
+fn a_job_that_runs_again_when_its_earlier_lock_is_given_back_is_stopped() {
+    let mut worker = Worker::single(1);
+    worker.act();
+    worker.reply(0.0, &["a"]);
+    worker.later(20.0);
+    worker.at(30.0, Event::Extended(Err(failure(true))));
+    worker.later(30.1);
+    worker.later(60.0);
+    worker.at(61.0, ended(0, 0));
+    expect![[r#"
+        * ConnectionBack { after: 41.0 }
+        release: a
+        turn: [] pop 1 from q:1
+    "#]]
+    .assert_eq(&worker.at(71.0, extended(&[131.0])));
+    expect![[r#"
+        * started a
+        start 0: a
+    "#]]
+    .assert_eq(&worker.reply(71.1, &["a"]));
+    // The lock that was given back may have been the new one.
+    expect![[r#"
+        SIGTERM 0
+        * Released a
+    "#]]
+    .assert_eq(&worker.at(71.2, Event::Released(Ok(vec![name("a")]))));
+}
+
+#[test]
 fn processes_that_stay_end_with_their_input() {
     let mut worker = Worker::persistent(1);
     worker.act();
@@ -541,7 +572,7 @@ fn a_drain_ends_when_a_pop_finds_nothing_and_nothing_runs() {
     worker.reply(0.0, &["a"]);
     expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.later(5.0));
     expect![""].assert_eq(&worker.reply(5.0, &[]));
-    expect!["turn: [a retry] pop 2 from q:2\n"].assert_eq(&worker.at(6.0, ended(0, 75)));
+    expect!["last turn: [a retry] pop 2 from q:2\n"].assert_eq(&worker.at(6.0, ended(0, 75)));
     worker.reply(6.0, &["a"]);
     worker.at(7.0, ended(0, 0));
     expect![[r#"
@@ -549,6 +580,45 @@ fn a_drain_ends_when_a_pop_finds_nothing_and_nothing_runs() {
         finish: Done
     "#]]
     .assert_eq(&worker.reply(7.0, &[]));
+}
+
+#[test]
+fn a_drain_waits_for_jobs_that_others_hold_back() {
+    let config = Config {
+        limit: Limit::Drain,
+        ..config(Mode::Single, 1)
+    };
+    let mut worker = Worker::new(config, &[("q", 1)], Order::Ordered);
+    expect!["last turn: [] pop 1 from q:1\n"].assert_eq(&worker.act());
+    let held = TurnReply {
+        has_rest: true,
+        ..TurnReply::default()
+    };
+    expect![""].assert_eq(&worker.at(1.0, Event::Turn(Ok(held))));
+    expect![""].assert_eq(&worker.later(5.9));
+    expect!["last turn: [] pop 1 from q:1\n"].assert_eq(&worker.later(6.0));
+    expect!["finish: Done\n"].assert_eq(&worker.reply(6.0, &[]));
+}
+
+#[test]
+fn what_a_job_released_is_popped_as_soon_as_its_process_has_ended() {
+    let batch = config(Mode::Batch(3), 1);
+    let mut worker = Worker::new(batch, &[("q", 1)], Order::Ordered);
+    worker.act();
+    // The queue has no more jobs: the next poll is due in 5 s.
+    worker.reply(0.0, &["a"]);
+    let line = Event::Line {
+        slot: 0,
+        jid: Some(name("a")),
+        content: LineContent::Ending(EndingWay::Complete {
+            data: None,
+            next: None,
+        }),
+    };
+    // The process has answered and still runs.
+    expect!["turn: [a complete] pop 0 from \n"].assert_eq(&worker.at(1.0, line));
+    worker.reply(1.0, &[]);
+    expect!["turn: [] pop 3 from q:3\n"].assert_eq(&worker.at(1.1, ended(0, 0)));
 }
 
 #[test]
@@ -601,7 +671,7 @@ fn a_turn_whose_reply_is_lost_is_settled_and_its_jobs_are_found() {
             expires: 60.0,
             ..PoppedJob::default()
         }],
-        refused: Vec::new(),
+        ..TurnReply::default()
     };
     expect![[r#"
         * Completed a

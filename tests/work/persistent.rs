@@ -212,6 +212,39 @@ fn a_job_that_is_never_answered_is_given_back_by_the_second_signal() {
 }
 
 #[test]
+fn a_retry_without_a_delay_waits_for_the_retry_delay() {
+    let mut site = WorkSite::new();
+    for (jid, delay, state) in [
+        ("late", "", "scheduled"),
+        ("own", r#","delay":7200"#, "scheduled"),
+        ("now", r#","delay":0"#, "complete"),
+    ] {
+        site.put_with("mail", jid, "{}", &["retries", "1"]);
+        // A job that runs again is complete.
+        let script = format!(
+            r#"read -r line; echo '{{"jid":"{jid}","result":"retry"{delay}}}' >&3
+               read -r line && echo '{{"jid":"{jid}","result":"complete"}}' >&3; cat > /dev/null"#
+        );
+        let worker = site.start("mail --persistent --retry-delay 1h --poll 60s", &script);
+        site.until_state(jid, state);
+        assert_eq!(worker.stop().code, 0);
+    }
+    let due = |jid: &str| -> f64 {
+        redis::cmd("ZSCORE")
+            .arg("ql:q:mail-scheduled")
+            .arg(jid)
+            .query(&mut site.redis.connection())
+            .unwrap()
+    };
+    let (late, own) = (due("late"), due("own"));
+    // The second was retried just after the first, with an hour more.
+    assert!((3600.0..3660.0).contains(&(own - late)), "{late} {own}");
+    let now = site.client.json(&["get", "now"])["history"].to_string();
+    assert_eq!(now.matches("popped").count(), 2, "{now}");
+    site.must_be_clean();
+}
+
+#[test]
 fn progress_is_logged_to_the_history_once_in_ten_seconds() {
     let mut site = WorkSite::new();
     site.put("mail", "a", "{}");

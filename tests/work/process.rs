@@ -1098,7 +1098,7 @@ fn a_job_is_one_line_with_its_data_as_stored() {
             "\t",
             r#"[1.10,   2],  "b":"\n" },"tags":["vip","a b,c"],"priority":-3,"attempt":3,"#,
             r#""retries_left":3,"spawned_from":"daily","dependencies":["x"],"#,
-            r#""expires":"2025-11-20T08:31:02.114Z","fence":null,"payloads":null}"#,
+            r#""expires":"2025-11-20T08:31:02.114Z","key":null,"fence":null,"payloads":null}"#,
             "\n"
         )
     );
@@ -1118,7 +1118,28 @@ fn names_and_data_that_are_not_json_stand_in_a_line_beside_their_bytes() {
             r#"{"jid":"\\xff","jid_bytes":"/w==","queue":"","klass":"","data":null,"data_bytes":"bmFu","#,
             r#""tags":["t\\xfe"],"tags_bytes":["dP4="],"priority":0,"attempt":1,"retries_left":0,"#,
             r#""spawned_from":null,"dependencies":[],"expires":"1970-01-01T00:00:00.000Z","#,
-            r#""fence":null,"payloads":null}"#,
+            r#""key":null,"fence":null,"payloads":null}"#,
+            "\n"
+        )
+    );
+}
+
+#[test]
+fn a_line_has_lane_fence_and_payloads_as_stored() {
+    let mut job = job();
+    job.data = b"[]".to_vec();
+    job.key = Some(Name::from("orders/c 7"));
+    job.fence = Some(9_007_199_254_740_993);
+    let payloads = [("{ \"v\":1.0,\n\"w\":2 }", "1536323288"), ("nan", "-0.5")];
+    let payloads = payloads.map(|(data, score)| (data.as_bytes().to_vec(), score.to_owned()));
+    job.payloads = payloads.to_vec();
+    let line = line_of(&job);
+    let (_, end) = line.split_once(r#""expires""#).unwrap();
+    assert_eq!(
+        end,
+        concat!(
+            r#":"2025-11-20T08:31:02.114Z","key":"orders/c 7","fence":9007199254740993,"#,
+            r#""payloads":[[{ "v":1.0, "w":2 },1536323288],[null,-0.5]]}"#,
             "\n"
         )
     );

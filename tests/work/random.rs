@@ -275,11 +275,10 @@ impl World {
                     *self.popped.entry(jid.clone()).or_default() += 1;
                     jobs.push(self.popped_job(&jid));
                 }
-                let refused = Vec::new();
                 Event::Turn(Ok(TurnReply {
                     endings,
                     jobs,
-                    refused,
+                    ..TurnReply::default()
                 }))
             }
             Request::Recover { endings, known } => {
@@ -304,7 +303,7 @@ impl World {
                 Event::Recovered(Ok(TurnReply {
                     endings,
                     jobs: jobs.collect(),
-                    refused: Vec::new(),
+                    ..TurnReply::default()
                 }))
             }
             Request::Extend(jids) => {

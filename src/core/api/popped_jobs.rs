@@ -5,6 +5,7 @@ use std::fmt;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 
 use super::guard::JOBS_PER_READ;
 use crate::clock::moment::Moment;
@@ -41,6 +42,8 @@ pub fn read(bytes: &[u8]) -> Result<Vec<PoppedJob>, Error> {
         };
         let last = read.last();
         let spawned_from = bytes(job.spawned_from_jid);
+        let payloads = job.payloads.into_iter();
+        let payloads = payloads.map(|(payload, score)| (bytes(payload), score.get().to_owned()));
         let job = PoppedJob {
             jid: bytes(job.jid).into(),
             klass: shared(klass, last.map(|job| &job.klass)),
@@ -53,6 +56,9 @@ pub fn read(bytes: &[u8]) -> Result<Vec<PoppedJob>, Error> {
             expires: job.expires.0,
             spawned_from: (!spawned_from.is_empty()).then(|| spawned_from.into()),
             dependencies: names(job.dependencies),
+            key: job.key.map(|key| bytes(key).into()),
+            fence: job.fence.map(|fence| fence.0 as u64),
+            payloads: payloads.collect(),
         };
         read.push(job);
     }
@@ -84,6 +90,12 @@ struct Entry<'t> {
     spawned_from_jid: Text<'t>,
     #[serde(borrow, default)]
     dependencies: Names<'t>,
+    #[serde(borrow, default)]
+    key: Option<Text<'t>>,
+    #[serde(default)]
+    fence: Option<Number>,
+    #[serde(borrow, default)]
+    payloads: Vec<(Text<'t>, &'t RawValue)>,
 }
 
 /// A text; `false`, which stands for an absent field, is empty.
@@ -159,7 +171,7 @@ impl Core {
         jids: &[Name],
     ) -> Result<Vec<PoppedJob>, Error> {
         let fields = "state,worker,klass,queue,data,tags,priority,retries,remaining,expires,\
-                      spawned_from_jid,dependencies";
+                      spawned_from_jid,dependencies,key,fence,payloads";
         let mut held = Vec::with_capacity(jids.len());
         for jids in jids.chunks(JOBS_PER_READ) {
             for (jid, job) in jids.iter().zip(self.look(now, fields, jids)?) {
@@ -184,6 +196,14 @@ fn held_job(jid: &Name, worker: &Name, job: Value) -> Result<Option<PoppedJob>, 
             held.dependencies = reply::names(value)?;
             continue;
         }
+        if field == b"payloads" {
+            for (payload, score) in reply::pairs(value)? {
+                let score = String::from_utf8(reply::bytes(score)?);
+                let score = score.map_err(|_| reply::unexpected("a score"))?;
+                held.payloads.push((payload, score));
+            }
+            continue;
+        }
         let Some(text) = reply::optional(value)? else {
             continue;
         };
@@ -206,6 +226,8 @@ fn held_job(jid: &Name, worker: &Name, job: Value) -> Result<Option<PoppedJob>, 
                 held.tags = tags.unwrap_or_default();
             }
             b"data" => held.data = text,
+            b"key" => held.key = Some(text.into()),
+            b"fence" => held.fence = Some(number() as u64),
             _ => {}
         }
     }

@@ -82,6 +82,19 @@ impl Core {
         throttles.collect()
     }
 
+    /// Returns how many jobs may hold a slot of each throttle: 0 means any number, less than 0 none.
+    pub(crate) fn maxima(&mut self, now: Moment, ids: &[Name]) -> Result<Vec<i64>, Error> {
+        let mut maxima = Vec::with_capacity(ids.len());
+        for ids in ids.chunks(SLICE) {
+            let get = |id| Call::read("throttle.get").arg(id);
+            let calls: Vec<Call> = ids.iter().map(get).collect();
+            for (id, reply) in ids.iter().zip(self.calls(now, &calls)) {
+                maxima.push(throttle_of(id, reply?)?.maximum);
+            }
+        }
+        Ok(maxima)
+    }
+
     /// Returns throttles, each with the jids of its holders and of the jobs that wait.
     #[allow(clippy::type_complexity)]
     fn throttles_with_jids(

@@ -3,7 +3,11 @@
 //! The stream lives in its own thread, which is abandoned when the deadline passes: name lookup,
 //! Unix sockets and the handshake of TLS have no timeout of their own, and a server that sends byte
 //! by byte never runs into a read timeout. After any fault the connection is dropped.
+//!
+//! A caller that makes one call after the other can take the stream over once it is open
+//! ([`Connection::without_thread`]): each call then saves two changes of threads.
 
+use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr, ToSocketAddrs};
@@ -24,6 +28,8 @@ use crate::error::io_words;
 pub(crate) struct Connection {
     requests: Sender<Request>,
     responses: Receiver<Response>,
+    /// The stream, once the caller has taken it over.
+    own: Option<RefCell<Stream>>,
 }
 
 /// Why a connection could not be opened, or can no longer be used.
@@ -69,8 +75,17 @@ struct Request {
     /// Wiped after sending if they hold a password.
     bytes: Packed,
     deadline: Instant,
-    /// Whether everything that arrives is passed on from now on, until the connection breaks.
-    listens: bool,
+    then: Then,
+}
+
+/// What the thread does after it has sent a request.
+enum Then {
+    /// It reads the replies.
+    Reply,
+    /// It passes on everything that arrives, until the connection breaks.
+    Listen,
+    /// It ends, and leaves the stream to the caller.
+    HandOver(Sender<Stream>),
 }
 
 /// Commands as they go over the wire.
@@ -193,14 +208,14 @@ impl Connection {
             if outbox.send(Response { replies, fault }).is_err() {
                 return;
             }
-            let Some(mut stream) = stream else {
-                return;
-            };
-            serve(&mut stream, &inbox, &outbox);
+            if let Some(stream) = stream {
+                serve(stream, &inbox, &outbox);
+            }
         });
         let connection = Connection {
             requests,
             responses,
+            own: None,
         };
         match connection.receive(deadline).fault {
             None => Ok(connection),
@@ -208,8 +223,32 @@ impl Connection {
         }
     }
 
+    /// Takes the stream over from the thread. No replies may be on their way. From now on there is
+    /// only [`Connection::exchange`].
+    pub(crate) fn without_thread(mut self) -> Connection {
+        let (sender, stream) = mpsc::channel();
+        let request = Request {
+            bytes: Packed::default(),
+            deadline: Instant::now(),
+            then: Then::HandOver(sender),
+        };
+        // A connection that has ended stays as it is: its next exchange reports that.
+        if self.requests.send(request).is_ok()
+            && let Ok(stream) = stream.recv()
+        {
+            self.own = Some(RefCell::new(stream));
+        }
+        self
+    }
+
     /// Sends packed commands and reads their replies.
     pub(crate) fn exchange(&self, bytes: Packed, deadline: Instant) -> Response {
+        if let Some(stream) = &self.own {
+            let stream = &mut *stream.borrow_mut();
+            stream.end_at(deadline);
+            let sent = send(stream, bytes, deadline);
+            return receive(stream, sent);
+        }
         match self.send(bytes, deadline) {
             true => self.receive(deadline),
             false => Response::broken(Fault::Closed),
@@ -217,12 +256,12 @@ impl Connection {
     }
 
     /// Sends packed commands. [`Connection::receive`] returns their replies. Returns false if the
-    /// connection has ended.
+    /// connection has ended, or has no thread.
     pub(crate) fn send(&self, bytes: Packed, deadline: Instant) -> bool {
         let request = Request {
             bytes,
             deadline,
-            listens: false,
+            then: Then::Reply,
         };
         self.requests.send(request).is_ok()
     }
@@ -233,7 +272,7 @@ impl Connection {
         _ = self.requests.send(Request {
             bytes,
             deadline,
-            listens: true,
+            then: Then::Listen,
         });
     }
 
@@ -308,25 +347,34 @@ struct Sent {
 
 /// Sends requests and reads their replies, until the connection breaks or is no longer used. All
 /// requests that are there are sent first, so that the server always has the next one.
-fn serve(stream: &mut Stream, inbox: &Receiver<Request>, outbox: &SyncSender<Response>) {
+fn serve(mut stream: Stream, inbox: &Receiver<Request>, outbox: &SyncSender<Response>) {
     let mut sent: VecDeque<Sent> = VecDeque::new();
     loop {
         let next = match sent.is_empty() {
             true => inbox.recv().ok(),
             false => inbox.try_recv().ok(),
         };
-        match next {
-            Some(request) if request.listens => return listen(stream, &request, outbox),
-            Some(request) => {
-                sent.push_back(send(stream, request));
-                continue;
+        if let Some(Request {
+            bytes,
+            deadline,
+            then,
+        }) = next
+        {
+            match then {
+                Then::Reply => sent.push_back(send(&mut stream, bytes, deadline)),
+                Then::Listen => return listen(&mut stream, &bytes, outbox),
+                Then::HandOver(receiver) => {
+                    // The caller waits for it.
+                    _ = receiver.send(stream);
+                    return;
+                }
             }
-            None => {}
+            continue;
         }
         let Some(oldest) = sent.pop_front() else {
             return;
         };
-        let response = receive(stream, oldest);
+        let response = receive(&mut stream, oldest);
         let broken = response.fault.is_some();
         if outbox.send(response).is_err() || broken {
             return;
@@ -335,18 +383,17 @@ fn serve(stream: &mut Stream, inbox: &Receiver<Request>, outbox: &SyncSender<Res
 }
 
 /// Sends commands, unless their time is over.
-fn send(stream: &mut Stream, request: Request) -> Sent {
-    let result = match request.deadline <= Instant::now() {
+fn send(stream: &mut Stream, packed: Packed, deadline: Instant) -> Sent {
+    let result = match deadline <= Instant::now() {
         true => Err(Fault::TimedOut),
-        false => stream.send(&request.bytes.bytes),
+        false => stream.send(&packed.bytes),
     };
-    let commands = request.bytes.commands;
+    let commands = packed.commands;
     Sent { commands, result }
 }
 
-/// Reads the replies to commands. The socket has no timeout: the caller waits no longer than the
-/// deadline anyhow, and with a timeout a read would end in `EINTR` when the process is stopped and
-/// continued (Ctrl-Z, `fg`).
+/// Reads the replies to commands. In the thread of a connection the socket has no timeout: the caller
+/// waits no longer than the deadline anyhow.
 fn receive(stream: &mut Stream, sent: Sent) -> Response {
     let mut replies = Vec::with_capacity(sent.commands);
     let mut result = sent.result;
@@ -361,8 +408,8 @@ fn receive(stream: &mut Stream, sent: Sent) -> Response {
 }
 
 /// Sends the commands and passes on each message, until the connection breaks or nobody takes them.
-fn listen(stream: &mut Stream, request: &Request, outbox: &SyncSender<Response>) {
-    let sent = stream.send(&request.bytes.bytes);
+fn listen(stream: &mut Stream, packed: &Packed, outbox: &SyncSender<Response>) {
+    let sent = stream.send(&packed.bytes);
     let mut message = sent.and_then(|()| stream.receive());
     while let Ok(value) = message {
         let response = Response {

@@ -49,7 +49,10 @@ impl Core {
         self.clock.set(server.time);
         self.version = server.version;
         self.missing_rights = server.missing_rights;
-        self.connection = Some(connection);
+        self.connection = Some(match self.stays_in_thread {
+            true => connection.without_thread(),
+            false => connection,
+        });
         self.connections += 1;
         self.was_connected = true;
         Ok(())

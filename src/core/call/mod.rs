@@ -94,6 +94,8 @@ pub struct Core {
     connections: u64,
     /// Requests that were sent ahead.
     ahead: ahead::Requests,
+    /// Whether calls are made in the caller's thread.
+    stays_in_thread: bool,
     /// Whether a call waits for a server that was there and is no longer.
     waits_for_lost_server: bool,
     /// Whether there was a connection.
@@ -131,6 +133,7 @@ impl Core {
             connection: None,
             connections: 0,
             ahead: ahead::Requests::default(),
+            stays_in_thread: false,
             waits_for_lost_server: true,
             was_connected: false,
             caller_deadline: None,
@@ -155,6 +158,14 @@ impl Core {
     /// Reports a lost server immediately from now on, for a caller that tries again by itself.
     pub fn report_loss_immediately(&mut self) {
         self.waits_for_lost_server = false;
+    }
+
+    /// Makes calls in the caller's thread from now on, for a caller that has a thread for its calls
+    /// and makes one after the other.
+    pub(crate) fn stay_in_thread(&mut self) {
+        self.settle_ahead();
+        self.stays_in_thread = true;
+        self.connection = self.connection.take().map(Connection::without_thread);
     }
 
     /// Returns the prefix of all keys.

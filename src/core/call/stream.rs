@@ -1,5 +1,6 @@
 //! The bytes of a connection: a socket, or TLS on top of it; and the replies that they make up.
 
+use std::fmt;
 use std::io::{self, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
@@ -28,6 +29,15 @@ struct Wire {
     socket: Socket,
     /// The first byte that was received.
     first: Option<u8>,
+    /// When reading and writing ends at the latest.
+    deadline: Option<Instant>,
+}
+
+/// What a timeout is for.
+#[derive(Clone, Copy)]
+enum Limit {
+    Read,
+    Write,
 }
 
 enum Socket {
@@ -61,10 +71,19 @@ impl Stream {
     }
 
     fn of(socket: Socket) -> Stream {
-        let first = None;
+        let wire = Wire {
+            socket,
+            first: None,
+            deadline: None,
+        };
         Stream {
-            wire: BufReader::with_capacity(BUFFER, Wire { socket, first }),
+            wire: BufReader::with_capacity(BUFFER, wire),
         }
+    }
+
+    /// Ends reading and writing with a timeout from this time on.
+    pub(super) fn end_at(&mut self, deadline: Instant) {
+        self.wire.get_mut().deadline = Some(deadline);
     }
 
     /// Sends bytes.
@@ -99,7 +118,33 @@ fn connected(address: &SocketAddr, timeout: Duration) -> io::Result<TcpStream> {
     Ok(socket)
 }
 
+impl fmt::Debug for Stream {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("Stream")
+    }
+}
+
 impl Wire {
+    /// Gives the socket the time that is left. A server that sends byte by byte gets less each time.
+    fn limit(&self, limit: Limit) -> io::Result<()> {
+        let Some(deadline) = self.deadline else {
+            return Ok(());
+        };
+        let left = deadline.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return Err(io::ErrorKind::TimedOut.into());
+        }
+        let left = Some(left);
+        match (&self.socket, limit) {
+            (Socket::Unix(socket), Limit::Read) => socket.set_read_timeout(left),
+            (Socket::Unix(socket), Limit::Write) => socket.set_write_timeout(left),
+            (Socket::Tcp(socket), Limit::Read) => socket.set_read_timeout(left),
+            (Socket::Tcp(socket), Limit::Write) => socket.set_write_timeout(left),
+            // Either of them may also do the other.
+            (Socket::Tls(stream), _) => stream.set_timeout(left),
+        }
+    }
+
     fn fault_of(&mut self, error: &io::Error) -> Fault {
         match &mut self.socket {
             Socket::Tls(stream) => stream.fault_of(error),
@@ -110,11 +155,19 @@ impl Wire {
 
 impl Read for Wire {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let count = match &mut self.socket {
-            Socket::Unix(socket) => socket.read(buffer),
-            Socket::Tcp(socket) => socket.read(buffer),
-            Socket::Tls(stream) => stream.read(buffer),
-        }?;
+        let count = loop {
+            self.limit(Limit::Read)?;
+            let read = match &mut self.socket {
+                Socket::Unix(socket) => socket.read(buffer),
+                Socket::Tcp(socket) => socket.read(buffer),
+                Socket::Tls(stream) => stream.read(buffer),
+            };
+            match read {
+                // With a timeout, a read ends so when the process is stopped and continued (Ctrl-Z, `fg`).
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                read => break read?,
+            }
+        };
         if self.first.is_none() {
             self.first = buffer[..count].first().copied();
         }
@@ -124,6 +177,7 @@ impl Read for Wire {
 
 impl Write for Wire {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.limit(Limit::Write)?;
         match &mut self.socket {
             Socket::Unix(socket) => socket.write(bytes),
             Socket::Tcp(socket) => socket.write(bytes),

@@ -106,6 +106,9 @@ pub struct TurnReply {
     pub jobs: Vec<PoppedJob>,
     /// The queues from which nothing can be popped, and why.
     pub refused: Vec<(Name, String)>,
+    /// Whether jobs of the queues wait for a slot of a throttle or behind a running job of their lane. It
+    /// is found out only for a turn that may be the last one.
+    pub has_rest: bool,
 }
 
 /// What happens to a worker.
@@ -157,6 +160,8 @@ pub enum Request {
         endings: Arc<Vec<JobEnding>>,
         total: u64,
         queues: Vec<(Name, u64)>,
+        /// Whether the worker ends if no job comes and none waits for others.
+        is_last: bool,
     },
     /// The reply to a turn was lost: end its jobs again, and find the jobs that it popped.
     Recover {

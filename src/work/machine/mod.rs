@@ -58,6 +58,8 @@ struct SentTurn {
     endings: Arc<Vec<JobEnding>>,
     /// How many jobs it may bring.
     total: u64,
+    /// Whether the worker ends if no job comes and none waits for others.
+    is_last: bool,
 }
 
 /// A worker.

@@ -30,11 +30,18 @@ impl Machine {
             }
         };
         self.back(now);
+        // Otherwise the new jobs would end just after the next call.
+        self.share(now);
         let count = reply.jobs.len() as u64;
+        let has_rest = reply.has_rest;
         self.rotation
             .advance(reply.jobs.iter().map(|job| &job.queue));
         self.settle(now, &turn.endings, reply);
         if turn.total == 0 {
+            // What ended may have released others, before the process that answered gets free.
+            if !turn.endings.is_empty() {
+                self.poll_at = self.poll_at.min(now);
+            }
             return;
         }
         // In turns, a queue that has more jobs may have stood behind one that has none.
@@ -45,7 +52,12 @@ impl Machine {
         };
         let is_idle = self.held.is_empty() && self.endings.is_empty();
         if count == 0 && is_idle && self.config.limit == Limit::Drain {
-            self.drain();
+            match turn.is_last {
+                true if !has_rest => self.drain(),
+                true => {}
+                // Jobs were lost meanwhile.
+                false => self.poll_at = now,
+            }
         }
     }
 
@@ -131,6 +143,10 @@ impl Machine {
                         }
                         false => JobResult::Lost,
                     };
+                    // It was popped again just before its earlier lock was to be given back.
+                    if let Some(Phase::Running(slot)) = self.held.get(&jid).map(|job| &job.phase) {
+                        self.stop_job(now, &jid, *slot, f64::INFINITY);
+                    }
                     self.forget(&jid, now, result, String::new());
                 }
             }
@@ -177,7 +193,9 @@ impl Machine {
             }
             self.popped += 1;
             self.held.add(now, &job, self.config.heartbeat);
+            // A lock that was given up earlier is no longer the one to give back.
             self.given_up.remove(&job.jid);
+            self.released.retain(|one| *one != job.jid);
             self.ready.push_back(job);
         }
         if self.stage > Stage::Working {

@@ -18,7 +18,8 @@ impl Machine {
         };
         match ended {
             0 => pop_at,
-            _ if ended >= self.held.len().saturating_sub(ended) => f64::NEG_INFINITY,
+            _ if ended >= self.held.len() => f64::NEG_INFINITY,
+            _ if ended >= self.held.len() - ended && !self.has_short_jobs() => f64::NEG_INFINITY,
             _ if wanted > ended as u64 => pop_at.min(self.endings_due),
             _ => self.endings_due,
         }
@@ -72,6 +73,9 @@ impl Machine {
             return;
         }
         self.was_put = false;
+        let is_last = self.config.limit == Limit::Drain
+            && wanted > 0
+            && self.held.len() == self.endings.len();
         let endings = Arc::new(std::mem::take(&mut self.endings));
         let queues = match wanted {
             0 => Vec::new(),
@@ -80,11 +84,13 @@ impl Machine {
         self.turn = Some(SentTurn {
             endings: endings.clone(),
             total: wanted,
+            is_last,
         });
         self.actions.push(Action::Request(Request::Turn {
             endings,
             total: wanted,
             queues,
+            is_last,
         }));
     }
 

@@ -60,16 +60,17 @@ impl Answer {
         })
     }
 
-    /// Reads a line. A member that is `null` counts as missing, also `data`: a job whose data shall
-    /// become `null` would lose it to each program that writes all members.
-    pub fn read(line: &[u8]) -> Result<Answer, BadAnswer> {
+    /// Reads a line. A retry without a delay has `retry_delay`. A member that is `null` counts as
+    /// missing, also `data`: a job whose data shall become `null` would lose it to each program that
+    /// writes all members.
+    pub fn read(line: &[u8], retry_delay: Duration) -> Result<Answer, BadAnswer> {
         let read = || -> Result<Answer, String> {
             let fields = Fields::of(line).map_err(describe_fault)?;
             let jid = fields.needed("jid").map_err(describe)?;
             if jid.is_empty() {
                 return Err("`jid` is empty".into());
             }
-            let what = kind(&fields)?;
+            let what = kind(&fields, retry_delay)?;
             Ok(Answer { jid, what })
         };
         read().map_err(|reason| BadAnswer {
@@ -79,7 +80,7 @@ impl Answer {
     }
 }
 
-fn kind(fields: &Fields) -> Result<AnswerKind, String> {
+fn kind(fields: &Fields, retry_delay: Duration) -> Result<AnswerKind, String> {
     let result = fields.name("result").map_err(describe)?;
     let progress = fields.name("progress").map_err(describe)?;
     let (name, known) = match (result.as_ref().map(Name::as_bytes), &progress) {
@@ -105,7 +106,7 @@ fn kind(fields: &Fields) -> Result<AnswerKind, String> {
             next: next(fields)?,
         },
         "`retry`" => EndingWay::Retry {
-            delay: delay(fields)?.unwrap_or_default(),
+            delay: delay(fields)?.unwrap_or(retry_delay),
             why: retry_reason(fields)?,
         },
         _ => EndingWay::Fail {
@@ -238,8 +239,10 @@ mod tests {
 
     use super::*;
 
+    const RETRY_DELAY: Duration = Duration::from_secs(7);
+
     fn read(line: &str) -> Result<(String, AnswerKind), (Option<String>, String)> {
-        match Answer::read(line.as_bytes()) {
+        match Answer::read(line.as_bytes(), RETRY_DELAY) {
             Ok(answer) => Ok((answer.jid.to_string(), answer.what)),
             Err(bad) => Err((bad.jid.map(|jid| jid.to_string()), bad.reason)),
         }
@@ -289,7 +292,7 @@ mod tests {
         assert_eq!(
             ending(r#"{"jid":"a","result":"retry","next":null}"#),
             EndingWay::Retry {
-                delay: Duration::ZERO,
+                delay: RETRY_DELAY,
                 why: None
             }
         );
@@ -311,7 +314,11 @@ mod tests {
 
     #[test]
     fn a_retry_with_a_message_alone_has_the_group_of_the_core() {
-        let answer = Answer::read(br#"{"jid":"a","result":"retry","message":"m"}"#).unwrap();
+        let answer = Answer::read(
+            br#"{"jid":"a","result":"retry","message":"m"}"#,
+            RETRY_DELAY,
+        )
+        .unwrap();
         let ending = answer.ending(&Name::from("q")).unwrap();
         let why = FailureReason {
             group: Name::from("failed-retries-q"),
@@ -320,21 +327,24 @@ mod tests {
         assert_eq!(
             ending.way,
             EndingWay::Retry {
-                delay: Duration::ZERO,
+                delay: RETRY_DELAY,
                 why: Some(why)
             }
         );
-        let answer = Answer::read(br#"{"jid":"a","progress":"m"}"#).unwrap();
+        let answer = Answer::read(br#"{"jid":"a","progress":"m"}"#, RETRY_DELAY).unwrap();
         assert_eq!(answer.ending(&Name::from("q")), None);
     }
 
     #[test]
     fn a_job_that_is_not_utf8_is_named_by_its_bytes() {
         let line = br#"{"jid":"\\xff","jid_bytes":"/w==","result":"complete"}"#;
-        assert_eq!(Answer::read(line).unwrap().jid, Name::from(&b"\xff"[..]));
+        assert_eq!(
+            Answer::read(line, RETRY_DELAY).unwrap().jid,
+            Name::from(&b"\xff"[..])
+        );
         let line = b"{\"jid\":\"\xff\",\"result\":\"complete\"}";
         assert_eq!(
-            Answer::read(line).unwrap_err().reason,
+            Answer::read(line, RETRY_DELAY).unwrap_err().reason,
             "column 9: byte 0xff is not UTF-8"
         );
     }

@@ -18,7 +18,7 @@ const PASSWORDS: [&str; 3] = [
 ];
 
 /// The variables of a program. They are not inherited from a job that started this program.
-const JOB: [&str; 10] = [
+const JOB: [&str; 11] = [
     "QLESS_JID",
     "QLESS_QUEUE",
     "QLESS_KLASS",
@@ -27,6 +27,7 @@ const JOB: [&str; 10] = [
     "QLESS_RETRIES_LEFT",
     "QLESS_ATTEMPT",
     "QLESS_WORKER",
+    "QLESS_KEY",
     "QLESS_FENCE",
     "QLESS_RESULT_FD",
 ];
@@ -63,6 +64,12 @@ pub fn of_job(job: &PoppedJob, worker: &Name) -> Result<Vec<(&'static str, OsStr
         ("QLESS_ATTEMPT", job.attempt()),
     ];
     variables.extend(numbers.map(|(name, number)| (name, number.to_string().into())));
+    if let Some(key) = &job.key {
+        variables.push(("QLESS_KEY", value("QLESS_KEY", key.as_bytes())?));
+    }
+    if let Some(fence) = job.fence {
+        variables.push(("QLESS_FENCE", fence.to_string().into()));
+    }
     Ok(variables)
 }
 

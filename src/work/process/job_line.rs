@@ -1,5 +1,7 @@
 //! A job as one line of JSON, for programs that receive many.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 use serde_json::value::RawValue;
 
@@ -20,7 +22,7 @@ struct JobLine<'a> {
     #[serde(flatten, serialize_with = "name::klass")]
     klass: &'a Name,
     /// `null` if the stored bytes are not JSON; `data_bytes` has them then.
-    data: Option<&'a RawValue>,
+    data: Option<OneLine<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     data_bytes: Option<String>,
     #[serde(flatten, serialize_with = "name::tags")]
@@ -33,30 +35,56 @@ struct JobLine<'a> {
     #[serde(flatten, serialize_with = "name::dependencies")]
     dependencies: &'a Vec<Name>,
     expires: Option<Moment>,
+    #[serde(flatten, serialize_with = "name::key")]
+    key: &'a Option<Name>,
     fence: Option<u64>,
-    payloads: Option<()>,
+    /// Absent unless it is a merge job.
+    payloads: Option<Vec<(Option<OneLine<'a>>, &'a RawValue)>>,
+}
+
+/// JSON without line breaks: those between its tokens become blanks. JSON has none within a text.
+#[derive(Serialize)]
+#[serde(transparent)]
+struct OneLine<'a>(Cow<'a, RawValue>);
+
+/// Returns the value as it is stored; `None` if it is not JSON.
+fn one_line(stored: &[u8]) -> Result<Option<OneLine<'_>>, Error> {
+    let text = std::str::from_utf8(stored).ok();
+    let value: Option<&RawValue> = text.and_then(|text| serde_json::from_str(text).ok());
+    let Some(value) = value else {
+        return Ok(None);
+    };
+    if !value.get().contains(['\n', '\r']) {
+        return Ok(Some(OneLine(Cow::Borrowed(value))));
+    }
+    let text = value.get().replace(['\n', '\r'], " ");
+    let value = RawValue::from_string(text).map_err(Error::internal)?;
+    Ok(Some(OneLine(Cow::Owned(value))))
 }
 
 /// Appends the line of a job, with its newline. The data is copied as it is stored, but line breaks
 /// between its tokens become blanks.
-pub fn append(job: &PoppedJob, into: &mut Vec<u8>) -> Result<(), Error> {
-    let text = std::str::from_utf8(&job.data).ok();
-    let data: Option<&RawValue> = text.and_then(|text| serde_json::from_str(text).ok());
-    // JSON has no line break within a string.
-    let is_one_line = |data: &&RawValue| !data.get().contains(['\n', '\r']);
-    let unbroken = match data.filter(|data| !is_one_line(data)) {
-        None => None,
-        Some(data) => {
-            let text = data.get().replace(['\n', '\r'], " ");
-            Some(RawValue::from_string(text).map_err(Error::internal)?)
-        }
+pub fn append<'j>(job: &'j PoppedJob, into: &mut Vec<u8>) -> Result<(), Error> {
+    let data = one_line(&job.data)?;
+    let payload = |(payload, score): &'j (Vec<u8>, String)| {
+        let score: &RawValue = serde_json::from_str(score).map_err(Error::internal)?;
+        Ok((one_line(payload)?, score))
+    };
+    let payloads = match job.payloads.is_empty() {
+        true => None,
+        false => Some(
+            job.payloads
+                .iter()
+                .map(payload)
+                .collect::<Result<_, Error>>()?,
+        ),
     };
     let line = JobLine {
         jid: &job.jid,
         queue: &job.queue,
         klass: &job.klass,
-        data: unbroken.as_deref().or(data),
         data_bytes: data.is_none().then(|| STANDARD.encode(&job.data)),
+        data,
         tags: &job.tags,
         priority: job.priority,
         attempt: job.attempt(),
@@ -64,8 +92,9 @@ pub fn append(job: &PoppedJob, into: &mut Vec<u8>) -> Result<(), Error> {
         spawned_from: &job.spawned_from,
         dependencies: &job.dependencies,
         expires: Moment::from_seconds(job.expires),
-        fence: None,
-        payloads: None,
+        key: &job.key,
+        fence: job.fence,
+        payloads,
     };
     into.reserve(job.data.len() + 256);
     serde_json::to_writer(&mut *into, &line).map_err(Error::internal)?;

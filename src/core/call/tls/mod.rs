@@ -11,7 +11,7 @@ use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use rustls::client::{ResolvesClientCert, Resumption};
 use rustls::crypto::ring;
@@ -105,6 +105,12 @@ impl TlsStream {
                 .map_err(|error| closed(Fault::of(&error)))?;
         }
         Ok(())
+    }
+
+    /// Sets how long each read and each write of the socket takes at most.
+    pub(super) fn set_timeout(&self, timeout: Option<Duration>) -> io::Result<()> {
+        self.stream.sock.set_read_timeout(timeout)?;
+        self.stream.sock.set_write_timeout(timeout)
     }
 
     fn finish_handshake(&mut self) -> Result<(), Fault> {

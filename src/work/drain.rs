@@ -1,0 +1,105 @@
+//! Whether a worker that is to end with its queues has anything left to wait for.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::clock::moment::Moment;
+use crate::core::api::index::{Index, IndexReader};
+use crate::core::call::Core;
+use crate::error::Error;
+use crate::model::job::{Neighbor, State};
+use crate::model::queue::Queue;
+use crate::name::Name;
+
+/// The number of jobs that are read together.
+const SLICE: u64 = 500;
+
+/// What is left in queues from which a pop brought nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// Nothing that runs without a put or an operator.
+    Nothing,
+    /// Jobs that can be popped: they were released after the pop, or a limit of the queue keeps them.
+    Ready,
+    /// Jobs that wait for a slot of a throttle, or behind a running job of their lane.
+    Waits,
+}
+
+/// Returns what is left in queues. Paused queues, scheduled jobs and jobs with dependencies do not count,
+/// and neither do jobs that wait behind one of these.
+pub(super) fn rest(core: &mut Core, now: Moment, queues: &[Name]) -> Result<Rest, Error> {
+    let mut rest = Rest::Nothing;
+    // Without names, the core would return all queues.
+    let queues = match queues.is_empty() {
+        true => Vec::new(),
+        false => core.queues_or_wrong_keys(now, queues)?,
+    };
+    let queues: Vec<Queue> = queues.into_iter().filter(|queue| !queue.paused).collect();
+    let names: BTreeSet<&Name> = queues.iter().map(|queue| &queue.name).collect();
+    for queue in &queues {
+        let waits = queue.throttled > 0 && can_run(core, now, &queue.name)?
+            || queue.depends > 0 && is_behind_running(core, now, &queue.name, &names)?;
+        if waits {
+            return Ok(Rest::Waits);
+        }
+        if queue.waiting + queue.stalled > 0 {
+            rest = Rest::Ready;
+        }
+    }
+    Ok(rest)
+}
+
+/// Whether a held job of the queue has only throttles that let jobs run, or none is held any more.
+fn can_run(core: &mut Core, now: Moment, queue: &Name) -> Result<bool, Error> {
+    let mut maxima: BTreeMap<Name, i64> = BTreeMap::new();
+    let mut held = IndexReader::new(Index::Throttled(queue.clone()), SLICE);
+    let mut was_released = true;
+    while let Some(jids) = held.next(core, now)? {
+        was_released &= jids.is_empty();
+        let jobs = core.jobs_with(now, "jid,throttles", &jids)?;
+        let ids: BTreeSet<&Name> = jobs
+            .iter()
+            .flatten()
+            .flat_map(|job| &job.throttles)
+            .collect();
+        let new = ids.into_iter().filter(|id| !maxima.contains_key(*id));
+        let new: Vec<Name> = new.cloned().collect();
+        let found = core.maxima(now, &new)?;
+        maxima.extend(new.into_iter().zip(found));
+        let lets_run = |id: &Name| maxima.get(id).is_none_or(|maximum| *maximum >= 0);
+        let mut jobs = jobs.iter().flatten();
+        if jobs.any(|job| job.throttles.iter().all(lets_run)) {
+            return Ok(true);
+        }
+    }
+    Ok(was_released)
+}
+
+/// Whether a blocked job of the queue is in a lane whose first job runs, or has become ready in one of
+/// the queues of the worker; or none is blocked any more.
+fn is_behind_running(
+    core: &mut Core,
+    now: Moment,
+    queue: &Name,
+    queues: &BTreeSet<&Name>,
+) -> Result<bool, Error> {
+    let mut seen: BTreeSet<Name> = BTreeSet::new();
+    let mut blocked = IndexReader::new(Index::Depends(queue.clone()), SLICE);
+    let mut was_released = true;
+    while let Some(jids) = blocked.next(core, now)? {
+        was_released &= jids.is_empty();
+        let jobs = core.jobs_with(now, "jid,key", &jids)?;
+        let keys = jobs.into_iter().flatten().filter_map(|job| job.key);
+        let lanes: Vec<Name> = keys.filter(|key| seen.insert(key.clone())).collect();
+        let lanes = core.lanes(now, &lanes)?;
+        let mut jobs = lanes.iter().flatten();
+        let runs = |job: &Neighbor| match job.state {
+            Some(State::Running | State::Stalled) => true,
+            Some(State::Waiting) => job.queue.as_ref().is_some_and(|name| queues.contains(name)),
+            _ => false,
+        };
+        if jobs.any(runs) {
+            return Ok(true);
+        }
+    }
+    Ok(was_released)
+}

@@ -1,0 +1,123 @@
+//! Servers that go away for longer under a running `qless work`: a failover to a replica, and a server
+//! that does not reply until locks have expired.
+
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use crate::replicas::pair;
+use crate::support::client::Client;
+use crate::support::proxy::{forward, listen};
+use crate::support::work::{WorkSite, until};
+
+/// The jobs of a failover.
+const JOBS: usize = 60;
+
+#[test]
+fn after_a_failover_the_work_goes_on_with_the_replica() {
+    let (primary, replica) = pair();
+    let mut site = WorkSite::on(primary);
+    for at in 0..JOBS {
+        site.put("mail", &format!("{at:02}"), "{}");
+    }
+    until("the replica has the jobs", || {
+        replica.dump() == site.redis.dump()
+    });
+    // One address that leads to the present primary, as a virtual address or a proxy does.
+    let present: Arc<Mutex<PathBuf>> = Arc::new(Mutex::new(site.redis.socket()));
+    let shared = present.clone();
+    let port = listen(move |client| {
+        let socket = shared.lock().unwrap().clone();
+        if UnixStream::connect(&socket).is_ok() {
+            forward(client, &socket, None);
+        }
+    });
+    let qless = site
+        .qless()
+        .env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"));
+    let mut worker = site.start_as(
+        &qless,
+        "mail -c 4 --poll 100ms",
+        "echo $QLESS_JID >> $D/ran; sleep 0.05",
+    );
+    site.until_lines("ran", 15);
+    // What Sentinel does. The replica lacks at most what was not sent to it yet.
+    site.redis.kill();
+    worker.until_says("running jobs go on until their locks expire");
+    replica.send(&["REPLICAOF", "NO", "ONE"]);
+    *present.lock().unwrap() = replica.socket();
+    worker.until_says("the server replies again after");
+    site.client = Client::new(&replica);
+    site.redis = replica;
+    until("all jobs are complete", || {
+        let queue = site.client.json(&["queues", "mail"]);
+        queue["waiting"] == 0 && queue["running"] == 0
+    });
+    for at in 0..JOBS {
+        let jid = format!("{at:02}");
+        let job = site.job(&jid);
+        assert_eq!(job["state"], "complete", "{jid} {job}");
+    }
+    let ended = worker.stop();
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let ran = site.file("ran");
+    let mut ran: Vec<&str> = ran.lines().collect();
+    let runs = ran.len();
+    ran.sort_unstable();
+    ran.dedup();
+    assert_eq!(ran.len(), JOBS);
+    // A job whose pop or end had not reached the replica runs once more, and no other.
+    assert!(runs <= JOBS + 2 * 4, "{runs}");
+    site.must_be_clean();
+}
+
+/// In `make soak` the server is away for longer than a lock of default length lasts.
+#[test]
+fn random_jobs_are_not_lost_by_a_server_that_is_away_longer_than_their_locks() {
+    let is_long = ["TEST_ROUNDS", "TEST_SEED"]
+        .into_iter()
+        .any(|name| std::env::var_os(name).is_some());
+    let (lock, away) = match is_long {
+        true => (60, Duration::from_secs(75)),
+        false => (1, Duration::from_secs(2)),
+    };
+    let mut site = WorkSite::new();
+    site.config("heartbeat", &lock.to_string());
+    site.config("grace-period", "0");
+    for at in 0..12 {
+        site.put("mail", &format!("{at:02}"), "{}");
+    }
+    // The jobs that run when the server goes away run on until their locks expire; those of a
+    // second attempt end.
+    let script = "echo $QLESS_JID >> $D/ran; test -e $D/back || exec sleep 300";
+    let mut worker = site.start(
+        "mail -c 4 --poll 100ms --timeout 1s --kill-after 1s",
+        script,
+    );
+    site.until_lines("ran", 4);
+    site.redis.freeze();
+    worker.until_says("running jobs go on until their locks expire");
+    thread::sleep(away);
+    std::fs::write(site.dir().join("back"), "").unwrap();
+    // Nothing was popped meanwhile, and nobody runs a job whose lock has expired.
+    assert_eq!(site.file("ran").lines().count(), 4);
+    site.redis.thaw();
+    for at in 0..12 {
+        site.until_state(&format!("{at:02}"), "complete");
+    }
+    let ended = worker.stop();
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let back = ended.stderr.matches("the server replies again after");
+    assert_eq!(back.count(), 1, "{}", ended.stderr);
+    // A lock that the server granted in the name of a call from before may be over when its reply
+    // comes: then the job runs once more.
+    let runs = site.file("ran").lines().count();
+    assert!((16..=24).contains(&runs), "{runs}: {}", ended.stderr);
+    for at in 0..12 {
+        let history = site.job(&format!("{at:02}"))["history"].to_string();
+        assert_eq!(history.matches("done").count(), 1, "{history}");
+    }
+    site.must_be_clean();
+}
