@@ -96,7 +96,7 @@ struct Calls {
     worker: Name,
     queues: QueueList,
     arrangement: Arrangement,
-    /// The time of the last turn.
+    /// The time of the last turn, by which its endings are recognized if its reply was lost.
     turn_at: Moment,
 }
 
@@ -141,7 +141,7 @@ impl Calls {
                 let known: HashSet<Name> = known.into_iter().collect();
                 let core = &mut self.core;
                 let reply = core
-                    .finish_again(now, &self.worker, &endings)
+                    .finish_again(self.turn_at, &self.worker, &endings)
                     .and_then(|endings| {
                         let jobs = core.take_over(now, &self.worker, |jid| known.contains(jid))?;
                         Ok(TurnReply {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use expect_test::expect;
 use rustix::process::Signal;
 
-use crate::support::proxy::{Cut, proxy};
+use crate::support::proxy::{Cut, proxy, proxy_then};
 use crate::support::redis::Redis;
 use crate::support::work::{WorkSite, is_alive, until};
 
@@ -392,6 +392,36 @@ fn jobs_of_a_pop_whose_reply_was_lost_run_at_once_and_once() {
         for jid in &all {
             assert_eq!(site.state(jid), "complete", "{in_turn}: {}", ended.stderr);
             assert_eq!(count(&mut site, jid, "popped"), 1);
+        }
+        site.must_be_clean();
+    }
+    assert!(lost >= 2, "{lost}");
+}
+
+#[test]
+fn an_ending_whose_reply_came_late_and_was_lost_is_reported_as_what_it_was() {
+    let mut lost = 0;
+    for in_turn in 6..10 {
+        let mut site = WorkSite::new();
+        for jid in ["a", "b", "c"] {
+            site.put("mail", jid, "{}");
+        }
+        // The ending is in the history two seconds before the worker can ask what became of it.
+        let port = proxy_then(site.redis.socket(), Cut::After(in_turn), || {
+            std::thread::sleep(Duration::from_secs(2));
+        });
+        let qless = site
+            .qless()
+            .env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"));
+        let worker = site.start_as(&qless, "mail -c 1 --drain", "true");
+        let ended = worker.end();
+        if ended.code == 6 {
+            continue;
+        }
+        lost += usize::from(ended.stderr.contains("the server replies again after"));
+        for jid in ["a", "b", "c"] {
+            let line = format!("completed {jid} of mail");
+            assert!(ended.stderr.contains(&line), "{in_turn}: {}", ended.stderr);
         }
         site.must_be_clean();
     }
