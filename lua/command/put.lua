@@ -31,9 +31,9 @@ return function(argv, now, t, seconds)
   end
   local old = redis.call('hmget', Keys.job .. jid, unpack(Old))
   local defaults, most
-  if o.x then
-    local settings = redis.pcall('hmget', Keys.config, queue .. '-defaults', 'merge-max')
-    defaults, most = settings[1], settings[2]
+  if o.x or old[Old.state] then
+    local settings = redis.pcall('hmget', Keys.config, queue .. '-defaults', 'merge-max', 'max-job-history')
+    defaults, most, o.limit = settings[1], settings[2], settings[3]
   else
     defaults = redis.pcall('hget', Keys.config, queue .. '-defaults')
   end

@@ -1,9 +1,9 @@
 -- Puts a job, new or old, into a queue. The caller has checked everything.
 -- Takes: now t seconds me queue jid klass data delay o old
 --   `o`: priority, retries (numbers), tags (list), depends (all given jids), pending (those to wait for), kept (a
---   dependency that stays), ids and gate (the throttles and throttle/gate), fields (further ones to store); and to
---   restore a job: due (a time), history (entries), remaining, spawned_from_jid, failed (group, when, text), note (an
---   entry). `old`: the stored fields.
+--   dependency that stays), ids and gate (the throttles and throttle/gate), fields (further ones to store), limit
+--   (the setting `max-job-history`, if the caller has read it); and to restore a job: due (a time), history
+--   (entries), remaining, spawned_from_jid, failed (group, when, text), note (an entry). `old`: the stored fields.
 -- Returns: the state
 -- Publishes: `put` to the log; `lock_lost` to a holder; the jid to `put` if tracked; as throttle/hold
 local Old = Fields('state', 'queue', 'worker', 'priority', 'tags', 'retries', 'failure', 'history', 'grace',
@@ -39,7 +39,9 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old)
     length = call('rpush', history, entry)
   end
   if length > 1 then
-    local limit = tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100
+    local limit = o.limit
+    if limit == nil then limit = redis.pcall('hget', Keys.config, 'max-job-history') end
+    limit = tonumber(limit or 100) or 100
     if length > limit then need('history/trim')(history, length, limit) end
   end
 
