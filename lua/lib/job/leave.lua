@@ -1,6 +1,6 @@
 -- Takes a job that has not started out of everything that would run it: the set of its state, its throttles, its
 -- dependencies and its lane. Its dependents stay. A job that holds its place in its lane still waits for those that
--- it depends on, of which one may be the job before it there.
+-- it depends on; the job before it in the lane may be among these.
 -- Takes: now; jid; state; queue; its stored throttles, or false
 local Ext = Fields('job/extension')
 

@@ -1,5 +1,5 @@
 -- Lets a merge job that runs again take the payloads of the job behind it in its lane, if that is a merge job of the
--- same queue and klass that has not started, waits for nothing else, and there is room.
+-- same queue and klass that has not started, waits for nothing else, and if `merge-max` allows it.
 -- Takes: now; jid; lane; queue
 -- Publishes: as merge/vanish
 local Job = Fields('lane/live')

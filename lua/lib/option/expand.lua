@@ -9,7 +9,7 @@ return function(template, queue, klass, data)
     if name == 'queue' then return queue end
     if name == 'data' then return data end
     local path = string.match(name, '^data(%..+)$')
-    -- What is no placeholder stays as it is.
+    -- Other text in braces stays as it is.
     if not path then return nil end
     if document == nil then
       local ok, decoded = pcall(cjson.decode, data)

@@ -1,4 +1,4 @@
--- Decides in one pop on jobs with a lane or throttles, of which most queues have none.
+-- Decides in one pop on jobs with a lane or throttles. Most queues have no such jobs.
 -- Takes: now; t; seconds; queue; the queue's defaults as text, or false; the setting `max-job-history`
 -- Returns: a table of `judge_lost` for jobs whose lock expired, `recheck` for held jobs, `scan` for the work set, and
 --   `wake`, which has to follow when the pop has read its last job
