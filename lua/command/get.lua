@@ -6,7 +6,7 @@ local Job = Fields('job/read')
 return function(argv)
   local jid = argv[3]
   if not jid then error('Job(): no jid provided') end
-  local job = need('job/read')(jid, true)
+  local job = need('job/read')(jid, 'shown')
   if not job[Job.jid] then return nil end
   local key = Keys.job .. jid
   -- One command for the usual case: none of the three exists.

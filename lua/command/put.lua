@@ -31,9 +31,12 @@ return function(argv, now, t, seconds)
   end
   local old = redis.call('hmget', Keys.job .. jid, unpack(Old))
   local defaults, most
-  if o.x or old[Old.state] then
-    local settings = redis.pcall('hmget', Keys.config, queue .. '-defaults', 'merge-max', 'max-job-history')
-    defaults, most, o.limit = settings[1], settings[2], settings[3]
+  if o.x then
+    local settings = redis.pcall('hmget', Keys.config, queue .. '-defaults', 'max-job-history', 'merge-max')
+    defaults, o.limit, most = settings[1], settings[2], settings[3]
+  elseif old[Old.state] then
+    local settings = redis.pcall('hmget', Keys.config, queue .. '-defaults', 'max-job-history')
+    defaults, o.limit = settings[1], settings[2]
   else
     defaults = redis.pcall('hget', Keys.config, queue .. '-defaults')
   end

@@ -12,7 +12,7 @@ return function(argv, _, t)
     local read = need('job/read')
     local all, jids, jobs, expired, tracked = call('zrange', Keys.tracked, 0, -1), {}, {}, {}, {}
     for i = 1, #all do
-      local job = read(all[i])
+      local job = read(all[i], 'shown')
       if job[Job.jid] then
         jids[#jids + 1], jobs[#jobs + 1] = all[i], job
         tracked[all[i]] = true

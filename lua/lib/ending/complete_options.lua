@@ -4,21 +4,24 @@
 --   of names), the words by name, the options of option/read, if any is given
 -- Refuses: wrong values; options without a next queue
 return function(argv, first, last)
-  local given = {}
+  local given, others = {}, last - first + 1
   for i = first, last, 2 do given[argv[i]] = i < last and argv[i + 1] or nil end
   local delay, names = 0, nil
   if given.delay then
     delay = need('value/number')(given.delay)
+    others = others - 2
     if not delay then error('assertion failed!') end
   end
   if given.depends then
     names = need('value/names')(given.depends, 'objects')
+    others = others - 2
     if names == nil then error('Complete(): Arg "depends" not JSON: ' .. given.depends) end
   end
   if given.delay and not given.next then error('Complete(): "delay" cannot be used without a "next".') end
   if given.depends and not given.next then error('Complete(): "depends" cannot be used without a "next".') end
   local x
-  if need('option/given')(given) then
+  if given.next then others = others - 2 end
+  if others > 0 and need('option/given')(given) then
     local own = {
       throttles = given.throttles, lock = given.lock, key = given.key, hold = given.hold, backoff = given.backoff,
     }

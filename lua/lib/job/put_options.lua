@@ -5,25 +5,29 @@
 return function(argv, first)
   local o = {}
   if (#argv - first) % 2 == 0 then error('Odd number of additional args: ' .. tostring(o)) end
-  local given = {}
+  local given, others = {}, #argv - first + 1
   for i = first, #argv, 2 do given[argv[i]] = argv[i + 1] end
   if given.retries then
     o.retries = need('value/number')(given.retries)
+    others = others - 2
     if not o.retries then error('Put(): Arg "retries" not a number: ' .. given.retries) end
   end
   if given.tags then
     o.tags = need('value/names')(given.tags, 'objects')
+    others = others - 2
     if o.tags == nil then error('Put(): Arg "tags" not JSON' .. given.tags) end
   end
   if given.priority then
     o.priority = need('value/number')(given.priority)
+    others = others - 2
     if not o.priority then error('Put(): Arg "priority" not a number' .. given.priority) end
   end
   if given.depends then
     o.depends = need('value/names')(given.depends, 'objects')
+    others = others - 2
     if o.depends == nil then error('Put(): Arg "depends" not JSON: ' .. given.depends) end
   end
-  if need('option/given')(given) then o.x = need('option/read')(given, 'Put') end
+  if others > 0 and need('option/given')(given) then o.x = need('option/read')(given, 'Put') end
   -- Documents of a wrong shape are refused after all other errors, in the order of qless-core: `depends` that
   -- is not a list, then `tags`, then `depends` whose items are not names.
   local not_a_list = o.depends == false and not string.find(given.depends, '^%s*%[')

@@ -1,12 +1,15 @@
 -- Reads the stored fields of a job.
--- Takes: jid; whether only what job/render needs: then `time` and `grace` are absent
+-- Takes: jid; for whom: `shown` has worker and expires instead of time and grace; `lost` has the worker as well
 -- Returns: the fields; the first is false if the job does not exist, nil (and `err` is set) if the key is of
 --   another type
-local Brief = Fields('jid', 'klass', 'state', 'queue', 'worker', 'priority', 'expires', 'retries', 'remaining',
-  'data', 'tags', 'failure', 'spawned_from_jid', 'history', 'throttles')
-local Job = Fields(Brief, 'time', 'grace')
+local Common = Fields('jid', 'klass', 'state', 'queue', 'priority', 'retries', 'remaining', 'data', 'tags',
+  'failure', 'spawned_from_jid', 'history', 'throttles')
+local Job = Fields(Common, 'time', 'grace')
+local Shown = Fields(Common, 'worker', 'expires')
+local Lost = Fields(Job, 'worker')
 
-return function(jid, brief)
-  if brief then return redis.pcall('hmget', Keys.job .. jid, unpack(Brief)) end
-  return redis.pcall('hmget', Keys.job .. jid, unpack(Job))
+return function(jid, whom)
+  if not whom then return redis.pcall('hmget', Keys.job .. jid, unpack(Job)) end
+  if whom == 'shown' then return redis.pcall('hmget', Keys.job .. jid, unpack(Shown)) end
+  return redis.pcall('hmget', Keys.job .. jid, unpack(Lost))
 end

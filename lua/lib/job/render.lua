@@ -1,13 +1,13 @@
 -- Renders a job as the JSON that clients know. A damaged field is rendered as empty and never breaks a reply.
 -- Takes: jid; the reply of job/read; whether it is tracked; whether it may have dependencies or dependents; the
---   text to put in front
+--   text to put in front; the worker as JSON and the end of the lock, unless the reply of job/read has them
 -- Returns: the text
-local Job = Fields('job/read')
+local Shown = Fields('job/read')
 
 -- The JSON of history entries, which many jobs of one reply share.
 local encode, events, event_of = cjson.encode, {}, nil
 -- The JSON of the last names, which the next job often shares.
-local klass, klass_json, queue, queue_json
+local klass, klass_json, queue, queue_json, state, state_json
 
 -- Returns a number with 14 digits, as cjson writes it; 0 if the text is not a number.
 local function number(text)
@@ -18,9 +18,9 @@ local function number(text)
   return first > 48 and first < 58 and #text < 15 and text or '' .. n
 end
 
-return function(jid, job, tracked, related, before)
+return function(jid, job, tracked, related, before, worker, ends)
   local key = Keys.job .. jid
-  if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
+  if job[Shown.history] then need('history/migrate')(jid, job[Shown.history]) end
 
   local list, count = redis.pcall('lrange', key .. Keys.history, 0, -1), 0
   for i = 1, #list do
@@ -52,24 +52,25 @@ return function(jid, job, tracked, related, before)
     local members = need('value/set_json')
     dependents, dependencies = members(key .. Keys.dependents), members(key .. Keys.dependencies)
   end
-  local remaining, tags, failure = '' .. (job[Job.remaining] or 0), job[Job.tags], job[Job.failure]
+  local remaining, tags, failure = '' .. (job[Shown.remaining] or 0), job[Shown.tags], job[Shown.failure]
   if #remaining ~= 1 or string.byte(remaining) < 48 or string.byte(remaining) > 57 then
     local n = tonumber(remaining)
     remaining = n and n - n == 0 and '' .. math.floor(n) or '0'
   end
   if tags ~= '{}' then tags = need('value/document')(tags) end
   if failure ~= '{}' then failure = failure and need('value/document')(failure) or '{}' end
-  if job[Job.klass] ~= klass or not klass then klass, klass_json = job[Job.klass], encode(job[Job.klass]) end
-  if job[Job.queue] ~= queue or not queue then queue, queue_json = job[Job.queue], encode(job[Job.queue]) end
+  if job[Shown.klass] ~= klass or not klass then klass, klass_json = job[Shown.klass], encode(job[Shown.klass]) end
+  if job[Shown.queue] ~= queue or not queue then queue, queue_json = job[Shown.queue], encode(job[Shown.queue]) end
+  if job[Shown.state] ~= state or not state then state, state_json = job[Shown.state], encode(job[Shown.state]) end
   return before .. '{"jid":' .. encode(jid) .. ',"klass":' .. klass_json .. ',"state":' ..
-    encode(job[Job.state]) .. ',"queue":' .. queue_json .. ',"worker":' ..
-    encode(job[Job.worker] or '') .. ',"tracked":' .. (tracked and 'true' or 'false') ..
-    (job[Job.priority] and ',"priority":' .. number(job[Job.priority]) or '') ..
-    ',"expires":' .. number(job[Job.expires] or '') ..
-    (job[Job.retries] and ',"retries":' .. number(job[Job.retries]) or '') ..
-    ',"remaining":' .. remaining .. ',"data":' .. encode(job[Job.data]) ..
+    state_json .. ',"queue":' .. queue_json .. ',"worker":' ..
+    (worker or encode(job[Shown.worker] or '')) .. ',"tracked":' .. (tracked and 'true' or 'false') ..
+    (job[Shown.priority] and ',"priority":' .. number(job[Shown.priority]) or '') ..
+    ',"expires":' .. (ends or number(job[Shown.expires] or '')) ..
+    (job[Shown.retries] and ',"retries":' .. number(job[Shown.retries]) or '') ..
+    ',"remaining":' .. remaining .. ',"data":' .. encode(job[Shown.data]) ..
     ',"tags":' .. tags .. ',"history":' .. history .. ',"failure":' .. failure ..
-    ',"spawned_from_jid":' .. (job[Job.spawned_from_jid] and encode(job[Job.spawned_from_jid]) or 'false') ..
+    ',"spawned_from_jid":' .. (job[Shown.spawned_from_jid] and encode(job[Shown.spawned_from_jid]) or 'false') ..
     ',"dependents":' .. dependents .. ',"dependencies":' .. dependencies ..
-    (job[Job.throttles] and need('job/render_extended')(jid, job) or '}')
+    (job[Shown.throttles] and need('job/render_extended')(jid, job) or '}')
 end

@@ -1,6 +1,7 @@
 -- Renders jobs as a JSON array.
 -- Takes: jids; the replies of job/read; their number; the set of tracked jids, or false; for a single job,
---   whether it may have dependencies or dependents, if the caller knows
+--   whether it may have dependencies or dependents, if the caller knows; the worker of all as JSON and the end of
+--   their locks, unless the replies have them
 -- Returns: the text, `{}` without jobs
 
 -- Joins texts, twenty at a time with one `..`: the Lua of Redis hashes every byte of each text that it
@@ -19,19 +20,19 @@ join = function(list, count)
   return join(all, #all)
 end
 
-return function(jids, jobs, count, tracked, related)
+return function(jids, jobs, count, tracked, related, worker, ends)
   if count == 0 then return '{}' end
   local render = need('job/render')
   if count == 1 then
     local jid = jids[1]
     if related == nil then related = need('dependency/any_related')(jids, 1, 1) end
-    return render(jid, jobs[1], tracked and tracked[jid], related, '[') .. ']'
+    return render(jid, jobs[1], tracked and tracked[jid], related, '[', worker, ends) .. ']'
   end
   related = need('dependency/any_related')(jids, 1, count)
   local parts = {}
   for i = 1, count do
     local jid = jids[i]
-    parts[i] = render(jid, jobs[i], tracked and tracked[jid], related, i == 1 and '[' or ',')
+    parts[i] = render(jid, jobs[i], tracked and tracked[jid], related, i == 1 and '[' or ',', worker, ends)
   end
   parts[count] = parts[count] .. ']'
   return join(parts, count)

@@ -6,7 +6,7 @@ local Job = Fields('job/read')
 return function(jids)
   local read, found, jobs, count = need('job/read'), {}, {}, 0
   for i = 1, #jids do
-    local job = read(jids[i], true)
+    local job = read(jids[i], 'shown')
     if job[Job.jid] then
       count = count + 1
       found[count], jobs[count] = jids[i], job

@@ -4,7 +4,7 @@
 -- Returns: jids and jobs (replies of job/read) to grant again
 -- Publishes: `lock_lost` to the holder and to the log; the jid to `stalled` or `failed` if tracked; `failed` to
 --   the log; as ending/extended
-local Job = Fields('job/read')
+local Lost = Fields('job/read')
 
 local call = redis.call
 
@@ -19,22 +19,23 @@ return function(now, t, seconds, queue, lost, grace, limit)
   local extended = string.format('%.17g', now + grace)
   for i = 1, #lost do
     local jid = lost[i]
-    local key, job = Keys.job .. jid, read(jid)
-    local state, worker = job[Job.state], job[Job.worker]
-    if not job[Job.jid] and (job[Job.klass] or job[Job.data] or job.err) then
+    local key, job = Keys.job .. jid, read(jid, 'lost')
+    local state, worker = job[Lost.state], job[Lost.worker]
+    if not job[Lost.jid] and (job[Lost.klass] or job[Lost.data] or job.err) then
       -- A remnant of a job cannot run, and must not hide the locks behind it.
       renew[#renew + 1], renew[#renew + 2] = string.format('%.17g', now + 60), jid
-    elseif not job[Job.jid]
-      or job[Job.queue] and job[Job.queue] ~= queue and call('zscore', Keys.queue .. job[Job.queue] .. Keys.locks, jid)
+    elseif not job[Lost.jid]
+      or job[Lost.queue] and job[Lost.queue] ~= queue
+      and call('zscore', Keys.queue .. job[Lost.queue] .. Keys.locks, jid)
       or state == 'waiting' or state == 'scheduled' or state == 'depends' or state == 'stalled'
       or state == 'failed' or state == 'complete' then
       drop[#drop + 1] = jid
-      if not job[Job.jid] then
+      if not job[Lost.jid] then
         call('zrem', Keys.queue .. queue .. Keys.work, jid)
         call('zrem', Keys.queue .. queue .. Keys.scheduled, jid)
       end
     else
-      local warn = job[Job.grace] ~= '1' or grace <= 0
+      local warn = job[Lost.grace] ~= '1' or grace <= 0
       local follow = tracked and type(redis.pcall('zscore', Keys.tracked, jid)) == 'string'
       if worker then
         local list = held[worker]
@@ -44,9 +45,9 @@ return function(now, t, seconds, queue, lost, grace, limit)
         end
         list[#list + 1] = jid
       end
-      if job[Job.history] then
-        need('history/migrate')(jid, job[Job.history])
-        job[Job.history] = false
+      if job[Lost.history] then
+        need('history/migrate')(jid, job[Lost.history])
+        job[Lost.history] = false
       end
       if warn then
         if follow then call('publish', Keys.on_stalled, jid) end
@@ -59,21 +60,21 @@ return function(now, t, seconds, queue, lost, grace, limit)
         end
       end
       if not warn or grace <= 0 then
-        local left = tonumber(job[Job.remaining]) or tonumber(job[Job.retries]) or 0
+        local left = tonumber(job[Lost.remaining]) or tonumber(job[Lost.retries]) or 0
         if left - left ~= 0 then left = 0 end
         left = whole_tries(left) - 1
         if left >= 0 then
-          job[Job.remaining] = left
+          job[Lost.remaining] = left
           jids[#jids + 1], jobs[#jobs + 1] = jid, job
         else
-          local group = 'failed-retries-' .. (job[Job.queue] or queue)
+          local group = 'failed-retries-' .. (job[Lost.queue] or queue)
           local message = 'Job exhausted retries in queue "' .. queue .. '"'
           pcall(append, jid, '[' .. seconds .. ',"failed",{"group":' .. cjson.encode(group) .. '}]', limit)
           call('hmset', key, 'state', 'failed', 'worker', '', 'expires', '', 'remaining', left, 'failure',
             need('failure/encode')(group, message, seconds, ''))
-          if job[Job.grace] then call('hdel', key, 'grace') end
-          if job[Job.throttles] then
-            need('ending/extended')(now, t, seconds, jid, 'exhausted', job[Job.queue] or queue, job[Job.throttles])
+          if job[Lost.grace] then call('hdel', key, 'grace') end
+          if job[Lost.throttles] then
+            need('ending/extended')(now, t, seconds, jid, 'exhausted', job[Lost.queue] or queue, job[Lost.throttles])
           end
           drop[#drop + 1] = jid
           call('sadd', Keys.failures, group)

@@ -14,7 +14,8 @@ end
 return function(now, seconds, queue, worker, ends, limit, jids, jobs, count, taken, remove)
   local call, base, expires = redis.call, Keys.queue .. queue, string.format('%.17g', ends)
   local stamp = string.format('%.20f', now)
-  local entry = '[' .. seconds .. ',"popped",{"worker":' .. cjson.encode(worker) .. '}]'
+  local quoted = cjson.encode(worker)
+  local entry = '[' .. seconds .. ',"popped",{"worker":' .. quoted .. '}]'
   local waited, locks = {}, {}
   -- For one job, the same command covers its dependencies and dependents.
   local related
@@ -46,7 +47,7 @@ return function(now, seconds, queue, worker, ends, limit, jids, jobs, count, tak
       if job[Job.queue] ~= queue then call('hset', key, 'queue', queue) end
       if job[Job.grace] then call('hdel', key, 'grace') end
       if tracked and tracked[jid] then call('publish', Keys.on_popped, jid) end
-      job[Job.state], job[Job.queue], job[Job.worker], job[Job.expires] = 'running', queue, worker, expires
+      job[Job.state], job[Job.queue] = 'running', queue
       given = given + 1
       waited[given] = now - (number(job[Job.time]) or now)
       locks[2 * given - 1], locks[2 * given] = expires, jid
@@ -71,5 +72,5 @@ return function(now, seconds, queue, worker, ends, limit, jids, jobs, count, tak
     in_chunks('zadd', base .. Keys.locks, locks, 1, 2 * count)
     in_chunks('zrem', base .. Keys.work, remove, 1, #remove)
   end
-  return need('job/render_all')(jids, jobs, count, tracked, related), count
+  return need('job/render_all')(jids, jobs, count, tracked, related, quoted, '' .. ends), count
 end

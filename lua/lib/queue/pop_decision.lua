@@ -14,7 +14,7 @@ return function(queue, t, jid, job)
     return 'take'
   elseif state == 'running' then
     -- The holder keeps the job. Add a lock if it has none: otherwise no later pop would find the job.
-    local expires = need('value/number')(job[Job.expires])
+    local expires = need('value/number')(redis.pcall('hget', Keys.job .. jid, 'expires'))
     expires = expires and string.format('%.17g', expires) or t
     call('zadd', Keys.queue .. (home or queue) .. Keys.locks, 'NX', expires, jid)
     return 'drop'
