@@ -13,12 +13,13 @@ use crate::name::Name;
 /// the usual time of a job.
 const HOLD: (f64, f64) = (0.005, 0.1);
 
-/// How long endings of short jobs wait for others, in seconds, even if they are half of the jobs: about
-/// as long as a call takes. Larger calls save more than this wait costs.
-const SHARE: f64 = 0.0002;
+/// Jobs are short if a worker could end one in less than this, in seconds, as far as its processes go:
+/// the calls and the processor then set the pace, not the processes.
+const SHORT: f64 = 62.5e-6;
 
-/// Jobs that usually take less than this, in seconds, are short.
-const SHORT: f64 = 0.0005;
+/// How long endings of short jobs wait for others, in seconds per job that the processes can have, even
+/// if they are half of the jobs: about the time of a call. Larger calls save more than this wait costs.
+const SHARE: f64 = 25e-6;
 
 /// Time between two entries about the progress of a job, in seconds.
 const PROGRESS: f64 = 10.0;
@@ -213,13 +214,13 @@ impl Machine {
     }
 
     pub(super) fn has_short_jobs(&self) -> bool {
-        self.usual_time < SHORT
+        self.usual_time < SHORT * self.capacity() as f64
     }
 
     /// Lets the endings of short jobs wait for others from now on.
     pub(super) fn share(&mut self, now: f64) {
         if self.has_short_jobs() {
-            self.endings_due = now + SHARE;
+            self.endings_due = now + (SHARE * self.capacity() as f64).min(HOLD.0);
         }
     }
 

@@ -18,6 +18,16 @@ pub enum Mode {
     Persistent(usize),
 }
 
+impl Mode {
+    /// Returns how many jobs a slot can have at once.
+    pub fn jobs(self) -> usize {
+        match self {
+            Mode::Single => 1,
+            Mode::Batch(jobs) | Mode::Persistent(jobs) => jobs,
+        }
+    }
+}
+
 /// When a worker ends by itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {

@@ -262,18 +262,20 @@ impl Machine {
         lines
     }
 
+    /// Returns how many jobs the processes can have at once.
+    fn capacity(&self) -> usize {
+        self.slots.len() * self.config.mode.jobs()
+    }
+
     /// Returns how many further jobs the processes can take.
     fn wanted(&self) -> u64 {
         if self.stage > Stage::Working || self.rotation.is_empty() {
             return 0;
         }
-        let per_slot = match self.config.mode {
-            Mode::Single => 1,
-            Mode::Batch(jobs) => jobs,
-            Mode::Persistent(_) => 0,
-        };
         let free = self.slots.iter().map(|slot| match slot {
-            Slot::Free => per_slot,
+            // A process that stays is started before it gets jobs.
+            Slot::Free if matches!(self.config.mode, Mode::Persistent(_)) => 0,
+            Slot::Free => self.config.mode.jobs(),
             Slot::Busy(process) => process.free(self.config.mode),
             Slot::Down(_) => 0,
         });

@@ -46,8 +46,7 @@ impl Machine {
     /// Starts processes, and hands jobs to those that stay.
     pub(super) fn start_processes(&mut self, now: f64) {
         match self.config.mode {
-            Mode::Single => self.start_with_jobs(now, 1),
-            Mode::Batch(jobs) => self.start_with_jobs(now, jobs),
+            Mode::Single | Mode::Batch(_) => self.start_with_jobs(now, self.config.mode.jobs()),
             Mode::Persistent(_) => {
                 for at in 0..self.slots.len() {
                     if matches!(self.slots[at], Slot::Down(until) if until <= now) {
