@@ -65,8 +65,8 @@ fn main() {
         damage::print();
     }
     if is_named("work") {
-        let one_by_one = work::print(ROUNDS);
-        worker::print(&sizes, one_by_one);
+        work::print(ROUNDS);
+        worker::print(&sizes);
     }
     if is_named("live") {
         live::print(10, &sizes);

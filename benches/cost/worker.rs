@@ -11,6 +11,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use crate::binary;
 use crate::private_redis::Redis;
+use crate::work;
 
 /// Set for this program when it plays the command: `answer` answers lines, a path gets the time of
 /// its start.
@@ -61,9 +62,7 @@ fn micros() -> u128 {
 /// The slots of the two ways in which processes that stay are measured.
 const SLOTS: [usize; 2] = [8, 100];
 
-/// `one_by_one`: µs of the server for a job that is popped and completed by single calls in a
-/// pipeline.
-pub fn print(sizes: &[usize], one_by_one: f64) {
+pub fn print(sizes: &[usize]) {
     println!("\n`qless work`, with Redis and the commands on this machine");
     if binary::cpu().is_none() {
         println!("  not measured: this system has no /proc");
@@ -73,7 +72,7 @@ pub fn print(sizes: &[usize], one_by_one: f64) {
         [] => JOBS.to_vec(),
         sizes => sizes.to_vec(),
     };
-    persistent(&sizes, one_by_one);
+    persistent(&sizes);
     processes();
     latency();
 }
@@ -147,7 +146,7 @@ fn watch(mut worker: Child) -> (f64, f64) {
 }
 
 /// Processes that stay: rate, CPU of the supervisor and of the server a job, and peak memory.
-fn persistent(sizes: &[usize], one_by_one: f64) {
+fn persistent(sizes: &[usize]) {
     let redis = Redis::start();
     drop(redis.connect());
     let sets = sets(&redis);
@@ -163,10 +162,16 @@ fn persistent(sizes: &[usize], one_by_one: f64) {
     for &jobs in sizes {
         stay(&redis, sets, few, jobs);
     }
-    let server = stay(&redis, sets, many, sizes[0]);
+    let mut ratios = [(); 3].map(|()| {
+        let before = work::one_by_one();
+        let server = stay(&redis, sets, many, sizes[0]);
+        2.0 * server / (before + work::one_by_one())
+    });
+    ratios.sort_by(f64::total_cmp);
+    let [least, median, most] = ratios;
     println!(
-        "  the server's CPU with {many} slots / one by one in a pipeline: {:.2}",
-        server / one_by_one
+        "  the server's CPU with {many} slots / one by one in a pipeline, before and after: \
+         {median:.2} ({least:.2} to {most:.2}; goal 0.45)"
     );
 }
 

@@ -250,6 +250,39 @@ fn what_ends_while_a_call_is_under_way_goes_into_the_next_one() {
     .assert_eq(&worker.reply(1.1, &[]));
 }
 
+/// A worker that has just ended half of its jobs, each after 3 ms; and what it did.
+fn half_ended(slots: usize) -> (Worker, String) {
+    let mut worker = Worker::single(slots);
+    let jids: Vec<String> = (0..slots).map(|at| format!("j{at}")).collect();
+    worker.act();
+    worker.reply(0.0, &jids.iter().map(String::as_str).collect::<Vec<_>>());
+    for slot in 1..slots / 2 {
+        worker.machine.note(0.003, ended(slot, 0));
+    }
+    let did = worker.at(0.003, ended(0, 0));
+    (worker, did)
+}
+
+#[test]
+fn endings_of_short_jobs_wait_for_others_as_long_as_a_call_of_all_takes() {
+    let (_, did) = half_ended(8);
+    assert!(did.ends_with(" pop 4 from q:4\n"), "{did}");
+    // A hundred processes with such jobs ask for more than any server gives: larger calls help.
+    let (mut worker, did) = half_ended(100);
+    assert_eq!(did, "");
+    assert_eq!(worker.machine.due(), 0.0055);
+    let did = worker.later(0.0055);
+    assert!(did.ends_with(" pop 50 from q:50\n"), "{did}");
+    // They do not wait for what takes longer.
+    let (mut worker, _) = half_ended(100);
+    let last: Vec<Event> = (50..100).map(|slot| ended(slot, 0)).collect();
+    for event in last {
+        worker.machine.note(0.004, event);
+    }
+    let did = worker.later(0.004);
+    assert!(did.ends_with(" pop 100 from q:100\n"), "{did}");
+}
+
 #[test]
 fn an_empty_queue_is_polled_and_a_put_ends_the_wait() {
     let mut worker = Worker::single(1);
