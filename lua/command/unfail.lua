@@ -24,7 +24,7 @@ return function(argv, now, t, seconds)
   local append, whole_tries = need('history/append'), need('value/whole_tries')
   local prefix = '{"group":' .. cjson.encode(group) .. ','
   local entry = '[' .. seconds .. ',"put",{"q":' .. cjson.encode(queue) .. '}]'
-  local work, scores, age, days, whens = {}, {}, now / 10000000000, {}, {}
+  local work, blocked, scores, age, days, whens = {}, {}, {}, now / 10000000000, {}, {}
 
   -- Makes a failed job wait. The caller removes it from its failure list.
   local function move(jid, job)
@@ -39,6 +39,7 @@ return function(argv, now, t, seconds)
       'remaining', retries and retries - retries == 0 and whole_tries(retries) or 5)
     if placed == 'depends' then
       call('zadd', Keys.queue .. queue .. Keys.depends, t, jid)
+      blocked[#blocked + 1] = jid
       return
     end
     local score = scores[job[Job.priority]]
@@ -52,11 +53,10 @@ return function(argv, now, t, seconds)
     work[#work + 1] = jid
   end
 
-  -- Adds the moved jobs to the work set.
+  -- Adds the moved jobs to the work set. Also a queue whose jobs all wait for others is listed.
   local function enter()
-    if not work[1] then return end
-    need('value/in_chunks')('zadd', Keys.queue .. queue .. Keys.work, work, 1, #work)
-    call('zadd', Keys.queues, 'NX', t, queue)
+    if work[1] then need('value/in_chunks')('zadd', Keys.queue .. queue .. Keys.work, work, 1, #work) end
+    if work[1] or blocked[1] then call('zadd', Keys.queues, 'NX', t, queue) end
   end
 
   if argv[6] then
@@ -114,6 +114,7 @@ return function(argv, now, t, seconds)
   if left > 0 and left <= 1000 then
     local moved, page = {}, call('lrange', list, 0, -1)
     for i = 2, #work, 2 do moved[work[i]] = true end
+    for i = 1, #blocked do moved[blocked[i]] = true end
     for i = 1, #page do
       if moved[page[i]] then left = left - call('lrem', list, 0, page[i]) end
     end

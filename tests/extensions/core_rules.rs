@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use crate::core::cost::commands;
-use crate::support::core::Core;
+use crate::support::core::{Core, Reply};
 
 /// The commands of Redis that one call runs.
 fn cost(core: &mut Core, line: &str) -> u64 {
@@ -186,6 +186,20 @@ fn c2_the_cost_does_not_grow_with_jobs_lanes_and_throttles() {
     core.many((0..300).map(|n| format!("put 1 me q k{n} K {{}} 0 key k{} priority -1", n % 30)));
     core.many((0..300).map(|n| format!("put 2 me q t{n} K {{}} 0 lock l{} priority -1", n % 30)));
     assert_eq!(cycle(&mut core), alone);
+}
+
+#[test]
+fn an_unfail_lists_its_queue_even_if_the_job_waits_in_its_lane() {
+    let mut core = after(
+        "put 0 me a j1 K {} 0 key /g; pop 1 a w1 1; fail 2 j1 w1 G M; put 3 me a j2 K {} 0 key /g",
+    );
+    // An older script may have left a further entry.
+    core.redis("RPUSH ql:f:G j1");
+    assert_eq!(core.ok("unfail 4 b G 1"), Reply::Int(1));
+    assert_eq!(core.json("get 4 j1")["state"], "depends");
+    assert_eq!(core.json("queues 4 b")["depends"], 1);
+    assert!(core.score("ql:queues", "b").is_some(), "b is not listed");
+    assert_eq!(core.ok("failed 4"), Reply::Text("{}".into()));
 }
 
 #[test]
