@@ -33,7 +33,8 @@ fn costs_more(plain: (&str, &str), extended: (&str, &str), extra: u64) {
 }
 
 /// A call that meets a job with any extension reads its further fields by one command. In return,
-/// all other jobs cost one field more, and no command.
+/// all other jobs cost one field more, and no command. Section 12 counts against qless-core, whose
+/// plain `put`, `pop` and `get` run 12, 37 and 6 commands where this core runs 8, 16 and 3.
 const FIELDS: u64 = 1;
 
 const PUT: (&str, &str) = ("put 0 me q x K {} 0", "put 2 me q j K {} 0");
