@@ -101,3 +101,32 @@ fn a_queue_with_a_key_of_a_wrong_type_is_left_out() {
         --- exit 3
     "#]]);
 }
+
+#[test]
+fn k17_the_states_of_queues_are_those_that_their_jobs_have() {
+    let redis = Redis::start();
+    for line in [
+        "put mail K --jid a --key one",
+        "put mail K --jid b --key one",
+        "put mail K --jid c --throttle t=1",
+        "put mail K --jid d --throttle t",
+        "put mail K --jid e --delay 1h",
+        "put mail K --jid f",
+        "pop mail --worker w1 --count 3",
+        "pop mail --worker w1",
+    ] {
+        redis.at(10).run(line);
+    }
+    let queue = &redis.at(20).run("queues mail -o json").json()["items"][0].clone();
+    for (state, jobs) in [
+        ("waiting", 0),
+        ("running", 3),
+        ("throttled", 1),
+        ("depends", 1),
+        ("scheduled", 1),
+    ] {
+        assert_eq!(queue[state], jobs, "{state}: {queue}");
+        let count = format!("jobs --queue mail --state {state} --count -o json");
+        assert_eq!(redis.at(20).run(&count).json()[state], jobs, "{state}");
+    }
+}
