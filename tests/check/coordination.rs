@@ -699,7 +699,7 @@ fn random_damage(cases: u32, binary: bool) {
 
 #[test]
 fn random_damage_to_lanes_throttles_and_payloads_is_repaired() {
-    random_damage(150, false);
+    random_damage(60, false);
 }
 
 #[test]

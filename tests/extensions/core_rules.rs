@@ -204,6 +204,26 @@ fn an_unfail_lists_its_queue_even_if_the_job_waits_in_its_lane() {
 }
 
 #[test]
+fn a_job_whose_lock_expired_and_that_is_held_keeps_no_slot() {
+    let mut core = after(
+        r#"throttle.set 0 t 1; throttle.set 0 u 1; put 1 me b j K {} 0 throttles ["t","u"]; pop 1 b w1 1"#,
+    );
+    core.all(
+        r#"throttle.release 2 t j; put 2 me a k K {} 0 throttles ["t"]; pop 2 a w2 1; heartbeat 60 k w2"#,
+    );
+    core.all(r#"put 61 me a l K {} 0 throttles ["u"]; pop 61 a w2 1; pop 62 b w3 1"#);
+    assert_eq!(
+        core.ok("throttle.locks 62 u"),
+        Reply::Text(r#"["j"]"#.into())
+    );
+    // `k` has the only slot of `t` now, so `j` may not run again, and lets `l` have that of `u`.
+    assert_eq!(core.jids("pop 75 b w3 1"), [""; 0]);
+    assert_eq!(core.json("get 75 j")["state"], "throttled");
+    assert_eq!(core.ok("throttle.locks 75 u"), Reply::Text("[]".into()));
+    assert_eq!(core.jids("pop 75 a w3 1"), ["l"]);
+}
+
+#[test]
 fn c4_recurring_jobs_with_their_own_key_and_skip_do_not_overlap() {
     let mut core = Core::new();
     core.ok("recur 0 q r K {} interval 10 0 retries 1 key r dup skip");
