@@ -53,7 +53,7 @@ return function(argv, now, t, seconds)
     work[#work + 1] = jid
   end
 
-  -- Adds the moved jobs to the work set. Also a queue whose jobs all wait for others is listed.
+  -- Adds the moved jobs to the work set. A queue whose new jobs all have dependencies is listed, too.
   local function enter()
     if work[1] then need('value/in_chunks')('zadd', Keys.queue .. queue .. Keys.work, work, 1, #work) end
     if work[1] or blocked[1] then call('zadd', Keys.queues, 'NX', t, queue) end

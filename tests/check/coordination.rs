@@ -7,6 +7,7 @@ use proptest::sample::select;
 use proptest::test_runner::TestCaseError;
 
 use super::damage::report;
+use super::invariants::STATES;
 use super::slice::NOW;
 use crate::support::check_calls::{describe_all, repair, verify_all};
 use crate::support::core::{Core, Key, Reply};
@@ -599,18 +600,7 @@ fn event() -> impl Strategy<Value = String> {
     let lane = move || one(&["q/a", "h/h", "q/h", "/g", "m/m", "n/n", "other"]);
     let id = move || one(&["t", "free", "solo", "lock:text"]);
     let part = move || one(&["work", "locks", "scheduled", "depends", "throttled"]);
-    let state = move || {
-        one(&[
-            "waiting",
-            "running",
-            "stalled",
-            "scheduled",
-            "depends",
-            "throttled",
-            "failed",
-            "complete",
-        ])
-    };
+    let state = move || one(&STATES);
     let score = move || one(&["-5", "0", "1", "2.5", "200500", "205000"]);
     let edge = move || one(&["dependencies", "dependents"]);
     let field = move || {

@@ -7,7 +7,7 @@ use serde_json::Value;
 use crate::core::model::number;
 use crate::support::core::{Dump, Key};
 
-const STATES: [&str; 8] = [
+pub(crate) static STATES: [&str; 8] = [
     "waiting",
     "running",
     "stalled",

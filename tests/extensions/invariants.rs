@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
+use crate::check::invariants::STATES;
 use crate::support::core::{Dump, Key};
 
 /// Earlier calls that allow what the invariants forbid otherwise.
@@ -56,17 +57,6 @@ struct Checker<'a> {
     lanes: BTreeSet<String>,
     found: Vec<String>,
 }
-
-const STATES: [&str; 8] = [
-    "waiting",
-    "running",
-    "stalled",
-    "scheduled",
-    "depends",
-    "throttled",
-    "failed",
-    "complete",
-];
 
 /// The sets of a queue in which jobs are.
 const PARTS: [&str; 5] = ["work", "locks", "scheduled", "depends", "throttled"];

@@ -67,7 +67,7 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old, x, 
   local list = need('option/throttles')(x, old[Old.throttles], d, queue, klass, data)
   o.ids = list or old[Old.throttles] and need('job/tags')(old[Old.throttles])
   o.gate = o.ids and need('throttle/gate')(now, t, seconds, queue)
-  for i = 1, o.ids and #o.ids or 0 do o.gate.room(o.ids[i]) end
+  for i = 1, o.ids and #o.ids or 0 do o.gate.free(o.ids[i]) end
   local merges = lane and (dup or was) == 'merge'
   if merges then call('zcard', key .. Keys.payloads) end
 

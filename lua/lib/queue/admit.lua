@@ -31,25 +31,20 @@ return function(now, t, seconds, queue, d, gate, limit)
     end
     local lane, stored = ext[Ext.key], job[Job.throttles]
     if job[Job.queue] ~= queue then call('hset', key, 'queue', queue) end
-    local ids = decode(stored)
     if lane then
-      if not need('lane/admit')(now, t, lane, jid, queue) then
-        if lost then gate.give(jid, ids) end
-        return false
-      end
+      if not need('lane/admit')(now, t, lane, jid, queue) then return false end
       if ext[Ext.dup] == 'merge' and (lost or job[Job.state] == 'stalled') then
         need('merge/absorb')(now, jid, lane, queue)
         job[Job.data] = need('merge/compose')(jid)
         call('hset', key, 'data', job[Job.data])
       end
     end
+    local ids = decode(stored)
     job.fenced = lane or ids[1]
     local id = gate.full(jid, ids)
     if id then
       score = not lost and tonumber(score or call('zscore', Keys.queue .. queue .. Keys.work, jid))
       hold = hold or need('throttle/hold')
-      -- It kept its other slots until now.
-      if lost then gate.give(jid, ids) end
       hold(seconds, jid, queue, id, score and string.format('%.17g', -score) or '-inf', limit)
       return false
     end

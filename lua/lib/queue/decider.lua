@@ -12,7 +12,8 @@ return function(now, t, seconds, queue, defaults, limit)
   local admit = need('queue/admit')(now, t, seconds, queue, d, gate, limit)
   local decider, checked = {wake = gate.wake}, false
 
-  -- Judges the job at `i` of the lists. If it may not run again now, it leaves them and loses its lock.
+  -- Judges the job at `i` of the lists. If it may not run again now, it leaves them and loses its lock and its slots,
+  -- which it kept when the lock expired.
   function decider.judge_lost(jids, jobs, i)
     local jid, job = jids[i], jobs[i]
     if admit(jid, job, true) then return end
@@ -21,6 +22,7 @@ return function(now, t, seconds, queue, defaults, limit)
     call('zrem', base .. Keys.locks, jid)
     call('hmset', Keys.job .. jid, 'worker', '', 'expires', '0', 'remaining', job[Job.remaining] or '0')
     if job[Job.grace] then call('hdel', Keys.job .. jid, 'grace') end
+    gate.release(jid, need('job/tags')(job[Job.throttles]))
   end
 
   -- Looks again at held jobs, unless this pop has done so. Returns whether any returned to work.

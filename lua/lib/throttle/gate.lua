@@ -1,33 +1,33 @@
--- Decides for one call which jobs their throttles let run. What it has read once, it keeps.
+-- Decides in one call whether jobs may take slots of their throttles. A throttle is read once.
 -- Takes: now; t; seconds; queue
--- Returns: the gate `g`. `g.room(id)` is the number of free slots; `g.full(jid, ids)` is the first id that has no slot
---   for the job, nil if it may run; `g.take(jid, ids)` takes the slots, `g.give(jid, ids)` gives them back;
---   `g.wake()` has to follow when the call has read its last job: slots were dropped or given back meanwhile
+-- Returns: the gate `g`. `g.free(id)` is the number of free slots; `g.full(jid, ids)` is the first id that has no slot
+--   for the job, nil if it may run; `g.take(jid, ids)` takes the slots, `g.release(jid, ids)` releases
+--   them; `g.wake()` has to follow when the call has read its last job: it moves jobs that were held to free slots
 return function(now, t, seconds, queue)
-  local call, pcall, g, rooms, healed, freed, fresh = redis.call, redis.pcall, {}, {}, {}, {}, {}
+  local call, pcall, g, free, healed, released, fresh = redis.call, redis.pcall, {}, {}, {}, {}, {}
 
-  function g.room(id)
-    local room = rooms[id]
-    if not room then
+  function g.free(id)
+    local count = free[id]
+    if not count then
       local most = need('throttle/maximum')(id)
       local held = most ~= 0 and pcall('zcard', Keys.throttle .. id .. Keys.locks)
       -- A key of another type must not stop a queue: the throttle limits nothing then.
-      room = type(held) == 'number' and most - held or math.huge
-      rooms[id] = room
+      count = type(held) == 'number' and most - held or math.huge
+      free[id] = count
     end
-    return room
+    return count
   end
 
   function g.full(jid, ids)
     for i = 1, #ids do
       local id = ids[i]
-      if g.room(id) <= 0 and not call('zscore', Keys.throttle .. id .. Keys.locks, jid) then
+      if g.free(id) <= 0 and not call('zscore', Keys.throttle .. id .. Keys.locks, jid) then
         if not healed[id] then
           healed[id] = true
-          if need('throttle/heal')(now, t, seconds, id, queue, fresh) > 0 then freed[id] = true end
-          rooms[id] = nil
+          if need('throttle/heal')(now, t, seconds, id, queue, fresh) > 0 then released[id] = true end
+          free[id] = nil
         end
-        if g.room(id) <= 0 then return id end
+        if g.free(id) <= 0 then return id end
       end
     end
   end
@@ -36,23 +36,23 @@ return function(now, t, seconds, queue)
     fresh[jid] = true
     for i = 1, #ids do
       local id = ids[i]
-      if pcall('zadd', Keys.throttle .. id .. Keys.locks, 'NX', t, jid) == 1 and rooms[id] then
-        rooms[id] = rooms[id] - 1
+      if pcall('zadd', Keys.throttle .. id .. Keys.locks, 'NX', t, jid) == 1 and free[id] then
+        free[id] = free[id] - 1
       end
     end
   end
 
-  function g.give(jid, ids)
+  function g.release(jid, ids)
     for i = 1, #ids do
       local id = ids[i]
       if pcall('zrem', Keys.throttle .. id .. Keys.locks, jid) == 1 then
-        freed[id], rooms[id] = true, nil
+        released[id], free[id] = true, nil
       end
     end
   end
 
   function g.wake()
-    for id in pairs(freed) do need('throttle/wake')(id) end
+    for id in pairs(released) do need('throttle/wake')(id) end
   end
   return g
 end

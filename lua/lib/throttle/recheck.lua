@@ -24,7 +24,7 @@ return function(now, queue, gate)
       else
         local ids = decode(job[Job.throttles])
         local free = not gate.full(jid, ids)
-        for k = 1, #ids do free = free and gate.room(ids[k]) > (taken[ids[k]] or 0) end
+        for k = 1, #ids do free = free and gate.free(ids[k]) > (taken[ids[k]] or 0) end
         if free then
           for k = 1, #ids do taken[ids[k]] = (taken[ids[k]] or 0) + 1 end
           need('throttle/return_to_work')(jid, queue, ids, page[i + 1])

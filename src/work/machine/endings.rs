@@ -13,12 +13,12 @@ use crate::name::Name;
 /// the usual time of a job.
 const HOLD: (f64, f64) = (0.005, 0.1);
 
-/// Jobs are short if a worker could end one in less than this, in seconds, as far as its processes go:
-/// the calls and the processor then set the pace, not the processes.
+/// Jobs are short if their usual time is less than this, in seconds per job that the processes can have.
+/// Calls and processor cores then limit the rate, not the processes.
 const SHORT: f64 = 62.5e-6;
 
-/// How long endings of short jobs wait for others, in seconds per job that the processes can have, even
-/// if they are half of the jobs: about the time of a call. Larger calls save more than this wait costs.
+/// The wait of endings of short jobs for further endings, in seconds per job that the processes can have:
+/// about the time of a call. Larger calls save more than this wait costs.
 const SHARE: f64 = 25e-6;
 
 /// Time between two entries about the progress of a job, in seconds.
