@@ -41,13 +41,23 @@ impl Server {
         Server::on(Redis::start())
     }
 
+    /// Starts one and connects to it by TCP, as clients do by default.
+    pub fn on_loopback() -> Server {
+        let (redis, url) = Redis::on_loopback();
+        let connection = Redis::connect_to(&url);
+        Server::over(connection, redis)
+    }
+
     /// Starts one whose calls are not interrupted, if that is possible: for the slow log.
     pub fn undisturbed() -> Server {
         Server::on(Redis::undisturbed())
     }
 
     fn on(redis: Redis) -> Server {
-        let mut connection = redis.connect();
+        Server::over(redis.connect(), redis)
+    }
+
+    fn over(mut connection: Connection, redis: Redis) -> Server {
         let mut load = |text: &str| -> String {
             let mut load = cmd("SCRIPT");
             load.arg("LOAD").arg(text).query(&mut connection).unwrap()

@@ -1,5 +1,6 @@
 //! A private Redis that ends with its value. REDIS_SERVER names another program.
 
+use std::net::TcpListener;
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -20,6 +21,15 @@ impl Redis {
     /// Starts one with further options.
     pub fn with(options: &[&str]) -> Redis {
         Redis::started(Command::new(program()), options)
+    }
+
+    /// Starts one that also listens to the port of this address on the loopback interface.
+    pub fn on_loopback() -> (Redis, String) {
+        let port = free_port().to_string();
+        (
+            Redis::with(&["--port", &port]),
+            format!("redis://127.0.0.1:{port}"),
+        )
     }
 
     /// Starts one that never waits for a core, if the user may give it real-time priority: then the
@@ -73,7 +83,12 @@ impl Redis {
 
     /// Connects as soon as the server replies.
     pub fn connect(&self) -> Connection {
-        let client = Client::open(self.url()).unwrap();
+        Redis::connect_to(&self.url())
+    }
+
+    /// Connects to an address as soon as a server replies.
+    pub fn connect_to(url: &str) -> Connection {
+        let client = Client::open(url).unwrap();
         let deadline = Instant::now() + Duration::from_secs(10);
         loop {
             match client.get_connection() {
@@ -83,6 +98,12 @@ impl Redis {
             std::thread::sleep(Duration::from_millis(2));
         }
     }
+}
+
+/// Returns a port of the loopback interface that nothing listens to.
+pub fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    listener.local_addr().unwrap().port()
 }
 
 fn program() -> String {

@@ -2,14 +2,13 @@
 //! sends one call. The server has a certificate with an ECDSA key (P-256), issued by a CA.
 
 use std::fs;
-use std::net::TcpListener;
 use std::path::Path;
 use std::process::Command;
 
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 
 use crate::binary::{TIMES, cpu, millis, run};
-use crate::private_redis::Redis;
+use crate::private_redis::{Redis, free_port};
 
 /// The CAs of the system, on most systems.
 const BUNDLE: &str = "/etc/ssl/certs/ca-certificates.crt";
@@ -71,11 +70,6 @@ pub fn print(rounds: usize) {
     for ((name, _), millis) in lines.iter().zip(&least) {
         println!("  {name:<30}{millis:>9.2}{:>9.2}", millis / least[0]);
     }
-}
-
-fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
 }
 
 fn write_certificates(dir: &Path) {

@@ -81,6 +81,8 @@ return function(now, t, seconds, worker, limit, age, most)
       local name = names[i]
       local queue = queues[name]
       local locks = queue.locks
+      -- In the order of the set, Redis finds each entry at its beginning.
+      table.sort(locks)
       -- If a lock is missing, the entries of these jobs may be elsewhere. Which of them have none is not known
       -- any more, but no entry of a job that stopped running is needed.
       if locks[1] and in_chunks('zrem', queue.base .. Keys.locks, locks, 1, #locks) < #locks then
@@ -103,6 +105,7 @@ return function(now, t, seconds, worker, limit, age, most)
         count(Keys.stats .. day .. name, 'failed', queue.failed)
       end
     end
+    table.sort(b.held)
     if b.held[1] then in_chunks('zrem', Keys.worker .. worker .. Keys.held, b.held, 1, #b.held) end
     for group, jids in pairs(b.groups) do
       call('sadd', Keys.failures, group)

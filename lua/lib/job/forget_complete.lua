@@ -28,7 +28,7 @@ return function(now, age, count)
   age, count = tonumber(age), tonumber(count)
   if not age or age - age ~= 0 then age = 604800 end
   if not count or count - count ~= 0 then count = 50000 end
-  local old = call('zrangebyscore', Keys.completed, 0, now - age, 'LIMIT', 0, most)
+  local old = call('zrangebyscore', Keys.completed, '0', now - age, 'LIMIT', '0', most)
   if old[1] then delete(old) end
   -- A negative count has always meant: that many of the oldest.
   count = math.floor(count)

@@ -22,7 +22,7 @@ return function(jid, job, tracked, related, before, worker, ends)
   local key = Keys.job .. jid
   if job[Shown.history] then need('history/migrate')(jid, job[Shown.history]) end
 
-  local list, count = redis.pcall('lrange', key .. Keys.history, 0, -1), 0
+  local list, count = redis.pcall('lrange', key .. Keys.history, '0', '-1'), 0
   for i = 1, #list do
     local entry = list[i]
     local json = events[entry]

@@ -16,7 +16,7 @@ return function(now, seconds, queue, worker, ends, limit, jids, jobs, count, tak
   local stamp = string.format('%.20f', now)
   local quoted = cjson.encode(worker)
   local entry = '[' .. seconds .. ',"popped",{"worker":' .. quoted .. '}]'
-  local waited, locks = {}, {}
+  local waited, held = {}, {}
   -- For one job, the same command covers its dependencies and dependents.
   local related
   local key = Keys.job .. jids[1]
@@ -50,8 +50,7 @@ return function(now, seconds, queue, worker, ends, limit, jids, jobs, count, tak
       job[Job.state], job[Job.queue] = 'running', queue
       given = given + 1
       waited[given] = now - (number(job[Job.time]) or now)
-      locks[2 * given - 1], locks[2 * given] = expires, jid
-      jids[given], jobs[given] = jid, job
+      held[given], jids[given], jobs[given] = jid, jid, job
     elseif job[Job.throttles] then
       need('throttle/leave')(jid, 'running', queue, job[Job.throttles])
     end
@@ -67,7 +66,14 @@ return function(now, seconds, queue, worker, ends, limit, jids, jobs, count, tak
       call('zrem', base .. Keys.work, remove[1])
     end
   else
-    local in_chunks = need('value/in_chunks')
+    local in_chunks, locks = need('value/in_chunks'), {}
+    -- Redis walks through a small sorted set for each entry. Entries of one score whose names descend each find
+    -- their place at its beginning.
+    table.sort(held)
+    for i = 1, count do
+      local jid = held[count + 1 - i]
+      locks[2 * i - 1], locks[2 * i] = expires, jid
+    end
     in_chunks('zadd', Keys.worker .. worker .. Keys.held, locks, 1, 2 * count)
     in_chunks('zadd', base .. Keys.locks, locks, 1, 2 * count)
     in_chunks('zrem', base .. Keys.work, remove, 1, #remove)
