@@ -223,6 +223,31 @@ fn k8_the_policy_lowkiq_lives_as_long_as_the_table_says() {
 }
 
 #[test]
+fn k9_a_job_behind_payloads_that_move_on_stays_in_its_lane() {
+    for by_expiry in [false, true] {
+        let mut core = Core::new();
+        core.ok("config.set 0 grace-period 0");
+        core.ok(&format!("{} retries 0", merge(1, "a", "k", "v1", 1)));
+        assert_eq!(core.jids("pop 2 q w1 1"), ["a"]);
+        core.ok(&merge(3, "b", "k", "v2", 2));
+        core.ok("put 3 me q c K {} 0 key k");
+        assert_eq!(core.states("a b c"), "running depends depends");
+        // A pop would bring a released job back into its lane: the states before it count.
+        if by_expiry {
+            assert_eq!(core.jids("pop 63 q w2 1"), ["a~1"]);
+            assert_eq!(core.states("a a~1 c"), "failed running depends");
+        } else {
+            assert_eq!(core.ok("retry 4 a q w1").int(), -1);
+            assert_eq!(core.states("a a~1 c"), "failed waiting depends");
+            assert_eq!(core.jids("pop 63 q w2 5"), ["a~1"]);
+        }
+        assert_eq!(core.lane("q/k"), ["a~1", "c"]);
+        core.ok("complete 64 a~1 w2 q {}");
+        assert_eq!(core.jids("pop 65 q w2 5"), ["c"]);
+    }
+}
+
+#[test]
 fn k9_when_retries_are_exhausted_the_lowest_score_fails_and_the_rest_starts_anew() {
     for by_expiry in [false, true] {
         let mut core = Core::new();

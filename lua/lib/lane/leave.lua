@@ -1,10 +1,11 @@
 -- Removes a job from its lane. The job behind it then waits for the one before it; if there is none, it is released.
 -- Neighbours that the lane may forget go as well.
--- Takes: now; lane; jid; whether its dependents have been released already
+-- Takes: now; lane; jid; whether its dependents have been released already; a jid that keeps its place although its
+--   job has failed, for now
 -- Returns: whether it was in the lane
 local Job = Fields('lane/live')
 
-return function(now, lane, jid, released)
+return function(now, lane, jid, released, keeps)
   local call, key = redis.call, Keys.lane .. lane
   local live, unlink = need('lane/live'), need('dependency/unlink')
   -- Usually it is the first.
@@ -30,7 +31,7 @@ return function(now, lane, jid, released)
   while rank > 0 do
     rank = rank - 1
     local name = call('zrange', key, rank, rank)[1]
-    if name and live(lane, name) then
+    if name and (name == keeps or live(lane, name)) then
       before = name
       break
     end

@@ -8,7 +8,8 @@ return function(now, jid, into, apart)
   local call, key, encode = redis.call, Keys.job .. jid, cjson.encode
   local job = call('hmget', key, unpack(Job))
   local state, queue = job[Job.state], job[Job.queue] or ''
-  if job[Job.key] then need('lane/leave')(now, job[Job.key], jid) end
+  -- The other job may just have failed. Its place is still needed for the job that takes over its other payloads.
+  if job[Job.key] then need('lane/leave')(now, job[Job.key], jid, false, into) end
   if job[Job.throttles] then need('throttle/leave')(jid, state, queue, job[Job.throttles]) end
   need('queue/remove_from_state_set')(jid, state, queue)
   if state == 'failed' and not apart then need('failure/leave')(jid, job[Job.failure], queue) end
