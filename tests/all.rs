@@ -184,6 +184,7 @@ mod work {
     mod process;
     mod queues;
     mod random;
+    mod readers;
     mod service;
     mod throttles;
 }

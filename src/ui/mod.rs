@@ -2,7 +2,8 @@
 //!
 //! stdout carries the result; stderr everything else. No other module uses dialoguer or indicatif.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, IsTerminal};
+use std::time::Duration;
 
 use dialoguer::console::Term;
 
@@ -20,11 +21,13 @@ mod ask;
 pub(crate) mod keyboard;
 mod live;
 mod manual;
+mod outlet;
 mod pager;
 mod progress;
 pub(crate) mod screen;
 mod sink;
 
+use outlet::Outlet;
 use pager::Pager;
 use sink::Sink;
 
@@ -311,6 +314,41 @@ impl Ui {
         self.outlives_reader = true;
     }
 
+    /// Writes by a thread from now on, so that a reader who stops reading does not stop the program.
+    /// The thread calls `wake` as [`Outlet::start`] says.
+    pub(crate) fn write_by_thread(&mut self, wake: impl Fn() + Send + 'static) {
+        let outlet = Outlet::start(self.live_lines(), wake);
+        self.stdout.hand_over(outlet);
+    }
+
+    /// Shows a status line on a terminal, below what the thread writes.
+    pub(crate) fn status(&self, line: String) {
+        if let Some(outlet) = self.stdout.outlet() {
+            outlet.status(line);
+        }
+    }
+
+    /// Whether so much waits for the thread that nothing more should be written.
+    pub(crate) fn is_congested(&self) -> bool {
+        self.stdout.outlet().is_some_and(Outlet::is_full)
+    }
+
+    /// Whether the thread has written everything.
+    pub(crate) fn has_written(&self) -> bool {
+        self.stdout.outlet().is_none_or(Outlet::is_empty)
+    }
+
+    /// Waits at most this long for the thread, and writes without it again if it is done.
+    pub(crate) fn end_thread(&mut self, patience: Duration) {
+        if self
+            .stdout
+            .outlet()
+            .is_some_and(|outlet| outlet.drain(patience))
+        {
+            self.stdout.take_back();
+        }
+    }
+
     /// Flushes stdout. A stream of lines flushes after each line.
     pub(crate) fn finish(&mut self) -> Result<(), Error> {
         let flushed = self.stdout.flush();
@@ -380,11 +418,7 @@ impl Ui {
 
     /// Writes text to stderr; a failure cannot be reported.
     pub(crate) fn say(&mut self, text: &str) {
-        if self.stdout.append_to_frame(text) {
-            return;
-        }
-        _ = self.stdout.flush();
-        _ = io::stderr().write_all(text.as_bytes());
+        self.stdout.note(text.as_bytes());
     }
 
     /// Writes the error about what a result lacks, if it lacks anything, and returns the exit code.
@@ -396,8 +430,7 @@ impl Ui {
     pub(crate) fn fail(&mut self, error: &Error) -> Exit {
         if self.format.is_json() {
             if let Ok(line) = json::line(error) {
-                _ = self.stdout.flush();
-                _ = io::stderr().write_all(&line);
+                self.stdout.note(&line);
             }
             return error.exit();
         }

@@ -1,7 +1,8 @@
-//! The destination of results: stdout, a pager, or the frame of `--watch`.
+//! The destination of results: stdout, a pager, the frame of `--watch`, or a thread that writes.
 
 use std::io::{self, BufWriter, Stdout, Write};
 
+use super::outlet::Outlet;
 use super::pager::{Pager, RunningPager};
 
 /// A writer for results.
@@ -16,6 +17,8 @@ enum Destination {
     Buffered(Pager, Vec<u8>),
     Pager(Pager, RunningPager),
     Frame(Vec<u8>),
+    /// Output is buffered until it is flushed into the thread.
+    Outlet(Outlet, Vec<u8>),
 }
 
 impl Sink {
@@ -49,21 +52,41 @@ impl Sink {
         self.to = Destination::Stdout;
     }
 
-    /// Adds a note to the frame. Returns whether there is a frame.
-    pub(crate) fn append_to_frame(&mut self, note: &str) -> bool {
-        match &mut self.to {
-            Destination::Frame(bytes) => {
-                bytes.extend_from_slice(note.as_bytes());
-                true
-            }
-            _ => false,
+    /// Leaves all writing to a thread from now on.
+    pub(crate) fn hand_over(&mut self, outlet: Outlet) {
+        self.to = Destination::Outlet(outlet, Vec::new());
+    }
+
+    /// Returns the thread that writes, if there is one.
+    pub(crate) fn outlet(&self) -> Option<&Outlet> {
+        match &self.to {
+            Destination::Outlet(outlet, _) => Some(outlet),
+            _ => None,
+        }
+    }
+
+    /// Takes the writing back from the thread.
+    pub(crate) fn take_back(&mut self) {
+        self.to = Destination::Stdout;
+    }
+
+    /// Writes a note to stderr, or adds it to the frame; a failure cannot be reported.
+    pub(crate) fn note(&mut self, note: &[u8]) {
+        if let Destination::Frame(bytes) = &mut self.to {
+            bytes.extend_from_slice(note);
+            return;
+        }
+        _ = self.flush();
+        match &self.to {
+            Destination::Outlet(outlet, _) => outlet.stderr(note.to_vec()),
+            _ => _ = io::stderr().write_all(note),
         }
     }
 
     pub(crate) fn write(&mut self, bytes: &[u8]) -> io::Result<()> {
         match &mut self.to {
             Destination::Stdout => self.stdout.write_all(bytes),
-            Destination::Frame(buffer) => {
+            Destination::Frame(buffer) | Destination::Outlet(_, buffer) => {
                 buffer.extend_from_slice(bytes);
                 Ok(())
             }
@@ -94,6 +117,11 @@ impl Sink {
         match std::mem::replace(&mut self.to, Destination::Stdout) {
             Destination::Stdout => {}
             Destination::Frame(buffer) => self.to = Destination::Frame(buffer),
+            Destination::Outlet(outlet, buffer) => {
+                outlet.stdout(buffer);
+                self.hand_over(outlet);
+                return Ok(());
+            }
             Destination::Buffered(pager, buffer) => {
                 self.stdout.write_all(&buffer)?;
                 self.page(pager);

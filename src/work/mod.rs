@@ -46,6 +46,9 @@ use crate::text::{clean_lines, duration, plural};
 /// Time between two searches for queues whose names match.
 const RESOLVE: Duration = Duration::from_secs(10);
 
+/// How long the end of the work waits for the readers of stdout and stderr after an error or a signal.
+const PATIENCE: Duration = Duration::from_secs(1);
+
 /// The lock and the grace period of a queue without settings, in seconds (`core.md` 6).
 const HEARTBEAT: f64 = 60.0;
 const GRACE: f64 = 10.0;
@@ -107,13 +110,19 @@ pub(crate) fn run(options: WorkOptions, session: &mut Session) -> Result<WorkRes
         resolve_at: queues.may_change().then(|| Instant::now() + RESOLVE),
         time,
         retry_delay: options.retry_delay,
-        server: Server::start(core, worker, queues, arrangement, waker),
+        server: Server::start(core, worker, queues, arrangement, waker.clone()),
         signal: None,
         manager: ServiceManager::ready(),
         result: None,
+        has_summary: false,
+        is_on_hold: false,
+        gives_up_readers: false,
     };
+    // Someone who does not read what is written must not keep locks from being extended.
+    session.ui.write_by_thread(move || waker.wake());
     let result = work.run(session);
-    work.reporter.finish(session);
+    work.summarize(session);
+    session.ui.end_thread(PATIENCE);
     match result? {
         WorkResult::Stopped => {
             let kind = match work.signal {
@@ -265,6 +274,11 @@ struct Work {
     signal: Option<i32>,
     manager: ServiceManager,
     result: Option<WorkResult>,
+    has_summary: bool,
+    /// Whether no further job begins until what was written is read.
+    is_on_hold: bool,
+    /// Whether a signal came while only the readers of the output were waited for.
+    gives_up_readers: bool,
 }
 
 impl Work {
@@ -274,12 +288,17 @@ impl Work {
             self.act(session)?;
             if let Some(result) = self.result.take() {
                 if self.hooks.is_empty() {
-                    return Ok(result);
+                    self.summarize(session);
+                    let is_hasty = self.gives_up_readers || matches!(result, WorkResult::Stopped);
+                    if is_hasty || session.ui.has_written() {
+                        return Ok(result);
+                    }
                 }
                 self.result = Some(result);
             }
-            self.reporter.tick(self.machine.running());
+            self.reporter.tick(self.machine.running(), session);
             self.reporter.flush(session);
+            self.hold(session);
             let until = self.until();
             self.processes.wait(until, &mut events)?;
             let now = self.time.now();
@@ -298,6 +317,24 @@ impl Work {
                 self.resolve_at = Some(Instant::now() + RESOLVE);
                 self.server.order(Order::Resolve)?;
             }
+        }
+    }
+
+    /// Begins no further job and reads no further output while much of what was written is not read.
+    fn hold(&mut self, session: &Session) {
+        let is_congested = session.ui.is_congested();
+        if is_congested != self.is_on_hold {
+            self.is_on_hold = is_congested;
+            self.processes.hold_output(is_congested);
+            self.machine
+                .note(self.time.now(), Event::Hold(is_congested));
+        }
+    }
+
+    /// Writes the summary, once.
+    fn summarize(&mut self, session: &mut Session) {
+        if !std::mem::replace(&mut self.has_summary, true) {
+            self.reporter.finish(session);
         }
     }
 
@@ -346,6 +383,7 @@ impl Work {
             }
             ProcessEvent::Signal(signal) => {
                 self.signal = Some(signal);
+                self.gives_up_readers |= self.has_summary;
                 self.machine.note(now, Event::Stop);
             }
             ProcessEvent::Woken => {}

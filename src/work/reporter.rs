@@ -11,7 +11,6 @@ use crate::model::work_event::{WorkEvent, WorkEventKind};
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::{Harmless, clean_lines, duration, measure, plural, thousands};
-use crate::ui::LiveLines;
 
 /// Time between two changes of the status line.
 const TICK: Duration = Duration::from_millis(500);
@@ -33,7 +32,8 @@ pub(super) struct Reporter {
     counts: Counts,
     /// Lines for stderr that are not written yet.
     lines: String,
-    status: Option<LiveLines>,
+    /// Whether there is a status line.
+    has_status: bool,
     shown_at: Instant,
 }
 
@@ -45,7 +45,7 @@ impl Reporter {
             begun: now,
             counts: Counts::default(),
             lines: String::new(),
-            status: session.ui.live_lines(),
+            has_status: session.ui.live_lines().is_some(),
             shown_at: now,
         }
     }
@@ -180,12 +180,7 @@ impl Reporter {
     pub(super) fn pass_on(&mut self, to_stdout: bool, bytes: &[u8], session: &mut Session) {
         match to_stdout && session.ui.format() != Format::Ndjson {
             true => {
-                if self.status.is_some() {
-                    self.flush(session);
-                }
-                if let Some(status) = &mut self.status {
-                    status.clear();
-                }
+                self.flush(session);
                 _ = session.ui.verbatim(bytes);
             }
             false => {
@@ -201,27 +196,20 @@ impl Reporter {
     /// Writes what has been collected.
     pub(super) fn flush(&mut self, session: &mut Session) {
         _ = session.ui.finish();
-        if self.lines.is_empty() {
-            return;
+        if !self.lines.is_empty() {
+            session.ui.say(&self.lines);
+            self.lines.clear();
         }
-        if let Some(status) = &mut self.status {
-            status.clear();
-        }
-        session.ui.say(&self.lines);
-        self.lines.clear();
     }
 
     /// Returns when the status line changes next.
     pub(super) fn due(&self) -> Option<Instant> {
-        self.status.is_some().then(|| self.shown_at + TICK)
+        self.has_status.then(|| self.shown_at + TICK)
     }
 
     /// Shows the status line, on a terminal.
-    pub(super) fn tick(&mut self, running: usize) {
-        let Some(status) = &mut self.status else {
-            return;
-        };
-        if self.shown_at.elapsed() < TICK {
+    pub(super) fn tick(&mut self, running: usize, session: &Session) {
+        if !self.has_status || self.shown_at.elapsed() < TICK {
             return;
         }
         self.shown_at = Instant::now();
@@ -233,14 +221,12 @@ impl Reporter {
             thousands(self.counts.completed),
             thousands(self.counts.failed)
         );
-        status.show(&[line]);
+        session.ui.status(line);
     }
 
     /// Writes the summary.
     pub(super) fn finish(&mut self, session: &mut Session) {
-        if let Some(mut status) = self.status.take() {
-            status.clear();
-        }
+        self.has_status = false;
         let counts = self.counts;
         let mut parts = vec![format!("{} completed", thousands(counts.completed))];
         for (count, word) in [

@@ -22,10 +22,10 @@ fn count(site: &mut WorkSite, jid: &str, what: &str) -> usize {
 #[test]
 fn a_job_that_runs_longer_than_its_lock_keeps_it() {
     let mut site = WorkSite::new();
-    site.config("heartbeat", "1");
+    site.config("heartbeat", "2");
     site.config("grace-period", "0");
     site.put("mail", "a", "{}");
-    let worker = site.start("mail --drain", "echo x >> $D/ran; sleep 2.5");
+    let worker = site.start("mail --drain", "echo x >> $D/ran; sleep 4.5");
     site.until_lines("ran", 1);
     // Another worker gets nothing meanwhile.
     while site.state("a") == "running" {

@@ -158,6 +158,8 @@ pub enum Event {
     Put(Option<Name>),
     /// The queues whose names match.
     Queues(Vec<(Name, u32)>),
+    /// Whether no further job may begin, since what is said of the jobs cannot be written.
+    Hold(bool),
     /// A signal asks to end. The second one ends the processes, too.
     Stop,
 }

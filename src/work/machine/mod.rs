@@ -92,6 +92,8 @@ pub struct Machine {
     releasing: Option<Vec<Name>>,
     link: Link,
     stage: Stage,
+    /// Whether no further job may begin for now.
+    is_on_hold: bool,
     /// Whether a signal has asked for the end.
     was_asked: bool,
     /// When to pop next, if nothing else asks for it.
@@ -139,6 +141,7 @@ impl Machine {
             releasing: None,
             link: Link::Up,
             stage: Stage::Working,
+            is_on_hold: false,
             was_asked: false,
             poll_at: now,
             was_put: false,
@@ -180,6 +183,10 @@ impl Machine {
             }
             Event::Queues(queues) => {
                 self.rotation.set(queues);
+                self.poll_at = self.poll_at.min(now);
+            }
+            Event::Hold(is_on_hold) => {
+                self.is_on_hold = is_on_hold;
                 self.poll_at = self.poll_at.min(now);
             }
             Event::Stop => self.stop(now),
@@ -269,7 +276,7 @@ impl Machine {
 
     /// Returns how many further jobs the processes can take.
     fn wanted(&self) -> u64 {
-        if self.stage > Stage::Working || self.rotation.is_empty() {
+        if self.stage > Stage::Working || self.is_on_hold || self.rotation.is_empty() {
             return 0;
         }
         let free = self.slots.iter().map(|slot| match slot {

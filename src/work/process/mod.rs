@@ -118,6 +118,8 @@ pub struct Processes {
     signals: Signals,
     wakeups: Wakeups,
     error_bytes: usize,
+    /// Whether output that is to be passed on stays in its pipes.
+    holds_output: bool,
     /// The variables that no program inherits.
     removed: Vec<std::ffi::OsString>,
     buffer: Vec<u8>,
@@ -163,6 +165,7 @@ impl Processes {
             signals: Signals::listen(&options.signals).map_err(fault)?,
             wakeups,
             error_bytes: options.error_bytes,
+            holds_output: false,
             removed: environment::removed(),
             buffer: vec![0; BUFFER],
             sources: Vec::new(),
@@ -211,6 +214,12 @@ impl Processes {
             // The group exists until the end of the program is reported.
             _ = kill_process_group(running.group, signal);
         }
+    }
+
+    /// Leaves output that is to be passed on in its pipes from now on, or reads it again. A program whose
+    /// pipe is full waits.
+    pub fn hold_output(&mut self, holds: bool) {
+        self.holds_output = holds;
     }
 
     /// Returns the process id of the program that runs in a slot.
@@ -280,6 +289,9 @@ impl Processes {
                 add(Source::Stdin(slot), pipe, PollFlags::OUT);
             }
             for (at, output) in running.outputs.iter().enumerate() {
+                if self.holds_output && matches!(output.sink, Sink::PassOn(_)) {
+                    continue;
+                }
                 if let Some(pipe) = &output.pipe {
                     add(Source::Output(slot, at), pipe.as_fd(), PollFlags::IN);
                 }

@@ -1,0 +1,147 @@
+//! A thread that writes to stdout and stderr, for a program that must not wait for their readers.
+
+use std::io::{self, Write};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use super::LiveLines;
+
+/// With so many bytes waiting, nothing more should be added.
+const FULL: usize = 256 * 1024;
+
+/// What is to be written, in its order.
+enum Chunk {
+    Stdout(Vec<u8>),
+    Stderr(Vec<u8>),
+    /// The status line, on a terminal.
+    Status(String),
+}
+
+/// What both threads know.
+struct State {
+    /// The number of bytes that are not written yet.
+    waiting: AtomicUsize,
+    /// Whether the program wants to be woken once everything is written.
+    is_awaited: AtomicBool,
+    /// Wakes those that wait in [`Outlet::drain`].
+    written: (Mutex<()>, Condvar),
+}
+
+/// The way to the thread.
+pub(crate) struct Outlet {
+    chunks: Sender<Chunk>,
+    state: Arc<State>,
+}
+
+impl Outlet {
+    /// Starts the thread. It calls `wake` when everything is written, if [`Outlet::is_full`] or
+    /// [`Outlet::is_empty`] said otherwise before.
+    pub(crate) fn start(status: Option<LiveLines>, wake: impl Fn() + Send + 'static) -> Outlet {
+        let (chunks, inbox) = channel();
+        let state = Arc::new(State {
+            waiting: AtomicUsize::new(0),
+            is_awaited: AtomicBool::new(false),
+            written: (Mutex::new(()), Condvar::new()),
+        });
+        let shared = state.clone();
+        thread::spawn(move || write_all(&inbox, status, &shared, wake));
+        Outlet { chunks, state }
+    }
+
+    pub(crate) fn stdout(&self, bytes: Vec<u8>) {
+        self.add(bytes.len(), Chunk::Stdout(bytes));
+    }
+
+    pub(crate) fn stderr(&self, bytes: Vec<u8>) {
+        self.add(bytes.len(), Chunk::Stderr(bytes));
+    }
+
+    /// Shows the status line, if there is one. A line that could not be written in time is left out.
+    pub(crate) fn status(&self, line: String) {
+        if self.state.waiting.load(Ordering::Acquire) == 0 {
+            self.add(line.len(), Chunk::Status(line));
+        }
+    }
+
+    fn add(&self, bytes: usize, chunk: Chunk) {
+        if bytes > 0 {
+            self.state.waiting.fetch_add(bytes, Ordering::AcqRel);
+            // The thread lives as long as this value.
+            _ = self.chunks.send(chunk);
+        }
+    }
+
+    /// Whether so much waits that nothing more should be added.
+    pub(crate) fn is_full(&self) -> bool {
+        self.has_more_than(FULL)
+    }
+
+    /// Whether everything is written.
+    pub(crate) fn is_empty(&self) -> bool {
+        !self.has_more_than(0)
+    }
+
+    fn has_more_than(&self, bytes: usize) -> bool {
+        let waiting = || self.state.waiting.load(Ordering::SeqCst) > bytes;
+        if !waiting() {
+            return false;
+        }
+        self.state.is_awaited.store(true, Ordering::SeqCst);
+        // It may have been written before the thread could see that someone waits.
+        waiting()
+    }
+
+    /// Waits until everything is written, but not longer than this. Returns whether it is.
+    pub(crate) fn drain(&self, patience: Duration) -> bool {
+        let (lock, written) = &self.state.written;
+        let Ok(guard) = lock.lock() else {
+            return false;
+        };
+        let is_waiting = |_: &mut ()| self.state.waiting.load(Ordering::SeqCst) > 0;
+        _ = written.wait_timeout_while(guard, patience, is_waiting);
+        self.state.waiting.load(Ordering::SeqCst) == 0
+    }
+}
+
+/// Writes what comes. A stream that cannot be written to loses it: the work goes on.
+fn write_all(
+    inbox: &Receiver<Chunk>,
+    mut status: Option<LiveLines>,
+    state: &State,
+    wake: impl Fn(),
+) {
+    while let Ok(chunk) = inbox.recv() {
+        let bytes = match chunk {
+            Chunk::Stdout(bytes) => {
+                status.as_mut().map(LiveLines::clear);
+                let mut stdout = io::stdout().lock();
+                _ = stdout.write_all(&bytes).and_then(|()| stdout.flush());
+                bytes.len()
+            }
+            Chunk::Stderr(bytes) => {
+                status.as_mut().map(LiveLines::clear);
+                _ = io::stderr().write_all(&bytes);
+                bytes.len()
+            }
+            Chunk::Status(line) => {
+                let bytes = line.len();
+                if let Some(status) = &mut status {
+                    status.show(&[line]);
+                }
+                bytes
+            }
+        };
+        if state.waiting.fetch_sub(bytes, Ordering::SeqCst) == bytes {
+            let (lock, written) = &state.written;
+            drop(lock.lock());
+            written.notify_all();
+            if state.is_awaited.swap(false, Ordering::SeqCst) {
+                wake();
+            }
+        }
+    }
+    status.as_mut().map(LiveLines::clear);
+}
