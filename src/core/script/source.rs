@@ -123,6 +123,7 @@ pub(crate) const SHARED: &[(&str, Source)] = sources! { "lib/" {
     "option/backoff",
     "option/defaults",
     "option/delay",
+    "option/digits",
     "option/expand",
     "option/given",
     "option/read",
