@@ -451,6 +451,44 @@ fn recur_run_prints_the_job_that_took_the_put() {
 }
 
 #[test]
+fn no_overlap_replaces_an_older_uniqueness() {
+    let redis = Redis::start();
+    redis
+        .at(10)
+        .run("recur put q K --every 1h --jid rm --backoff fixed:5")
+        .ok();
+    redis
+        .at(11)
+        .run("recur set rm --key z --unique=start --ttl 3m")
+        .ok();
+    redis.at(12).run("recur set rm --no-overlap").ok();
+    assert_eq!(
+        redis.at(13).run("recur get rm -o json").json()["options"],
+        serde_json::json!({"key": "rm", "dup": "skip", "backoff": "fixed:5"})
+    );
+    assert_eq!(redis.at(14).run("pop q --worker w -o jid").ok(), "rm-1");
+    // The first job runs, so no second one is put.
+    assert_eq!(redis.at(8_000).run("recur run rm").ok(), "rm-1");
+    // After its end, no window holds the next one back.
+    redis.at(8_001).run("complete rm-1 --worker w").ok();
+    let job = redis.at(8_002).run("recur run rm -o json").json();
+    assert_eq!(job["new"], true);
+    // A `ttl` that is given with it stays.
+    redis
+        .at(8_003)
+        .run("recur set rm --no-overlap --ttl 5m")
+        .ok();
+    assert_eq!(
+        redis.at(8_004).run("recur get rm -o json").json()["options"]["ttl"],
+        300
+    );
+    redis
+        .at(8_005)
+        .run("recur set rm --no-overlap --until start")
+        .exits(2);
+}
+
+#[test]
 fn templates_are_removed() {
     let redis = templates();
     redis
