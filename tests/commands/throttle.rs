@@ -285,6 +285,26 @@ fn a_job_without_a_free_slot_is_throttled() {
 }
 
 #[test]
+fn a_job_that_is_moved_or_retried_is_throttled_as_a_put_one() {
+    let redis = full();
+    redis.at(20).run("move b --to slow").ok();
+    redis
+        .at(21)
+        .run("jobs --queue slow --columns jid,state")
+        .shows(expect![[r#"
+        b	throttled
+    "#]]);
+    redis.at(22).run("bury c --group G --message M").ok();
+    redis.at(23).run("retry c").ok();
+    assert_eq!(
+        redis.at(24).run("get c -o json").json()["state"],
+        "throttled"
+    );
+    redis.at(25).run("complete a --worker w").ok();
+    assert_eq!(redis.at(26).run("pop slow --worker w -o jid").ok(), "b");
+}
+
+#[test]
 fn queues_without_throttled_jobs_have_no_column_for_them() {
     let redis = Redis::start();
     redis.at(10).run("put mail Call --throttle api").ok();
