@@ -43,7 +43,7 @@ return function(argv, now, t, seconds)
   local outcome, mark_of, number = need('value/outcome_row'), need('job/mark'), need('value/number')
   local key_fault, job_key_fault = need('value/key_fault')(progress), need('job/key_fault')
   local remove_from_state_set, lock_lost = need('queue/remove_from_state_set'), need('job/lock_lost')
-  local trim, whole_tries = need('history/trim'), need('value/whole_tries')
+  local trim, whole_tries, enter = need('history/trim'), need('value/whole_tries'), need('throttle/enter')
   local tracking, stamp = call('exists', Keys.tracked) == 1, string.format('%.20f', now)
   local limit = tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100
   for i = 1, count do
@@ -75,6 +75,7 @@ return function(argv, now, t, seconds)
             or job_key_fault(key_fault, jid, state, home, job[Job.worker], false, job[Job.failure])
         end
         local throttles = not invalid and job[Job.throttles]
+        if throttles and not due then invalid = need('throttle/key_fault')(key_fault, queue, throttles) end
         local ext = throttles and call('hmget', key, 'key', 'dup') or {}
         if invalid then
           reply[i] = outcome('invalid', present, invalid)
@@ -126,6 +127,8 @@ return function(argv, now, t, seconds)
             end
           elseif placed == 'scheduled' then
             call('zadd', base .. Keys.scheduled, due, jid)
+          elseif throttles and enter(now, t, seconds, queue, jid, throttles, priority, limit) then
+            placed = 'throttled'
           else
             call('zadd', base .. Keys.work, priority - now / 10000000000, jid)
           end

@@ -1,5 +1,6 @@
 -- Returns what a pop of a queue meets: the limit of running jobs, who pops, entries without a job, the oldest
--- wait, and how many jobs are ahead of one. The cost does not depend on the number of jobs. Writes nothing.
+-- wait, a held job that may run, and how many jobs are ahead of one. The cost does not depend on the number of jobs.
+-- Writes nothing.
 -- Takes: queue [jid]
 -- Returns: name, value, ...
 -- Refuses: a missing queue
@@ -55,6 +56,8 @@ return function(argv, now, t)
   end
   add('ghost', ghost(call('zrangebyscore', locks, '-inf', t, 'LIMIT', 0, 20))
     or ghost(call('zrevrange', work, 0, 19)))
+
+  if call('exists', base .. Keys.throttled) == 1 then add('next_held', need('throttle/next_held')(now, queue)) end
 
   local since, oldest = need('queue/oldest')(now, t, queue)
   add('oldest', since)

@@ -111,7 +111,14 @@ fn explain_job(
         Some(State::Depends) => Some(walk::walk(core, now, job)?),
         _ => None,
     };
-    let coordination = coordination::read(core, now, job)?;
+    let mut coordination = coordination::read(core, now, job)?;
+    let next_held = queue
+        .as_ref()
+        .and_then(|(_, facts)| facts.next_held.as_ref());
+    if next_held == Some(&job.jid) {
+        // The next pop drops the slots of holders that do not run.
+        coordination.full.clear();
+    }
     let both = queue.as_ref().map(|(queue, facts)| (queue, facts));
     let reasons = reasons::of_job(job, both, walk.as_ref(), &coordination, now);
     Ok(Explanation {
@@ -144,7 +151,7 @@ pub(crate) fn queue(core: &mut Core, now: Moment, name: &Name) -> Result<Explana
     let reasons = reasons::of_queue(&queue, &facts, now);
     let both = (queue, facts);
     let mut explanation = explanation(reasons, Some(&both), now);
-    explanation.runnable &= both.0.waiting + both.0.stalled > 0;
+    explanation.runnable &= both.0.waiting + both.0.stalled > 0 || both.1.next_held.is_some();
     Ok(Explanation {
         queue: Some(name.clone()),
         counts: Some(both.0),

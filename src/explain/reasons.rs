@@ -163,11 +163,12 @@ pub(super) fn of_queue(queue: &Queue, facts: &PopFacts, now: Moment) -> Vec<Reas
         let stalled = count(ReasonCode::Stalled, queue.stalled, State::Stalled, None);
         reasons.push(stalled.delaying());
     }
-    if queue.waiting == 0 && queue.scheduled > 0 {
+    let is_empty = queue.waiting == 0 && facts.next_held.is_none();
+    if is_empty && queue.scheduled > 0 {
         let code = ReasonCode::Scheduled;
         reasons.push(count(code, queue.scheduled, State::Scheduled, facts.due));
     }
-    if queue.waiting == 0 && queue.depends > 0 {
+    if is_empty && queue.depends > 0 {
         reasons.push(count(
             ReasonCode::Depends,
             queue.depends,
@@ -177,7 +178,12 @@ pub(super) fn of_queue(queue: &Queue, facts: &PopFacts, now: Moment) -> Vec<Reas
     }
     if queue.waiting == 0 && queue.throttled > 0 {
         let code = ReasonCode::Throttled;
-        reasons.push(count(code, queue.throttled, State::Throttled, None));
+        let throttled = count(code, queue.throttled, State::Throttled, None);
+        reasons.push(match is_empty {
+            true => throttled,
+            // The next pop looks at held jobs again, and returns this one.
+            false => throttled.delaying(),
+        });
     }
     reasons.sort_by_key(|reason| !reason.blocking);
     reasons

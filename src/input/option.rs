@@ -87,11 +87,9 @@ pub(crate) fn queue_defaults(text: &[u8]) -> Result<Name, Error> {
                     Err(WrongValue::Expects(what)) => return expects(&what),
                     Err(WrongValue::Because(why)) => return refuse(why),
                 };
-                if let Some(unknown) = unknown_placeholder(option, &checked) {
-                    return Err(Error::usage(format!(
-                        "`{name}` has `{unknown}`, which is no part of a job"
-                    ))
-                    .hint("a job has {klass}, {queue}, {data} and {data.a.b}"));
+                if let Some((text, what)) = wrong_placeholder(option, &checked) {
+                    return Err(Error::usage(format!("`{name}` has `{text}`, {what}"))
+                        .hint("a job has {klass}, {queue}, {data} and {data.a.b}"));
                 }
                 let json = match option {
                     CoordinationOption::Throttles
@@ -121,17 +119,30 @@ pub(crate) fn queue_defaults(text: &[u8]) -> Result<Name, Error> {
     Ok(Name::from(defaults))
 }
 
-/// Returns a placeholder that stands for no part of a job, if an option with placeholders has one.
-fn unknown_placeholder(option: CoordinationOption, text: &[u8]) -> Option<Name> {
-    let (CoordinationOption::Key | CoordinationOption::Lock | CoordinationOption::Throttles) =
-        option
-    else {
-        return None;
-    };
-    let mut rest = text;
+/// Returns a placeholder that the core would not replace and what is wrong with it, if an option with
+/// placeholders has one. The core takes it as plain text: all jobs of the queue would share one lane,
+/// lock or throttle.
+fn wrong_placeholder(option: CoordinationOption, value: &[u8]) -> Option<(Name, &'static str)> {
+    match option {
+        CoordinationOption::Key | CoordinationOption::Lock => wrong_part(value),
+        CoordinationOption::Throttles => {
+            let ids = Json::read(value).and_then(|ids| ids.names())?;
+            ids.iter().find_map(|id| wrong_part(id.as_bytes()))
+        }
+        _ => None,
+    }
+}
+
+/// Returns the first wrong placeholder of a template.
+fn wrong_part(template: &[u8]) -> Option<(Name, &'static str)> {
+    let mut rest = template;
     while let Some(start) = rest.iter().position(|byte| *byte == b'{') {
         rest = &rest[start..];
-        let end = rest.iter().position(|byte| *byte == b'}')?;
+        let brace = |byte: &u8| matches!(*byte, b'{' | b'}');
+        let end = rest[1..].iter().position(brace).map(|at| at + 1);
+        let Some(end) = end.filter(|end| rest[*end] == b'}') else {
+            return Some((Name::from(rest), "which has no closing brace"));
+        };
         let name = &rest[1..end];
         let is_path = |path: &[u8]| {
             !path.is_empty() && !path.split(|byte| *byte == b'.').any(<[u8]>::is_empty)
@@ -139,7 +150,7 @@ fn unknown_placeholder(option: CoordinationOption, text: &[u8]) -> Option<Name> 
         let is_known = matches!(name, b"klass" | b"queue" | b"data")
             || name.strip_prefix(b"data.").is_some_and(is_path);
         if !is_known {
-            return Some(Name::from(&rest[..=end]));
+            return Some((Name::from(&rest[..=end]), "which is no part of a job"));
         }
         rest = &rest[end..];
     }

@@ -312,6 +312,8 @@ pub(crate) struct PopFacts {
     /// An entry without a job, near the head.
     pub ghost: Option<Name>,
     pub oldest: Option<Moment>,
+    /// A job that waits for throttles that have free slots: the next pops return it.
+    pub next_held: Option<Name>,
     /// Whether the job is in the set of waiting jobs.
     pub listed: bool,
     /// How many jobs are ahead of it.

@@ -38,6 +38,7 @@ pub(crate) mod job_spec;
 mod journal;
 mod order;
 mod pack;
+pub(crate) mod shown;
 mod tally;
 
 use job_spec::JobDefaults;

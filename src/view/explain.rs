@@ -242,7 +242,11 @@ impl Reason {
             ReasonCode::Throttled => match &self.evidence.throttle {
                 Some(throttle) => format!("throttle {throttle} has no free slot"),
                 None if self.evidence.jobs.is_some() => {
-                    jobs("waits for a throttle", "wait for throttles")
+                    let waiting = jobs("waits for a throttle", "wait for throttles");
+                    match self.blocking {
+                        true => waiting,
+                        false => format!("{waiting}; slots are free"),
+                    }
                 }
                 None => "its throttles have free slots: the next pops return it".into(),
             },

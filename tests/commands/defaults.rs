@@ -165,6 +165,33 @@ fn wrong_defaults_are_refused_before_they_are_written() {
         "#]],
         ),
         (
+            "{\"key\":\"{data.x\",\"dup\":\"skip\"}",
+            expect![[r#"
+            --- stderr
+            error: `key` has `{data.x`, which has no closing brace
+            hint: a job has {klass}, {queue}, {data} and {data.a.b}
+            --- exit 2
+        "#]],
+        ),
+        (
+            "{\"lock\":\"{klass}-{data.{x}\"}",
+            expect![[r#"
+            --- stderr
+            error: `lock` has `{data.{x}`, which has no closing brace
+            hint: a job has {klass}, {queue}, {data} and {data.a.b}
+            --- exit 2
+        "#]],
+        ),
+        (
+            "{\"throttles\":[\"api\",\"{data.x\",\"{klass}\"]}",
+            expect![[r#"
+            --- stderr
+            error: `throttles` has `{data.x`, which has no closing brace
+            hint: a job has {klass}, {queue}, {data} and {data.a.b}
+            --- exit 2
+        "#]],
+        ),
+        (
             "{\"throttles\":\"api\"}",
             expect![[r#"
             --- stderr
@@ -246,4 +273,18 @@ fn a_dry_run_leaves_the_defaults() {
         "#]]);
     redis.at(10).run("defaults q --unset --dry-run").ok();
     assert_eq!(redis.at(10).run("defaults q").ok(), r#"{"lock":"*"}"#);
+}
+
+#[test]
+fn a_stored_placeholder_without_a_closing_brace_is_plain_text() {
+    let redis = Redis::start();
+    let stored = r#"{"key":"{data.x","backoff":"fixed:5"}"#;
+    redis.send(&["HSET", "ql:config", "q-defaults", stored]);
+    redis.at(10).run("put q K --jid a").ok();
+    let job = redis.at(11).run("get a -o json").json();
+    assert_eq!(
+        (&job["key"], &job["backoff"]),
+        (&"q/{data.x".into(), &"fixed:5".into())
+    );
+    assert_eq!(redis.at(12).run("defaults q").ok(), stored);
 }

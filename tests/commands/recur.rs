@@ -366,6 +366,129 @@ fn recur_run_puts_a_copy_immediately() {
 }
 
 #[test]
+fn recur_run_prints_the_job_that_took_the_put() {
+    let redis = Redis::start();
+    let run = |now: u32, jid: &str| {
+        redis
+            .at(now)
+            .run(&format!("recur run {jid} -o json"))
+            .json()
+    };
+    let jobs = |queue: &str| {
+        redis
+            .at(90)
+            .run(&format!("jobs --queue {queue} -o jid"))
+            .ok()
+    };
+    redis
+        .at(10)
+        .run("recur put r K --every 1h --no-overlap --jid no")
+        .ok();
+    assert_eq!(redis.at(11).run("pop r --worker w -o jid").ok(), "no-1");
+    assert_eq!(redis.at(12).run("recur run no").ok(), "no-1");
+    redis.at(13).run("recur run no -o json").shows(expect![[r#"
+        {
+          "kind": "put",
+          "v": 1,
+          "jid": "no-1",
+          "queue": "r",
+          "state": "running",
+          "created": false,
+          "new": false
+        }
+    "#]]);
+    assert_eq!(jobs("r"), "no-1");
+
+    redis
+        .at(20)
+        .run("recur put m K --every 1h --offset 1h --key k --merge --jid merging")
+        .ok();
+    let first = run(21, "merging");
+    assert_eq!(
+        (&first["created"], &first["new"]),
+        (&true.into(), &true.into())
+    );
+    let second = run(22, "merging");
+    assert_eq!(
+        (
+            &second["jid"],
+            &second["state"],
+            &second["created"],
+            &second["new"]
+        ),
+        (
+            &first["jid"],
+            &"waiting".into(),
+            &false.into(),
+            &false.into()
+        )
+    );
+    assert_eq!(jobs("m"), first["jid"].as_str().unwrap());
+
+    redis
+        .at(30)
+        .run("recur put p K --every 1h --offset 1h --key k --dup replace --jid replacing")
+        .ok();
+    let first = run(31, "replacing");
+    let second = run(32, "replacing");
+    assert_eq!(
+        (&second["jid"], &second["created"], &second["new"]),
+        (&first["jid"], &false.into(), &false.into())
+    );
+
+    // Behind another job, it is a new one.
+    redis
+        .at(40)
+        .run("recur put b K --every 1h --offset 1h --key k --jid behind")
+        .ok();
+    let first = run(41, "behind");
+    let second = run(42, "behind");
+    assert_eq!(second["queued_behind"], first["jid"]);
+    assert_eq!(
+        (&second["state"], &second["new"]),
+        (&"depends".into(), &true.into())
+    );
+}
+
+#[test]
+fn no_overlap_replaces_an_older_uniqueness() {
+    let redis = Redis::start();
+    redis
+        .at(10)
+        .run("recur put q K --every 1h --jid rm --backoff fixed:5")
+        .ok();
+    redis
+        .at(11)
+        .run("recur set rm --key z --unique=start --ttl 3m")
+        .ok();
+    redis.at(12).run("recur set rm --no-overlap").ok();
+    assert_eq!(
+        redis.at(13).run("recur get rm -o json").json()["options"],
+        serde_json::json!({"key": "rm", "dup": "skip", "backoff": "fixed:5"})
+    );
+    assert_eq!(redis.at(14).run("pop q --worker w -o jid").ok(), "rm-1");
+    // The first job runs, so no second one is put.
+    assert_eq!(redis.at(8_000).run("recur run rm").ok(), "rm-1");
+    // After its end, no window holds the next one back.
+    redis.at(8_001).run("complete rm-1 --worker w").ok();
+    let job = redis.at(8_002).run("recur run rm -o json").json();
+    assert_eq!(job["new"], true);
+    // A `ttl` that is given with it stays.
+    redis
+        .at(8_003)
+        .run("recur set rm --no-overlap --ttl 5m")
+        .ok();
+    assert_eq!(
+        redis.at(8_004).run("recur get rm -o json").json()["options"]["ttl"],
+        300
+    );
+    redis
+        .at(8_005)
+        .run("recur set rm --no-overlap --until start")
+        .exits(2);
+}
+
+#[test]
 fn templates_are_removed() {
     let redis = templates();
     redis

@@ -285,6 +285,79 @@ fn a_job_without_a_free_slot_is_throttled() {
 }
 
 #[test]
+fn a_queue_is_explained_by_what_its_next_pop_does_with_held_jobs() {
+    // A maximum that expired wakes nobody: the next pop looks at the held jobs.
+    let redis = full();
+    redis.send(&["DEL", "ql:th:api"]);
+    on_terminal(
+        &redis,
+        20.0,
+        "explain --queue mail",
+        expect![[r#"
+        a pop of mail gets a job
+        1 running, 2 throttled
+
+          · 2 jobs wait for throttles; slots are free           qless jobs --queue mail --state throttled
+          ✓ a worker popped here                       10s ago
+    "#]],
+    );
+    let before = redis.dump();
+    let found = redis.at(20).run("explain --queue mail -o json").json();
+    assert_eq!(found["runnable"], true);
+    assert!(redis.dump() == before);
+    assert_eq!(redis.at(21).run("pop mail --worker w -o jid").ok(), "b");
+
+    // So does a slot of a job that another script ended.
+    let redis = full();
+    redis.send(&["HSET", "ql:j:a", "state", "complete"]);
+    for line in ["explain --queue mail -o json", "explain b -o json"] {
+        let found = redis.at(20).run(line).json();
+        assert_eq!(found["runnable"], true, "{line}");
+    }
+    assert_eq!(redis.at(21).run("pop mail --worker w -o jid").ok(), "b");
+
+    // Each throttle is full, or has no job that waits for it: the pop gets nothing.
+    let redis = full();
+    redis.at(13).run("throttle set db 1").ok();
+    redis.at(13).run("put mail Call --jid d --throttle db").ok();
+    assert_eq!(redis.at(14).run("pop mail --worker w -o jid").ok(), "d");
+    let found = redis.at(20).run("explain --queue mail -o json").json();
+    assert_eq!(found["runnable"], false);
+    redis.at(21).run("pop mail --worker w -o jid").exits(4);
+    // A paused queue gives nothing, whatever is free.
+    redis.send(&["DEL", "ql:th:api"]);
+    redis.at(22).run("pause mail").ok();
+    let found = redis.at(23).run("explain --queue mail -o json").json();
+    assert_eq!(found["runnable"], false);
+    redis.at(24).run("unpause mail").ok();
+    // Nor does a queue whose limit is used up.
+    redis.at(24).run("config set mail-max-concurrency 2").ok();
+    let found = redis.at(25).run("explain --queue mail -o json").json();
+    assert_eq!(found["runnable"], false);
+    redis.at(26).run("pop mail --worker w -o jid").exits(4);
+}
+
+#[test]
+fn a_job_that_is_moved_or_retried_is_throttled_as_a_put_one() {
+    let redis = full();
+    redis.at(20).run("move b --to slow").ok();
+    redis
+        .at(21)
+        .run("jobs --queue slow --columns jid,state")
+        .shows(expect![[r#"
+        b	throttled
+    "#]]);
+    redis.at(22).run("bury c --group G --message M").ok();
+    redis.at(23).run("retry c").ok();
+    assert_eq!(
+        redis.at(24).run("get c -o json").json()["state"],
+        "throttled"
+    );
+    redis.at(25).run("complete a --worker w").ok();
+    assert_eq!(redis.at(26).run("pop slow --worker w -o jid").ok(), "b");
+}
+
+#[test]
 fn queues_without_throttled_jobs_have_no_column_for_them() {
     let redis = Redis::start();
     redis.at(10).run("put mail Call --throttle api").ok();

@@ -204,6 +204,47 @@ fn an_unfail_lists_its_queue_even_if_the_job_waits_in_its_lane() {
 }
 
 #[test]
+fn a_requeued_job_is_held_if_a_throttle_is_full() {
+    let mut core = after(
+        r#"throttle.set 0 t 1; put 1 me q a K {} 0 throttles ["t"]; pop 1 q w 1; put 2 me p b K {} 0 throttles ["t"]"#,
+    );
+    core.ok(r#"put 3 me p c K {} 0 throttles ["t"] priority 5"#);
+    let line = r#"guard.requeue 4 {"from":["throttled"],"to":"q"} '' b '' '' c '' ''"#;
+    let reply = core.ok(line);
+    for row in reply.list() {
+        let row = row.texts();
+        assert_eq!(
+            (&row[0][..], &row[2][..], &row[3][..]),
+            ("done", "throttled", "q")
+        );
+    }
+    assert_eq!(core.state("b"), "throttled");
+    assert_eq!(core.keys_with("-throttled"), ["ql:q:q-throttled"]);
+    assert_eq!(
+        core.ok("throttle.pending 5 t"),
+        Reply::Text(r#"["c","b"]"#.into())
+    );
+    let history = core.history("b");
+    let last = history.last().unwrap();
+    assert_eq!(last, r#"[4,"throttled",{"q":"q","throttle":"t"}]"#);
+    // A job that is due later takes no notice of the throttle, nor does one that depends on another.
+    core.ok(r#"guard.requeue 6 {"from":["throttled"]} '' b '' 90"#);
+    assert_eq!(core.state("b"), "scheduled");
+    // The holder gives its slot back and takes its place among the others.
+    core.ok(r#"guard.requeue 7 {"from":["running"]} '' a '' ''"#);
+    assert_eq!(core.jids("pop 8 q w 5"), ["c"]);
+    assert_eq!(core.state("a"), "throttled");
+    core.ok("complete 9 c w q {}");
+    assert_eq!(core.jids("pop 10 q w 5"), ["a"]);
+    // What holds the job must be a sorted set, and is tested before anything is written.
+    core.redis("SET ql:q:z-throttled x");
+    let before = core.dump();
+    let reply = core.ok(r#"guard.requeue 11 {"from":["scheduled"],"to":"z"} '' b '' ''"#);
+    assert_eq!(reply.list()[0].texts()[0], "invalid");
+    assert!(core.dump() == before);
+}
+
+#[test]
 fn a_job_whose_lock_expired_and_that_is_held_keeps_no_slot() {
     let mut core = after(
         r#"throttle.set 0 t 1; throttle.set 0 u 1; put 1 me b j K {} 0 throttles ["t","u"]; pop 1 b w1 1"#,

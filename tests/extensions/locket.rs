@@ -62,6 +62,58 @@ fn l4_a_lock_template_ignores_the_fields_that_it_does_not_name() {
 }
 
 #[test]
+fn numbers_in_templates_keep_the_digits_of_the_data() {
+    let mut core = Core::new();
+    core.ok(r#"config.set 0 q-defaults '{"key":"{data.n}"}'"#);
+    core.ok(r#"config.set 0 deep-defaults '{"key":"{data.a.b}-{data.c}"}'"#);
+    for (at, (queue, data, lane)) in [
+        ("q", r#"{"n":901234567890123456}"#, "901234567890123456"),
+        ("q", r#"{"n":901234567890123999}"#, "901234567890123999"),
+        ("q", r#"{"n":1.50}"#, "1.50"),
+        ("q", r#"{"n":1e3}"#, "1e3"),
+        ("q", r#"{"n":-7}"#, "-7"),
+        ("q", r#"{"n":-1.25E+10 }"#, "-1.25E+10"),
+        ("q", r#"{"n":7}"#, "7"),
+        // Texts stay, with quotes, backslashes and digits inside.
+        (
+            "q",
+            r#"{"x":"\\","y":"\"1, \\\"2","3\"":4,"n":12345678901234567890}"#,
+            "12345678901234567890",
+        ),
+        ("q", r#"{"m":5,"n":"a \"12\\ 3"}"#, r#"a "12\ 3"#),
+        ("q", r#"{"m":[1,true,null,false,-2],"n":true}"#, "true"),
+        (
+            "deep",
+            r#"{"a":{"b":100000000000000000001,"c":[1]},"c":"x9"}"#,
+            "100000000000000000001-x9",
+        ),
+        (
+            "deep",
+            r#"{"a":{"b":0.1},"c":100000000000000000000002}"#,
+            "0.1-100000000000000000000002",
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        core.ok(&format!("put {} me {queue} j{at} K '{data}' 0", at + 1));
+        let stored = core.field(&format!("j{at}"), "key");
+        assert_eq!(stored, Some(format!("{queue}/{lane}")), "{data}");
+    }
+    // A null and a path through a number have no value: no lane.
+    core.ok(r#"put 50 me q none K '{"n":null}' 0"#);
+    core.ok(r#"put 51 me deep through K '{"a":5,"c":1}' 0"#);
+    assert_eq!(core.field("none", "key"), None);
+    assert_eq!(core.field("through", "key"), None);
+
+    core.ok(r#"config.set 60 l-defaults '{"lock":"u{data.n}","throttles":["t{data.n}"]}'"#);
+    core.ok(r#"put 61 me l l1 K '{"n":901234567890123456}' 0"#);
+    let stored = core.field("l1", "throttles");
+    let ids = r#"["t901234567890123456","lock:u901234567890123456"]"#;
+    assert_eq!(stored.as_deref(), Some(ids));
+}
+
+#[test]
 fn l5_a_handler_three_heartbeats_long_is_not_started_twice() {
     let mut site = WorkSite::on(Redis::start());
     site.config("heartbeat", "1");

@@ -1,9 +1,14 @@
--- Expands a template of a queue's defaults: `{klass}`, `{queue}`, `{data}`, `{data.a.b}`.
+-- Expands a template of a queue's defaults: `{klass}`, `{queue}`, `{data}`, `{data.a.b}`. A number keeps the digits
+-- that it has in the data.
 -- Takes: template; queue; klass; data
 -- Returns: the text, nil if a placeholder has no value
 return function(template, queue, klass, data)
   if not string.find(template, '{', 1, true) then return template end
-  local whole, document = true, nil
+  local whole, document, digits = true, nil, nil
+  local function find(value, path)
+    for part in string.gmatch(path, '%.([^.]*)') do value = type(value) == 'table' and value[part] or nil end
+    return value
+  end
   local function value_of(name)
     if name == 'klass' then return klass end
     if name == 'queue' then return queue end
@@ -15,11 +20,14 @@ return function(template, queue, klass, data)
       local ok, decoded = pcall(cjson.decode, data)
       document = ok and decoded or false
     end
-    local value = document
-    for part in string.gmatch(path, '%.([^.]*)') do value = type(value) == 'table' and value[part] or nil end
+    local value = find(document, path)
     local kind = type(value)
     if kind == 'string' then return value end
-    if kind == 'number' or kind == 'boolean' and value then return tostring(value) end
+    if kind == 'number' then
+      digits = digits or need('option/digits')(data)
+      return find(digits, path)
+    end
+    if kind == 'boolean' and value then return tostring(value) end
     whole = false
   end
   local text = string.gsub(template, '{([^{}]*)}', value_of)

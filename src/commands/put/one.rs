@@ -12,7 +12,7 @@ use crate::model::bulk::Code;
 use crate::model::put::Put as Shown;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::short;
+use crate::submit::shown;
 use crate::wait::Waiter;
 
 use super::Args;
@@ -101,7 +101,7 @@ fn put(args: &Args, job: &Put, now: Moment, session: &mut Session) -> Result<(Ex
                     .note(&format!("note: `{jid}` is {what}: not a dependency"));
             }
             let took = placed.jid.unwrap_or(&job.jid).clone();
-            Ok((show_placed(session, job, &placed, now)?, took))
+            Ok((shown::show_placed(session, job, &placed, now)?, took))
         }
         Code::Exists if args.if_absent => Ok((show_existing(session, job, now)?, job.jid.clone())),
         Code::Exists => Err(exists(job)),
@@ -117,38 +117,6 @@ fn put(args: &Args, job: &Put, now: Moment, session: &mut Session) -> Result<(Ex
             Err(Error::new(Kind::Error, format!("{}: {why}", cannot(job))))
         }
     }
-}
-
-/// Shows the job that was put, or the one that took the put.
-fn show_placed(
-    session: &mut Session,
-    job: &Put,
-    placed: &Placed,
-    now: Moment,
-) -> Result<Exit, Error> {
-    let took = placed.jid.filter(|jid| **jid != job.jid);
-    let Some(took) = took else {
-        let shown = Shown {
-            jid: job.jid.clone(),
-            queue: Some(job.queue.clone()),
-            state: placed.state.cloned(),
-            created: true,
-            new: true,
-            queued_behind: placed.behind.cloned(),
-            dry_run: false,
-        };
-        return show(session, shown, None);
-    };
-    let found = session.core()?.snapshots(now, std::slice::from_ref(took))?;
-    let found = found.into_iter().flatten().next();
-    let shown = Shown {
-        jid: took.clone(),
-        queue: found.as_ref().and_then(|job| job.queue.clone()),
-        state: found.as_ref().map(|job| job.state.clone()),
-        queued_behind: placed.behind.cloned(),
-        ..Shown::default()
-    };
-    show(session, shown, placed.state)
 }
 
 /// Shows a job that exists and was left as it is.
@@ -167,26 +135,7 @@ fn show_existing(session: &mut Session, job: &Put, now: Moment) -> Result<Exit, 
         state,
         ..Shown::default()
     };
-    show(session, shown, None)
-}
-
-/// Shows the result. `taken` says what happened to a put that another job took.
-fn show(session: &mut Session, shown: Shown, taken: Option<&Name>) -> Result<Exit, Error> {
-    session.ui.show(&shown)?;
-    let shown_name = |name: &Option<Name>| name.as_ref().map_or("–".into(), Name::to_string);
-    let (queue, state) = (shown_name(&shown.queue), shown_name(&shown.state));
-    let jid = short(shown.jid.as_bytes());
-    let behind = shown.queued_behind.as_ref();
-    let behind = behind.map_or_else(String::new, |jid| format!(", behind {}", short(jid)));
-    let taken = taken.map(Name::as_bytes);
-    session.ui.note_on_terminal(&match (shown.created, taken) {
-        (true, _) => format!("put {jid} in {queue}, {state}{behind}"),
-        (_, Some(b"merged")) => format!("merged into {jid} in {queue}, {state}"),
-        (_, Some(b"replaced")) => format!("replaced {jid} in {queue}, {state}"),
-        (_, Some(b"skipped")) => format!("skipped: {jid} is in {queue}, {state}"),
-        _ => format!("{jid} exists already in {queue}, {state}"),
-    });
-    Ok(Exit::Ok)
+    shown::show(session, shown, None)
 }
 
 /// Reports what would be done, as far as it can be known without doing it.

@@ -100,7 +100,7 @@ pub(super) struct Args {
     lane: LaneFlags,
     /// Put no job while an earlier one has not ended: `--unique` with the jid as key
     #[arg(help_heading = COORDINATION, long,
-          conflicts_with_all = ["key", "merge", "unique", "dup", "score"])]
+          conflicts_with_all = ["key", "merge", "unique", "until", "dup", "score"])]
     no_overlap: bool,
     #[command(flatten)]
     dry: DryRun,

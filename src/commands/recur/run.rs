@@ -4,18 +4,20 @@ use super::{first, missing};
 use crate::args::format::Format;
 use crate::args::shared::DryRun;
 use crate::args::value;
-use crate::core::api::put::{Policy, Put};
+use crate::core::api::put::{Placed, Policy, Put};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::Code;
 use crate::model::put::Put as Shown;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::short;
+use crate::submit;
 
 /// Put one job of a recurring job now
 ///
-/// Neither the next run nor the count of the recurring job changes. Prints the jid of the new job.
+/// Neither the next run nor the count of the recurring job changes. Prints the jid of the new job. If
+/// another job takes the put, as with `--no-overlap` while one has not ended, prints the jid of that
+/// job; `new` in the document of `-o json` is then false.
 ///
 /// Example: `qless recur run nightly`
 ///
@@ -51,7 +53,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         ..Put::default()
     };
     let queue = &job.queue;
-    let mut shown = Shown {
+    let shown = Shown {
         jid: job.jid.clone(),
         queue: Some(job.queue.clone()),
         state: Some("waiting".into()),
@@ -67,7 +69,11 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .note_dry_run(&format!("would put a job in {queue}"));
         return Ok(Exit::Ok);
     }
-    let outcome = session.core()?.put(now, Policy::default(), &job)?;
+    let policy = Policy {
+        tell_lanes: true,
+        ..Policy::default()
+    };
+    let outcome = session.core()?.put(now, policy, &job)?;
     if outcome.code != Code::Ok {
         let why = outcome
             .word(0)
@@ -76,10 +82,5 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             "cannot put a job in `{queue}`: {why}"
         )));
     }
-    shown.state = outcome.word(0).cloned();
-    session.ui.show(&shown)?;
-    session
-        .ui
-        .note_on_terminal(&format!("put {} in {queue}", short(&job.jid)));
-    Ok(Exit::Ok)
+    submit::shown::show_placed(session, &job, &Placed::of(&outcome), now)
 }

@@ -17,6 +17,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
 use crate::input::source::InputSource;
+use crate::model::coordination::CoordinationOption;
 use crate::model::done::Done;
 use crate::model::recur::Recurring;
 use crate::name::Name;
@@ -69,7 +70,7 @@ pub(super) struct Args {
     lane: LaneFlags,
     /// Put no job while an earlier one has not ended: `--unique` with the jid as key
     #[arg(help_heading = COORDINATION, long,
-          conflicts_with_all = ["key", "merge", "unique", "dup", "score"])]
+          conflicts_with_all = ["key", "merge", "unique", "until", "dup", "score"])]
     no_overlap: bool,
     #[command(flatten)]
     dry: DryRun,
@@ -103,6 +104,13 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let mut coordination = args.lane.options(&args.coordinated);
     if args.no_overlap {
         super::forbid_overlaps(&args.jid, &mut coordination);
+        // With an older `until` of `start`, a job would be put while the first one runs; with an older
+        // `ttl`, none for a while after it. An empty value removes both.
+        for option in [CoordinationOption::Until, CoordinationOption::Ttl] {
+            if coordination.get(option).is_none() {
+                coordination.set(option, &b""[..]);
+            }
+        }
     }
     let options = coordination.words();
     changes.extend(options.map(|(name, value)| (name, value.to_vec())));

@@ -60,6 +60,7 @@ fn read(fields: Value) -> Result<PopFacts, Error> {
             b"due" => facts.due = Moment::read(&text),
             b"ghost" => facts.ghost = Some(Name::from(text)),
             b"oldest" => facts.oldest = Moment::read(&text),
+            b"next_held" => facts.next_held = Some(Name::from(text)),
             b"listed" => facts.listed = true,
             b"ahead" => facts.ahead = reply::count(&text),
             _ => {}

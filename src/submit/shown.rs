@@ -1,0 +1,65 @@
+//! Showing a put of one job: the job that was put, or the one that took the put.
+
+use crate::clock::moment::Moment;
+use crate::core::api::put::{Placed, Put};
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::model::put::Put as Shown;
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::short;
+
+/// Shows the job that was put, or the one that took the put.
+pub(crate) fn show_placed(
+    session: &mut Session,
+    job: &Put,
+    placed: &Placed,
+    now: Moment,
+) -> Result<Exit, Error> {
+    let took = placed.jid.filter(|jid| **jid != job.jid);
+    let Some(took) = took else {
+        let shown = Shown {
+            jid: job.jid.clone(),
+            queue: Some(job.queue.clone()),
+            state: placed.state.cloned(),
+            created: true,
+            new: true,
+            queued_behind: placed.behind.cloned(),
+            dry_run: false,
+        };
+        return show(session, shown, None);
+    };
+    let found = session.core()?.snapshots(now, std::slice::from_ref(took))?;
+    let found = found.into_iter().flatten().next();
+    let shown = Shown {
+        jid: took.clone(),
+        queue: found.as_ref().and_then(|job| job.queue.clone()),
+        state: found.as_ref().map(|job| job.state.clone()),
+        queued_behind: placed.behind.cloned(),
+        ..Shown::default()
+    };
+    show(session, shown, placed.state)
+}
+
+/// Shows the result. `taken` says what happened to a put that another job took.
+pub(crate) fn show(
+    session: &mut Session,
+    shown: Shown,
+    taken: Option<&Name>,
+) -> Result<Exit, Error> {
+    session.ui.show(&shown)?;
+    let shown_name = |name: &Option<Name>| name.as_ref().map_or("–".into(), Name::to_string);
+    let (queue, state) = (shown_name(&shown.queue), shown_name(&shown.state));
+    let jid = short(shown.jid.as_bytes());
+    let behind = shown.queued_behind.as_ref();
+    let behind = behind.map_or_else(String::new, |jid| format!(", behind {}", short(jid)));
+    let taken = taken.map(Name::as_bytes);
+    session.ui.note_on_terminal(&match (shown.created, taken) {
+        (true, _) => format!("put {jid} in {queue}, {state}{behind}"),
+        (_, Some(b"merged")) => format!("merged into {jid} in {queue}, {state}"),
+        (_, Some(b"replaced")) => format!("replaced {jid} in {queue}, {state}"),
+        (_, Some(b"skipped")) => format!("skipped: {jid} is in {queue}, {state}"),
+        _ => format!("{jid} exists already in {queue}, {state}"),
+    });
+    Ok(Exit::Ok)
+}
