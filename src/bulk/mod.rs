@@ -15,6 +15,7 @@ pub(crate) mod ledger;
 pub(crate) mod maxima;
 pub(crate) mod new_queues;
 mod options;
+mod order;
 mod outcome;
 pub(crate) mod pace;
 mod plan;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::job::Detail;
+use super::job::{Detail, MOST};
 use super::read::{Read, ReadReply, START};
 use crate::clock::moment::Moment;
 use crate::core::call::call_spec::RetryClass;
@@ -205,6 +205,34 @@ impl Core {
             }
         }
         Ok(found)
+    }
+
+    /// Returns the lane of each job, if it has one, and the time of its last put or start.
+    pub(crate) fn lane_times(
+        &mut self,
+        now: Moment,
+        jids: &[Name],
+    ) -> Result<Vec<(Option<Name>, Option<Moment>)>, Error> {
+        let mut times = Vec::with_capacity(jids.len());
+        for jids in jids.chunks(MOST) {
+            for job in self.look(now, "key,time", jids)? {
+                let (mut lane, mut time) = (None, None);
+                let fields = match job {
+                    Value::Nil => Vec::new(),
+                    job => reply::pairs(job)?,
+                };
+                for (name, value) in fields {
+                    let text = reply::optional(value)?.filter(|text| !text.is_empty());
+                    match name.as_slice() {
+                        b"key" => lane = text.map(Name::from),
+                        b"time" => time = text.as_deref().and_then(Moment::read),
+                        _ => {}
+                    }
+                }
+                times.push((lane, time));
+            }
+        }
+        Ok(times)
     }
 
     fn neighbors_of(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<Neighbor>, Error> {
