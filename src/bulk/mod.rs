@@ -11,6 +11,7 @@ pub(crate) mod bury;
 pub(crate) mod cancel;
 pub(crate) mod exit;
 pub(crate) mod import;
+pub(crate) mod lanes;
 pub(crate) mod ledger;
 pub(crate) mod maxima;
 pub(crate) mod new_queues;
