@@ -39,7 +39,7 @@ pub(crate) fn edges(
     jids: &[Name],
 ) -> Result<HashMap<Name, LaneEdge>, Error> {
     let placed = jids.iter().zip(core.lane_times(now, jids)?);
-    let placed = placed.filter_map(|(jid, (lane, _))| Some((jid.clone(), lane?)));
+    let placed = placed.filter_map(|(jid, placed)| Some((jid.clone(), placed.lane?)));
     let (jids, lanes): (Vec<Name>, Vec<Name>) = placed.unzip();
     let names: Vec<Name> = BTreeSet::from_iter(&lanes).into_iter().cloned().collect();
     let mut before: HashMap<Name, Name> = HashMap::new();

@@ -79,7 +79,7 @@ pub(super) fn last_of_lane_first(
     let placed = session.core()?.lane_times(now, &jids)?;
     let placed = jids.into_iter().zip(placed);
     let lanes: HashMap<Name, Name> = placed
-        .filter_map(|(jid, (lane, _))| Some((jid, lane?)))
+        .filter_map(|(jid, placed)| Some((jid, placed.lane?)))
         .collect();
     let keyed: Vec<Name> = lanes.keys().cloned().collect();
     let mut edges = session.core()?.dependents(now, &keyed)?;
@@ -103,9 +103,9 @@ pub(super) fn restore_lanes(
     let jids: Vec<Name> = plan.jobs.iter().map(|job| job.jid.clone()).collect();
     let mut lanes: HashMap<Name, Vec<(usize, Option<Moment>)>> = HashMap::new();
     let placed = session.core()?.lane_times(now, &jids)?;
-    for (at, (lane, time)) in placed.into_iter().enumerate() {
-        if let Some(lane) = lane {
-            lanes.entry(lane).or_default().push((at, time));
+    for (at, placed) in placed.into_iter().enumerate() {
+        if let Some(lane) = placed.lane {
+            lanes.entry(lane).or_default().push((at, placed.time));
         }
     }
     for places in lanes.into_values().filter(|places| places.len() > 1) {

@@ -14,7 +14,7 @@ use std::time::Duration;
 use crate::args::coordination::Throttled;
 use crate::args::shared::ExistingQueue;
 use crate::bulk::ledger::LedgerHead;
-use crate::bulk::maxima;
+use crate::bulk::maxima::Maxima;
 use crate::bulk::new_queues;
 use crate::bulk::pace::Pace;
 use crate::clock::moment::Moment;
@@ -132,7 +132,11 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
     if let (Some(journal), false) = (&mut journal, options.dry_run) {
         journal.ledger.begin(session)?;
     }
-    maxima::set(&options.throttles, options.dry_run, begun, session)?;
+    let mut maxima = Maxima::read(&options.throttles, begun, session)?;
+    if !options.dry_run && jobs > 0 {
+        maxima.confirm(session)?;
+        maxima.set_new(begun, session)?;
+    }
     let pace = Pace::new(options.rate);
     let limits = SendOptions {
         policy: options.policy,
@@ -154,6 +158,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         let mut sender = Sender {
             options,
             file,
+            maxima,
             interrupt: Interrupt::listen(),
             progress: session.ui.progress(jobs as u64),
             pace,
@@ -170,8 +175,18 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         // Dropping the receiver stops the packing.
         drop(rounds);
         let now = session.now();
+        let (put, found) = (sender.tally.puts(), sender.tally.found());
+        let settled = match options.dry_run {
+            true if put => {
+                sender.maxima.rehearse(session);
+                Ok(())
+            }
+            true => Ok(()),
+            false => sender.maxima.settle(put, found, now, session),
+        };
         match stopped_by {
             Ok(stopped_by) => {
+                let stopped_by = stopped_by.or(settled.err());
                 let stopped_by = stopped_by.map(|error| match error.kind() {
                     Kind::Unknown => error.hint(sender.resume_hint(session)),
                     _ => error,
@@ -187,6 +202,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
 struct Sender<'s> {
     options: &'s SubmitOptions,
     file: &'s TwoPassFile,
+    maxima: Maxima,
     interrupt: Interrupt,
     progress: Progress,
     pace: Pace,
@@ -236,6 +252,11 @@ impl Sender<'_> {
             }
             let answers = session.core()?.puts(now, puts);
             let mut stopped_by = self.report_round(session, &mut round, answers)?;
+            if self.tally.puts()
+                && let Err(error) = self.maxima.settle(true, &[], now, session)
+            {
+                stopped_by.get_or_insert(error);
+            }
             if let Some(replicas) = self.options.replicas
                 && stopped_by.is_none()
             {

@@ -207,16 +207,16 @@ impl Core {
         Ok(found)
     }
 
-    /// Returns the lane of each job, if it has one, and the time of its last put or start.
+    /// Returns the lane of each job and its time.
     pub(crate) fn lane_times(
         &mut self,
         now: Moment,
         jids: &[Name],
-    ) -> Result<Vec<(Option<Name>, Option<Moment>)>, Error> {
+    ) -> Result<Vec<LaneTime>, Error> {
         let mut times = Vec::with_capacity(jids.len());
         for jids in jids.chunks(MOST) {
             for job in self.look(now, "key,time", jids)? {
-                let (mut lane, mut time) = (None, None);
+                let mut found = LaneTime::default();
                 let fields = match job {
                     Value::Nil => Vec::new(),
                     job => reply::pairs(job)?,
@@ -224,12 +224,12 @@ impl Core {
                 for (name, value) in fields {
                     let text = reply::optional(value)?.filter(|text| !text.is_empty());
                     match name.as_slice() {
-                        b"key" => lane = text.map(Name::from),
-                        b"time" => time = text.as_deref().and_then(Moment::read),
+                        b"key" => found.lane = text.map(Name::from),
+                        b"time" => found.time = text.as_deref().and_then(Moment::read),
                         _ => {}
                     }
                 }
-                times.push((lane, time));
+                times.push(found);
             }
         }
         Ok(times)
@@ -240,6 +240,14 @@ impl Core {
         let pairs = jids.iter().cloned().zip(jobs);
         Ok(pairs.map(|(jid, job)| Neighbor::new(jid, job)).collect())
     }
+}
+
+/// The lane of a job, and its time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct LaneTime {
+    pub lane: Option<Name>,
+    /// When it was last put or started.
+    pub time: Option<Moment>,
 }
 
 /// The jobs of a throttle.
