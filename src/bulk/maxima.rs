@@ -119,12 +119,13 @@ impl Maxima {
 
     /// Returns whether a throttle has no maximum yet.
     pub(crate) fn has_new(&self) -> bool {
-        self.changes.iter().any(|change| !change.present.defined)
+        let mut changes = self.changes.iter();
+        changes.any(|change| !change.set && !change.present.defined)
     }
 
     /// Sets the maxima of throttles that have none.
     pub(crate) fn set_new(&mut self, now: Moment, session: &mut Session) -> Result<(), Error> {
-        let new = |change: &&mut Change| !change.present.defined;
+        let new = |change: &&mut Change| !change.set && !change.present.defined;
         for change in self.changes.iter_mut().filter(new) {
             change.set(now, session)?;
         }

@@ -132,10 +132,9 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
     if let (Some(journal), false) = (&mut journal, options.dry_run) {
         journal.ledger.begin(session)?;
     }
-    let mut maxima = Maxima::read(&options.throttles, begun, session)?;
+    let maxima = Maxima::read(&options.throttles, begun, session)?;
     if !options.dry_run && jobs > 0 {
         maxima.confirm(session)?;
-        maxima.set_new(begun, session)?;
     }
     let pace = Pace::new(options.rate);
     let limits = SendOptions {
@@ -238,6 +237,9 @@ impl Sender<'_> {
             if let Err(changed) = self.file.unchanged() {
                 return Ok(Some(changed));
             }
+            if let Err(error) = self.set_new_maxima(&round, session) {
+                return Ok(Some(error));
+            }
             let now = session.core()?.now().max(self.next);
             if let Some(journal) = &mut self.journal
                 && let Err(error) = journal.record_sent(&round, now)
@@ -317,6 +319,24 @@ impl Sender<'_> {
 }
 
 impl Sender<'_> {
+    /// Sets the maxima of throttles that have none before the first round that may put a job. A file
+    /// whose jobs all exist leaves them alone: another command may find a maximum that this one would
+    /// delete at its end.
+    fn set_new_maxima(&mut self, round: &Round, session: &mut Session) -> Result<(), Error> {
+        if !self.maxima.has_new() {
+            return Ok(());
+        }
+        let jobs = round.batches.iter().flat_map(|batch| &batch.jobs);
+        let jids: Vec<Name> = jobs.map(|job| round.jid(job).into()).collect();
+        let core = session.core()?;
+        let now = core.now();
+        let found = core.snapshots(now, &jids)?;
+        match self.options.policy.replace || found.iter().any(Option::is_none) {
+            true => self.maxima.set_new(now, session),
+            false => Ok(()),
+        }
+    }
+
     /// Counts the lines that an earlier run has done.
     fn done_before(&mut self, round: &Round) {
         self.tally.add_done_before(round.done_before);

@@ -694,11 +694,14 @@ fn a_put_that_puts_nothing_changes_no_throttle() {
 #[test]
 fn a_new_maximum_stays_if_a_job_that_was_found_relies_on_it() {
     let redis = Redis::start();
-    redis.at(10).run("put t K --jid a --throttle new").ok();
+    redis
+        .at(10)
+        .run("put t K --jid a --key k --throttle new")
+        .ok();
     redis
         .at(11)
-        .input("{\"jid\":\"a\"}")
-        .run("put t K --from - --if-absent --throttle new=3")
+        .input("{\"dup\":\"skip\"}")
+        .run("put t K --from - --key k --throttle new=3")
         .exits(0);
     assert_eq!(maxima(&redis), "new=3");
 }
