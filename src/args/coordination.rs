@@ -151,11 +151,14 @@ pub(crate) fn check(options: &Coordination) -> Result<(), Error> {
         option => format!("--{}", option.name()),
     };
     let needed = match need {
-        Need::Key => "--key",
-        Need::Dup("merge") => "--merge",
-        Need::Dup(_) => "--unique",
+        Need::Key if options.get(CoordinationOption::Key).is_some() => {
+            "a `--key` that is not empty"
+        }
+        Need::Key => "`--key`",
+        Need::Dup("merge") => "`--merge`",
+        Need::Dup(_) => "`--unique`",
     };
-    Err(Error::usage(format!("`{}` needs `{needed}`", flag(option))))
+    Err(Error::usage(format!("`{}` needs {needed}", flag(option))))
 }
 
 /// A value of an option, as the core takes it.

@@ -1,5 +1,6 @@
 //! Burying: jobs that have not started become failed.
 
+use super::order;
 use super::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::error::Error;
 use crate::exit::Exit;
@@ -56,9 +57,11 @@ pub(crate) fn refuse_with_hint(job: &JobSnapshot) -> Option<JobOutcome> {
     })
 }
 
-/// Fails the jobs of a plan, after a question if they were selected.
+/// Fails the jobs of a plan, after a question if they were selected. Of a lane, the last job goes
+/// first: the bury of the first one would make the next one runnable, and that one would then differ
+/// from its snapshot.
 pub(crate) fn run(
-    plan: BulkPlan,
+    mut plan: BulkPlan,
     why: &FailureReason,
     session: &mut Session,
 ) -> Result<Exit, Error> {
@@ -66,6 +69,8 @@ pub(crate) fn run(
         session,
         &format!("\n  their group becomes `{}`\n", why.group),
     )?;
+    let jobs = std::mem::take(&mut plan.jobs);
+    plan.jobs = order::last_of_lane_first(jobs, session.now(), session)?;
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
         let replies = core.bury(now, &note, jobs, why);

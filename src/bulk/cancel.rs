@@ -1,7 +1,9 @@
 //! Cancelling: jobs are deleted; their dependents keep them, or are cancelled or released, too.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
+use super::order;
+use super::order::{Edges, dependents_first};
 use super::plan::Targeting;
 use super::running::RunningJobs;
 use super::save::{SaveFile, trees};
@@ -54,7 +56,7 @@ pub(crate) fn run(
     if let (Some(save), false) = (save, plan.dry_run()) {
         return run_saved(plan, dependents, save, now, session);
     }
-    let edges = edges(&plan, now, session)?;
+    let edges = order::edges(&plan.jobs, now, session)?;
     if dependents == Dependents::Cancel && (plan.dry_run() || session.ui.needs_answer()) {
         plan.below = dependents_below(&plan, &edges, now, session)?;
     }
@@ -119,8 +121,7 @@ fn run_saved(
     let (jobs, below) = match dependents {
         Dependents::Cancel => trees(session.core()?, now, jobs)?,
         Dependents::Refuse => {
-            let jids: Vec<Name> = jobs.iter().map(|job| job.jid.clone()).collect();
-            let edges = session.core()?.dependents(now, &jids)?;
+            let edges = order::edges(&jobs, now, session)?;
             (dependents_first(jobs, &edges), 0)
         }
         Dependents::Release => (jobs, 0),
@@ -206,14 +207,6 @@ fn has_dependents<'n>(job: &JobSnapshot, by: impl Iterator<Item = &'n Name>) -> 
     .hint("`--dependents cancel` also cancels the jobs that wait for it, `--dependents release` lets them run")
 }
 
-/// The dependents of each job of the plan.
-type Edges = HashMap<Name, Vec<Name>>;
-
-fn edges(plan: &BulkPlan, now: Moment, session: &mut Session) -> Result<Edges, Error> {
-    let jids: Vec<Name> = plan.jobs.iter().map(|job| job.jid.clone()).collect();
-    session.core()?.dependents(now, &jids)
-}
-
 /// Returns all dependents of the jobs of the plan, at any depth, that are not in the plan.
 fn dependents_below(
     plan: &BulkPlan,
@@ -234,52 +227,6 @@ fn dependents_below(
     }
     let found = session.core()?.snapshots(now, &below)?;
     Ok(found.into_iter().flatten().collect())
-}
-
-/// Puts each job after its dependents, so that in no slice a job is kept because of a dependent
-/// that a later slice would delete.
-fn dependents_first(jobs: Vec<JobSnapshot>, edges: &Edges) -> Vec<JobSnapshot> {
-    if edges.is_empty() {
-        return jobs;
-    }
-    let at: HashMap<Name, usize> = jobs
-        .iter()
-        .enumerate()
-        .map(|(at, job)| (job.jid.clone(), at))
-        .collect();
-    let dependents_of = |job: &JobSnapshot| {
-        let dependents = edges.get(&job.jid).into_iter().flatten();
-        dependents.filter_map(|jid| at.get(jid).copied())
-    };
-    let mut blocked_by: Vec<usize> = vec![0; jobs.len()];
-    let mut unblocks: Vec<Vec<usize>> = vec![Vec::new(); jobs.len()];
-    for (position, job) in jobs.iter().enumerate() {
-        for dependent in dependents_of(job).filter(|&dependent| dependent != position) {
-            blocked_by[position] += 1;
-            unblocks[dependent].push(position);
-        }
-    }
-    let mut order: Vec<usize> = (0..jobs.len())
-        .filter(|&job| blocked_by[job] == 0)
-        .collect();
-    let mut next = 0;
-    while let Some(&job) = order.get(next) {
-        next += 1;
-        for &unblocked in &unblocks[job] {
-            blocked_by[unblocked] -= 1;
-            if blocked_by[unblocked] == 0 {
-                order.push(unblocked);
-            }
-        }
-    }
-    // The jobs of a cycle come last, in the order given.
-    let placed: HashSet<usize> = order.iter().copied().collect();
-    order.extend((0..jobs.len()).filter(|job| !placed.contains(job)));
-    let mut jobs: Vec<Option<JobSnapshot>> = jobs.into_iter().map(Some).collect();
-    order
-        .into_iter()
-        .filter_map(|job| jobs[job].take())
-        .collect()
 }
 
 /// Asks for consent; `below` of the jobs are dependents of the others.
@@ -350,36 +297,4 @@ fn dry_run(
         session.ui.show_plan(&what, |page| plan.details(page, ""));
     }
     plan.run(session, |_, _, _| Ok(Vec::new()).into())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_job_comes_after_its_dependents() {
-        let job = |jid: &str| JobSnapshot {
-            jid: jid.into(),
-            ..JobSnapshot::default()
-        };
-        let edges: Edges = [("a", vec!["b", "x"]), ("b", vec!["c"]), ("r", vec!["r"])]
-            .into_iter()
-            .map(|(jid, by)| (jid.into(), by.into_iter().map(Name::from).collect()))
-            .collect();
-        let jobs = ["a", "r", "b", "c"].map(job).to_vec();
-        let order: Vec<Name> = dependents_first(jobs, &edges)
-            .into_iter()
-            .map(|job| job.jid)
-            .collect();
-        assert_eq!(order, ["r", "c", "b", "a"].map(Name::from));
-        let cycle: Edges = [("a", vec!["b"]), ("b", vec!["a"])]
-            .into_iter()
-            .map(|(jid, by)| (jid.into(), by.into_iter().map(Name::from).collect()))
-            .collect();
-        let order: Vec<Name> = dependents_first(["a", "b"].map(job).to_vec(), &cycle)
-            .into_iter()
-            .map(|job| job.jid)
-            .collect();
-        assert_eq!(order, ["a", "b"].map(Name::from));
-    }
 }

@@ -4,6 +4,7 @@ use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets, apart};
 use crate::args::value;
+use crate::bulk::lanes;
 use crate::bulk::{BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
 use crate::clock::moment::Moment;
 use crate::core::api::guard::GuardReply;
@@ -103,7 +104,7 @@ fn one(args: &Args, jid: &Name, session: &mut Session) -> Result<Exit, Error> {
 fn release(args: &Args, given: &JidArgs, session: &mut Session) -> Result<Exit, Error> {
     session.ui.check_columns::<BulkReport>()?;
     let states = [State::Depends];
-    let plan = BulkPlan::open_with_jids(
+    let mut plan = BulkPlan::open_with_jids(
         session,
         &RELEASE,
         &args.bulk,
@@ -111,15 +112,16 @@ fn release(args: &Args, given: &JidArgs, session: &mut Session) -> Result<Exit, 
         &states,
         refuse,
     )?;
+    let edges = plan.exclude_lane_waiters(session)?;
     plan.consent(session, "")?;
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
         let replies = core.undepend(now, &note, jobs, &[]);
         SliceOutcome::each(jobs, replies, |job, ()| {
-            let state = if job.due.is_some() {
-                "scheduled"
-            } else {
-                "waiting"
+            let state = match job.due {
+                _ if edges.contains_key(&job.jid) => "depends",
+                Some(_) => "scheduled",
+                None => "waiting",
             };
             JobOutcome::done(&job.jid).state_after(state)
         })
@@ -166,6 +168,13 @@ fn change(
         session
             .ui
             .note(&format!("note: it does not depend on `{jid}`"));
+    }
+    let edges = lanes::edges(session.core()?, now, std::slice::from_ref(jid))?;
+    if let Some(edge) = edges.get(jid)
+        && (args.off.contains(&edge.before) || (args.off_all && edge.only))
+    {
+        let refusal = edge.refusal(jid, job.queue.as_ref());
+        return Err(refusal.to_error(ASKS));
     }
     if args.bulk.dry_run {
         return rehearse(args, jid, now, session);

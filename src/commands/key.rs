@@ -6,6 +6,7 @@ use crate::args::value;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::model::lane;
 use crate::model::list::Jobs;
 use crate::name::Name;
 use crate::session::Session;
@@ -37,7 +38,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run);
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<Jobs>()?;
-    let lane = lane(&args.queue, args.key.as_bytes());
+    let lane = lane::name(&args.queue, args.key.as_bytes());
     let now = session.begin()?;
     if session.ui.format() == Format::Raw {
         let text = session.core()?.raw(now, &Call::raw("key.get").arg(&lane))?;
@@ -53,12 +54,4 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .note_on_terminal(&format!("lane {lane} has no jobs"));
     }
     Ok(Exit::Ok)
-}
-
-/// Returns the lane of a key that a job got in a queue.
-pub(super) fn lane(queue: &Name, key: &[u8]) -> Name {
-    match key.starts_with(b"/") {
-        true => Name::from(key),
-        false => Name::from([queue.as_bytes(), b"/", key].concat()),
-    }
 }

@@ -13,7 +13,7 @@ use crate::json::syntax;
 use crate::json::syntax::{Member, Shape, Wrong};
 use crate::model::coordination::{Coordination, CoordinationOption, WrongValue};
 use crate::name;
-use crate::text::{Harmless, cut};
+use crate::text::{Harmless, cut, quoted};
 
 /// The members of a line, in the order of hints.
 const MEMBERS: [&str; 20] = [
@@ -221,8 +221,12 @@ pub(crate) fn inside(string: &[u8]) -> Cow<'_, [u8]> {
 /// Returns the hint for an unknown member: the most similar member, or all members.
 fn nearest(key: &[u8]) -> Option<String> {
     let key = shown(key).to_lowercase();
-    if key == "kind" {
-        return Some("what `qless export` wrote is read by `qless import`".into());
+    match key.as_str() {
+        "kind" => return Some("what `qless export` wrote is read by `qless import`".into()),
+        // Flags of the command line, whose members have other names.
+        "merge" => return Some("`\"dup\":\"merge\"` is what `--merge` does".into()),
+        "unique" => return Some("`\"dup\":\"skip\"` is what `--unique` does".into()),
+        _ => {}
     }
     let scored = MEMBERS.map(|name| (strsim::jaro_winkler(&key, name), name));
     let best = scored
@@ -370,10 +374,30 @@ fn option_value<'t>(
         WrongValue::Because(why) => why,
     };
     let checked = option.checked(&given).map_err(refused)?;
+    if option == CoordinationOption::Throttles {
+        refuse_maximum(&given)?;
+    }
     Ok(match checked {
         Cow::Owned(checked) => Cow::Owned(checked),
         Cow::Borrowed(_) => given,
     })
+}
+
+/// Refuses an id that ends as `--throttle ID=MAX` does: it would name a throttle without a limit.
+fn refuse_maximum(ids: &[u8]) -> Result<(), String> {
+    for id in texts(ids) {
+        let text = std::str::from_utf8(&id).unwrap_or_default();
+        if let Some((throttle, maximum)) = text.rsplit_once('=')
+            && value::integer(maximum).is_ok()
+        {
+            return Err(format!(
+                "takes ids without a maximum, not `{}`; `qless throttle set {} {maximum}` sets it",
+                shown(&id),
+                quoted(throttle)
+            ));
+        }
+    }
+    Ok(())
 }
 
 fn refuse_empty(name: &[u8]) -> Result<(), String> {

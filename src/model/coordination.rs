@@ -308,7 +308,10 @@ impl<'t> Coordination<'t> {
 
     /// Returns the first option without the one that it needs.
     pub fn unmet(&self) -> Option<(CoordinationOption, Need)> {
-        let has_key = self.get(CoordinationOption::Key).is_some();
+        // An empty key takes the job out of its lane.
+        let has_key = self
+            .get(CoordinationOption::Key)
+            .is_some_and(|key| !key.is_empty());
         let dup = self.get(CoordinationOption::Dup);
         let given = self.values.iter().map(|(option, _)| *option);
         let mut needs = given.filter_map(|option| Some((option, option.needs()?)));

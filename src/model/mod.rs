@@ -23,6 +23,7 @@ pub(crate) mod job;
 pub(crate) mod job_snapshot;
 pub mod known_deviations;
 pub(crate) mod lag;
+pub(crate) mod lane;
 pub(crate) mod length;
 pub(crate) mod list;
 pub(crate) mod local;

@@ -105,6 +105,9 @@ impl JobDefaults {
         let coordination = line.coordination.or(&self.coordination);
         if let Some((option, need)) = coordination.unmet() {
             let needed = match need {
+                Need::Key if coordination.get(CoordinationOption::Key).is_some() => {
+                    "a `key` that is not empty".to_owned()
+                }
                 Need::Key => "`key`".to_owned(),
                 Need::Dup(word) => format!("`dup` to be `{word}`"),
             };

@@ -14,7 +14,7 @@ use std::time::Duration;
 use crate::args::coordination::Throttled;
 use crate::args::shared::ExistingQueue;
 use crate::bulk::ledger::LedgerHead;
-use crate::bulk::maxima;
+use crate::bulk::maxima::Maxima;
 use crate::bulk::new_queues;
 use crate::bulk::pace::Pace;
 use crate::clock::moment::Moment;
@@ -133,7 +133,10 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
     if let (Some(journal), false) = (&mut journal, options.dry_run) {
         journal.ledger.begin(session)?;
     }
-    maxima::set(&options.throttles, options.dry_run, begun, session)?;
+    let maxima = Maxima::read(&options.throttles, begun, session)?;
+    if !options.dry_run && jobs > 0 {
+        maxima.confirm(session)?;
+    }
     let pace = Pace::new(options.rate);
     let limits = SendOptions {
         policy: options.policy,
@@ -155,6 +158,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         let mut sender = Sender {
             options,
             file,
+            maxima,
             interrupt: Interrupt::listen(),
             progress: session.ui.progress(jobs as u64),
             pace,
@@ -171,8 +175,18 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         // Dropping the receiver stops the packing.
         drop(rounds);
         let now = session.now();
+        let (put, found) = (sender.tally.puts(), sender.tally.found());
+        let settled = match options.dry_run {
+            true if put => {
+                sender.maxima.rehearse(session);
+                Ok(())
+            }
+            true => Ok(()),
+            false => sender.maxima.settle(put, found, now, session),
+        };
         match stopped_by {
             Ok(stopped_by) => {
+                let stopped_by = stopped_by.or(settled.err());
                 let stopped_by = stopped_by.map(|error| match error.kind() {
                     Kind::Unknown => error.hint(sender.resume_hint(session)),
                     _ => error,
@@ -188,6 +202,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
 struct Sender<'s> {
     options: &'s SubmitOptions,
     file: &'s TwoPassFile,
+    maxima: Maxima,
     interrupt: Interrupt,
     progress: Progress,
     pace: Pace,
@@ -223,6 +238,9 @@ impl Sender<'_> {
             if let Err(changed) = self.file.unchanged() {
                 return Ok(Some(changed));
             }
+            if let Err(error) = self.set_new_maxima(&round, session) {
+                return Ok(Some(error));
+            }
             let now = session.core()?.now().max(self.next);
             if let Some(journal) = &mut self.journal
                 && let Err(error) = journal.record_sent(&round, now)
@@ -237,6 +255,11 @@ impl Sender<'_> {
             }
             let answers = session.core()?.puts(now, puts);
             let mut stopped_by = self.report_round(session, &mut round, answers)?;
+            if self.tally.puts()
+                && let Err(error) = self.maxima.settle(true, &[], now, session)
+            {
+                stopped_by.get_or_insert(error);
+            }
             if let Some(replicas) = self.options.replicas
                 && stopped_by.is_none()
             {
@@ -297,6 +320,24 @@ impl Sender<'_> {
 }
 
 impl Sender<'_> {
+    /// Sets the maxima of throttles that have none before the first round that may put a job. A file
+    /// whose jobs all exist leaves them alone: another command may find a maximum that this one would
+    /// delete at its end.
+    fn set_new_maxima(&mut self, round: &Round, session: &mut Session) -> Result<(), Error> {
+        if !self.maxima.has_new() {
+            return Ok(());
+        }
+        let jobs = round.batches.iter().flat_map(|batch| &batch.jobs);
+        let jids: Vec<Name> = jobs.map(|job| round.jid(job).into()).collect();
+        let core = session.core()?;
+        let now = core.now();
+        let found = core.snapshots(now, &jids)?;
+        match self.options.policy.replace || found.iter().any(Option::is_none) {
+            true => self.maxima.set_new(now, session),
+            false => Ok(()),
+        }
+    }
+
     /// Counts the lines that an earlier run has done.
     fn done_before(&mut self, round: &Round) {
         self.tally.add_done_before(round.done_before);

@@ -48,18 +48,27 @@ pub(crate) fn show(
     taken: Option<&Name>,
 ) -> Result<Exit, Error> {
     session.ui.show(&shown)?;
-    let shown_name = |name: &Option<Name>| name.as_ref().map_or("–".into(), Name::to_string);
-    let (queue, state) = (shown_name(&shown.queue), shown_name(&shown.state));
+    let place = place(&shown);
     let jid = short(shown.jid.as_bytes());
     let behind = shown.queued_behind.as_ref();
     let behind = behind.map_or_else(String::new, |jid| format!(", behind {}", short(jid)));
     let taken = taken.map(Name::as_bytes);
     session.ui.note_on_terminal(&match (shown.created, taken) {
-        (true, _) => format!("put {jid} in {queue}, {state}{behind}"),
-        (_, Some(b"merged")) => format!("merged into {jid} in {queue}, {state}"),
-        (_, Some(b"replaced")) => format!("replaced {jid} in {queue}, {state}"),
-        (_, Some(b"skipped")) => format!("skipped: {jid} is in {queue}, {state}"),
-        _ => format!("{jid} exists already in {queue}, {state}"),
+        (true, _) => format!("put {jid} {place}{behind}"),
+        (_, Some(b"merged")) => format!("merged into {jid} {place}"),
+        (_, Some(b"replaced")) => format!("replaced {jid} {place}"),
+        (_, Some(b"skipped")) => format!("skipped: {jid} is {place}"),
+        _ if shown.queue.is_none() => format!("{jid} exists already, {place}"),
+        _ => format!("{jid} exists already {place}"),
     });
     Ok(Exit::Ok)
+}
+
+/// Returns the queue and the state of a job. A complete job is in no queue.
+pub(crate) fn place(shown: &Shown) -> String {
+    let state = shown.state.as_ref().map_or("–".into(), Name::to_string);
+    match &shown.queue {
+        Some(queue) => format!("in {queue}, {state}"),
+        None => state,
+    }
 }

@@ -30,7 +30,16 @@ pub(super) struct Tally {
     jids: Option<Vec<(u64, Name)>>,
     /// The jids for the caller, if it asked for them.
     kept: Option<Vec<Name>>,
+    /// In a dry run, how many lines would be put.
+    planned: usize,
+    /// Whether a line was put, or may have been.
+    put: bool,
+    /// The first jobs that were found instead of being put.
+    found: Vec<Name>,
 }
+
+/// The number of jobs that were found instead of being put that are kept.
+const MAX_FOUND: usize = 500;
 
 /// The outcome of a line.
 pub(super) struct LineOutcome<'t> {
@@ -74,6 +83,9 @@ impl Tally {
             all: dry_run || ui.verbose(),
             jids: sorted.then(Vec::new),
             kept: None,
+            planned: 0,
+            put: false,
+            found: Vec::new(),
         }
     }
 
@@ -92,7 +104,12 @@ impl Tally {
                 self.existing += 1;
             }
             ItemResult::Failed => sum.failed += 1,
-            ItemResult::Planned => {}
+            ItemResult::Planned => self.planned += 1,
+        }
+        self.put |= outcome.result == ItemResult::Done || outcome.code == Code::Unknown;
+        let found = outcome.result == ItemResult::Skipped || outcome.code == Code::Exists;
+        if found && self.found.len() < MAX_FOUND {
+            self.found.push(outcome.jid.into());
         }
         let failed = outcome.result == ItemResult::Failed;
         if let (false, Some(kept)) = (failed, &mut self.kept) {
@@ -148,6 +165,16 @@ impl Tally {
         }
     }
 
+    /// Returns whether a line was put, or would be.
+    pub(super) fn puts(&self) -> bool {
+        self.put || self.planned > 0
+    }
+
+    /// Returns the first jobs that were found instead of being put.
+    pub(super) fn found(&self) -> &[Name] {
+        &self.found
+    }
+
     /// Returns whether some line failed.
     pub(super) fn failed(&self) -> bool {
         self.doc.sum.failed > 0
@@ -199,6 +226,7 @@ impl Tally {
         for (result, count) in [
             (ItemResult::Done, sum.done),
             (ItemResult::Skipped, sum.skipped),
+            (ItemResult::Planned, self.planned),
         ] {
             if count > 0 {
                 self.codes.insert((result, Code::Ok), count);

@@ -3,6 +3,7 @@
 use expect_test::expect;
 
 use crate::support::jobs::mixed;
+use crate::support::redis::Redis;
 
 #[test]
 fn a_job_that_has_not_started_becomes_failed() {
@@ -145,4 +146,107 @@ fn a_bulk_bury_goes_on_where_its_report_ends() {
     redis.at(21).run("retry w").ok();
     let again = redis.at(22).run(&line).exits(0);
     assert!(again.stderr().contains("2 skipped"), "{}", again.stderr());
+}
+
+/// A lane of ten jobs, put one by one.
+fn lane() -> Redis {
+    let redis = Redis::start();
+    for n in 1..=10 {
+        // Within one second, as a loop in a shell puts them.
+        let now = 10.0 + f64::from(n) / 100.0;
+        redis
+            .at(now)
+            .run(&format!("put p K --key k --jid p{n}"))
+            .ok();
+    }
+    redis
+}
+
+/// The jids of the lane, in order.
+fn order(redis: &Redis) -> Vec<String> {
+    let jids = redis.at(99).run("key p k -o jid").ok();
+    jids.lines().map(str::to_owned).collect()
+}
+
+const ALL: [&str; 10] = ["p1", "p2", "p3", "p4", "p5", "p6", "p7", "p8", "p9", "p10"];
+
+#[test]
+fn a_whole_lane_is_buried_and_retried_in_its_order() {
+    let redis = lane();
+    redis
+        .at(20)
+        .run("bury --key k --group hold --message m --yes")
+        .shows(expect![[r#"
+            --- stderr
+            10 buried
+        "#]]);
+    redis.at(20).run("pop p").exits(4);
+    redis.must_be_clean();
+    redis
+        .at(30)
+        .run("retry --group hold --yes")
+        .shows(expect![[r#"
+            --- stderr
+            10 retried
+        "#]]);
+    assert_eq!(order(&redis), ALL);
+    redis.at(31).run("pop p -o jid").shows(expect![[r#"
+        p1
+    "#]]);
+    redis.must_be_clean();
+}
+
+#[test]
+fn named_jobs_of_a_lane_are_buried_from_its_end() {
+    let redis = lane();
+    redis
+        .at(20)
+        .run("bury p4 p5 p6 p1 --group hold --message m -o jid")
+        .shows(expect![[r#"
+            p6
+            p1
+            p5
+            p4
+            --- stderr
+            4 buried
+        "#]]);
+    assert_eq!(order(&redis), ["p2", "p3", "p7", "p8", "p9", "p10"]);
+    redis.at(30).run("retry p6 p1 p4 p5").exits(0);
+    let sorted = ["p2", "p3", "p7", "p8", "p9", "p10", "p1", "p4", "p5", "p6"];
+    assert_eq!(order(&redis), sorted);
+}
+
+#[test]
+fn a_lane_whose_first_job_failed_is_retried_with_that_job_first() {
+    let redis = lane();
+    redis.at(20).run("pop p --worker w").ok();
+    redis
+        .at(21)
+        .run("fail p1 --worker w --group hold --message m")
+        .ok();
+    redis
+        .at(21)
+        .run("bury --key k --group hold --message m --yes")
+        .exits(0);
+    redis.at(30).run("retry --group hold --yes").exits(0);
+    assert_eq!(order(&redis), ALL);
+}
+
+#[test]
+fn a_lane_that_one_call_put_is_retried_in_its_order() {
+    let redis = Redis::start();
+    let lines: Vec<String> = (1..=10)
+        .map(|n| format!("{{\"jid\":\"p{n}\"}}\n"))
+        .collect();
+    redis
+        .at(10)
+        .input(lines.concat())
+        .run("put p K --key k --from -")
+        .exits(0);
+    redis
+        .at(20)
+        .run("bury --key k --group hold --message m --yes")
+        .exits(0);
+    redis.at(30).run("retry --group hold --yes").exits(0);
+    assert_eq!(order(&redis), ALL);
 }

@@ -615,9 +615,9 @@ fn a_terminal_tells_what_happened_to_a_put() {
         replaced a in q, waiting
         e
         put e in q, depends, behind a
-        set the maximum of throttle api to -1
         f
         put f in q, throttled
+        set the maximum of throttle api to -1
     "#]]
     .assert_eq(&shown);
 }
@@ -635,4 +635,256 @@ fn a_put_waits_for_the_job_that_took_it() {
     }
     redis.qless().run("complete a --worker w").ok();
     assert_eq!(waiting.end().ok(), "a");
+}
+
+/// Returns the maxima of the throttles that are set.
+fn maxima(redis: &Redis) -> String {
+    let throttles = redis.at(99).run("throttle ls -o json").json();
+    let items = throttles["items"].as_array().unwrap().iter();
+    let shown = items.filter(|item| item["defined"] == true);
+    let shown = shown.map(|item| format!("{}={}", item["id"].as_str().unwrap(), item["maximum"]));
+    shown.collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn a_put_that_puts_nothing_changes_no_throttle() {
+    for id in ["api", "new"] {
+        let redis = Redis::start();
+        redis.at(9).run("throttle set api 1").ok();
+        redis.at(10).run("put t K --jid a --key k").ok();
+        let put = |more: &str, code: i32| {
+            let line = format!("put t K --throttle {id}=9 {more}");
+            redis.at(11).run(&line).exits(code);
+            assert_eq!(maxima(&redis), "api=1", "{line}");
+        };
+        put("--jid a", 5);
+        put("--jid a --if-absent", 0);
+        put("--key k --unique", 0);
+        put("--depends nope", 4);
+        put("--jid b --depends b", 5);
+        put("--merge", 2);
+        put("--key k --unique -n", 0);
+        put("--jid c -n", 0);
+        let from = |lines: &str, more: &str, code: i32| {
+            let line = format!("put t K --from - --throttle {id}=9 {more}");
+            redis.at(12).input(lines).run(&line).exits(code);
+            assert_eq!(maxima(&redis), "api=1", "{line}");
+        };
+        from("{\"jid\":\"a\"}", "", 5);
+        from("{\"jid\":\"a\"}", "--if-absent", 0);
+        from("{\"key\":\"k\",\"dup\":\"skip\"}", "", 0);
+        from("{\"jid\":\"c\"}", "-n", 0);
+        from("", "", 0);
+
+        let line = format!("put t K --jid d --throttle {id}=9");
+        redis.at(13).run(&line).ok();
+        let expected = if id == "api" { "api=9" } else { "api=1 new=9" };
+        assert_eq!(maxima(&redis), expected);
+        let line = format!("put t K --from - --throttle {id}=7");
+        redis
+            .at(14)
+            .input("{\"jid\":\"e\"}\n{\"jid\":\"d\"}\n")
+            .run(&line)
+            .exits(3);
+        let expected = if id == "api" { "api=7" } else { "api=1 new=7" };
+        assert_eq!(maxima(&redis), expected);
+    }
+}
+
+#[test]
+fn a_new_maximum_stays_if_a_job_that_was_found_relies_on_it() {
+    let redis = Redis::start();
+    redis
+        .at(10)
+        .run("put t K --jid a --key k --throttle new")
+        .ok();
+    redis
+        .at(11)
+        .input("{\"dup\":\"skip\"}")
+        .run("put t K --from - --key k --throttle new=3")
+        .exits(0);
+    assert_eq!(maxima(&redis), "new=3");
+}
+
+#[test]
+fn a_dry_run_tells_what_the_lane_does_with_a_put() {
+    let redis = Redis::start();
+    redis.at(10).run("put q K --jid a --key c").ok();
+    redis.at(10).run("put q K --jid m --key d --merge").ok();
+    let before = redis.dump();
+    for line in [
+        "put q K --jid x --key c --unique",
+        "put q K --jid x --key d --merge",
+        "put q Other --jid x --key d --merge",
+        "put q K --jid x --key c --dup replace",
+        "put q K --jid x --key c --dup queue",
+        "put q K --jid x --key new --unique",
+        "put q K --jid m --key c --replace",
+    ] {
+        let ran = redis.at(11).run(&format!("{line} -n -o json")).exits(0);
+        let document: Value = serde_json::from_str(&ran.stdout()).unwrap();
+        let members = ["jid", "state", "new", "queued_behind"].map(|name| &document[name]);
+        let told = format!("{members:?}\n{}", ran.stderr());
+        assert_eq!(redis.dump(), before);
+        let expected = match line {
+            "put q K --jid x --key c --unique" => expect![[r#"
+                [String("a"), String("waiting"), Bool(false), Null]
+                would put nothing: a is in q, waiting
+            "#]],
+            "put q K --jid x --key d --merge" => expect![[r#"
+                [String("m"), String("waiting"), Bool(false), Null]
+                would merge the data into m in q, waiting
+            "#]],
+            "put q Other --jid x --key d --merge" => expect![[r#"
+                [String("x"), String("depends"), Bool(true), String("m")]
+                would put a job in q, depends, behind m
+            "#]],
+            "put q K --jid x --key c --dup replace" => expect![[r#"
+                [String("a"), String("waiting"), Bool(false), Null]
+                would replace a in q, waiting
+            "#]],
+            "put q K --jid x --key c --dup queue" => expect![[r#"
+                [String("x"), String("depends"), Bool(true), String("a")]
+                would put a job in q, depends, behind a
+            "#]],
+            "put q K --jid x --key new --unique" => expect![[r#"
+                [String("x"), String("waiting"), Bool(true), Null]
+                would put a job in q, waiting
+            "#]],
+            _ => expect![[r#"
+                [String("m"), String("depends"), Bool(true), String("a")]
+                would put a job in q, depends, behind a
+            "#]],
+        };
+        expected.assert_eq(&told);
+        // A second server with the same jobs, where the put is carried out.
+        let real = Redis::start();
+        real.at(10).run("put q K --jid a --key c").ok();
+        real.at(10).run("put q K --jid m --key d --merge").ok();
+        let put = real.at(11).run(&format!("{line} -o json")).json();
+        for member in ["jid", "queue", "state", "created", "new", "queued_behind"] {
+            assert_eq!(put[member], document[member], "{line}: {member}");
+        }
+    }
+}
+
+#[test]
+fn a_dry_run_reads_the_uniqueness_window_and_the_defaults_of_the_queue() {
+    let redis = Redis::start();
+    redis
+        .at(9)
+        .args(["defaults", "q", r#"{"key":"{klass}","dup":"skip"}"#])
+        .ok();
+    redis.at(10).run("put q K --jid a --ttl 60").exits(0);
+    redis.at(11).run("pop q --worker w").ok();
+    redis.at(12).run("complete a --worker w").ok();
+    redis.at(13).run("put q K -n").shows(expect![[r#"
+        --- stderr
+        would put nothing: a is complete
+    "#]]);
+    redis.at(13).run("put q K").shows(expect![[r#"
+        a
+    "#]]);
+    redis.at(90).run("put q K -n").shows(expect![[r#"
+        --- stderr
+        would put a job in q, waiting
+    "#]]);
+}
+
+#[test]
+fn an_empty_key_cannot_be_merged() {
+    let redis = Redis::start();
+    for flags in ["--merge", "--unique", "--dup replace", "--hold"] {
+        let mut args = vec!["put", "q", "K", "--key", ""];
+        args.extend(flags.split(' '));
+        let ran = redis.at(10).args(args).exits(2);
+        if flags == "--merge" {
+            ran.shows(expect![[r#"
+                --- stderr
+                error: `--merge` needs a `--key` that is not empty
+                --- exit 2
+            "#]]);
+        }
+    }
+    redis
+        .at(10)
+        .input(r#"{"key":"","dup":"merge"}"#)
+        .run("put q K --from -")
+        .shows(expect![[r#"
+            --- stderr
+            error: stdin, line 1, column 1: `dup` needs a `key` that is not empty
+            --- exit 2
+        "#]]);
+    assert!(redis.dump().is_empty());
+}
+
+#[test]
+fn lines_with_the_names_of_flags_get_a_hint() {
+    let redis = Redis::start();
+    for line in [
+        r#"{"throttles":["db","api=2"]}"#,
+        r#"{"unique":true}"#,
+        r#"{"merge":true}"#,
+    ] {
+        redis
+            .at(10)
+            .input(line)
+            .run("put q K --key k --from -")
+            .shows(match line {
+                r#"{"unique":true}"# => expect![[r#"
+                    --- stderr
+                    error: stdin, line 1, column 2: a job has no member `unique`
+                    hint: `"dup":"skip"` is what `--unique` does
+                    --- exit 2
+                "#]],
+                r#"{"merge":true}"# => expect![[r#"
+                    --- stderr
+                    error: stdin, line 1, column 2: a job has no member `merge`
+                    hint: `"dup":"merge"` is what `--merge` does
+                    --- exit 2
+                "#]],
+                _ => expect![[r#"
+                    --- stderr
+                    error: stdin, line 1, column 14: `throttles` takes ids without a maximum, not `api=2`; `qless throttle set api 2` sets it
+                    --- exit 2
+                "#]],
+            });
+    }
+    redis
+        .at(11)
+        .input(r#"{"throttles":["a=b"]}"#)
+        .run("put q K --from -")
+        .exits(0);
+}
+
+#[test]
+fn an_option_without_effect_is_noted() {
+    let redis = Redis::start();
+    redis
+        .at(10)
+        .run("put q K --jid a --key k --ttl 60 -n")
+        .shows(expect![[r#"
+            --- stderr
+            note: queue `q` is new
+            note: `--ttl` needs `--unique`: it has no effect
+            would put a job in q, waiting
+        "#]]);
+    redis
+        .at(10)
+        .run("put q K --jid a --key k --ttl 60")
+        .shows(expect![[r#"
+            a
+            --- stderr
+            note: `--ttl` needs `--unique`: it has no effect
+        "#]]);
+    redis
+        .at(11)
+        .args(["defaults", "q", r#"{"dup":"skip"}"#])
+        .ok();
+    redis
+        .at(12)
+        .run("put q K --jid b --key k --ttl 60")
+        .shows(expect![[r#"
+            a
+        "#]]);
 }

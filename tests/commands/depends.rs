@@ -292,3 +292,91 @@ fn a_blocked_dependent_has_as_many_dependencies_as_in_other_lists() {
     .assert_eq(&table("jobs --state depends --columns jid,detail"));
     assert!(table("get s2").contains("on 1 job"));
 }
+
+/// `v1`, `v2` and `v3` in a lane; `v3` also depends on `x`.
+fn lane() -> Redis {
+    let redis = Redis::start();
+    redis.at(10).run("put v K --jid x").ok();
+    redis.at(11).run("put v K --jid v1 --key k").ok();
+    redis.at(12).run("put v K --jid v2 --key k").ok();
+    redis
+        .at(13)
+        .run("put v K --jid v3 --key k --depends x")
+        .ok();
+    redis
+}
+
+#[test]
+fn the_dependency_of_a_lane_cannot_be_removed() {
+    let redis = lane();
+    for line in [
+        "depends v2 --off v1",
+        "depends v2 --off v1 --dry-run",
+        "depends v2 --off-all",
+        "depends v3 --on v1 --off v2",
+        "promote v2",
+    ] {
+        let ran = redis.at(20).run(line).exits(5);
+        ran.shows(match line {
+            "promote v2" => expect![[r#"
+                --- stderr
+                error: cannot promote `v2`: it waits in its lane
+                hint: `v1` is before it in the lane: `qless key v k`
+                --- exit 5
+            "#]],
+            "depends v3 --on v1 --off v2" => expect![[r#"
+                --- stderr
+                error: cannot change the dependencies of `v3`: it waits in its lane
+                hint: `v2` is before it in the lane: `qless key v k`
+                --- exit 5
+            "#]],
+            _ => expect![[r#"
+                --- stderr
+                error: cannot change the dependencies of `v2`: it waits in its lane
+                hint: `v1` is before it in the lane: `qless key v k`
+                --- exit 5
+            "#]],
+        });
+    }
+    let dependencies = redis.at(20).run("get v3 -o json").json()["dependencies"].clone();
+    assert_eq!(dependencies, serde_json::json!(["v2", "x"]));
+}
+
+#[test]
+fn jobs_that_wait_in_their_lane_are_not_released() {
+    let redis = lane();
+    for flag in ["--dry-run", "--yes"] {
+        redis
+            .at(20)
+            .run(&format!("depends --queue v --off-all {flag}"))
+            .shows(match flag {
+                "--yes" => expect![[r#"
+                    --- stderr
+                    1 released, 1 skipped
+                      skipped  1  it waits in its lane: v2
+                "#]],
+                _ => expect![[r#"
+                    --- stderr
+                    Release 1 job on unix://DIR/s
+
+                      v	depends	1	1970-01-01T00:00:13.000Z	1970-01-01T00:00:13.000Z
+                    would release 1, 1 skipped
+                      skipped  1  it waits in its lane: v2
+                "#]],
+            });
+    }
+    let items = redis
+        .at(21)
+        .run("depends v2 v3 --off-all -o ndjson")
+        .exits(0);
+    items.shows(expect![[r#"
+        {"jid":"v2","result":"skipped","code":"state_changed","detail":"it waits in its lane","queue":"v","state_before":"depends","state_after":null}
+        {"jid":"v3","result":"skipped","code":"state_changed","detail":"it waits in its lane","queue":"v","state_before":"depends","state_after":null}
+        {"summary":{"action":"depends","dry_run":false,"context":null,"matched":2,"done":0,"skipped":2,"failed":0,"remaining":0,"elapsed_s":0}}
+        --- stderr
+        0 released, 2 skipped
+          skipped  2  it waits in its lane: v2, v3
+    "#]]);
+    let dependencies = redis.at(22).run("get v3 -o json").json()["dependencies"].clone();
+    assert_eq!(dependencies, serde_json::json!(["v2"]));
+}

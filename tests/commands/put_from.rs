@@ -669,8 +669,9 @@ fn a_dry_run_of_put_from_changes_nothing() {
         --- stderr
         would put 1, 1 failed
           failed   1  a job of this id exists already: a
-        --- exit 5
+        --- exit 3
     "#]]);
+    workspace.put("{\"jid\":\"a\"}\n", "q K --dry-run").exits(5);
     let journal = workspace.dir.path().join("journal");
     let more = format!("q K -n --replace --journal {}", journal.display());
     workspace.put(lines, &more).shows(expect![[r#"

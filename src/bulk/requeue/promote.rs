@@ -33,7 +33,9 @@ pub(crate) fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
 }
 
 /// Promotes the jobs of a plan.
-pub(crate) fn run(plan: BulkPlan, session: &mut Session) -> Result<Exit, Error> {
+pub(crate) fn run(mut plan: BulkPlan, session: &mut Session) -> Result<Exit, Error> {
+    // A job that waits in its lane cannot be released by `depends --off-all`, which the refusal names.
+    plan.explain_lane(session)?;
     let requeue = RequeueTarget {
         verb: RequeueVerb::Promote,
         to: None,

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::{RequeueTarget, RunTime, has_worker, wrong_state};
+use crate::bulk::order;
 use crate::bulk::{BulkPlan, JobOutcome};
 use crate::core::api::guard::RequeueVerb;
 use crate::error::Error;
@@ -72,9 +73,10 @@ impl RetryOptions {
         }
     }
 
-    /// Retries the jobs of a plan. A job that was taken from its worker keeps its remaining
-    /// retries; the others get fresh ones.
-    pub(crate) fn run(&self, plan: BulkPlan, session: &mut Session) -> Result<Exit, Error> {
+    /// Retries the jobs of a plan, those of a lane in the order of their puts. A job that was taken
+    /// from its worker keeps its remaining retries; the others get fresh ones.
+    pub(crate) fn run(&self, mut plan: BulkPlan, session: &mut Session) -> Result<Exit, Error> {
+        order::restore_lanes(&mut plan, session.now(), session)?;
         let requeue = RequeueTarget {
             verb: RequeueVerb::Retry,
             to: self.to.clone(),

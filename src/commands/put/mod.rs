@@ -23,6 +23,7 @@ use crate::text::{duration, plural};
 use crate::wait;
 use crate::wait::{WaitOptions, Waiter};
 
+mod forecast;
 mod from;
 mod one;
 

@@ -2,7 +2,8 @@
 
 use crate::args::coordination;
 use crate::args::format::Format;
-use crate::bulk::{maxima, new_queues};
+use crate::bulk::maxima::Maxima;
+use crate::bulk::new_queues;
 use crate::clock::moment::Moment;
 use crate::core::api::put::{Placed, Policy, Put};
 use crate::error::{Error, Kind};
@@ -16,6 +17,7 @@ use crate::submit::shown;
 use crate::wait::Waiter;
 
 use super::Args;
+use super::forecast::{Effect, forecast, without_effect};
 
 /// In seconds.
 const TEN_YEARS: f64 = 10.0 * 365.25 * 86_400.0;
@@ -28,6 +30,10 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     };
     if args.allow_missing && args.depends.is_empty() {
         return Err(Error::usage("`--allow-missing` needs `--depends`"));
+    }
+    // The defaults of the queue may supply an option that is absent. An empty key is given.
+    if args.coordinated.key.as_ref().is_some_and(Name::is_empty) {
+        coordination::check(&args.lane.options(&args.coordinated))?;
     }
     let data = args.data(&mut InputSource::default())?;
     let now = session.begin()?;
@@ -56,16 +62,35 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let queues = std::slice::from_ref(queue);
     new_queues::announce(queues, args.existing, args.dry_run, now, session)?;
-    maxima::set(&args.coordinated.throttles, args.dry_run, now, session)?;
+    let mut maxima = Maxima::read(&args.coordinated.throttles, now, session)?;
     match args.dry_run {
-        true => rehearse(args, &job, now, session),
+        true => rehearse(args, &job, &maxima, now, session),
         false => {
             // The subscription comes first, so that the wait misses nothing of the job.
             let waiter = match args.wait_options(now) {
                 Some(options) => Some(Waiter::open(options, session)?),
                 None => None,
             };
-            let (exit, took) = put(args, &job, now, session)?;
+            maxima.confirm(session)?;
+            // A put that can be seen to put nothing does not touch a throttle, not even for a moment.
+            if maxima.has_new() && forecast(args, &job, now, session)?.0.puts() {
+                maxima.set_new(now, session)?;
+            }
+            let put = put(args, &job, now, session);
+            let (exit, took) = match put {
+                Ok((exit, took, done)) => {
+                    maxima.settle(done, std::slice::from_ref(&took), now, session)?;
+                    (exit, took)
+                }
+                Err(error) => {
+                    // After a lost reply the job may be there, and need its limit.
+                    if error.kind() != Kind::Unknown {
+                        let jid = std::slice::from_ref(&job.jid);
+                        _ = maxima.settle(false, jid, now, session);
+                    }
+                    return Err(error);
+                }
+            };
             if let Some(replicas) = args.replicas.wait_replicas {
                 session.core()?.wait_for_replicas(replicas)?;
             }
@@ -77,8 +102,13 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     }
 }
 
-/// Puts the job. Returns the jid of the job that took the put, too.
-fn put(args: &Args, job: &Put, now: Moment, session: &mut Session) -> Result<(Exit, Name), Error> {
+/// Puts the job. Returns the jid of the job that took the put, and whether the put changed it.
+fn put(
+    args: &Args,
+    job: &Put,
+    now: Moment,
+    session: &mut Session,
+) -> Result<(Exit, Name, bool), Error> {
     let policy = Policy {
         replace: args.replace,
         allow_missing: args.allow_missing,
@@ -100,16 +130,20 @@ fn put(args: &Args, job: &Put, now: Moment, session: &mut Session) -> Result<(Ex
                     .ui
                     .note(&format!("note: `{jid}` is {what}: not a dependency"));
             }
+            note_without_effect(job, now, session)?;
             let took = placed.jid.unwrap_or(&job.jid).clone();
-            Ok((shown::show_placed(session, job, &placed, now)?, took))
+            let done = placed.state.map(Name::as_bytes) != Some(b"skipped");
+            Ok((shown::show_placed(session, job, &placed, now)?, took, done))
         }
-        Code::Exists if args.if_absent => Ok((show_existing(session, job, now)?, job.jid.clone())),
+        Code::Exists if args.if_absent => {
+            Ok((show_existing(session, job, now)?, job.jid.clone(), false))
+        }
         Code::Exists => Err(exists(job)),
         Code::MissingDependency => Err(missing(job, outcome.names())),
         Code::Cycle => Err(cycle(job, outcome.names())),
         // An option that needs another one, which the queue has no default for either.
         Code::Invalid if coordination::check(&job.coordination).is_err() => {
-            coordination::check(&job.coordination).map(|()| (Exit::Ok, job.jid.clone()))
+            coordination::check(&job.coordination).map(|()| (Exit::Ok, job.jid.clone(), false))
         }
         _ => {
             let why = outcome.word(0).map(Name::to_string);
@@ -139,72 +173,52 @@ fn show_existing(session: &mut Session, job: &Put, now: Moment) -> Result<Exit, 
 }
 
 /// Reports what would be done, as far as it can be known without doing it.
-fn rehearse(args: &Args, job: &Put, now: Moment, session: &mut Session) -> Result<Exit, Error> {
-    let core = session.core()?;
-    if let Err(unmet) = coordination::check(&job.coordination) {
-        // The queue may have defaults for the rest.
-        let defaults = [job.queue.as_bytes(), b"-defaults"].concat();
-        let options = core.config(now)?;
-        let mut set = options.iter().filter(|option| option.set);
-        if !set.any(|option| option.key.as_bytes() == defaults) {
-            return Err(unmet);
-        }
+fn rehearse(
+    args: &Args,
+    job: &Put,
+    maxima: &Maxima,
+    now: Moment,
+    session: &mut Session,
+) -> Result<Exit, Error> {
+    let (effect, shown) = forecast(args, job, now, session)?;
+    note_without_effect(job, now, session)?;
+    session.ui.show(&shown)?;
+    let (place, jid) = (shown::place(&shown), &shown.jid);
+    let behind = shown.queued_behind.as_ref();
+    let behind = behind.map_or_else(String::new, |jid| format!(", behind {jid}"));
+    session.ui.note_dry_run(&match effect {
+        Effect::Put => format!("would put a job {place}{behind}"),
+        Effect::Left => "would leave the job as it is".to_owned(),
+        Effect::Merged => format!("would merge the data into {jid} {place}"),
+        Effect::Replaced => format!("would replace {jid} {place}"),
+        Effect::Skipped => format!("would put nothing: {jid} is {place}"),
+    });
+    if effect.puts() {
+        maxima.rehearse(session);
     }
-    let found = core.snapshots(now, std::slice::from_ref(&job.jid))?;
-    let others = core.snapshots(now, &job.depends)?;
-    let known = found.into_iter().flatten().next();
-    if known.is_some() && args.if_absent {
-        session.ui.note_dry_run("would leave the job as it is");
-        return show_existing(session, job, now);
-    }
-    if known.is_some() && !args.replace {
-        return Err(exists(job));
-    }
-    if job.depends.contains(&job.jid) {
-        return Err(cycle(job, [&job.jid, &job.jid].into_iter()));
-    }
-    let pairs = || job.depends.iter().zip(&others);
-    let missing_jids: Vec<&Name> = pairs()
-        .filter(|(_, job)| job.is_none())
-        .map(|(jid, _)| jid)
-        .collect();
-    if !missing_jids.is_empty() && !args.allow_missing {
-        return Err(missing(job, missing_jids.into_iter()));
-    }
-    let waits = others.iter().flatten().any(|job| !job.is("complete"));
-    let later = args.later.due(now).is_some_and(|due| due > now);
-    let state = match (waits, later) {
-        (true, _) => "depends",
-        (false, true) => "scheduled",
-        (false, false) => "waiting",
-    };
-    session.ui.show(&Shown {
-        jid: job.jid.clone(),
-        queue: Some(job.queue.clone()),
-        state: Some(state.into()),
-        created: true,
-        new: true,
-        dry_run: true,
-        ..Shown::default()
-    })?;
-    let queue = &job.queue;
-    session
-        .ui
-        .note_dry_run(&format!("would put a job in {queue}, {state}"));
     Ok(Exit::Ok)
+}
+
+/// Notes an option that was given and has no effect. It is no error: the defaults of the queue may
+/// give it one, and these can change between two runs of the same command.
+fn note_without_effect(job: &Put, now: Moment, session: &mut Session) -> Result<(), Error> {
+    if let Some(why) = without_effect(job, now, session)? {
+        session.ui.note(&format!("note: {why}"));
+    }
+    Ok(())
 }
 
 fn cannot(job: &Put) -> String {
     format!("cannot put `{}`", job.jid)
 }
 
-fn exists(job: &Put) -> Error {
+pub(super) fn exists(job: &Put) -> Error {
     Error::conflict(format!("{}: a job of this id exists already", cannot(job)))
         .hint("`--if-absent` leaves it as it is, `--replace` puts it again")
         .jid(&job.jid)
 }
 
-fn missing<'n>(job: &Put, names: impl Iterator<Item = &'n Name>) -> Error {
+pub(super) fn missing<'n>(job: &Put, names: impl Iterator<Item = &'n Name>) -> Error {
     let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
     let verb = if names.len() == 1 { "does" } else { "do" };
     Error::not_found(format!(
@@ -216,7 +230,7 @@ fn missing<'n>(job: &Put, names: impl Iterator<Item = &'n Name>) -> Error {
     .jid(&job.jid)
 }
 
-fn cycle<'n>(job: &Put, names: impl Iterator<Item = &'n Name>) -> Error {
+pub(super) fn cycle<'n>(job: &Put, names: impl Iterator<Item = &'n Name>) -> Error {
     let mut names: Vec<String> = names.map(Name::to_string).collect();
     if names.len() < 2 || names.first() != names.last() {
         names.extend(names.first().cloned());

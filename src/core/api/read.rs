@@ -153,6 +153,11 @@ impl Read {
         Read { call, ..read }
     }
 
+    /// A string.
+    pub fn string(key: &[u8]) -> Read {
+        Read::new(ReplyForm::Text, "GET").arg(key)
+    }
+
     pub fn field(key: &[u8], name: &str) -> Read {
         Read::new(ReplyForm::Text, "HGET").arg(key).arg(name)
     }

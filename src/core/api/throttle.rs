@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::job::Detail;
+use super::job::{Detail, MOST};
 use super::read::{Read, ReadReply, START};
 use crate::clock::moment::Moment;
 use crate::core::call::call_spec::RetryClass;
@@ -207,11 +207,47 @@ impl Core {
         Ok(found)
     }
 
+    /// Returns the lane of each job and its time.
+    pub(crate) fn lane_times(
+        &mut self,
+        now: Moment,
+        jids: &[Name],
+    ) -> Result<Vec<LaneTime>, Error> {
+        let mut times = Vec::with_capacity(jids.len());
+        for jids in jids.chunks(MOST) {
+            for job in self.look(now, "key,time", jids)? {
+                let mut found = LaneTime::default();
+                let fields = match job {
+                    Value::Nil => Vec::new(),
+                    job => reply::pairs(job)?,
+                };
+                for (name, value) in fields {
+                    let text = reply::optional(value)?.filter(|text| !text.is_empty());
+                    match name.as_slice() {
+                        b"key" => found.lane = text.map(Name::from),
+                        b"time" => found.time = text.as_deref().and_then(Moment::read),
+                        _ => {}
+                    }
+                }
+                times.push(found);
+            }
+        }
+        Ok(times)
+    }
+
     fn neighbors_of(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<Neighbor>, Error> {
         let jobs = self.jobs(now, Detail::Place, jids)?;
         let pairs = jids.iter().cloned().zip(jobs);
         Ok(pairs.map(|(jid, job)| Neighbor::new(jid, job)).collect())
     }
+}
+
+/// The lane of a job, and its time.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct LaneTime {
+    pub lane: Option<Name>,
+    /// When it was last put or started.
+    pub time: Option<Moment>,
 }
 
 /// The jobs of a throttle.

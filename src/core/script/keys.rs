@@ -223,6 +223,11 @@ impl Keys {
         [self.lane.as_bytes(), lane].concat()
     }
 
+    /// Returns the key of the uniqueness window of a lane.
+    pub(crate) fn window(&self, lane: &[u8]) -> Vec<u8> {
+        [self.window.as_bytes(), lane].concat()
+    }
+
     /// Returns the name for a key that a repair sets aside.
     pub(crate) fn set_aside(&self, run: &str, key: &[u8]) -> Vec<u8> {
         let (lost, run) = (self.lost.as_bytes(), run.as_bytes());

@@ -1,0 +1,104 @@
+//! Jobs that wait in their lanes. The dependency of a job on the one before it in its lane belongs to
+//! the lane: no command removes it while that job is there.
+
+use std::collections::{BTreeSet, HashMap};
+
+use super::{BulkPlan, JobOutcome};
+use crate::clock::moment::Moment;
+use crate::core::call::Core;
+use crate::error::Error;
+use crate::model::bulk::Code;
+use crate::model::lane;
+use crate::name::Name;
+use crate::session::Session;
+
+/// The dependency of a job on the one before it in its lane.
+#[derive(Debug)]
+pub(crate) struct LaneEdge {
+    pub before: Name,
+    /// Whether the job depends on no other job.
+    pub only: bool,
+    lane: Name,
+}
+
+impl LaneEdge {
+    /// Returns the outcome of a job that the lane keeps waiting.
+    pub(crate) fn refusal(&self, jid: &Name, queue: Option<&Name>) -> JobOutcome {
+        let command = lane::command(&self.lane, &queue.cloned().unwrap_or_default());
+        JobOutcome::refused(jid, Code::StateChanged, "it waits in its lane").hint(format!(
+            "`{}` is before it in the lane: `{command}`",
+            self.before
+        ))
+    }
+}
+
+/// Returns the edges of those of the jobs that wait in their lanes.
+pub(crate) fn edges(
+    core: &mut Core,
+    now: Moment,
+    jids: &[Name],
+) -> Result<HashMap<Name, LaneEdge>, Error> {
+    let placed = jids.iter().zip(core.lane_times(now, jids)?);
+    let placed = placed.filter_map(|(jid, placed)| Some((jid.clone(), placed.lane?)));
+    let (jids, lanes): (Vec<Name>, Vec<Name>) = placed.unzip();
+    let names: Vec<Name> = BTreeSet::from_iter(&lanes).into_iter().cloned().collect();
+    let mut before: HashMap<Name, Name> = HashMap::new();
+    for jobs in core.lanes(now, &names)? {
+        let pairs = jobs.windows(2).map(|pair| (&pair[1].jid, &pair[0].jid));
+        before.extend(pairs.map(|(jid, before)| (jid.clone(), before.clone())));
+    }
+    let found = core.jobs_with_neighbors(now, &jids)?;
+    let jobs = jids.into_iter().zip(lanes).zip(found);
+    let edges = jobs.filter_map(|((jid, lane), job)| {
+        let (before, dependencies) = (before.remove(&jid)?, job?.dependencies);
+        let only = dependencies.len() == 1;
+        let edge = LaneEdge { before, only, lane };
+        dependencies.contains(&edge.before).then_some((jid, edge))
+    });
+    Ok(edges.collect())
+}
+
+impl BulkPlan {
+    /// Excludes the jobs that depend only on the one before them in their lane. Returns the edges of
+    /// the others.
+    pub(crate) fn exclude_lane_waiters(
+        &mut self,
+        session: &mut Session,
+    ) -> Result<HashMap<Name, LaneEdge>, Error> {
+        let jids: Vec<Name> = self.jobs.iter().map(|job| job.jid.clone()).collect();
+        let now = session.now();
+        let mut edges = edges(session.core()?, now, &jids)?;
+        for job in std::mem::take(&mut self.jobs) {
+            match edges.get(&job.jid).filter(|edge| edge.only) {
+                None => self.jobs.push(job),
+                Some(edge) => {
+                    let outcome = edge.refusal(&job.jid, job.queue.as_ref());
+                    self.exclude(outcome.with_snapshot(&job));
+                }
+            }
+        }
+        edges.retain(|_, edge| !edge.only);
+        Ok(edges)
+    }
+
+    /// Replaces the hint of the one job that was named and is refused, if it waits in its lane.
+    pub(crate) fn explain_lane(&mut self, session: &mut Session) -> Result<(), Error> {
+        let single = self.is_single();
+        let Some(excluded) = self.excluded.first_mut().filter(|_| single) else {
+            return Ok(());
+        };
+        let item = &excluded.outcome.item;
+        let state = item.state_before.as_ref().map(Name::as_bytes);
+        if state != Some(b"depends") {
+            return Ok(());
+        }
+        let (jid, queue, now) = (item.jid.clone(), item.queue.clone(), session.now());
+        let edges = edges(session.core()?, now, std::slice::from_ref(&jid))?;
+        if let Some(edge) = edges.get(&jid) {
+            let refusal = edge.refusal(&jid, queue.as_ref());
+            excluded.outcome.hint = refusal.hint;
+            excluded.outcome.item.detail = refusal.item.detail;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,43 @@
+//! The names of lanes.
+
+use crate::name::Name;
+use crate::text::quoted;
+
+/// Returns the lane of a key that a job got in a queue.
+pub(crate) fn name(queue: &Name, key: &[u8]) -> Name {
+    match key.starts_with(b"/") {
+        true => Name::from(key),
+        false => Name::from([queue.as_bytes(), b"/", key].concat()),
+    }
+}
+
+/// Returns the command that lists a lane. `queue` is the present queue of one of its jobs.
+pub(crate) fn command(lane: &Name, queue: &Name) -> String {
+    let text = lane.as_bytes();
+    let own = text.strip_prefix(queue.as_bytes());
+    let (queue, key) = match own.and_then(|rest| rest.strip_prefix(b"/")) {
+        _ if text.starts_with(b"/") => (queue.clone(), lane.clone()),
+        Some(key) => (queue.clone(), Name::from(key)),
+        // The job was moved after it got its key.
+        None => match text.iter().position(|byte| *byte == b'/') {
+            Some(at) => (Name::from(&text[..at]), Name::from(&text[at + 1..])),
+            None => (queue.clone(), lane.clone()),
+        },
+    };
+    format!("qless key {} {}", quoted(&queue), quoted(&key))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_names_the_queue_in_which_the_job_got_its_key() {
+        let command = |lane: &str, queue: &str| command(&lane.into(), &queue.into());
+        assert_eq!(command("mail/a/b", "mail"), "qless key mail a/b");
+        assert_eq!(command("/all", "mail"), "qless key mail /all");
+        assert_eq!(command("mail/a", "img"), "qless key mail a");
+        assert_eq!(name(&"mail".into(), b"a"), Name::from("mail/a"));
+        assert_eq!(name(&"mail".into(), b"/a"), Name::from("/a"));
+    }
+}
