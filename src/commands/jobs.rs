@@ -189,6 +189,7 @@ fn raw(selector: &Selector) -> Result<Call, Error> {
 
 fn unsupported() -> Error {
     Error::usage("the core's own `jobs` takes one state of one queue, or `complete`").hint(
-        "give both: `--state running --queue Q`; other states are stalled, scheduled and depends",
+        "give both: `--state running --queue Q`; other states are stalled, scheduled, depends and \
+         throttled",
     )
 }
