@@ -52,6 +52,10 @@ fn console_blocks_of_the_pages_in_docs_show_real_output() {
 /// Runs the commands of a page and compares what they print with what it shows.
 fn shows_real_output(path: &Path) {
     let page = std::fs::read_to_string(path).unwrap();
+    // Before anything is written: UPDATE_EXPECT=1 would replace a wrong fence with an answer.
+    if let Some(fault) = unbalanced_fence(&page) {
+        panic!("{}: {fault}", path.display());
+    }
     let parts = parts(&page);
     assert!(
         parts.iter().any(|part| matches!(part, Part::Command(..))),
@@ -72,7 +76,30 @@ fn shows_real_output(path: &Path) {
             }
         }
     }
+    // An answer may look like a fence.
+    assert_eq!(unbalanced_fence(&fresh), None, "{}", path.display());
     expect_file![path].assert_eq(&fresh);
+}
+
+/// Returns what is wrong with the fences of a page: a block that is opened in another, or never closed.
+fn unbalanced_fence(page: &str) -> Option<String> {
+    let mut open: Option<usize> = None;
+    for (at, line) in page.lines().enumerate() {
+        let Some(language) = line.strip_prefix("```") else {
+            continue;
+        };
+        let number = at + 1;
+        open = match (open, language.trim().is_empty()) {
+            (Some(begun), false) => {
+                return Some(format!(
+                    "line {number} opens a block inside the one of line {begun}"
+                ));
+            }
+            (Some(_), true) => None,
+            (None, _) => Some(number),
+        };
+    }
+    open.map(|begun| format!("the block of line {begun} is not closed"))
 }
 
 fn parts(page: &str) -> Vec<Part> {
@@ -187,6 +214,19 @@ fn without_jids(text: &str) -> String {
         plain.push(c);
     }
     plain
+}
+
+#[test]
+fn a_block_that_is_not_closed_is_found() {
+    assert_eq!(unbalanced_fence("```sh\na\n```\n```\nb\n```\n"), None);
+    assert_eq!(
+        unbalanced_fence("```sh\na\n\n```console\n$ b\n```\n").unwrap(),
+        "line 4 opens a block inside the one of line 1"
+    );
+    assert_eq!(
+        unbalanced_fence("a\n```sh\n").unwrap(),
+        "the block of line 2 is not closed"
+    );
 }
 
 #[test]

@@ -20,8 +20,8 @@ use crate::session::Session;
 
 /// Fail jobs that have not started
 ///
-/// Waiting, scheduled, stalled and depends jobs become failed: no worker runs them until they are
-/// retried. Use it to set jobs aside without deleting them. Jobs that depend on them keep waiting. Their
+/// Waiting, scheduled, stalled, depends and throttled jobs become failed: no worker runs them until
+/// they are retried. Use it to set jobs aside without deleting them. Jobs that depend on them keep waiting. Their
 /// own dependencies are removed: a retry runs them without waiting for these. `qless fail` fails running
 /// jobs. `--group` and `--message` are what is recorded, not a selector. A selector without `--state`
 /// means all jobs that have not started.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeSet, HashSet};
 use std::ffi::OsString;
 use std::path::Path;
+use std::time::Duration;
 
 use clap::ValueEnum;
 
@@ -15,16 +16,21 @@ use crate::core::api::index::Index;
 use crate::core::api::job::Detail;
 use crate::core::api::not_found;
 use crate::core::api::queue;
+use crate::core::api::throttle;
+use crate::core::api::throttle::UnreadableThrottle;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::fs::atomic_file::AtomicFile;
 use crate::input::jids;
 use crate::input::source::InputSource;
 use crate::interrupt::Interrupt;
+use crate::json::Json;
+use crate::model::coordination::CoordinationOption;
 use crate::model::done::Done;
-use crate::model::export::{ExportHead, SavedRecurring};
+use crate::model::export::{ExportHead, SavedRecurring, SavedThrottle};
 use crate::model::job::State;
 use crate::model::pattern::Pattern;
+use crate::model::recur::Recurring;
 use crate::name::Name;
 use crate::select::Selection;
 use crate::session::Session;
@@ -43,17 +49,19 @@ use crate::view::export;
 /// scans all keys, for jobs that are in no set.
 ///
 /// Recurring jobs and pauses are exported for the queues that `--queue` names, else for all queues.
-/// Options are always exported in full.
+/// Options and the maxima of throttles are always exported in full. Without `--with throttles`, a
+/// throttle of the exported jobs has no maximum on the other server: a note on stderr names such
+/// throttles.
 ///
 /// The file is readable by its owner only. It appears, or replaces an older one, when it is
 /// complete.
 ///
 /// Examples: `qless export --queue mail --file mail.ndjson`
-/// · `qless export --all --with config,recur,paused --file all.ndjson`
+/// · `qless export --all --with config,recur,paused,throttles --file all.ndjson`
 /// · `qless export --group 'upload error' | jq -c 'select(.kind == "job").data'`
 ///
-/// Exit codes: 0, 1 the file cannot be written, 3 a queue could not be read, because a key of it has
-/// the wrong type, 4 unknown jid, queue or group, 6 server.
+/// Exit codes: 0, 1 the file cannot be written, 3 a queue or a throttle could not be read, because a
+/// key of it has the wrong type, 4 unknown jid, queue or group, 6 server.
 ///
 /// See also: `qless import`, `qless help json export`
 #[derive(Clone, Debug, clap::Args)]
@@ -76,6 +84,8 @@ enum With {
     Recur,
     /// Which queues are paused, until when and why
     Paused,
+    /// The maxima of throttles, and when they end
+    Throttles,
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run);
@@ -117,6 +127,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
         stop: Interrupt::listen(),
         progress: session.ui.progress(jobs.unwrap_or(0)),
         jobs: 0,
+        throttles: BTreeSet::new(),
     };
     let head = ExportHead {
         at: now,
@@ -150,9 +161,13 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
             }
         }
     }
-    writer.with(&args.with, &selector.queues, now, session)?;
+    let unreadable_throttles = writer.with(&args.with, &selector.queues, now, session)?;
     let Writer {
-        to, jobs, progress, ..
+        to,
+        jobs,
+        progress,
+        throttles,
+        ..
     } = writer;
     progress.finish();
     let exported = plural(jobs, "job", "jobs");
@@ -165,8 +180,58 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
         session.ui.finish()?;
         note(session, &format!("exported {exported}"));
     }
+    if !args.with.contains(&With::Throttles) {
+        note_throttles(throttles, now, session)?;
+    }
     not_found::jobs(&missing)?;
-    Ok(session.ui.left_out(queue::left_out(&unreadable)))
+    let queues = session.ui.left_out(queue::left_out(&unreadable));
+    let throttles = session
+        .ui
+        .left_out(throttle::left_out(&unreadable_throttles));
+    Ok(if queues == Exit::Ok {
+        throttles
+    } else {
+        queues
+    })
+}
+
+/// The maximum number of throttles of exported jobs that are remembered for the note: a job may have a
+/// throttle of its own.
+const NOTED_THROTTLES: usize = 1000;
+
+/// Notes which throttles of the exported jobs have a maximum that is not exported.
+fn note_throttles(
+    throttles: BTreeSet<Name>,
+    now: Moment,
+    session: &mut Session,
+) -> Result<(), Error> {
+    let throttles: Vec<Name> = throttles.into_iter().collect();
+    if throttles.is_empty() || session.ui.is_quiet() {
+        return Ok(());
+    }
+    let found = session.core()?.throttles(now, &throttles)?;
+    let defined = found.iter().filter(|throttle| throttle.defined);
+    let names: Vec<String> = defined
+        .map(|throttle| format!("`{}`", throttle.id))
+        .collect();
+    let named = match names.as_slice() {
+        [] => return Ok(()),
+        [name] => format!("throttle {name}"),
+        names if names.len() <= 3 => format!("throttles {}", names.join(", ")),
+        names => {
+            let more = names.len() - 3;
+            format!("throttles {} and {more} more", names[..3].join(", "))
+        }
+    };
+    let maxima = if names.len() == 1 {
+        "its maximum is"
+    } else {
+        "their maxima are"
+    };
+    session.ui.note(&format!(
+        "note: exported jobs have {named}; {maxima} not exported without `--with throttles`"
+    ));
+    Ok(())
 }
 
 /// Prints a note, if people read stderr.
@@ -174,6 +239,14 @@ fn note(session: &mut Session, line: &str) {
     if session.ui.hints() {
         session.ui.note(line);
     }
+}
+
+/// Returns the throttles of the jobs that a recurring job puts.
+fn throttle_ids(recurring: &Recurring) -> Vec<Name> {
+    let coordination = recurring.coordination();
+    let ids = coordination.get(CoordinationOption::Throttles);
+    let ids = ids.and_then(Json::read).and_then(|ids| ids.names());
+    ids.unwrap_or_default()
 }
 
 /// Returns the number of jobs, if indexes count them.
@@ -193,6 +266,8 @@ struct Writer {
     stop: Interrupt,
     progress: Progress,
     jobs: u64,
+    /// Throttles of the exported jobs.
+    throttles: BTreeSet<Name>,
 }
 
 impl Writer {
@@ -228,6 +303,7 @@ impl Writer {
                         .take_while(|other| **other != jid)
                         .cloned(),
                 );
+                self.remember(&saved.job.throttles);
                 self.write(ui, &export::job(saved, None)?)?;
             }
             self.jobs += some;
@@ -235,13 +311,23 @@ impl Writer {
         }
     }
 
+    /// Remembers throttles, up to a maximum.
+    fn remember(&mut self, throttles: &[Name]) {
+        for id in throttles {
+            if self.throttles.len() < NOTED_THROTTLES && !self.throttles.contains(id) {
+                self.throttles.insert(id.clone());
+            }
+        }
+    }
+
+    /// Writes what `--with` names. Returns the throttles that cannot be read.
     fn with(
         &mut self,
         with: &[With],
         queues: &[Pattern],
         now: Moment,
         session: &mut Session,
-    ) -> Result<(), Error> {
+    ) -> Result<Vec<UnreadableThrottle>, Error> {
         let meant =
             |queue: &Name| queues.is_empty() || queues.iter().any(|pattern| pattern.matches(queue));
         let (core, ui) = session.core_and_ui()?;
@@ -258,6 +344,7 @@ impl Writer {
                 if !meant(recurring.queue.as_ref().unwrap_or(&nowhere)) {
                     continue;
                 }
+                self.remember(&throttle_ids(&recurring));
                 let due = recurring.next;
                 let saved = SavedRecurring { recurring, due };
                 self.write(ui, &export::recurring(saved)?)?;
@@ -275,6 +362,19 @@ impl Writer {
                 }
             }
         }
-        Ok(())
+        if !with.contains(&With::Throttles) {
+            return Ok(Vec::new());
+        }
+        let (throttles, unreadable) = core.readable_throttles(now)?;
+        for throttle in throttles.into_iter().filter(|throttle| throttle.defined) {
+            let expires = throttle.ttl_s.map(Duration::from_secs);
+            let saved = SavedThrottle {
+                id: throttle.id,
+                maximum: throttle.maximum,
+                expires: expires.map(|ttl| now.after(ttl)),
+            };
+            self.write(ui, &export::throttle(&saved)?)?;
+        }
+        Ok(unreadable)
     }
 }

@@ -21,16 +21,18 @@ use crate::session::Session;
 /// remaining retries and history; the import is added to the history. Jobs are put in the order of
 /// the file, but each after its dependencies. Scheduled jobs keep their time. Running and stalled
 /// jobs become waiting. Failed jobs stay failed, in their group. Complete jobs are left out and
-/// counted. Recurring jobs, options and pauses of the file are imported, too; a queue that is
-/// already paused stays as it is. It shows its plan and asks first.
+/// counted. Recurring jobs, options, pauses and the maxima of throttles of the file are imported,
+/// too; a queue that is already paused stays as it is. Recurring jobs continue to count where they
+/// were. It shows its plan and asks first.
 ///
 /// If one of the jobs exists already, nothing is changed, unless `--if-absent` or `--replace` is
 /// given. With `--if-absent` the same command can be repeated until all jobs exist. If a job
 /// depends on one that is neither in the file nor on the server, nothing is changed either, unless
 /// `--allow-missing` is given. Complete jobs of the file count as complete dependencies.
 ///
-/// Not imported: the failure of a job that is not failed (its history has it), the count of a
-/// recurring job, locks, statistics.
+/// Not imported: the failure of a job that is not failed (its history has it), locks, statistics,
+/// and the time until which `--unique --ttl` skips further jobs of a key: after the import, the next
+/// put with the key of a job that is complete puts a job.
 ///
 /// Memory holds only an index of the jobs, not the file.
 ///

@@ -18,8 +18,9 @@ use crate::session::Session;
 
 /// List jobs
 ///
-/// Without a selector, the list has the waiting, running, stalled, scheduled and depends jobs of
-/// every queue. A `stalled` job is a running job whose lock has expired or was revoked.
+/// Without a selector, the list has the waiting, running, stalled, scheduled, depends and throttled
+/// jobs of every queue. A `stalled` job is a running job whose lock has expired or was revoked. A
+/// `throttled` job waits for a free slot of a throttle.
 ///
 /// Examples: `qless jobs --queue mail --state running,stalled`
 /// · `qless jobs --tag eu --where order.id=7719`
@@ -188,6 +189,7 @@ fn raw(selector: &Selector) -> Result<Call, Error> {
 
 fn unsupported() -> Error {
     Error::usage("the core's own `jobs` takes one state of one queue, or `complete`").hint(
-        "give both: `--state running --queue Q`; other states are stalled, scheduled and depends",
+        "give both: `--state running --queue Q`; other states are stalled, scheduled, depends and \
+         throttled",
     )
 }

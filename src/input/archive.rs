@@ -29,6 +29,7 @@ pub(crate) enum ArchiveLine<'t> {
     Recurring(Box<ArchivedTemplate<'t>>),
     /// Pairs of option and value.
     Config(Vec<(Name, Name)>),
+    Limit(ArchivedLimit),
     Paused(ArchivedPause),
 }
 
@@ -107,6 +108,8 @@ pub(crate) struct ArchivedTemplate<'t> {
     /// `None` means immediately.
     pub next: Option<Moment>,
     pub backlog: Option<&'t str>,
+    /// How many jobs it has put.
+    pub count: u64,
     pub priority: Option<&'t str>,
     pub retries: Option<&'t str>,
     pub tags: Vec<Name>,
@@ -115,6 +118,15 @@ pub(crate) struct ArchivedTemplate<'t> {
     pub paused_since: Option<Moment>,
     pub paused_by: Option<Name>,
     pub paused_reason: Option<Name>,
+}
+
+/// The maximum of a throttle to set again.
+#[derive(Debug, PartialEq)]
+pub(crate) struct ArchivedLimit {
+    pub id: Name,
+    pub maximum: i64,
+    /// When the maximum is forgotten, if it is.
+    pub expires: Option<Moment>,
 }
 
 /// A queue to pause again.
@@ -146,7 +158,7 @@ pub(crate) fn has_other_version(text: &[u8]) -> bool {
 /// Returns the kind of a line.
 fn kind(fields: &Fields) -> Result<&'static str, Wrong> {
     let kind = fields.needed("kind")?;
-    let known = ["export", "job", "recurring", "config", "paused"];
+    let known = ["export", "job", "recurring", "config", "limit", "paused"];
     let named = known
         .into_iter()
         .find(|known| known.as_bytes() == kind.as_bytes());
@@ -172,6 +184,7 @@ fn line<'t>(fields: &Fields<'t>) -> Result<ArchiveLine<'t>, Wrong> {
         "job" => ArchiveLine::Job(Box::new(job(fields)?)),
         "recurring" => ArchiveLine::Recurring(Box::new(recurring(fields)?)),
         "config" => ArchiveLine::Config(config(fields)?),
+        "limit" => ArchiveLine::Limit(limit(fields)?),
         "paused" => ArchiveLine::Paused(ArchivedPause {
             queue: queue(fields)?,
             until: fields.moment("until")?,
@@ -397,6 +410,10 @@ fn recurring<'t>(fields: &Fields<'t>) -> Result<ArchivedTemplate<'t>, Wrong> {
         every,
         next: due(fields, "next")?,
         backlog: fields.number("backlog")?,
+        count: fields
+            .whole("count")?
+            .and_then(|count| count.try_into().ok())
+            .unwrap_or(0),
         priority: fields.number("priority")?,
         retries: fields.number("retries")?,
         tags: fields.names("tags")?,
@@ -412,6 +429,21 @@ fn recurring<'t>(fields: &Fields<'t>) -> Result<ArchivedTemplate<'t>, Wrong> {
         paused_since: fields.moment("paused_since")?,
         paused_by: fields.name("paused_by")?,
         paused_reason: fields.name("paused_reason")?,
+    })
+}
+
+fn limit(fields: &Fields) -> Result<ArchivedLimit, Wrong> {
+    let id = fields.needed("id")?;
+    if id.is_empty() {
+        return Err(fields.wrong("id", "is empty"));
+    }
+    let Some(maximum) = fields.whole("maximum")? else {
+        return Err(fields.wrong("maximum", "expects a whole number"));
+    };
+    Ok(ArchivedLimit {
+        id,
+        maximum,
+        expires: fields.moment("expires")?,
     })
 }
 
@@ -524,7 +556,7 @@ mod tests {
             19: `v` expects a number, not `"1"`
             1: `v` expects 1
             1: there is no `kind` in it
-            9: `kind` is none of export, job, recurring, config, paused
+            9: `kind` is none of export, job, recurring, config, limit, paused
             1: there is no `jid` in it
             27: `jid` expects a text, not null
             27: `jid` expects a text, not `7`

@@ -67,6 +67,32 @@ impl Cancellation {
     ];
 }
 
+/// The maximum of a throttle.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct SavedThrottle {
+    #[serde(flatten, serialize_with = "name::id")]
+    pub id: Name,
+    pub maximum: i64,
+    /// When the maximum is forgotten, if it is.
+    pub expires: Option<Moment>,
+}
+
+impl SavedThrottle {
+    /// The fields of its document.
+    pub(crate) const FIELDS: &'static [Field] = &[
+        Field::name("id", "the throttle"),
+        Field::count(
+            "maximum",
+            "how many jobs may hold a slot; 0 means any number, less than 0 none",
+        ),
+        Field::moment(
+            "expires",
+            "when the maximum is forgotten, if an end was given",
+        )
+        .null(),
+    ];
+}
+
 /// A queue that is paused.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PausedQueue {

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::field::Field;
 use super::job::Neighbor;
+use crate::clock::moment::Moment;
 use crate::name;
 use crate::name::Name;
 
@@ -45,6 +46,17 @@ impl Throttle {
     pub(crate) fn exists(&self) -> bool {
         self.defined || self.locks + self.pending > 0
     }
+}
+
+/// The change of a maximum by `import`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct MaximumChange {
+    pub id: Name,
+    /// The present maximum, if one is set.
+    pub before: Option<i64>,
+    pub maximum: i64,
+    /// When the new maximum is forgotten, if it is.
+    pub expires: Option<Moment>,
 }
 
 /// A throttle with its jobs.

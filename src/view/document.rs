@@ -33,7 +33,7 @@ use crate::model::work_event::WorkEvent;
 use crate::model::worker::{Worker, WorkerJobs};
 
 /// All documents, by kind.
-pub(crate) const DOCUMENTS: [Document; 35] = [
+pub(crate) const DOCUMENTS: [Document; 36] = [
     BulkReport::DOCUMENT,
     Check::DOCUMENT,
     Complete::DOCUMENT,
@@ -52,6 +52,7 @@ pub(crate) const DOCUMENTS: [Document; 35] = [
     Jobs::DOCUMENT,
     Lag::LIST,
     Length::DOCUMENT,
+    export::LIMIT,
     Status::DOCUMENT,
     Lock::DOCUMENT,
     export::PAUSED,

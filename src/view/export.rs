@@ -12,7 +12,9 @@ use super::list::Row;
 use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::model::config::ConfigOption;
-use crate::model::export::{Cancellation, ExportHead, PausedQueue, SavedJob, SavedRecurring};
+use crate::model::export::{
+    Cancellation, ExportHead, PausedQueue, SavedJob, SavedRecurring, SavedThrottle,
+};
 use crate::model::job::{Entry, Job};
 use crate::model::list::List;
 use crate::model::recur::Recurring;
@@ -22,8 +24,15 @@ use crate::text::is_harmful;
 /// The document of the first line.
 pub(super) const HEAD: Document = Document::one(
     "export",
-    "The first line of an export, before those of job, recurring, config, paused: export",
+    "The first line of an export, before those of job, recurring, config, limit, paused: export",
     ExportHead::FIELDS,
+);
+
+/// The document of a throttle's maximum.
+pub(super) const LIMIT: Document = Document::one(
+    "limit",
+    "The maximum of a throttle: export --with throttles",
+    SavedThrottle::FIELDS,
 );
 
 /// The document of a paused queue.
@@ -74,6 +83,11 @@ pub(crate) fn recurring(saved: SavedRecurring) -> Result<Vec<u8>, Error> {
 /// Returns the line of all options that are set.
 pub(crate) fn config(options: Vec<ConfigOption>) -> Result<Vec<u8>, Error> {
     line(ConfigOption::LIST.kind, &List::whole(options))
+}
+
+/// Returns the line of a throttle's maximum.
+pub(crate) fn throttle(throttle: &SavedThrottle) -> Result<Vec<u8>, Error> {
+    line(LIMIT.kind, throttle)
 }
 
 /// Returns the line of a queue that is paused.

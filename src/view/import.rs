@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use super::Page;
 use super::table::{Cell, Column, Table};
+use crate::clock::moment::Moment;
 use crate::model::config::OptionChange;
+use crate::model::throttle::MaximumChange;
 use crate::name::Name;
 use crate::text::plural;
 
@@ -17,6 +19,7 @@ pub(crate) struct Proposal<'p> {
     pub existing: u64,
     pub replaces: bool,
     pub changes: &'p [OptionChange],
+    pub maxima: &'p [MaximumChange],
     pub pauses: &'p [&'p Name],
     pub holds: &'p [Name],
 }
@@ -74,6 +77,18 @@ impl Proposal<'_> {
             .iter()
             .map(|change| format!("set {}", change.line()));
         lines.extend(changes);
+        lines.extend(self.maxima.iter().map(maximum));
         lines
+    }
+}
+
+/// Returns the line of a maximum that is set.
+fn maximum(change: &MaximumChange) -> String {
+    let MaximumChange { id, maximum, .. } = change;
+    let until = change.expires.and_then(Moment::rfc3339);
+    let until = until.map_or_else(String::new, |until| format!(", until {until}"));
+    match change.before {
+        Some(before) => format!("set ~ throttle {id}: {before} -> {maximum}{until}"),
+        None => format!("set + throttle {id}: {maximum}{until}"),
     }
 }

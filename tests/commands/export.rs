@@ -335,6 +335,54 @@ fn missing_jobs_are_reported_by_export() {
 }
 
 #[test]
+fn maxima_of_throttles_are_exported_or_noted() {
+    let redis = Redis::start();
+    for (now, line) in [
+        (1, "throttle set api 1"),
+        (1, "throttle set db 2 --ttl 10m"),
+        (2, "put mail K --jid a --throttle api --throttle free"),
+        (3, "recur put img K --jid r --every 1h --throttle db"),
+    ] {
+        redis.at(now).run(line).ok();
+    }
+    let export = |flags: &str| {
+        let ran = redis.at(100).run(&format!("export {flags}"));
+        ran.ok();
+        ran.stderr()
+    };
+    assert_eq!(
+        export("--queue mail"),
+        "note: exported jobs have throttle `api`; its maximum is not exported without `--with throttles`\n"
+    );
+    assert_eq!(
+        export("--all --with recur"),
+        "note: exported jobs have throttles `api`, `db`; their maxima are not exported without `--with throttles`\n"
+    );
+    assert_eq!(export("--queue mail --quiet"), "");
+    assert_eq!(export("--all --with throttles,recur"), "");
+    let all = redis.at(100).run("export --all --with throttles").ok();
+    let limits: Vec<Value> = lines(&all)
+        .into_iter()
+        .filter(|line| line["kind"] == "limit")
+        .collect();
+    assert_eq!(limits.len(), 2);
+    assert_eq!(
+        limits[0],
+        serde_json::json!({"kind": "limit", "v": 1, "id": "api", "maximum": 1, "expires": null})
+    );
+    let expires = limits[1]["expires"].as_str().unwrap();
+    assert!(expires.starts_with("1970-01-01T00:11:"), "{expires}");
+    // A throttle that cannot be read is named, and the rest is exported.
+    redis.send(&["SET", "ql:th:bad", "x"]);
+    let ran = redis.at(100).run("export --all --with throttles");
+    assert_eq!(ran.code(), 3);
+    assert_eq!(
+        ran.stderr(),
+        "error: cannot read throttle `bad`: key `ql:th:bad` has the wrong type\nhint: qless check --only key-type\n"
+    );
+}
+
+#[test]
 fn exporting_changes_nothing() {
     let redis = mixed();
     let before = redis.dump();

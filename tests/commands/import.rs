@@ -582,6 +582,101 @@ fn options_pauses_and_recurring_jobs_are_imported() {
 }
 
 #[test]
+fn maxima_of_throttles_are_imported() {
+    let from = Redis::start();
+    from.at(1).run("throttle set api 1").ok();
+    for (now, jid) in [(2, "a"), (3, "b")] {
+        let line = format!("put mail K --jid {jid} --throttle api");
+        from.at(now).run(&line).ok();
+    }
+    let text = from.at(10).run("export --all --with throttles").ok() + "\n";
+    let limit = |id: &str, maximum: i64, expires: &str| {
+        format!(r#"{{"kind":"limit","v":1,"id":"{id}","maximum":{maximum},"expires":{expires}}}"#)
+            + "\n"
+    };
+    assert!(text.ends_with(&limit("api", 1, "null")), "{text}");
+    // The maximum of `past` has ended.
+    let text = text
+        + &limit("db", -1, "\"1970-01-01T00:10:00Z\"")
+        + &limit("past", 3, "\"1970-01-01T00:01:00Z\"");
+    let redis = Redis::start();
+    redis.at(90).run("throttle set db 5").ok();
+    let import = |flags: &str| to(&redis).input(&text).run(&format!("import - {flags}"));
+    import("--dry-run").shows(expect![[r#"
+        --- stderr
+        Import 2 jobs on unix://DIR/s
+
+          mail	2
+
+          set + throttle api: 1
+          set ~ throttle db: 5 -> -1, until 1970-01-01T00:10:00.000Z
+        would import 2
+    "#]]);
+    import("--yes").shows(expect![[r#"
+        --- stderr
+        2 imported
+    "#]]);
+    let ttl = redis.send(&["PTTL", "ql:th:db"]);
+    assert!(
+        matches!(ttl, redis::Value::Int(490_000..=500_000)),
+        "{ttl:?}"
+    );
+    redis
+        .at(101)
+        .run("throttle ls --columns throttle,maximum")
+        .shows(expect![[r#"
+            api	1
+            db	none may run
+        "#]]);
+    let popped = redis.at(102).run("pop mail --count 5 --worker w -o jid");
+    assert_eq!(popped.ok(), "a");
+    // Present maxima are kept with `--if-absent`.
+    redis.at(103).run("throttle set api 7").ok();
+    import("--yes --if-absent").ok();
+    let shown = redis.at(104).run("throttle show api -o json").json();
+    assert_eq!(shown["maximum"], 7);
+    import("--yes --replace").ok();
+    let shown = redis.at(104).run("throttle show api -o json").json();
+    assert_eq!(shown["maximum"], 1);
+}
+
+#[test]
+fn recurring_jobs_continue_to_count() {
+    let from = Redis::start();
+    for jid in ["live", "paused"] {
+        let line = format!("recur put {jid} K --every 1h --jid {jid}");
+        from.at(10).run(&line).ok();
+        let line = format!("pop {jid} --worker w -o jid");
+        assert_eq!(from.at(11).run(&line).ok(), format!("{jid}-1"));
+    }
+    from.at(12).run("recur pause paused --yes").ok();
+    let text = from.at(13).run("export --all --with recur").ok();
+    let redis = Redis::start();
+    let import = |flags: &str| {
+        let flags = format!("import - --yes {flags}");
+        redis.at(100).input(&text).run(&flags).ok();
+    };
+    let clean = || redis.at(100).run("check --fail-on info").ok();
+    let count = |jid: &str| {
+        let template = redis.at(100).run(&format!("recur get {jid} -o json"));
+        template.json()["count"].clone()
+    };
+    import("");
+    clean();
+    assert_eq!((count("live"), count("paused")), (1.into(), 1.into()));
+    redis.at(101).run("recur resume paused").ok();
+    clean();
+    for jid in ["live", "paused"] {
+        let line = format!("pop {jid} --worker w --count 9 -o jid");
+        let popped = redis.at(3700).run(&line).ok();
+        assert_eq!(popped, format!("{jid}-1\n{jid}-2"));
+    }
+    // A replaced recurring job does not count back.
+    import("--replace");
+    assert_eq!((count("live"), count("paused")), (2.into(), 2.into()));
+}
+
+#[test]
 fn import_asks_for_confirmation() {
     let redis = Redis::start();
     let (_dir, path) = place("f");
@@ -669,14 +764,14 @@ fn the_whole_file_is_checked_before_any_call() {
         error: stdin is not an export: expected the first line to be `{"kind":"export","v":1,…}`
         error: stdin, line 1, column 22: `v` is 2: a newer qless wrote it, this one reads 1
         error: stdin is not an export: expected the first line to be `{"kind":"export","v":1,…}`
-        hint: line 1, column 9: `kind` is none of export, job, recurring, config, paused
+        hint: line 1, column 9: `kind` is none of export, job, recurring, config, limit, paused
         error: stdin, line 5, column 2: it ends where a key in double quotes was expected
         error: stdin, line 5, column 27: `j1` is also in line 3
         error: stdin, line 5, column 1: there is no `jid` in it
         error: stdin, line 5, column 94: `priority` expects a number, not `"high"`
         error: stdin, line 5, column 73: `state` is none of running, stalled, waiting, scheduled, depends, throttled, failed, complete
         error: stdin, line 5, column 91: `tags` expects texts, not a number
-        error: stdin, line 5, column 9: `kind` is none of export, job, recurring, config, paused
+        error: stdin, line 5, column 9: `kind` is none of export, job, recurring, config, limit, paused
         error: stdin, line 5, column 19: `v` is 2: a newer qless wrote it, this one reads 1
         error: stdin, line 5, column 71: `every_s` expects a number of more than 0
         error: stdin, line 5, column 1: `heartbeat` expects seconds, or a duration such as `5m`, not `soon`

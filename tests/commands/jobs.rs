@@ -348,7 +348,7 @@ fn raw_prints_the_reply_of_jobs_if_there_is_one() {
     redis.at(100).run("jobs -o raw").shows(expect![[r#"
         --- stderr
         error: the core's own `jobs` takes one state of one queue, or `complete`
-        hint: give both: `--state running --queue Q`; other states are stalled, scheduled and depends
+        hint: give both: `--state running --queue Q`; other states are stalled, scheduled, depends and throttled
         --- exit 2
     "#]]);
 }

@@ -442,6 +442,82 @@ fn a_released_job_goes_on_without_the_throttle() {
 }
 
 #[test]
+fn only_jobs_that_use_the_throttle_are_released() {
+    let redis = full();
+    redis.at(13).run("put mail Call --jid plain").ok();
+    let before = redis.dump();
+    let release = |line: &str| redis.at(20).run(&format!("throttle release {line} --yes"));
+    release("nope a").shows(expect![[r#"
+        --- stderr
+        error: throttle `nope` does not exist
+        --- exit 4
+    "#]]);
+    release("apu b").shows(expect![[r#"
+        --- stderr
+        error: throttle `apu` does not exist
+        hint: did you mean `api`?
+        --- exit 4
+    "#]]);
+    release("api plain").shows(expect![[r#"
+        --- stderr
+        error: `plain` neither holds a slot of throttle `api` nor waits for one
+        --- exit 4
+    "#]]);
+    release("api nobody").shows(expect![[r#"
+        --- stderr
+        error: job `nobody` does not exist
+        --- exit 4
+    "#]]);
+    assert!(redis.dump() == before);
+    // The others of the list are released.
+    release("api plain c nobody").shows(expect![[r#"
+        --- stderr
+        error: job `nobody` does not exist; `plain` neither holds a slot of throttle `api` nor waits for one
+        --- exit 4
+    "#]]);
+    assert_eq!(redis.at(20).run("throttle pending api -o jid").ok(), "b");
+    // The core lists a job that two throttles hold back only for the first of them.
+    redis.at(20).run("throttle set db 0").ok();
+    redis
+        .at(21)
+        .run("put mail Call --jid two --throttle api --throttle db")
+        .ok();
+    release("db two").ok();
+    let job = redis.at(22).run("get two -o json").json();
+    assert_eq!(job["throttles"], serde_json::json!(["api"]));
+    // A slot may outlive its job.
+    redis.send(&["ZADD", "ql:th:api-locks", "1", "lost"]);
+    release("api lost").ok();
+    assert_eq!(redis.at(22).run("throttle locks api -o jid").ok(), "a");
+}
+
+#[test]
+fn a_throttle_with_a_key_of_a_wrong_type_is_named() {
+    let redis = full();
+    redis.send(&["SET", "ql:th:bad", "x"]);
+    redis.send(&["SET", "ql:th:late-locks", "x"]);
+    redis.at(20).run("throttle ls").shows(expect![[r#"
+        api	1	1	2	–
+        --- stderr
+        error: cannot read throttle `bad`: key `ql:th:bad` has the wrong type; cannot read throttle `late`: key `ql:th:late-locks` has the wrong type
+        hint: qless check --only key-type
+        --- exit 3
+    "#]]);
+    redis.at(20).run("throttle ls 'a*'").shows(expect![[r#"
+        api	1	1	2	–
+    "#]]);
+    for id in ["bad", "late"] {
+        redis.at(20).run(&format!("throttle show {id}")).exits(3);
+    }
+    redis.at(20).run("throttle show bad").shows(expect![[r#"
+        --- stderr
+        error: cannot read throttle `bad`: key `ql:th:bad` has the wrong type
+        hint: qless check --only key-type
+        --- exit 3
+    "#]]);
+}
+
+#[test]
 fn jobs_are_selected_by_throttle() {
     let redis = full();
     redis.at(13).run("put mail Call --jid d").ok();

@@ -6,7 +6,7 @@ use super::dependency_graph::DependencyGraph;
 use super::{FailedPolicy, ImportOptions};
 use crate::error::Error;
 use crate::input::archive;
-use crate::input::archive::{ArchiveLine, ArchivedJob, ArchivedPause};
+use crate::input::archive::{ArchiveLine, ArchivedJob, ArchivedLimit, ArchivedPause};
 use crate::input::option::checked;
 use crate::input::two_pass::{TextLine, TwoPassFile};
 use crate::json::syntax::Fault;
@@ -43,6 +43,8 @@ pub(super) struct ArchiveContents {
     pub recurring: Vec<(Name, EntryLocation)>,
     pub options: BTreeMap<Name, Name>,
     pub paused: Vec<ArchivedPause>,
+    /// The maxima of throttles by id.
+    pub limits: BTreeMap<Name, ArchivedLimit>,
     /// The queues into which jobs are put.
     pub queues: Vec<Name>,
     numbers: HashMap<Name, u32>,
@@ -160,6 +162,10 @@ impl ArchiveContents {
                         checked(&key, &value, true).map_err(|error| fault(1, error.message()))?;
                     self.options.insert(key, value);
                 }
+                Ok(())
+            }
+            ArchiveLine::Limit(limit) => {
+                self.limits.insert(limit.id.clone(), limit);
                 Ok(())
             }
             ArchiveLine::Paused(paused) => {

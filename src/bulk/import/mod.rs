@@ -25,6 +25,7 @@ use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::bulk::{BulkItem, Code, ItemResult, RowContent};
 use crate::model::config::OptionChange;
 use crate::model::job_snapshot::{Interner, JobSnapshot, SharedFields};
+use crate::model::throttle::MaximumChange;
 use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
@@ -112,6 +113,7 @@ pub(crate) fn run(options: ImportOptions, session: &mut Session) -> Result<Exit,
     if options.existing == ExistingPolicy::Skip {
         changes.retain(|change| change.before.is_none());
     }
+    let maxima = maxima(&contents, &options, now, session)?;
     let pauses = PausePlan::of(&contents, &options, now, session)?;
     if let Some(truncated) = contents.truncated() {
         session.ui.warn(&truncated);
@@ -122,6 +124,7 @@ pub(crate) fn run(options: ImportOptions, session: &mut Session) -> Result<Exit,
         existing: existing.len() as u64,
         replaces: options.existing == ExistingPolicy::Replace,
         changes: &changes,
+        maxima: &maxima,
         pauses: &pauses.names(),
         holds: &pauses.hold,
     };
@@ -129,6 +132,7 @@ pub(crate) fn run(options: ImportOptions, session: &mut Session) -> Result<Exit,
     let nothing = order.is_empty()
         && contents.recurring.is_empty()
         && changes.is_empty()
+        && maxima.is_empty()
         && pauses.is_empty();
     if !nothing {
         let jobs = plural(order.len() as u64, "job", "jobs");
@@ -137,7 +141,7 @@ pub(crate) fn run(options: ImportOptions, session: &mut Session) -> Result<Exit,
             true => session.ui.show_plan(&what, |page| proposal.text(page)),
             false => {
                 let consent = session.ui.confirm(&what, |page| proposal.text(page))?;
-                apply_settings(&changes, &pauses, now, consent, session)?;
+                apply_settings(&changes, &maxima, &pauses, now, consent, session)?;
             }
         }
     }
@@ -332,9 +336,46 @@ impl PausePlan {
     }
 }
 
-/// Pauses queues and sets options, before there are jobs that could run.
+/// Returns the maxima of the file that differ from the present ones. A maximum whose time has ended is
+/// left out.
+fn maxima(
+    contents: &ArchiveContents,
+    options: &ImportOptions,
+    now: Moment,
+    session: &mut Session,
+) -> Result<Vec<MaximumChange>, Error> {
+    if contents.limits.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ids: Vec<Name> = contents.limits.keys().cloned().collect();
+    let present = session.core()?.throttles(now, &ids)?;
+    let mut changes = Vec::new();
+    for (limit, present) in contents.limits.values().zip(present) {
+        let ended = limit.expires.is_some_and(|expires| expires <= now);
+        // The server counts whole seconds.
+        let same_end = match (limit.expires, present.ttl_s) {
+            (None, None) => true,
+            (Some(expires), Some(ttl)) => (expires.since(now) - ttl as f64).abs() <= 1.0,
+            _ => false,
+        };
+        let same = present.defined && present.maximum == limit.maximum && same_end;
+        let kept = present.defined && options.existing == ExistingPolicy::Skip;
+        if !ended && !same && !kept {
+            changes.push(MaximumChange {
+                id: limit.id.clone(),
+                before: present.defined.then_some(present.maximum),
+                maximum: limit.maximum,
+                expires: limit.expires,
+            });
+        }
+    }
+    Ok(changes)
+}
+
+/// Pauses queues, sets options and the maxima of throttles, before there are jobs that could run.
 fn apply_settings(
     changes: &[OptionChange],
+    maxima: &[MaximumChange],
     pauses: &PausePlan,
     now: Moment,
     _: Consent,
@@ -355,6 +396,11 @@ fn apply_settings(
         if let Some(value) = &change.after {
             core.set(now, &change.key, value)?;
         }
+    }
+    for change in maxima {
+        let seconds = change.expires.map(|expires| expires.since(now).ceil());
+        let seconds = seconds.map(|seconds| seconds.to_string());
+        core.set_throttle(now, &change.id, change.maximum, seconds.as_deref())?;
     }
     Ok(())
 }
@@ -600,7 +646,10 @@ impl Importer<'_> {
             _ => match core
                 .import_template(now, &pack::template(&read, &queue, now, note.as_deref()))
             {
-                Ok(()) => JobOutcome::done(&job.jid).state_after(RECURRING),
+                Ok(()) => {
+                    core.raise_count(now, &job.jid, read.count)?;
+                    JobOutcome::done(&job.jid).state_after(RECURRING)
+                }
                 Err(error) if error.kind() == Kind::Usage => {
                     let why = refused_argument(&error);
                     JobOutcome::refused(&job.jid, Code::Invalid, why)

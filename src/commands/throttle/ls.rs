@@ -1,11 +1,13 @@
 //! `qless throttle ls`
 
 use crate::args::value;
+use crate::core::api::throttle;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::list::List;
 use crate::model::pattern::Pattern;
 use crate::model::throttle::Throttle;
+use crate::name::Name;
 use crate::session::Session;
 
 /// List throttles
@@ -15,7 +17,8 @@ use crate::session::Session;
 ///
 /// Examples: `qless throttle ls` · `qless throttle ls 'api*' -o json`
 ///
-/// Exit codes: 0, also if there are none; 6 server.
+/// Exit codes: 0, also if there are none; 3 a throttle was left out, because a key of it has the wrong
+/// type; 6 server.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Only these throttles (id or glob)
@@ -28,16 +31,17 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.check_columns::<List<Throttle>>()?;
     let now = session.begin()?;
     let (core, ui) = session.core_and_ui()?;
-    let mut throttles = core.all_throttles(now)?;
-    let is_wanted = |throttle: &Throttle| {
+    let (mut throttles, mut unreadable) = core.readable_throttles(now)?;
+    let is_wanted = |id: &Name| {
         let mut ids = args.ids.iter();
-        args.ids.is_empty() || ids.any(|pattern| pattern.matches(&throttle.id))
+        args.ids.is_empty() || ids.any(|pattern| pattern.matches(id))
     };
-    throttles.retain(is_wanted);
-    let none = throttles.is_empty();
+    throttles.retain(|throttle| is_wanted(&throttle.id));
+    unreadable.retain(|throttle| is_wanted(&throttle.id));
+    let none = throttles.is_empty() && unreadable.is_empty();
     ui.show(&List::whole(throttles))?;
     if none {
         ui.note_on_terminal("no throttles");
     }
-    Ok(Exit::Ok)
+    Ok(ui.left_out(throttle::left_out(&unreadable)))
 }

@@ -24,7 +24,8 @@ mod show;
 ///
 /// Examples: `qless throttle set api 10` · `qless throttle ls` · `qless throttle show api`
 ///
-/// Exit codes: 0, 2 usage, 4 unknown jid or throttle, 6 server, 9 not confirmed.
+/// Exit codes: 0, 2 usage, 3 a throttle cannot be read, because a key of it has the wrong type,
+/// 4 unknown throttle, or a jid that has nothing to release, 6 server, 9 not confirmed.
 ///
 /// See also: `qless put --throttle`, `qless jobs --state throttled`, `qless explain`
 #[derive(Clone, Debug, clap::Args)]

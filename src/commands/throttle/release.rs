@@ -1,13 +1,18 @@
 //! `qless throttle release`
 
+use std::collections::HashSet;
+
 use crate::args::shared::DryRun;
 use crate::args::value;
+use crate::clock::moment::Moment;
 use crate::core::api::not_found;
+use crate::core::api::throttle::ThrottlePart;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
 use crate::input::source::InputSource;
 use crate::model::done::Done;
+use crate::model::job::{Job, State};
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::plural;
@@ -17,9 +22,13 @@ use crate::text::plural;
 /// A running job gives back its slot, though it runs on: one more job than the maximum may run until
 /// it ends. A job that waits for the throttle returns to its queue and no longer has the throttle.
 ///
+/// Other jobs are not changed: those that neither hold a slot of the throttle nor wait for one are
+/// named on stderr, and the exit code is 4.
+///
 /// Example: `qless throttle pending api -o jid | qless throttle release api -`
 ///
-/// Exit codes: 0, 4 unknown jid, 6 server, 9 not confirmed (two or more, or in a protected context).
+/// Exit codes: 0, 4 unknown throttle, or a jid that neither holds a slot of it nor waits for one,
+/// 6 server, 9 not confirmed (two or more, or in a protected context).
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Throttle
@@ -37,10 +46,10 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     let jids = jids::read(&mut InputSource::default(), &args.jids)?.into_jids();
     let now = session.begin()?;
-    let found = session.core()?.snapshots(now, &jids)?;
-    let missing = jids.iter().zip(&found).filter(|(_, job)| job.is_none());
-    let missing: Vec<Name> = missing.map(|(jid, _)| jid.clone()).collect();
-    not_found::jobs(&missing)?;
+    let (jids, others) = users(jids, &args.id, now, session)?;
+    if let (true, Some(error)) = (jids.is_empty(), &others) {
+        return Err(error.clone());
+    }
     let count = plural(jids.len() as u64, "job", "jobs");
     let what = format!("release {count} from throttle {}", args.id);
     let dry = args.dry.dry_run;
@@ -62,7 +71,70 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .note_on_terminal(&what.replacen("release", "released", 1));
     }
     session.ui.show(&Done::new("throttle release", jids, dry))?;
-    Ok(Exit::Ok)
+    Ok(session.ui.left_out(others))
+}
+
+/// Returns the jobs that hold a slot of a throttle or wait for one, and the error about the others.
+fn users(
+    jids: Vec<Name>,
+    id: &Name,
+    now: Moment,
+    session: &mut Session,
+) -> Result<(Vec<Name>, Option<Error>), Error> {
+    let core = session.core()?;
+    let mut listed: HashSet<Name> = HashSet::new();
+    for part in [ThrottlePart::Locks, ThrottlePart::Pending] {
+        listed.extend(core.throttle_jids(now, id, part)?);
+    }
+    let (mut users, mut others, mut missing) = (Vec::new(), Vec::new(), Vec::new());
+    for jids in jids.chunks(SLICE) {
+        let jobs = core.jobs_with(now, "jid,shown,throttles", jids)?;
+        for (jid, job) in jids.iter().zip(jobs) {
+            // Of the throttles that hold a job back, the core lists it for the first.
+            let waits = |job: &Job| {
+                job.state == Some(State::Throttled) && job.throttles.iter().any(|one| one == id)
+            };
+            // A slot may outlive its job, if another client deleted that.
+            match job {
+                _ if listed.contains(jid) => users.push(jid.clone()),
+                Some(job) if waits(&job) => users.push(jid.clone()),
+                Some(_) => others.push(jid.clone()),
+                None => missing.push(jid.clone()),
+            }
+        }
+    }
+    if others.is_empty() && missing.is_empty() {
+        return Ok((users, None));
+    }
+    let known = core.all_throttles(now)?;
+    let known: Vec<Name> = known.into_iter().map(|throttle| throttle.id).collect();
+    if users.is_empty() && !known.contains(id) {
+        return Ok((users, Some(Error::unknown("throttle", id, &known))));
+    }
+    let mut clauses = Vec::new();
+    if let Err(error) = not_found::jobs(&missing) {
+        clauses.push(error.message().to_owned());
+    }
+    let named: Vec<String> = others.iter().map(|jid| format!("`{jid}`")).collect();
+    match named.as_slice() {
+        [] => {}
+        [jid] => clauses.push(format!(
+            "{jid} neither holds a slot of throttle `{id}` nor waits for one"
+        )),
+        _ => clauses.push(format!(
+            "{} jobs neither hold a slot of throttle `{id}` nor wait for one: {}",
+            named.len(),
+            named.join(", ")
+        )),
+    }
+    let error = Error::not_found(clauses.join("; "));
+    Ok((
+        users,
+        Some(match (missing.as_slice(), others.as_slice()) {
+            ([jid], []) | ([], [jid]) => error.jid(jid),
+            _ => error,
+        }),
+    ))
 }
 
 /// The number of jobs of one call.

@@ -15,7 +15,7 @@ use crate::session::Session;
 ///
 /// Example: `qless throttle show api`
 ///
-/// Exit codes: 0, 6 server.
+/// Exit codes: 0, 3 a key of it has the wrong type, 6 server.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Throttle
@@ -32,6 +32,6 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         ui.verbatim(&text)?;
         return Ok(Exit::Ok);
     }
-    ui.show(&core.throttle(now, &args.id)?)?;
+    ui.show(&core.readable_throttle(now, &args.id)?)?;
     Ok(Exit::Ok)
 }

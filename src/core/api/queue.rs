@@ -201,7 +201,7 @@ pub(crate) fn left_out(queues: &[Queue]) -> Option<Error> {
 }
 
 /// The command that shows keys of wrong types.
-const CHECK: &str = "qless check --only key-type";
+pub(crate) const CHECK: &str = "qless check --only key-type";
 
 /// Returns the sentence about the queues that cannot be read, if there are any.
 fn unreadable(queues: &[Queue]) -> Option<String> {

@@ -3,12 +3,14 @@
 use std::time::{Duration, Instant};
 
 use super::guard::{GuardReply, outcomes};
+use super::read::Read;
 use crate::clock::duration::seconds;
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
 use crate::core::call::call_spec::{RetryClass, Subject};
 use crate::core::call::reply;
 use crate::core::call::{Call, Core};
+use crate::core::script::keys::Keys;
 use crate::error::{Error, Kind};
 use crate::json::Number;
 use crate::json::quote::array;
@@ -82,6 +84,75 @@ impl Core {
         let call = Call::write("guard.recur", RetryClass::Never, "put", "putting");
         let call = add_options(call.arg("put").arg(note).args(words), job.coordination);
         self.call(now, call.about(Subject::Jid(3))).map(drop)
+    }
+
+    /// Raises the number of jobs that a recurring job has put to `count`. The next job gets the next
+    /// number, so that no two jobs of a template have had the same jid.
+    ///
+    /// The core has no call that sets the number. The call that reverts repairs does it: it changes one
+    /// field if the field still has the value that was read.
+    pub(crate) fn raise_count(&mut self, now: Moment, jid: &Name, count: u64) -> Result<(), Error> {
+        // A pop that puts jobs of the template in between changes the number.
+        for _ in 0..10 {
+            let Some((key, item, before, after)) = self.counted(now, jid, count)? else {
+                return Ok(());
+            };
+            let call = Call::write("check.revert", RetryClass::Idempotent, "change", "changing");
+            let words = [item, after, before].map(|word| [b"+", word.as_bytes()].concat());
+            let call = call.arg(&key).args(words);
+            let counts = reply::list(self.call(now, call)?)?;
+            if let Some(Ok(1)) = counts.into_iter().next().map(reply::integer) {
+                return Ok(());
+            }
+        }
+        Err(Error::conflict(format!("the count of `{jid}` changes all the time")).jid(jid))
+    }
+
+    /// Returns the place of a template's count: key, field, present value and the value with this
+    /// count. `None` if the count is not lower, or cannot be read.
+    fn counted(
+        &mut self,
+        now: Moment,
+        jid: &Name,
+        count: u64,
+    ) -> Result<Option<(Name, Name, Name, Name)>, Error> {
+        let keys = Keys::new(self.prefix());
+        let live = keys.recurring(jid.as_bytes());
+        let paused = keys.paused_recurring.as_bytes().to_vec();
+        let document = std::str::from_utf8(jid.as_bytes()).unwrap_or_default();
+        let reads = vec![Read::field(&live, "count"), Read::field(&paused, document)];
+        let mut replies = self.reads(now, reads)?.into_iter();
+        let mut text = || {
+            let text = replies
+                .next()
+                .and_then(|reply| Some(reply.first_text()?.to_vec()));
+            text.and_then(|text| String::from_utf8(text).ok())
+        };
+        let (stored, document) = (text(), text());
+        let lower = |stored: &str| {
+            stored
+                .parse()
+                .is_ok_and(|stored: f64| stored < count as f64)
+        };
+        if let Some(stored) = stored.filter(|stored| lower(stored)) {
+            let (before, after) = (Name::from(stored), Name::from(count.to_string()));
+            return Ok(Some((Name::from(live), Name::from("count"), before, after)));
+        }
+        // The document of a paused template lists names and values of its fields. No other place of
+        // it can look like this one: quotes in texts are escaped, and no field is called a number.
+        let raised = document.as_ref().and_then(|document| {
+            let (head, rest) = document.split_once("\"count\",\"")?;
+            let (stored, tail) = rest.split_once('"')?;
+            lower(stored).then(|| format!("{head}\"count\",\"{count}\"{tail}"))
+        });
+        Ok(document.zip(raised).map(|(before, after)| {
+            (
+                Name::from(paused),
+                jid.clone(),
+                Name::from(before),
+                Name::from(after),
+            )
+        }))
     }
 
     /// Puts a recurring job. If it exists, only its count stays.

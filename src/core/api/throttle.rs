@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::job::{Detail, MOST};
+use super::queue::CHECK;
 use super::read::{Read, ReadReply, START};
 use crate::clock::moment::Moment;
 use crate::core::call::call_spec::RetryClass;
@@ -13,7 +14,7 @@ use crate::error::{Error, Kind};
 use crate::json::Json;
 use crate::model::job::Neighbor;
 use crate::model::throttle::{Throttle, ThrottleJobs};
-use crate::name::Name;
+use crate::name::{Name, reserved_for_throttles};
 
 /// The number of throttles that one round trip reads.
 const SLICE: usize = 100;
@@ -133,9 +134,17 @@ impl Core {
         Ok(throttles)
     }
 
-    /// Returns the throttles that have a maximum, holders, or jobs that wait, by id. Reads the names
-    /// of all keys.
+    /// Returns the throttles that have a maximum, holders, or jobs that wait, by id. Those with a key
+    /// of a wrong type are left out. Reads the names of all keys.
     pub(crate) fn all_throttles(&mut self, now: Moment) -> Result<Vec<Throttle>, Error> {
+        Ok(self.readable_throttles(now)?.0)
+    }
+
+    /// Returns the same throttles, and those that cannot be read with their keys of a wrong type.
+    pub(crate) fn readable_throttles(
+        &mut self,
+        now: Moment,
+    ) -> Result<(Vec<Throttle>, Vec<UnreadableThrottle>), Error> {
         let keys = Keys::new(self.prefix());
         let pattern = [&glob(keys.throttle.as_bytes())[..], b"*"].concat();
         let mut ids: BTreeSet<Name> = BTreeSet::new();
@@ -151,20 +160,75 @@ impl Core {
             }
         }
         let mut ids: Vec<Name> = ids.into_iter().collect();
-        // What looks like an id may be that of another throttle with the ending of its list.
         let key = |id: &Name| [keys.throttle.as_bytes(), id.as_bytes()].concat();
         let reads = ids.iter().map(|id| Read::field(&key(id), "maximum"));
         let mut replies = self.reads(now, reads.collect())?.into_iter();
-        ids.retain(|_| !matches!(replies.next(), Some(ReadReply::Wrong)));
+        let mut wrong: Vec<Name> = Vec::new();
+        ids.retain(|id| {
+            let is_wrong = matches!(replies.next(), Some(ReadReply::Wrong));
+            // What looks like an id may be that of another throttle with the ending of its list.
+            if is_wrong && reserved_for_throttles(id.as_bytes()).is_none() {
+                wrong.push(id.clone());
+            }
+            !is_wrong
+        });
         let mut throttles = Vec::new();
-        for found in self.throttles_with_jids(now, &ids)? {
+        for (id, found) in ids.iter().zip(self.throttles_with_jids(now, &ids)?) {
             match found {
                 Ok((throttle, ..)) => throttles.extend(throttle.exists().then_some(throttle)),
-                Err(error) if error.kind() == Kind::Damaged => {}
+                Err(error) if error.kind() == Kind::Damaged => wrong.push(id.clone()),
                 Err(error) => return Err(error),
             }
         }
-        Ok(throttles)
+        wrong.sort();
+        let mut unreadable = Vec::new();
+        for id in wrong {
+            unreadable.extend(self.wrong_keys(now, &id)?);
+        }
+        Ok((throttles, unreadable))
+    }
+
+    /// Returns the throttle with its keys of a wrong type, `None` if it has none.
+    fn wrong_keys(&mut self, now: Moment, id: &Name) -> Result<Option<UnreadableThrottle>, Error> {
+        let keys = Keys::new(self.prefix());
+        let maximum = [keys.throttle.as_bytes(), id.as_bytes()].concat();
+        let (locks, pending) = (keys.slots(id.as_bytes()), keys.pending(id.as_bytes()));
+        let reads = vec![
+            Read::field(&maximum, "maximum"),
+            Read::count(&locks),
+            Read::count(&pending),
+            // A list may be the maximum of another throttle, whose id has the ending of a list.
+            Read::field(&locks, "maximum"),
+            Read::field(&pending, "maximum"),
+        ];
+        let replies = self.reads(now, reads)?.into_iter();
+        let is_wrong: Vec<bool> = replies
+            .map(|reply| matches!(reply, ReadReply::Wrong))
+            .collect();
+        let is_wrong = match is_wrong.as_slice() {
+            [own, locks, pending, no_locks, no_pending] => {
+                [*own, *locks && *no_locks, *pending && *no_pending]
+            }
+            _ => return Err(reply::unexpected("five replies")),
+        };
+        let keys = is_wrong.into_iter().zip([maximum, locks, pending]);
+        let keys = keys.filter_map(|(wrong, key)| wrong.then(|| Name::from(key)));
+        let keys: Vec<Name> = keys.collect();
+        let id = id.clone();
+        Ok((!keys.is_empty()).then_some(UnreadableThrottle { id, keys }))
+    }
+
+    /// Returns a throttle with its first jobs. Refuses keys of a wrong type: the core takes such a
+    /// maximum for none.
+    pub(crate) fn readable_throttle(
+        &mut self,
+        now: Moment,
+        id: &Name,
+    ) -> Result<ThrottleJobs, Error> {
+        match left_out(self.wrong_keys(now, id)?.as_slice()) {
+            Some(error) => Err(error),
+            None => self.throttle(now, id),
+        }
     }
 
     /// Returns a throttle with its first jobs.
@@ -270,6 +334,29 @@ impl ThrottlePart {
     fn call(self, id: &Name) -> Call {
         Call::read(self.word()).arg(id)
     }
+}
+
+/// A throttle that cannot be read.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct UnreadableThrottle {
+    pub id: Name,
+    /// Its keys of a wrong type.
+    pub keys: Vec<Name>,
+}
+
+/// Returns the error about throttles that a result lacks because they cannot be read.
+pub(crate) fn left_out(throttles: &[UnreadableThrottle]) -> Option<Error> {
+    let clauses = throttles.iter().map(|UnreadableThrottle { id, keys }| {
+        let named: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
+        let why = match named.as_slice() {
+            [key] => format!("key {key} has the wrong type"),
+            _ => format!("keys {} have the wrong type", named.join(", ")),
+        };
+        format!("cannot read throttle `{id}`: {why}")
+    });
+    let clauses: Vec<String> = clauses.collect();
+    let message = clauses.join("; ");
+    (!message.is_empty()).then(|| Error::new(Kind::Partial, message).hint(CHECK))
 }
 
 /// Returns bytes as a glob of Redis that matches only them.
