@@ -35,6 +35,9 @@ pub(crate) const LARGEST: u64 = 1 << 53;
 /// The most processes of one worker. Each takes a few descriptors.
 const MAX_PROCESSES: usize = 1000;
 
+/// The longest message of a failure, in bytes.
+const MAX_ERROR_BYTES: usize = 1 << 20;
+
 /// A queue, tag, group, worker or jid that may exist: any bytes, but not empty.
 pub(crate) fn name() -> impl TypedValueParser<Value = Name> {
     OsStringValueParser::new().try_map(|text: OsString| match text.is_empty() {
@@ -166,6 +169,16 @@ pub(crate) fn bytes(text: &str) -> Result<usize, Invalid> {
     };
     let number: usize = number.parse().map_err(|_| invalid())?;
     number.checked_mul(factor).ok_or_else(invalid)
+}
+
+/// The length of the message of a failure. The core stores it with each failed job.
+pub(crate) fn error_bytes(text: &str) -> Result<usize, Invalid> {
+    match bytes(text) {
+        Ok(number @ 0..=MAX_ERROR_BYTES) => Ok(number),
+        _ => Err(Invalid::expects(
+            "a number of bytes up to 1MiB, such as `8192` or `64KiB`",
+        )),
+    }
 }
 
 /// A pair of names: `OLD=NEW`.

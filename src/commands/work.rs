@@ -37,8 +37,9 @@ use crate::work::{Hooks, QueueOrder, WorkOptions};
 /// gets SIGTERM, and SIGKILL after `--kill-after`; nothing is written for that job.
 ///
 /// After the first SIGINT or SIGTERM, `qless` pops nothing more and lets the commands finish. After the
-/// second one it stops them and gives their jobs back, which uses no retry. SIGTTIN prints what each slot
-/// does.
+/// second one it stops them and gives their jobs back, which uses no retry. If the server does not reply
+/// within `--timeout`, the jobs come back when their locks expire. The third one kills the commands and
+/// ends immediately. SIGTTIN prints what each slot does.
 ///
 /// `--order lag` pops from the queue whose oldest due job has been due for longest, as `qless lag` prints
 /// it. `--order patterns` pops in the order of the priority patterns that
@@ -50,7 +51,7 @@ use crate::work::{Hooks, QueueOrder, WorkOptions};
 /// · `qless work high=3 low --order round-robin -- ./run`
 /// · `qless work thumbs --persistent --concurrency 8 -- python3 thumbs.py`
 ///
-/// Exit codes: 0, 1 the command cannot be started, or `--on-start` failed, 6 server, 8 the job of
+/// Exit codes: 0, 1 the command or the directory of `--sandbox` cannot be used, or `--on-start` failed, 6 server, 8 the job of
 /// `--count 1` failed or was lost, 130 or 143 stopped by a
 /// second signal.
 ///
@@ -127,8 +128,8 @@ pub(crate) struct Args {
     /// Shell command to run after a signal ended a process
     #[arg(long, value_name = "CMD")]
     on_crash: Option<String>,
-    /// Maximum length of the message of a failure: the end of stderr
-    #[arg(long, value_name = "N", value_parser = value::bytes, default_value = "8192")]
+    /// Maximum length of the message of a failure, in bytes: the end of stderr
+    #[arg(long, value_name = "N", value_parser = value::error_bytes, default_value = "8192")]
     error_bytes: usize,
     /// Accept placeholders whose value makes an argument begin with a dash
     #[arg(long)]
@@ -205,11 +206,15 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         command: args.command,
     };
     match work::run(options, session)? {
-        WorkResult::Done | WorkResult::Stopped => Ok(Exit::Ok),
+        WorkResult::Done | WorkResult::Stopped { .. } => Ok(Exit::Ok),
         WorkResult::JobFailed => Ok(Exit::JobFailed),
         WorkResult::NoProgram(message) => {
             let why = format!("three jobs in a row could not be started: {message}");
             Err(Error::new(Kind::Error, why).hint("`qless failed --group exec` lists them"))
+        }
+        WorkResult::NoDirectory(message) => {
+            let why = format!("three starts in a row found no directory for their slot: {message}");
+            Err(Error::new(Kind::Error, why).hint("the jobs were given back"))
         }
     }
 }

@@ -34,14 +34,7 @@ impl WorkQueue {
         };
         let equals = text.iter().rposition(|byte| *byte == b'=');
         let (name, weight) = match equals.map(|at| (&text[..at], &text[at + 1..])) {
-            Some((name, weight)) if !weight.is_empty() && weight.iter().all(u8::is_ascii_digit) => {
-                let weight = std::str::from_utf8(weight)
-                    .ok()
-                    .and_then(|text| text.parse().ok());
-                let weight = weight.filter(|weight| (1..=MAX_WEIGHT).contains(weight));
-                let weight = weight.ok_or(format!("a weight between 1 and {MAX_WEIGHT}"))?;
-                (name, weight)
-            }
+            Some((name, typed)) if is_meant_as_weight(typed) => (name, weight(typed)?),
             _ => (text, 1),
         };
         let names = match name.strip_prefix(b"@") {
@@ -64,4 +57,20 @@ impl WorkQueue {
             Names::Stored(_) => None,
         }
     }
+}
+
+/// Whether the text behind the last `=` is a weight, or a mistyped one. As a part of the name it would
+/// have the worker wait for a queue that does not exist.
+fn is_meant_as_weight(text: &[u8]) -> bool {
+    let is_number = std::str::from_utf8(text).is_ok_and(|text| text.parse::<f64>().is_ok());
+    // `inf` and `nan` are numbers for the parser, too.
+    text.is_empty() || is_number && text.iter().any(u8::is_ascii_digit)
+}
+
+fn weight(text: &[u8]) -> Result<u32, String> {
+    let digits = Some(text).filter(|text| text.iter().all(u8::is_ascii_digit));
+    digits
+        .and_then(|text| std::str::from_utf8(text).ok()?.parse().ok())
+        .filter(|weight| (1..=MAX_WEIGHT).contains(weight))
+        .ok_or_else(|| format!("a weight between 1 and {MAX_WEIGHT}"))
 }

@@ -2,13 +2,22 @@
 
 use std::collections::{HashSet, VecDeque};
 use std::ffi::{OsStr, OsString};
+use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::io::retry_on_intr;
+use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use super::machine::event::{End, Exit as JobExit, JobLabel, JobResult};
 use super::options::Hooks;
-use super::process::{Directory, Exit, Launch, ProcessEnd, Processes, StdoutMode, environment};
+use super::process::{
+    Directory, Exit, Launch, ProcessEnd, ProcessEvent, Processes, StdoutMode, Waker, environment,
+};
 use crate::error::{Error, Kind, io_words};
-use crate::text::Harmless;
+use crate::text::{Harmless, plural};
 
 /// How many hooks run at a time.
 const MAX_RUNNING: usize = 4;
@@ -34,10 +43,33 @@ pub(super) struct HookQueue {
     waiting: VecDeque<Hook>,
     /// The slots of jobs whose process this worker stops.
     stopped: HashSet<usize>,
+    /// Time from SIGTERM to SIGKILL, and from the end of the work to SIGTERM.
+    kill_after: Duration,
+    /// When the hooks that run get SIGTERM.
+    term_at: Option<Instant>,
+    /// When they get SIGKILL.
+    kill_at: Option<Instant>,
+    /// Whether they got SIGTERM. No hook is started after that.
+    is_closed: bool,
 }
 
-/// Runs the hook before the first job. Its failure ends the work.
-pub(super) fn on_start(command: &str) -> Result<(), Error> {
+/// How the hook before the first job ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum StartHook {
+    Succeeded,
+    /// A signal came meanwhile, and the hook got SIGTERM.
+    Stopped,
+    /// This second signal came, and the hook got SIGKILL.
+    Killed(i32),
+}
+
+/// Runs the hook before the first job. Its failure ends the work, and so does a signal.
+pub(super) fn on_start(
+    command: &str,
+    kill_after: Duration,
+    processes: &mut Processes,
+    waker: &Waker,
+) -> Result<StartHook, Error> {
     let failed = |why: String| {
         Error::new(Kind::Error, format!("`--on-start` failed: {why}")).hint("no job was popped")
     };
@@ -45,23 +77,129 @@ pub(super) fn on_start(command: &str) -> Result<(), Error> {
     for name in environment::removed() {
         shell.env_remove(name);
     }
-    let status = shell.arg("-c").arg(command).stdin(Stdio::null()).status();
-    match status {
-        Ok(status) if status.success() => Ok(()),
-        Ok(status) => Err(failed(status.to_string())),
-        Err(fault) => Err(failed(io_words(&fault))),
+    shell.arg("-c").arg(command).stdin(Stdio::null());
+    let mut child = match shell.process_group(0).spawn() {
+        Ok(child) => child,
+        Err(fault) => return Err(failed(io_words(&fault))),
+    };
+    let group = Pid::from_child(&child);
+    let on_end = waker.clone();
+    thread::spawn(move || {
+        // NOWAIT leaves the process to `child.wait` below, so that its number stays its own.
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOWAIT;
+        _ = retry_on_intr(|| waitid(WaitId::Pid(group), options));
+        on_end.wake();
+    });
+    let mut outcome = StartHook::Succeeded;
+    let mut kill_at = None;
+    let mut events = Vec::new();
+    let has_ended = || {
+        let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        !matches!(waitid(WaitId::Pid(group), options), Ok(None))
+    };
+    while !has_ended() {
+        processes.wait(kill_at, &mut events)?;
+        for event in events.drain(..) {
+            let ProcessEvent::Signal(signal @ (SIGINT | SIGTERM | SIGHUP)) = event else {
+                continue;
+            };
+            outcome = match outcome {
+                StartHook::Succeeded => {
+                    _ = kill_process_group(group, Signal::TERM);
+                    kill_at = Instant::now().checked_add(kill_after);
+                    StartHook::Stopped
+                }
+                _ => {
+                    kill_at = Some(Instant::now());
+                    StartHook::Killed(signal)
+                }
+            };
+        }
+        if kill_at.is_some_and(|at| at <= Instant::now()) {
+            kill_at = None;
+            _ = kill_process_group(group, Signal::KILL);
+        }
+    }
+    if !matches!(outcome, StartHook::Succeeded) {
+        // Nothing of a group that was stopped outlives its program.
+        _ = kill_process_group(group, Signal::KILL);
+    }
+    match (child.wait(), outcome) {
+        (Ok(status), StartHook::Succeeded) if !status.success() => Err(failed(status.to_string())),
+        (Err(fault), StartHook::Succeeded) => Err(failed(io_words(&fault))),
+        (_, outcome) => Ok(outcome),
     }
 }
 
 impl HookQueue {
-    pub(super) fn new(hooks: Hooks, first_slot: usize) -> HookQueue {
+    pub(super) fn new(hooks: Hooks, first_slot: usize, kill_after: Duration) -> HookQueue {
         HookQueue {
             hooks,
             first_slot,
             running: [None; MAX_RUNNING],
             waiting: VecDeque::new(),
             stopped: HashSet::new(),
+            kill_after,
+            term_at: None,
+            kill_at: None,
+            is_closed: false,
         }
+    }
+
+    /// Gives the hooks a limited time, once the work is over.
+    pub(super) fn end_in_time(&mut self, now: Instant) {
+        if !self.is_closed && self.term_at.is_none() {
+            self.term_at = now.checked_add(self.kill_after);
+        }
+    }
+
+    /// Stops the hooks now.
+    pub(super) fn stop(&mut self, now: Instant) {
+        if !self.is_closed {
+            self.term_at = Some(now);
+        }
+    }
+
+    /// Kills the hooks now.
+    pub(super) fn kill(&mut self, now: Instant) {
+        self.stop(now);
+        self.kill_at = Some(now);
+    }
+
+    /// Returns when a signal is due.
+    pub(super) fn due(&self) -> Option<Instant> {
+        [self.term_at, self.kill_at].into_iter().flatten().min()
+    }
+
+    /// Sends the signals that are due. Returns the line about hooks that are stopped.
+    pub(super) fn signal(&mut self, now: Instant, processes: &mut Processes) -> Option<String> {
+        let slots = (0..MAX_RUNNING).filter(|at| self.running[*at].is_some());
+        let slots: Vec<usize> = slots.map(|at| self.first_slot + at).collect();
+        let mut line = None;
+        if self.term_at.is_some_and(|at| at <= now) {
+            self.term_at = None;
+            self.is_closed = true;
+            let dropped = self.waiting.len();
+            self.waiting.clear();
+            if !slots.is_empty() {
+                self.kill_at = self.kill_at.or(now.checked_add(self.kill_after));
+                let hooks = plural(slots.len() as u64, "hook", "hooks");
+                line = Some(match dropped {
+                    0 => format!("warning: stopping {hooks} still running"),
+                    _ => format!("warning: stopping {hooks} still running; {dropped} more not run"),
+                });
+            }
+            for slot in &slots {
+                processes.signal(*slot, Signal::TERM);
+            }
+        }
+        if self.kill_at.is_some_and(|at| at <= now) {
+            self.kill_at = None;
+            for slot in &slots {
+                processes.signal(*slot, Signal::KILL);
+            }
+        }
+        line
     }
 
     /// Whether a slot is one of hooks.
@@ -117,7 +255,7 @@ impl HookQueue {
         command: String,
         variables: Vec<(&'static str, OsString)>,
     ) {
-        if self.waiting.len() < MAX_WAITING {
+        if self.waiting.len() < MAX_WAITING && !self.is_closed {
             let hook = Hook {
                 name,
                 command,

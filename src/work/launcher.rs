@@ -10,7 +10,7 @@ use super::options::WorkOptions;
 use super::process::substitute::Template;
 use super::process::{
     self, Captured, Directory, Launch, ProcessEnd, Processes, StartFault, StartFaultKind,
-    StdoutMode, environment, job_line as line_of_job,
+    StdoutMode, environment, job_line as line_of_job, sandbox,
 };
 use super::reporter::Reporter;
 use crate::error::{Error, Kind};
@@ -30,6 +30,8 @@ pub(super) struct Launcher {
     arguments: Template,
     directory: Directory,
     stdout: StdoutMode,
+    /// The maximum length of a message.
+    error_bytes: usize,
     worker: Name,
     /// The variables of a process that stays or runs several jobs.
     variables: Vec<(&'static str, OsString)>,
@@ -51,6 +53,10 @@ impl Launcher {
         if let Err(why) = find(program, &options.directory) {
             return Err(no_program(why));
         }
+        if let Directory::Sandbox(directory) = &options.directory {
+            sandbox::prepare_parent(directory)
+                .map_err(|why| Error::new(Kind::Error, why).hint("no job was popped"))?;
+        }
         Ok(Launcher {
             mode: options.mode,
             program: program.clone(),
@@ -61,6 +67,7 @@ impl Launcher {
                 (_, true) => StdoutMode::Answers,
                 _ => StdoutMode::PassOn,
             },
+            error_bytes: options.error_bytes,
             worker: Name::default(),
             variables: Vec::new(),
         })
@@ -149,7 +156,7 @@ impl Launcher {
                 process::Exit::Code(code) => Exit::Code(code),
                 process::Exit::Signal(_, name) => Exit::Signal(name.to_owned()),
             },
-            message: clean_lines(&end.stderr_tail).trim().to_owned(),
+            message: message(&end.stderr_tail, self.error_bytes),
             data,
         }
     }
@@ -170,6 +177,18 @@ pub(super) fn cancel_line(jid: &Name) -> Vec<u8> {
     line
 }
 
+/// Returns the end of what a program wrote to stderr, harmless and trimmed. It is cut after it is made
+/// harmless, since an escape is longer than the byte that it stands for.
+fn message(stderr_tail: &[u8], most: usize) -> String {
+    let text = clean_lines(stderr_tail);
+    let text = text.trim();
+    let mut start = text.len().saturating_sub(most);
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    text[start..].trim_start().to_owned()
+}
+
 /// Returns the error of a command that cannot be started.
 pub(super) fn no_program(why: String) -> Error {
     Error::new(Kind::Error, why)
@@ -180,7 +199,8 @@ fn failure(fault: StartFault) -> StartFailure {
     match fault.kind {
         StartFaultKind::Exec => StartFailure::Program(fault.message),
         StartFaultKind::Job => StartFailure::Job(fault.message),
-        StartFaultKind::Sandbox | StartFaultKind::Exhausted => StartFailure::Busy(fault.message),
+        StartFaultKind::Sandbox => StartFailure::Directory(fault.message),
+        StartFaultKind::Exhausted => StartFailure::Busy(fault.message),
     }
 }
 

@@ -22,7 +22,7 @@ use std::time::{Duration, Instant};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTTIN};
 
 use self::arrangement::Arrangement;
-use self::hooks::HookQueue;
+use self::hooks::{HookQueue, StartHook};
 use self::launcher::Launcher;
 use self::machine::Machine;
 use self::machine::event::{Action, Config, Event, LineContent, Report, Signal, WorkResult};
@@ -58,7 +58,7 @@ pub(crate) fn run(options: WorkOptions, session: &mut Session) -> Result<WorkRes
     let launcher = Launcher::new(&options)?;
     session.ui.outlive_reader();
     // Before any connection, while descriptor 3 is free.
-    let (processes, waker) = Processes::new(ProcessOptions {
+    let (mut processes, waker) = Processes::new(ProcessOptions {
         error_bytes: options.error_bytes,
         signals: vec![SIGINT, SIGTERM, SIGHUP, SIGTTIN],
     })?;
@@ -71,7 +71,18 @@ pub(crate) fn run(options: WorkOptions, session: &mut Session) -> Result<WorkRes
     let grace = check_settings(&options, &found.queues, session)?;
     note_new_queues(&found, session)?;
     if let Some(command) = &options.hooks.on_start {
-        hooks::on_start(command)?;
+        match hooks::on_start(command, options.kill_after, &mut processes, &waker)? {
+            StartHook::Succeeded => {}
+            StartHook::Stopped => {
+                let note = "`--on-start` was stopped by a signal; no job was popped";
+                session.ui.note(note);
+                return Ok(WorkResult::Done);
+            }
+            StartHook::Killed(signal) => {
+                let why = "stopped by a second signal; no job was popped";
+                return Err(Error::new(kind(signal), why));
+            }
+        }
     }
     let random = uuid::Uuid::new_v4().as_u128() as u16;
     let worker = worker_name::make(&options.worker, options.concurrency, random);
@@ -81,6 +92,7 @@ pub(crate) fn run(options: WorkOptions, session: &mut Session) -> Result<WorkRes
         limit: options.limit,
         poll: options.poll.as_secs_f64(),
         kill_after: options.kill_after.as_secs_f64(),
+        timeout: session.timeout().as_secs_f64(),
         heartbeat: options.heartbeat.map(|interval| interval.as_secs_f64()),
         grace,
         retry_on: options.retry_on.clone(),
@@ -103,7 +115,11 @@ pub(crate) fn run(options: WorkOptions, session: &mut Session) -> Result<WorkRes
         machine,
         processes,
         launcher: launcher.named(&worker)?,
-        hooks: HookQueue::new(options.hooks.clone(), options.concurrency),
+        hooks: HookQueue::new(
+            options.hooks.clone(),
+            options.concurrency,
+            options.kill_after,
+        ),
         notices,
         watch,
         reporter: Reporter::new(worker.clone(), session),
@@ -111,7 +127,8 @@ pub(crate) fn run(options: WorkOptions, session: &mut Session) -> Result<WorkRes
         time,
         retry_delay: options.retry_delay,
         server: Server::start(core, worker, queues, arrangement, waker.clone()),
-        signal: None,
+        signal: SIGTERM,
+        stops: 0,
         manager: ServiceManager::ready(),
         result: None,
         has_summary: false,
@@ -124,17 +141,29 @@ pub(crate) fn run(options: WorkOptions, session: &mut Session) -> Result<WorkRes
     work.summarize(session);
     session.ui.end_thread(PATIENCE);
     match result? {
-        WorkResult::Stopped => {
-            let kind = match work.signal {
-                Some(SIGINT) => Kind::Interrupted,
-                _ => Kind::Terminated,
+        WorkResult::Stopped { given_back, left } => {
+            let jobs = match (given_back, left) {
+                (0, 0) => "no job was unfinished".to_owned(),
+                (_, 0) => "unfinished jobs were given back".to_owned(),
+                (_, 1) => {
+                    "1 job could not be given back; it comes back when its lock expires".into()
+                }
+                (_, left) => format!(
+                    "{left} jobs could not be given back; they come back when their locks expire"
+                ),
             };
-            Err(Error::new(
-                kind,
-                "stopped by a second signal; unfinished jobs were given back",
-            ))
+            let why = format!("stopped by a second signal; {jobs}");
+            Err(Error::new(kind(work.signal), why))
         }
         result => Ok(result),
+    }
+}
+
+/// Returns the kind of the error of a worker that a second signal stopped.
+fn kind(signal: i32) -> Kind {
+    match signal {
+        SIGINT => Kind::Interrupted,
+        _ => Kind::Terminated,
     }
 }
 
@@ -270,8 +299,10 @@ struct Work {
     time: Time,
     retry_delay: Duration,
     resolve_at: Option<Instant>,
-    /// The signal that came last.
-    signal: Option<i32>,
+    /// The signal to end that came last.
+    signal: i32,
+    /// How many signals to end came.
+    stops: u32,
     manager: ServiceManager,
     result: Option<WorkResult>,
     has_summary: bool,
@@ -286,13 +317,25 @@ impl Work {
         let mut events = Vec::new();
         loop {
             self.act(session)?;
-            if let Some(result) = self.result.take() {
-                if self.hooks.is_empty() {
-                    self.summarize(session);
-                    let is_hasty = self.gives_up_readers || matches!(result, WorkResult::Stopped);
-                    if is_hasty || session.ui.has_written() {
-                        return Ok(result);
-                    }
+            if self.result.is_some() {
+                self.hooks.end_in_time(Instant::now());
+            }
+            if let Some(line) = self.hooks.signal(Instant::now(), &mut self.processes) {
+                self.reporter.line(&line);
+            }
+            let is_over = self.hooks.is_empty() || self.stops > 2;
+            if let Some(result) = self.result.take_if(|_| is_over) {
+                self.summarize(session);
+                let is_hasty = self.gives_up_readers || self.stops > 1;
+                if is_hasty || session.ui.has_written() {
+                    return Ok(match result {
+                        // The second signal stopped hooks.
+                        WorkResult::Done if self.stops > 1 => WorkResult::Stopped {
+                            given_back: 0,
+                            left: 0,
+                        },
+                        result => result,
+                    });
                 }
                 self.result = Some(result);
             }
@@ -344,10 +387,18 @@ impl Work {
         let watch = self.watch.as_mut().and_then(|watch| watch.update(is_idle));
         let due = self.time.instant(self.machine.due());
         let sign = self.manager.sign_of_life();
-        [sign, watch, due, self.resolve_at, self.reporter.due()]
-            .into_iter()
-            .flatten()
-            .min()
+        let hooks = self.hooks.due();
+        [
+            sign,
+            watch,
+            due,
+            hooks,
+            self.resolve_at,
+            self.reporter.due(),
+        ]
+        .into_iter()
+        .flatten()
+        .min()
     }
 
     /// Notes what the processes did.
@@ -382,8 +433,14 @@ impl Work {
                 }
             }
             ProcessEvent::Signal(signal) => {
-                self.signal = Some(signal);
+                self.signal = signal;
+                self.stops += 1;
                 self.gives_up_readers |= self.has_summary;
+                match self.stops {
+                    1 => {}
+                    2 => self.hooks.stop(Instant::now()),
+                    _ => self.hooks.kill(Instant::now()),
+                }
                 self.machine.note(now, Event::Stop);
             }
             ProcessEvent::Woken => {}

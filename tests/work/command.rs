@@ -207,9 +207,21 @@ fn the_message_of_a_failure_is_the_harmless_end_of_stderr() {
         r#"printf '%05000d' 0 >&2; printf 'last \033[31mwords\nof it\200\n\n' >&2; exit 1"#;
     site.work("mail --drain --error-bytes 40", script).exits(0);
     expect![[r#"
-        failed exit-1: 0000000000000000last \x1b[31mwords
+        failed exit-1: 000000000000last \x1b[31mwords
         of it\x80"#]]
     .assert_eq(&site.failure("a"));
+}
+
+#[test]
+fn the_message_of_a_failure_is_no_longer_than_asked_when_it_is_harmless() {
+    let mut site = WorkSite::new();
+    site.put("mail", "a", "{}");
+    let script = "head -c 9000 /dev/zero >&2; echo end >&2; exit 1";
+    site.work("mail --drain", script).exits(0);
+    let job = site.job("a");
+    let message = job["failure"]["message"].as_str().unwrap();
+    assert_eq!(message.len(), 8192);
+    assert!(message.ends_with("\\x00\\x00end"), "{message}");
 }
 
 #[test]
@@ -444,6 +456,11 @@ fn wrong_arguments_are_refused_before_any_job_is_popped() {
         "mail -o json -- true",
         "!mail -- true",
         "mail=0 -- true",
+        "mail=-1 -- true",
+        "mail=1.5 -- true",
+        "mail= -- true",
+        "mail --error-bytes 1048577 -- true",
+        "mail --error-bytes many -- true",
         "mail --",
     ] {
         let words = crate::support::text::words(&format!("work {line}"));
@@ -479,6 +496,16 @@ fn wrong_arguments_are_refused_before_any_job_is_popped() {
         hint: name a queue, or `*` for all others
         mail=0 -- true
         error: `QUEUE` expects a weight between 1 and 1000, not `mail=0`
+        mail=-1 -- true
+        error: `QUEUE` expects a weight between 1 and 1000, not `mail=-1`
+        mail=1.5 -- true
+        error: `QUEUE` expects a weight between 1 and 1000, not `mail=1.5`
+        mail= -- true
+        error: `QUEUE` expects a weight between 1 and 1000, not `mail=`
+        mail --error-bytes 1048577 -- true
+        error: `--error-bytes` expects a number of bytes up to 1MiB, such as `8192` or `64KiB`, not `1048577`
+        mail --error-bytes many -- true
+        error: `--error-bytes` expects a number of bytes up to 1MiB, such as `8192` or `64KiB`, not `many`
         mail --
         error: `COMMAND` is missing
         hint: usage: `qless work <QUEUE>... -- <COMMAND>...`

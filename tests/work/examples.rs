@@ -335,7 +335,7 @@ fn jobs_are_given_back_at_the_second_signal() {
     while !qless.run("get j -o json").ok().contains("\"running\"") {
         assert!(begun.elapsed() < Duration::from_secs(30), "not popped");
     }
-    // A third signal has no effect.
+    // A server that replies gets the job back also after a third signal.
     while !worker.has_ended() {
         worker.signal(rustix::process::Signal::TERM);
         std::thread::sleep(Duration::from_millis(100));

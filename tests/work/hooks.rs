@@ -3,8 +3,10 @@
 use std::time::{Duration, Instant};
 
 use expect_test::expect;
+use rustix::process::Signal;
 
 use crate::support::redis::Redis;
+use crate::support::work::{WorkSite, is_alive, until};
 
 #[test]
 fn a_failing_start_hook_ends_the_work_before_a_job_is_popped() {
@@ -83,4 +85,89 @@ fn a_process_that_was_stopped_has_not_crashed() {
         "{}",
         ran.stderr()
     );
+}
+
+/// A hook that hangs, ignores SIGTERM and has a child.
+const STUBBORN: &str = "trap \"echo TERM >> $D/got\" TERM; sleep 300 & echo $! > $D/child; \
+    echo $$ > $D/pid; while :; do sleep 0.05; done";
+
+/// The hook and its child have ended.
+#[track_caller]
+fn must_be_gone(site: &WorkSite) {
+    for name in ["pid", "child"] {
+        let pid = site.pid(name);
+        until("the group of the hook is gone", || !is_alive(pid));
+    }
+}
+
+#[test]
+fn a_signal_stops_a_start_hook_that_hangs() {
+    let mut site = WorkSite::new();
+    site.put("mail", "a", "{}");
+    let hook = "sleep 300 & echo $! > $D/child; echo $$ > $D/pid; wait";
+    let line = format!("mail --kill-after 1h --on-start '{hook}'");
+    let worker = site.start(&line, "true");
+    site.until_lines("pid", 1);
+    let ended = worker.stop();
+    expect![[r#"
+        `--on-start` was stopped by a signal; no job was popped
+    "#]]
+    .assert_eq(&ended.stderr);
+    assert_eq!(ended.code, 0);
+    must_be_gone(&site);
+    assert_eq!(site.job("a")["history"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_start_hook_that_ignores_sigterm_is_killed() {
+    for (kill_after, signals, code) in [("100ms", 1, 0), ("1h", 2, 130)] {
+        let mut site = WorkSite::new();
+        let line = format!("mail --kill-after {kill_after} --on-start '{STUBBORN}'");
+        let worker = site.start(&line, "true");
+        site.until_lines("pid", 1);
+        for _ in 0..signals {
+            worker.signal(Signal::INT);
+            site.until_lines("got", 1);
+        }
+        let ended = worker.end();
+        assert_eq!(ended.code, code, "{}", ended.stderr);
+        must_be_gone(&site);
+    }
+}
+
+#[test]
+fn a_hook_that_hangs_does_not_hold_up_the_end_of_the_work() {
+    let mut site = WorkSite::new();
+    site.put("mail", "a", "{}");
+    let line = format!("mail --drain --kill-after 300ms --on-exhausted '{STUBBORN}' -- false");
+    let ended = site.start(&line, "").end();
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    let line = "warning: stopping 1 hook still running\n";
+    assert!(ended.stderr.contains(line), "{}", ended.stderr);
+    must_be_gone(&site);
+}
+
+#[test]
+fn the_second_signal_stops_hooks_and_the_third_kills_them() {
+    for (hook, signals) in [("echo $$ > $D/pid; exec sleep 300", 2), (STUBBORN, 3)] {
+        let mut site = WorkSite::new();
+        site.put("mail", "a", "{}");
+        let line = format!("mail --kill-after 1h --on-exhausted '{hook}' -- false");
+        let mut worker = site.start(&line, "");
+        site.until_lines("pid", 1);
+        site.until_state("a", "failed");
+        worker.signal(Signal::TERM);
+        worker.until_says("stopping\n");
+        worker.signal(Signal::TERM);
+        worker.until_says("stopping 1 hook still running");
+        if signals > 2 {
+            worker.signal(Signal::TERM);
+        }
+        let ended = worker.end();
+        assert_eq!(ended.code, 143, "{}", ended.stderr);
+        let line = "error: stopped by a second signal; no job was unfinished\n";
+        assert!(ended.stderr.ends_with(line), "{}", ended.stderr);
+        let pid = site.pid("pid");
+        until("the hook is gone", || !is_alive(pid));
+    }
 }

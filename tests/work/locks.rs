@@ -139,11 +139,10 @@ fn a_program_that_ignores_sigterm_is_killed_after_a_while() {
     let mut site = WorkSite::new();
     site.put("mail", "a", "{}");
     let script = "trap '' TERM; echo $$ > $D/pid; sleep 1000 & echo $! > $D/child; while :; do sleep 0.05; done";
-    let worker = site.start("mail --kill-after 300ms", script);
+    let mut worker = site.start("mail --kill-after 300ms", script);
     site.until_lines("child", 1);
     worker.signal(Signal::TERM);
-    worker.signal(Signal::TERM);
-    thread::sleep(millis(20));
+    worker.until_says("stopping");
     worker.signal(Signal::TERM);
     let ended = worker.end();
     assert_eq!(ended.code, 143, "{}", ended.stderr);
@@ -152,6 +151,51 @@ fn a_program_that_ignores_sigterm_is_killed_after_a_while() {
         until("the group is gone", || !is_alive(pid));
     }
     assert_eq!(site.client.pop("mail", "other", 1), ["a"]);
+}
+
+#[test]
+fn two_signals_end_the_work_while_the_server_is_away() {
+    let mut site = WorkSite::new();
+    site.put("mail", "a", "{}");
+    let script = "echo $$ > $D/pid; exec sleep 300";
+    let mut worker = site.start("mail --kill-after 1h --timeout 500ms", script);
+    site.until_lines("pid", 1);
+    site.redis.kill();
+    worker.signal(Signal::TERM);
+    worker.until_says("stopping");
+    worker.signal(Signal::TERM);
+    let ended = worker.end();
+    assert_eq!(ended.code, 143, "{}", ended.stderr);
+    let line = "error: stopped by a second signal; 1 job could not be given back; \
+                it comes back when its lock expires\n";
+    assert!(ended.stderr.ends_with(line), "{}", ended.stderr);
+    let pid = site.pid("pid");
+    until("the command is gone", || !is_alive(pid));
+}
+
+#[test]
+fn the_third_signal_waits_neither_for_commands_nor_for_the_server() {
+    let mut site = WorkSite::new();
+    site.put("mail", "a", "{}");
+    let script = "trap 'echo TERM >> $D/got' TERM; echo $$ > $D/pid; while :; do sleep 0.02; done";
+    let mut worker = site.start("mail --kill-after 1h --timeout 1h", script);
+    site.until_lines("pid", 1);
+    site.redis.freeze();
+    worker.signal(Signal::TERM);
+    worker.until_says("stopping");
+    worker.signal(Signal::TERM);
+    site.until_lines("got", 1);
+    worker.signal(Signal::TERM);
+    let ended = worker.end();
+    assert_eq!(ended.code, 143, "{}", ended.stderr);
+    assert!(
+        ended.stderr.contains("1 job could not be given back"),
+        "{}",
+        ended.stderr
+    );
+    let pid = site.pid("pid");
+    until("the command is gone", || !is_alive(pid));
+    site.redis.thaw();
 }
 
 #[test]
@@ -244,7 +288,7 @@ fn programs_end_before_another_worker_can_have_their_jobs() {
     assert!(lived < millis(2900), "{lived:?}");
     assert!(lived > millis(400), "{lived:?}");
     site.redis.thaw();
-    worker.until_says("its lock expired while the server was away");
+    worker.until_says("its lock expired before it was extended");
     worker.until_says("the server replies again after");
     site.until_state("a", "complete");
     worker.signal(Signal::TERM);

@@ -28,6 +28,7 @@ fn config(mode: Mode, slots: usize) -> Config {
         limit: Limit::Never,
         poll: 5.0,
         kill_after: 10.0,
+        timeout: 10.0,
         heartbeat: None,
         grace: 10.0,
         retry_on: vec![75],
@@ -368,7 +369,7 @@ fn a_process_is_gone_before_another_worker_may_get_its_job() {
     // The lock ends at 60, the grace period at 70.
     expect![[r#"
         SIGTERM 0
-        * Lost a its lock expired while the server was away
+        * Lost a its lock expired before it was extended
     "#]]
     .assert_eq(&worker.later(60.0));
     expect![""].assert_eq(&worker.later(68.9));
@@ -546,9 +547,64 @@ fn the_first_signal_drains_and_the_second_gives_jobs_back() {
     expect![""].assert_eq(&worker.at(13.0, lost));
     expect![[r#"
         * Released b
-        finish: Stopped
+        finish: Stopped { given_back: 1, left: 0 }
     "#]]
     .assert_eq(&worker.at(13.1, Event::Released(Ok(vec![name("b")]))));
+}
+
+#[test]
+fn a_stopped_worker_leaves_its_jobs_to_a_server_that_is_away() {
+    let mut worker = Worker::single(1);
+    worker.act();
+    worker.reply(0.0, &["a"]);
+    worker.at(1.0, Event::Stop);
+    expect!["SIGTERM 0\n"].assert_eq(&worker.at(2.0, Event::Stop));
+    // The time begins when no process is left.
+    expect!["release: a\n"].assert_eq(&worker.at(3.0, ended(0, 0)));
+    assert_eq!(worker.machine.due(), 13.0);
+    worker.at(12.5, Event::Released(Err(failure(true))));
+    // The last attempt is not waited for.
+    expect![[r#"
+        extend: a
+        finish: Stopped { given_back: 0, left: 1 }
+    "#]]
+    .assert_eq(&worker.later(13.0));
+}
+
+#[test]
+fn a_third_signal_kills_and_ends_at_once_if_the_server_is_away() {
+    let mut worker = Worker::single(1);
+    worker.act();
+    worker.reply(0.0, &["a"]);
+    worker.later(20.0);
+    worker.at(30.0, Event::Extended(Err(failure(true))));
+    worker.at(30.01, Event::Stop);
+    worker.at(30.02, Event::Stop);
+    expect![[r#"
+        SIGKILL 0
+        finish: Stopped { given_back: 0, left: 1 }
+    "#]]
+    .assert_eq(&worker.at(30.03, Event::Stop));
+}
+
+#[test]
+fn a_slot_without_a_directory_ends_the_work_at_the_third_time() {
+    let mut worker = Worker::single(1);
+    worker.act();
+    let refused = || Event::NotStarted {
+        slot: 0,
+        why: StartFailure::Directory("it is a file".to_owned()),
+    };
+    for at in 1..=3 {
+        worker.reply(f64::from(at) * 2.0, &["a"]);
+        worker.at(f64::from(at) * 2.0, refused());
+        let released = Event::Released(Ok(vec![name("a")]));
+        let text = worker.at(f64::from(at) * 2.0, released);
+        let ends = text.contains("finish: NoDirectory(\"it is a file\")");
+        assert_eq!(ends, at == 3, "{text}");
+        let next = worker.later(f64::from(at) * 2.0 + 1.0);
+        assert_eq!(next.contains("turn: [] pop 1"), at < 3, "{next}");
+    }
 }
 
 #[test]

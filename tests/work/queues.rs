@@ -239,6 +239,16 @@ fn queues_may_be_globs_and_left_out() {
 }
 
 #[test]
+fn a_text_that_is_no_number_behind_an_equals_sign_belongs_to_the_name_of_the_queue() {
+    let mut site = WorkSite::new();
+    for queue in ["a=b", "nan=inf", "a=1x"] {
+        site.put(queue, queue, "{}");
+    }
+    site.work("a=b nan=inf a=1x=2 --drain", RAN).exits(0);
+    assert_eq!(site.words("ran"), "a=b nan=inf a=1x");
+}
+
+#[test]
 fn programs_run_in_an_empty_directory_per_slot() {
     let mut site = WorkSite::new();
     for at in 0..4 {
@@ -260,19 +270,75 @@ fn programs_run_in_an_empty_directory_per_slot() {
 }
 
 #[test]
-fn a_sandbox_that_cannot_be_made_gives_the_jobs_back() {
+fn a_sandbox_that_cannot_be_used_gives_the_jobs_back() {
     let mut site = WorkSite::new();
     site.put_with("mail", "a", "{}", &["retries", "0"]);
-    std::fs::write(site.dir().join("boxes"), "a file").unwrap();
+    let slot = site.dir().join("boxes/slot-1");
+    std::fs::create_dir(site.dir().join("boxes")).unwrap();
+    std::fs::write(&slot, "a file").unwrap();
     let line = format!("mail --poll 50ms --sandbox {}/boxes", site.dir().display());
     let mut worker = site.start(&line, "echo ran > $D/ran");
-    worker.until_says("cannot create the sandbox");
-    site.until_state("a", "stalled");
-    std::fs::remove_file(site.dir().join("boxes")).unwrap();
+    worker.until_says("cannot use the sandbox");
+    std::fs::remove_file(&slot).unwrap();
     site.until_state("a", "complete");
     assert_eq!(site.words("ran"), "ran");
     assert_eq!(worker.stop().code, 0);
     site.must_be_clean();
+}
+
+#[test]
+fn a_slot_directory_that_cannot_be_used_three_times_in_a_row_ends_the_work() {
+    for is_link in [true, false] {
+        let mut site = WorkSite::new();
+        site.put_with("mail", "a", "{}", &["retries", "0"]);
+        let slot = site.dir().join("boxes/slot-1");
+        let precious = site.dir().join("precious");
+        for dir in ["boxes", "precious"] {
+            std::fs::create_dir(site.dir().join(dir)).unwrap();
+        }
+        std::fs::write(precious.join("file"), "1").unwrap();
+        match is_link {
+            true => std::os::unix::fs::symlink(&precious, &slot).unwrap(),
+            false => std::fs::write(&slot, "a file").unwrap(),
+        }
+        let line = format!(
+            "mail --drain --poll 50ms --sandbox {}/boxes",
+            site.dir().display()
+        );
+        let ended = site.start(&line, "echo ran > $D/ran").end();
+        assert_eq!(ended.code, 1, "{}", ended.stderr);
+        let stderr = ended.stderr.replace(site.dir().to_str().unwrap(), "$D");
+        let why = "error: three starts in a row found no directory for their slot: \
+                   cannot use the sandbox `$D/boxes/slot-1`: it is not a directory\n\
+                   hint: the jobs were given back\n";
+        assert!(stderr.ends_with(why), "{stderr}");
+        assert_eq!(site.file("ran"), "");
+        assert_eq!(site.file("precious/file"), "1");
+        // No retry was used.
+        assert_eq!(site.job("a")["remaining"], 0);
+        assert_eq!(site.client.pop("mail", "other", 1), ["a"]);
+        site.must_be_clean();
+    }
+}
+
+#[test]
+fn a_sandbox_that_cannot_be_a_directory_is_refused_before_any_pop() {
+    let mut site = WorkSite::new();
+    site.put("mail", "a", "{}");
+    std::fs::write(site.dir().join("file"), "").unwrap();
+    let mut refusals = String::new();
+    for dir in ["file", "file/below"] {
+        let line = format!("mail --drain --sandbox {}/{dir}", site.dir().display());
+        refusals += &site.work(&line, "true").exits(1).stderr();
+    }
+    expect![[r#"
+        error: `$D/file` is not a directory
+        hint: no job was popped
+        error: cannot create the directory `$D/file/below`: not a directory
+        hint: no job was popped
+    "#]]
+    .assert_eq(&refusals);
+    assert_eq!(site.job("a")["history"].as_array().unwrap().len(), 1);
 }
 
 #[test]

@@ -101,6 +101,7 @@ impl World {
             limit: Limit::Never,
             poll: 5.0,
             kill_after: 4.0,
+            timeout: 10.0,
             heartbeat: None,
             grace: GRACE,
             retry_on: vec![75],

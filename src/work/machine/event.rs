@@ -49,6 +49,8 @@ pub struct Config {
     pub poll: f64,
     /// Time from SIGTERM to SIGKILL.
     pub kill_after: f64,
+    /// How long a stopped worker tries to give its jobs back to a server that does not reply.
+    pub timeout: f64,
     /// Time between two extensions of a lock; a third of the lock if absent.
     pub heartbeat: Option<f64>,
     /// Time from the end of a lock until another worker may get the job (`grace-period`).
@@ -87,6 +89,8 @@ pub enum StartFailure {
     Program(String),
     /// This job cannot be handed to it: an argument is refused.
     Job(String),
+    /// The directory of the slot cannot be prepared. Other jobs of the slot will meet the same.
+    Directory(String),
     /// This machine cannot start a further process now.
     Busy(String),
 }
@@ -160,7 +164,7 @@ pub enum Event {
     Queues(Vec<(Name, u32)>),
     /// Whether no further job may begin, since what is said of the jobs cannot be written.
     Hold(bool),
-    /// A signal asks to end. The second one ends the processes, too.
+    /// A signal asks to end. The second one ends the processes, too; the third one waits for nothing.
     Stop,
 }
 
@@ -235,8 +239,15 @@ pub enum WorkResult {
     JobFailed,
     /// The command cannot be started.
     NoProgram(String),
-    /// Ended by a second signal: jobs were given back.
-    Stopped,
+    /// The directory of a slot cannot be prepared.
+    NoDirectory(String),
+    /// Ended by a second signal.
+    Stopped {
+        /// How many jobs were given back since.
+        given_back: u64,
+        /// How many jobs keep their locks, because the server did not reply.
+        left: u64,
+    },
 }
 
 /// The result of a job.

@@ -34,12 +34,9 @@ impl Machine {
                 false => {
                     self.given_up.insert(jid.clone());
                     let latest = expires + self.config.grace - 1.0;
-                    self.lose(
-                        now,
-                        &jid,
-                        latest,
-                        "its lock expired while the server was away",
-                    );
+                    // The server may have been away, or this program was not running.
+                    let why = "its lock expired before it was extended";
+                    self.lose(now, &jid, latest, why);
                 }
             }
         }

@@ -28,6 +28,9 @@ const MAX_POPPED: u64 = 500;
 /// The first and the longest wait before a request is repeated, in seconds (`reliability.md` 4.2).
 const BACKOFF: (f64, f64) = (0.05, 2.0);
 
+/// How long a worker that should end at once waits for a server that has replied until then, in seconds.
+const LAST_CALL: f64 = 1.0;
+
 /// How long a worker that has no job left waits for a server that is away, in seconds.
 const PATIENCE: f64 = 10.0;
 
@@ -104,8 +107,16 @@ pub struct Machine {
     start_failures: u32,
     /// How many starts in a row failed because the machine could not start a process.
     busy_failures: u32,
+    /// How many starts in a row found no directory, per slot.
+    directory_failures: Vec<u32>,
     /// Why the command cannot be started.
-    no_program: Option<String>,
+    start_fault: Option<WorkResult>,
+    /// When a stopped worker leaves its jobs to the ends of their locks.
+    give_up_at: Option<f64>,
+    /// Whether a third signal has asked for the end.
+    is_forced: bool,
+    /// How many jobs were given back since the second signal.
+    given_back: u64,
     has_failed: bool,
     /// The queues whose refusal was reported.
     refused: HashSet<Name>,
@@ -124,7 +135,6 @@ impl Machine {
         Machine {
             slots: vec![slot; config.slots],
             quick_deaths: vec![QuickDeaths::default(); config.slots],
-            config,
             rotation,
             held: HeldJobs::new(),
             ready: VecDeque::new(),
@@ -148,19 +158,27 @@ impl Machine {
             popped: 0,
             start_failures: 0,
             busy_failures: 0,
-            no_program: None,
+            directory_failures: vec![0; config.slots],
+            start_fault: None,
+            give_up_at: None,
+            is_forced: false,
+            given_back: 0,
             has_failed: false,
             refused: HashSet::new(),
             is_finished: false,
             slots_due: now,
             actions: Vec::new(),
+            config,
         }
     }
 
     /// Notes what happened.
     pub fn note(&mut self, now: f64, event: Event) {
         match event {
-            Event::Started { .. } => (self.start_failures, self.busy_failures) = (0, 0),
+            Event::Started { slot, .. } => {
+                (self.start_failures, self.busy_failures) = (0, 0);
+                self.directory_failures[slot] = 0;
+            }
             Event::NotStarted { slot, why } => self.not_started(now, slot, why),
             Event::Line { slot, jid, content } => self.line(now, slot, jid, content),
             Event::Ended { slot, end } => self.process_ended(now, slot, end),
@@ -208,6 +226,7 @@ impl Machine {
     /// Returns when to act next, if nothing happens until then.
     pub fn due(&self) -> f64 {
         let mut due = self.held.due.min(self.slots_due);
+        due = due.min(self.give_up_at.unwrap_or(f64::INFINITY));
         if let Link::Away { retry_at, .. } = self.link {
             return match self.is_asking() {
                 true => due,
@@ -312,7 +331,21 @@ impl Machine {
                     }
                 }
             }
-            (true, Stage::Stopping) => {}
+            (true, Stage::Stopping) => {
+                self.is_forced = true;
+                for slot in &mut self.slots {
+                    if let Slot::Busy(process) = slot {
+                        process.stop(now, now);
+                    }
+                }
+                // The processes end, and a server that replies gets the jobs back, in much less time.
+                let wait = match self.link {
+                    Link::Up => LAST_CALL,
+                    Link::Away { .. } => 0.0,
+                };
+                let give_up_at = self.give_up_at.unwrap_or(f64::INFINITY);
+                self.give_up_at = Some(give_up_at.min(now + wait));
+            }
         }
         self.give_back_ready();
         self.slots_due = now;
@@ -337,27 +370,38 @@ impl Machine {
         self.stage = self.stage.max(Stage::Draining);
     }
 
-    /// Ends the work once nothing is left.
+    /// Ends the work once nothing is left, or if the server does not take the jobs of a stopped worker.
     fn finish(&mut self, now: f64) {
+        if self.is_finished {
+            return;
+        }
         let is_busy = self.slots.iter().any(|slot| matches!(slot, Slot::Busy(_)));
+        if self.stage == Stage::Stopping && !is_busy && self.give_up_at.is_none() {
+            self.give_up_at = Some(now + self.config.timeout);
+        }
+        let gives_up = self.give_up_at.is_some_and(|at| at <= now);
         let has_requests = self.recovery.is_some() || !self.released.is_empty();
         // When no job is left, a server that is away is not waited for much longer: locks expire.
         let is_gone = matches!(self.link, Link::Away { since, .. } if now - since > PATIENCE);
-        if self.stage == Stage::Working
-            || self.is_finished
-            || is_busy
+        let has_more = is_busy
             || !self.held.is_empty()
             || self.is_asking()
             || has_requests && !is_gone
-            || !self.endings.is_empty()
-        {
+            || !self.endings.is_empty();
+        if self.stage == Stage::Working || has_more && !gives_up {
             return;
         }
         self.is_finished = true;
+        self.give_up_at = None;
         let is_only = self.config.limit == Limit::Count(1);
-        let result = match self.no_program.take() {
-            Some(message) => WorkResult::NoProgram(message),
-            None if self.stage == Stage::Stopping => WorkResult::Stopped,
+        let left = self.held.len() as u64;
+        let result = match self.start_fault.take() {
+            Some(fault) if left == 0 => fault,
+            _ if self.stage == Stage::Stopping => WorkResult::Stopped {
+                given_back: self.given_back,
+                left,
+            },
+            Some(fault) => fault,
             None if is_only && self.has_failed => WorkResult::JobFailed,
             None => WorkResult::Done,
         };

@@ -1,6 +1,6 @@
 //! The processes of a worker: when they start, get jobs and are signalled.
 
-use super::event::{Action, Mode, Report, StartFailure};
+use super::event::{Action, Mode, Report, StartFailure, WorkResult};
 use super::held::Phase;
 use super::slots::{MAX_WAIT, Process, Slot};
 use super::{Machine, Stage};
@@ -12,6 +12,9 @@ const MAX_START_FAILURES: u32 = 3;
 
 /// Time until a process is started again that could not be started, in seconds.
 const START_AGAIN: f64 = 1.0;
+
+/// After so many starts of a slot in a row that failed for want of its directory, the work ends.
+const MAX_DIRECTORY_FAILURES: u32 = 3;
 
 impl Machine {
     /// Sends signals that are due, and ends the input of processes that stay at the end of the work.
@@ -139,7 +142,7 @@ impl Machine {
         if let StartFailure::Program(message) = &why {
             self.start_failures += 1;
             if self.start_failures == MAX_START_FAILURES {
-                self.no_program = Some(message.clone());
+                self.start_fault = Some(WorkResult::NoProgram(message.clone()));
                 self.drain();
             }
         }
@@ -156,6 +159,18 @@ impl Machine {
                 }
             }
             StartFailure::Program(_) | StartFailure::Job(_) => self.released.extend(process.jobs),
+            // The jobs are not at fault, so they keep their retries.
+            StartFailure::Directory(message) => {
+                self.directory_failures[slot] += 1;
+                if self.directory_failures[slot] >= MAX_DIRECTORY_FAILURES {
+                    self.start_fault = Some(WorkResult::NoDirectory(message.clone()));
+                    self.drain();
+                }
+                self.report(Report::StartFailed { slot, message });
+                self.slots[slot] = Slot::Down(now + START_AGAIN);
+                self.slots_due = self.slots_due.min(now + START_AGAIN);
+                self.released.extend(process.jobs);
+            }
             StartFailure::Busy(message) => {
                 self.report(Report::StartFailed { slot, message });
                 let wait = START_AGAIN * f64::from(2_u32.saturating_pow(self.busy_failures));

@@ -139,6 +139,7 @@ impl Machine {
                         true => {
                             let is_held = self.held.get(&jid).is_some();
                             self.popped -= u64::from(is_held && self.popped > 0);
+                            self.given_back += u64::from(self.stage == Stage::Stopping);
                             JobResult::Released
                         }
                         false => JobResult::Lost,
@@ -175,6 +176,11 @@ impl Machine {
 
     /// Notes that the server replies.
     pub(super) fn back(&mut self, now: f64) {
+        if let Some(at) = &mut self.give_up_at
+            && !self.is_forced
+        {
+            *at = now + self.config.timeout;
+        }
         if let Link::Away { since, .. } = self.link {
             self.link = Link::Up;
             let after = now - since;

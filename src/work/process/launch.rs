@@ -70,9 +70,9 @@ pub enum StartFaultKind {
     Exec,
     /// The data of this job cannot be passed.
     Job,
-    /// The slot's directory cannot be prepared.
+    /// The slot's directory cannot be prepared, probably not for the next start either.
     Sandbox,
-    /// The system has no process, memory or descriptor left: it may have some later.
+    /// The system has no process, memory, descriptor or disk space left: it may have some later.
     Exhausted,
 }
 
@@ -88,6 +88,11 @@ impl StartFault {
 
     pub(super) fn sandbox(message: impl Into<String>) -> StartFault {
         StartFault::new(StartFaultKind::Sandbox, message)
+    }
+
+    /// A directory that may be prepared later: the disk is full, or a program still writes in it.
+    pub(super) fn sandbox_not_yet(message: impl Into<String>) -> StartFault {
+        StartFault::new(StartFaultKind::Exhausted, message)
     }
 
     pub(super) fn exhausted(why: impl std::fmt::Display) -> StartFault {

@@ -8,7 +8,7 @@ pub mod environment;
 pub mod job_line;
 mod launch;
 mod pipe;
-mod sandbox;
+pub(super) mod sandbox;
 mod signals;
 pub mod substitute;
 

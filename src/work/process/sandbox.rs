@@ -25,12 +25,55 @@ const OWNER: u32 = 0o700;
 /// many rounds as it is deep; a program that still writes there would need them all.
 const ROUNDS: usize = 100_000;
 
+/// Creates the directory in which those of the slots are. Returns why it cannot be one. A full disk is no
+/// reason: it may have space when the first program starts.
+pub(in crate::work) fn prepare_parent(parent: &Path) -> Result<(), String> {
+    let mut builder = DirBuilder::new();
+    let Err(error) = builder.mode(OWNER).recursive(true).create(parent) else {
+        return Ok(());
+    };
+    let path = Harmless(parent.as_os_str().as_encoded_bytes());
+    match errno(&error) {
+        Some(errno) if is_passing(errno) => Ok(()),
+        Some(Errno::EXIST) => Err(format!("`{path}` is not a directory")),
+        _ => Err(format!(
+            "cannot create the directory `{path}`: {}",
+            io_words(&error)
+        )),
+    }
+}
+
+fn errno(error: &io::Error) -> Option<Errno> {
+    error.raw_os_error().map(Errno::from_raw_os_error)
+}
+
+/// Whether the system may do later what it could not do now.
+fn is_passing(errno: Errno) -> bool {
+    matches!(
+        errno,
+        Errno::NOSPC
+            | Errno::DQUOT
+            | Errno::NOMEM
+            | Errno::MFILE
+            | Errno::NFILE
+            | Errno::INTR
+            | Errno::AGAIN
+    )
+}
+
 /// Returns the directory of a slot, which exists then and is empty.
 pub(super) fn prepare(parent: &Path, slot: usize) -> Result<PathBuf, StartFault> {
     let path = parent.join(format!("slot-{}", slot + 1));
     let fault = |what: &str, why: &str| {
         let path = Harmless(path.as_os_str().as_encoded_bytes());
         StartFault::sandbox(format!("cannot {what} the sandbox `{path}`: {why}"))
+    };
+    let system_fault = |what: &str, errno: Errno| {
+        let fault = fault(what, &io_words(&errno.into()));
+        match is_passing(errno) {
+            true => StartFault::sandbox_not_yet(fault.message),
+            false => fault,
+        }
     };
     let mut builder = DirBuilder::new();
     builder.mode(OWNER);
@@ -41,21 +84,27 @@ pub(super) fn prepare(parent: &Path, slot: usize) -> Result<PathBuf, StartFault>
         Err(there) if there.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         created => created,
     };
-    created.map_err(|error| fault("create", &io_words(&error)))?;
+    created.map_err(|error| match errno(&error) {
+        Some(errno) => system_fault("create", errno),
+        None => fault("create", &io_words(&error)),
+    })?;
     let opened = match open_writable(CWD, &path) {
         Ok(opened) => opened,
         Err(Errno::LOOP | Errno::NOTDIR) => return Err(fault("use", "it is not a directory")),
-        Err(errno) => return Err(fault("use", &io_words(&errno.into()))),
+        Err(errno) => return Err(system_fault("use", errno)),
     };
     match fstat(&opened) {
         Ok(found) if found.st_uid == geteuid().as_raw() => {}
         Ok(_) => return Err(fault("use", "it belongs to another user")),
-        Err(errno) => return Err(fault("use", &io_words(&errno.into()))),
+        Err(errno) => return Err(system_fault("use", errno)),
     }
     match empty(&opened) {
         Ok(true) => Ok(path),
-        Ok(false) => Err(fault("empty", "a program still writes in it")),
-        Err(errno) => Err(fault("empty", &io_words(&errno.into()))),
+        Ok(false) => {
+            let fault = fault("empty", "a program still writes in it");
+            Err(StartFault::sandbox_not_yet(fault.message))
+        }
+        Err(errno) => Err(system_fault("empty", errno)),
     }
 }
 
