@@ -23,8 +23,8 @@ use crate::session::Session;
 ///
 /// A failed job goes back to its own queue with all its retries; tags, priority and data stay. A
 /// job that changed since it was read is skipped. Jobs that are retried together run in no
-/// particular order. A selector without `--state` means failed jobs, also with `--completed` and
-/// `--force`.
+/// particular order, except that those of a lane run in the order of their puts. A selector without
+/// `--state` means failed jobs, also with `--completed` and `--force`.
 ///
 /// With `--worker` or `--as-holder`, the worker that holds the job retries it: this uses one retry,
 /// or fails the job if none remains. It prints the remaining retries.

@@ -888,3 +888,18 @@ fn an_option_without_effect_is_noted() {
             a
         "#]]);
 }
+
+#[test]
+fn a_put_names_the_command_that_finds_keys_of_a_wrong_type() {
+    for (key, value) in [("ql:k:q/k", "x"), ("ql:j:a", "x")] {
+        let redis = Redis::start();
+        redis.send(&["SET", key, value]);
+        let said = redis.at(10).run("put q K --jid a --key k").stderr();
+        assert!(!said.contains("WRONGTYPE"), "{said}");
+        assert!(
+            said.contains("`qless check --only key-type` names it"),
+            "{said}"
+        );
+        assert_eq!(redis.dump().len(), 1);
+    }
+}

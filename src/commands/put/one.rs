@@ -148,6 +148,14 @@ fn put(
         _ => {
             let why = outcome.word(0).map(Name::to_string);
             let why = why.unwrap_or_else(|| outcome.code.word().into());
+            // The core names the key, or repeats the words of the server.
+            if why.starts_with("WRONGTYPE") || why.contains(" is no ") {
+                let why = why
+                    .split_once("WRONGTYPE")
+                    .map_or(why.as_str(), |_| "a key that it needs has the wrong type");
+                let error = Error::new(Kind::Damaged, format!("{}: {why}", cannot(job)));
+                return Err(error.hint("`qless check --only key-type` names it"));
+            }
             Err(Error::new(Kind::Error, format!("{}: {why}", cannot(job))))
         }
     }
