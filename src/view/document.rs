@@ -272,7 +272,9 @@ mod tests {
     use crate::model::context::{ContextsInFull, ValidatedContexts};
     use crate::model::coordination::Coordination;
     use crate::model::explain::{Evidence, Reason, ReasonCode};
-    use crate::model::export::{Cancellation, ExportHead, PausedQueue, SavedJob, SavedRecurring};
+    use crate::model::export::{
+        Cancellation, ExportHead, PausedQueue, SavedJob, SavedRecurring, SavedThrottle,
+    };
     use crate::model::finding::FINDINGS;
     use crate::model::job::{Entry, Failure, Neighbor, Payload, State};
     use crate::model::queue::Seconds;
@@ -672,6 +674,11 @@ mod tests {
             export::recurring(SavedRecurring {
                 due: Some(now),
                 ..SavedRecurring::default()
+            }),
+            export::throttle(&SavedThrottle {
+                id: name.clone(),
+                maximum: 1,
+                expires: None,
             }),
             export::paused(&PausedQueue {
                 queue: name.clone(),
