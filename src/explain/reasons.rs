@@ -6,6 +6,7 @@ use crate::clock::moment::Moment;
 use crate::json::Json;
 use crate::model::explain::{Evidence, PopFacts, Reason, ReasonCode};
 use crate::model::job::{Job, Neighbor, State};
+use crate::model::lane;
 use crate::model::queue::Queue;
 use crate::model::recur::Recurring;
 use crate::model::throttle::ThrottleJobs;
@@ -340,29 +341,12 @@ fn ordered(job: &Job, coordination: &CoordinationFacts) -> Option<Reason> {
         ..Evidence::default()
     };
     let queue = job.queue.clone().unwrap_or_default();
-    let (queue, key) = lane_words(lane, &queue);
+    let (queue, key) = lane::words(lane, &queue);
     Some(Reason::new(
         ReasonCode::Ordered,
         evidence,
         [Name::from("key"), queue, key],
     ))
-}
-
-/// Returns the queue and the key that `qless key` takes for a lane.
-fn lane_words(lane: &Name, queue: &Name) -> (Name, Name) {
-    let text = lane.as_bytes();
-    if text.starts_with(b"/") {
-        return (queue.clone(), lane.clone());
-    }
-    let own = text.strip_prefix(queue.as_bytes());
-    if let Some(key) = own.and_then(|rest| rest.strip_prefix(b"/")) {
-        return (queue.clone(), Name::from(key));
-    }
-    // The job was moved after it got its key.
-    match text.iter().position(|byte| *byte == b'/') {
-        Some(at) => (Name::from(&text[..at]), Name::from(&text[at + 1..])),
-        None => (queue.clone(), lane.clone()),
-    }
 }
 
 /// Adds why a blocked job is blocked.

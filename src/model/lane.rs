@@ -11,19 +11,27 @@ pub(crate) fn name(queue: &Name, key: &[u8]) -> Name {
     }
 }
 
+/// Returns the queue and the key that `qless key` takes for a lane. `queue` is the present queue of one
+/// of its jobs.
+pub(crate) fn words(lane: &Name, queue: &Name) -> (Name, Name) {
+    let text = lane.as_bytes();
+    if text.starts_with(b"/") {
+        return (queue.clone(), lane.clone());
+    }
+    let own = text.strip_prefix(queue.as_bytes());
+    if let Some(key) = own.and_then(|rest| rest.strip_prefix(b"/")) {
+        return (queue.clone(), Name::from(key));
+    }
+    // The job was moved after it got its key.
+    match text.iter().position(|byte| *byte == b'/') {
+        Some(at) => (Name::from(&text[..at]), Name::from(&text[at + 1..])),
+        None => (queue.clone(), lane.clone()),
+    }
+}
+
 /// Returns the command that lists a lane. `queue` is the present queue of one of its jobs.
 pub(crate) fn command(lane: &Name, queue: &Name) -> String {
-    let text = lane.as_bytes();
-    let own = text.strip_prefix(queue.as_bytes());
-    let (queue, key) = match own.and_then(|rest| rest.strip_prefix(b"/")) {
-        _ if text.starts_with(b"/") => (queue.clone(), lane.clone()),
-        Some(key) => (queue.clone(), Name::from(key)),
-        // The job was moved after it got its key.
-        None => match text.iter().position(|byte| *byte == b'/') {
-            Some(at) => (Name::from(&text[..at]), Name::from(&text[at + 1..])),
-            None => (queue.clone(), lane.clone()),
-        },
-    };
+    let (queue, key) = words(lane, queue);
     format!("qless key {} {}", quoted(&queue), quoted(&key))
 }
 

@@ -724,7 +724,7 @@ fn a_dry_run_tells_what_the_lane_does_with_a_put() {
         let ran = redis.at(11).run(&format!("{line} -n -o json")).exits(0);
         let document: Value = serde_json::from_str(&ran.stdout()).unwrap();
         let members = ["jid", "state", "new", "queued_behind"].map(|name| &document[name]);
-        let told = format!("{members:?}\n{}", ran.stderr());
+        let rehearsal = format!("{members:?}\n{}", ran.stderr());
         assert_eq!(redis.dump(), before);
         let expected = match line {
             "put q K --jid x --key c --unique" => expect![[r#"
@@ -756,7 +756,7 @@ fn a_dry_run_tells_what_the_lane_does_with_a_put() {
                 would put a job in q, depends, behind a
             "#]],
         };
-        expected.assert_eq(&told);
+        expected.assert_eq(&rehearsal);
         // A second server with the same jobs, where the put is carried out.
         let real = Redis::start();
         real.at(10).run("put q K --jid a --key c").ok();

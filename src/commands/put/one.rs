@@ -6,6 +6,7 @@ use crate::bulk::maxima::Maxima;
 use crate::bulk::new_queues;
 use crate::clock::moment::Moment;
 use crate::core::api::put::{Placed, Policy, Put};
+use crate::core::api::queue::CHECK;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::input::source::InputSource;
@@ -154,7 +155,7 @@ fn put(
                     .split_once("WRONGTYPE")
                     .map_or(why.as_str(), |_| "a key that it needs has the wrong type");
                 let error = Error::new(Kind::Damaged, format!("{}: {why}", cannot(job)));
-                return Err(error.hint("`qless check --only key-type` names it"));
+                return Err(error.hint(format!("`{CHECK}` names it")));
             }
             Err(Error::new(Kind::Error, format!("{}: {why}", cannot(job))))
         }
