@@ -76,7 +76,8 @@ return function(argv, now, t, seconds)
     return #leaving
   end
 
-  for i = 1, #jids do
+  -- The oldest is the last of the list. Jobs of one lane enter it in the order in which they failed.
+  for i = #jids, 1, -1 do
     local jid = jids[i]
     local job = call('hmget', Keys.job .. jid, unpack(Job))
     if job[Job.state] == 'failed' then

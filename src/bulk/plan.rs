@@ -333,6 +333,11 @@ impl BulkPlan {
         self.targeting == Targeting::OneJid
     }
 
+    /// Returns whether no job is left to change.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.jobs.is_empty()
+    }
+
     pub(crate) fn dry_run(&self) -> bool {
         self.options.dry_run
     }

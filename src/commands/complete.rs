@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use super::{Group, Spec};
-use crate::args::coordination::Coordinated;
+use crate::args::coordination::{Coordinated, Throttled};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, ExistingQueue, Holder, Later, MaxData};
 use crate::args::value;
@@ -111,7 +111,6 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.begin()?;
     let queues = args.next.as_slice();
     new_queues::announce(queues, args.existing, args.bulk.dry_run, now, session)?;
-    maxima::set(&args.coordinated.throttles, args.bulk.dry_run, now, session)?;
     let later = args.later.wait(now);
     let completion = Completion {
         data,
@@ -123,12 +122,13 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             coordination,
         }),
     };
+    let throttles = &args.coordinated.throttles;
     match given {
         JidArgs::One(jid) => match args.bulk.for_many() {
             Some(flag) => Err(Error::usage(format!("`{flag}` needs several jobs"))),
-            None => one(&jid, &completion, &options, now, session),
+            None => one(&jid, &completion, throttles, &options, now, session),
         },
-        JidArgs::Many(_) => many(&given, completion, options, now, session),
+        JidArgs::Many(_) => many(&given, completion, throttles, options, now, session),
     }
 }
 
@@ -136,6 +136,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 fn one(
     jid: &Name,
     completion: &Completion,
+    throttles: &[Throttled],
     options: &BulkOptions,
     now: Moment,
     session: &mut Session,
@@ -147,6 +148,7 @@ fn one(
         return Err(Error::conflict(format!("`{jid}` cannot depend on itself")).jid(jid));
     }
     require_dependencies(next.as_ref(), now, session)?;
+    maxima::set(throttles, options.dry_run, now, session)?;
     let shown = short(jid);
     if options.dry_run {
         session.ui.note(&match next {
@@ -193,6 +195,7 @@ fn one(
 fn many(
     given: &JidArgs,
     completion: Completion,
+    throttles: &[Throttled],
     options: BulkOptions,
     now: Moment,
     session: &mut Session,
@@ -207,6 +210,9 @@ fn many(
     })?;
     let advance = |next: &NextQueue| format!("\n  each advances to `{}`\n", next.queue);
     plan.rehearse(session, &next.as_ref().map_or(String::new(), advance))?;
+    if !plan.is_empty() {
+        maxima::set(throttles, plan.dry_run(), now, session)?;
+    }
     let note = plan.note();
     plan.run(session, |core, now, jobs| {
         let worker = |job: &JobSnapshot| worker.for_job(job);

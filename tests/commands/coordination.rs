@@ -528,6 +528,20 @@ fn an_advanced_job_gets_the_options_of_the_next_queue() {
     assert_eq!(a["key"], "ship/k");
     assert_eq!(a["throttles"], serde_json::json!(["api"]));
     assert_eq!(a["backoff"], "fixed:5");
+    // A refused call changes no throttle.
+    for (jids, depends) in [("a", "a"), ("a", "nobody"), ("b", ""), ("b nobody", "")] {
+        let depends = if depends.is_empty() {
+            String::new()
+        } else {
+            format!("--depends {depends}")
+        };
+        let line = format!("complete {jids} --worker w --next ship --throttle api=9 {depends}");
+        assert_ne!(redis.at(13).run(&line).code(), 0, "{line}");
+    }
+    assert_eq!(
+        redis.at(13).run("throttle show api -o json").json()["maximum"],
+        3
+    );
     redis
         .at(13)
         .run("complete a --worker w --key k")

@@ -204,6 +204,19 @@ fn an_unfail_lists_its_queue_even_if_the_job_waits_in_its_lane() {
 }
 
 #[test]
+fn an_unfail_brings_failed_jobs_back_in_the_order_of_their_lane() {
+    let mut core = Core::new();
+    for (at, jid) in [(0, "c"), (10, "a"), (20, "b")] {
+        core.ok(&format!("put {at} me q {jid} K {{}} 0 key k"));
+        core.ok(&format!("pop {} q w1 1", at + 1));
+        core.ok(&format!("fail {} {jid} w1 G M", at + 2));
+    }
+    assert_eq!(core.ok("unfail 30 q G 25"), Reply::Int(3));
+    assert_eq!(core.lane("q/k"), ["c", "a", "b"]);
+    assert_eq!(core.states("c a b"), "waiting depends depends");
+}
+
+#[test]
 fn a_requeued_job_is_held_if_a_throttle_is_full() {
     let mut core = after(
         r#"throttle.set 0 t 1; put 1 me q a K {} 0 throttles ["t"]; pop 1 q w 1; put 2 me p b K {} 0 throttles ["t"]"#,
@@ -262,6 +275,21 @@ fn a_job_whose_lock_expired_and_that_is_held_keeps_no_slot() {
     assert_eq!(core.json("get 75 j")["state"], "throttled");
     assert_eq!(core.ok("throttle.locks 75 u"), Reply::Text("[]".into()));
     assert_eq!(core.jids("pop 75 a w3 1"), ["l"]);
+}
+
+#[test]
+fn a_job_that_waited_for_a_holder_whose_lock_expired_in_another_queue_is_popped_at_once() {
+    let mut core = Core::new();
+    core.all("config.set 0 grace-period 0; throttle.set 0 t 1");
+    core.all(
+        "put 1 me a j1 K {} 0 retries 0 key /g throttles [\"t\"]; put 2 me b j2 K {} 0 key /g",
+    );
+    core.ok("put 3 me b j3 K {} 0 priority 2 throttles [\"t\"]");
+    assert_eq!(core.jids("pop 4 a w1 1"), ["j1"]);
+    assert_eq!(core.states("j1 j2 j3"), "running depends waiting");
+    // The pop fails j1 for the slot that j3 needs. The end of j1 puts j2 into the queue that is being popped.
+    assert_eq!(core.jids("pop 101 b w2 5"), ["j3", "j2"]);
+    assert_eq!(core.states("j1 j2 j3"), "failed running running");
 }
 
 #[test]

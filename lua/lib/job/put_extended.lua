@@ -130,6 +130,7 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old, x, 
   end
   o.fields = fields[1] and fields
   local state = need('job/put')(now, t, seconds, me, queue, jid, klass, data, delay, o, old)
+  if o.gate then o.gate.wake() end
   if drop[1] and exists then call('hdel', key, unpack(drop)) end
   local ttl = x.ttl or d.ttl
   if dup == 'skip' and ttl and lane then

@@ -68,8 +68,9 @@ return function(now, t, seconds, queue, defaults, limit)
       end
       if rest < 0 or count - taken >= rest or most and passed >= most then return count end
       if missed == 0 or not page[1] then
-        if not held or not decider.recheck() then return count end
-        from = 0
+        local returned = held and decider.recheck()
+        if not returned and not gate.healed then return count end
+        gate.healed, from = nil, 0
       end
       most = most or need('value/number')(redis.pcall('hget', Keys.config, 'max-pop-scan')) or 1000
       -- If many are held, small pages would cost most.

@@ -2,7 +2,8 @@
 -- Takes: now; t; seconds; queue
 -- Returns: the gate `g`. `g.free(id)` is the number of free slots; `g.full(jid, ids)` is the first id that has no slot
 --   for the job, nil if it may run; `g.take(jid, ids)` takes the slots, `g.release(jid, ids)` releases
---   them; `g.wake()` has to follow when the call has read its last job: it moves jobs that were held to free slots
+--   them; `g.wake()` has to follow when the call has read its last job: it moves jobs that were held to free slots;
+--   `g.healed` is set if a slot was taken from a job that does not run, whose end may have released other jobs
 return function(now, t, seconds, queue)
   local call, pcall, g, free, healed, released, fresh = redis.call, redis.pcall, {}, {}, {}, {}, {}
 
@@ -24,7 +25,7 @@ return function(now, t, seconds, queue)
       if g.free(id) <= 0 and not call('zscore', Keys.throttle .. id .. Keys.locks, jid) then
         if not healed[id] then
           healed[id] = true
-          if need('throttle/heal')(now, t, seconds, id, queue, fresh) > 0 then released[id] = true end
+          if need('throttle/heal')(now, t, seconds, id, queue, fresh) > 0 then released[id], g.healed = true, true end
           free[id] = nil
         end
         if g.free(id) <= 0 then return id end

@@ -18,7 +18,11 @@ return function(now, t, seconds, id, own, fresh)
         need('throttle/expire_holder')(now, t, seconds, jid, queue, warned == '1' and 10 or 0)
         lost = call('hget', Keys.job .. jid, 'state') ~= 'running'
       end
-      if lost then dropped = dropped + call('zrem', locks, jid) end
+      if lost then
+        -- Its end may have dropped this one already.
+        call('zrem', locks, jid)
+        dropped = dropped + 1
+      end
     end
   end
   return dropped
