@@ -55,7 +55,7 @@ return function(argv, now)
   end
 
   -- 2. Find the dependents; with `cancel`, all levels of them.
-  local below, blocked, dependents_of = {}, {}, need('dependency/waiting_dependents')
+  local below, failed, blocked, dependents_of = {}, {}, {}, need('dependency/waiting_dependents')
   local function test_release(jid)
     for _, name in ipairs(below[jid]) do
       local base = Keys.queue .. (call('hget', Keys.job .. name, 'queue') or '')
@@ -78,7 +78,7 @@ return function(argv, now)
   while order[position] and #order <= most do
     local jid = order[position]
     if going[jid] then
-      below[jid] = dependents_of(jid, true)
+      below[jid], failed[jid] = dependents_of(jid, true)
       if mode == 'release' then test_release(jid) end
       if mode == 'cancel' then add_dependents(jid) end
     end
@@ -134,16 +134,16 @@ return function(argv, now)
       if not going[name] then
         need('dependency/unlink')(name, jid)
         if call('exists', key .. Keys.dependencies) == 0 then
-          local job = call('hmget', key, unpack(Dependent))
-          local queue, priority, due = job[Dependent.queue], job[Dependent.priority], job[Dependent.scheduled]
+          local queue, priority, due = unpack(call('hmget', key, unpack(Dependent)))
           need('dependency/release_job')(now, name, queue or '', priority, due)
           table.insert(rows[jid], name)
         end
       end
     end
   end
-  if mode == 'release' then
-    for i = 1, #deleted do release(deleted[i]) end
+  for _, jid in ipairs(deleted) do
+    if mode == 'release' then release(jid) end
+    for _, name in ipairs(failed[jid] or {}) do call('srem', Keys.job .. name .. Keys.dependencies, jid) end
   end
   if deleted[1] then need('job/delete')(now, deleted, true, call('exists', Keys.tracked) == 1, jobs) end
   return reply

@@ -293,6 +293,42 @@ fn a_job_that_waited_for_a_holder_whose_lock_expired_in_another_queue_is_popped_
 }
 
 #[test]
+fn a_pop_looks_again_at_all_held_jobs_if_they_are_up_to_ten() {
+    // Whatever the second of the pop: only the job held last may run, and nobody woke it.
+    for now in 101..110 {
+        let mut core = Core::new();
+        core.all(
+            "throttle.set 0 t 1; throttle.set 0 u 1; put 1 me q holder K {} 0 throttles [\"t\"]",
+        );
+        core.ok("put 2 me q other K {} 0 throttles [\"u\"]");
+        assert_eq!(core.jids("pop 90 q w 2"), ["holder", "other"]);
+        for at in 0..7 {
+            core.ok(&format!(
+                "put {} me q t{at} K {{}} 0 throttles [\"t\"]",
+                91 + at
+            ));
+        }
+        core.ok("put 99 me q last K {} 0 throttles [\"u\"]");
+        core.redis("ZREM ql:th:u-locks other");
+        assert_eq!(core.jids(&format!("pop {now} q w 5")), ["last"], "at {now}");
+    }
+}
+
+#[test]
+fn a_buried_job_that_keeps_its_place_does_not_wait_for_a_deleted_job() {
+    for gone in ["guard.cancel 5 release a ''", "guard.cancel 5 refuse a ''"] {
+        let mut core = Core::new();
+        core.ok("put 1 me q a K {} 0");
+        core.ok(r#"put 2 me q b K {} 0 key k hold 1 depends ["a"]"#);
+        core.ok("bury 3 b G M");
+        core.ok(gone);
+        assert_eq!(core.state("b"), "failed");
+        core.ok("unfail 6 q G 1");
+        assert_eq!(core.jids("pop 7 q w 5"), ["b"], "after {gone}");
+    }
+}
+
+#[test]
 fn c4_recurring_jobs_with_their_own_key_and_skip_do_not_overlap() {
     let mut core = Core::new();
     core.ok("recur 0 q r K {} interval 10 0 retries 1 key r dup skip");

@@ -14,11 +14,16 @@ return function(now, jid, into, apart)
   need('queue/remove_from_state_set')(jid, state, queue)
   if state == 'failed' and not apart then need('failure/leave')(jid, job[Job.failure], queue) end
   local unlink = need('dependency/unlink')
-  for _, name in ipairs(need('dependency/waiting_dependents')(jid)) do
+  local function relink(name)
     unlink(name, jid)
-    if name ~= into and need('dependency/find_cycle')(name, {into}, true) == nil then
-      need('dependency/link')(name, {into})
-    elseif call('exists', Keys.job .. name .. Keys.dependencies) == 0 then
+    if name == into or need('dependency/find_cycle')(name, {into}, true) ~= nil then return end
+    need('dependency/link')(name, {into})
+  end
+  local dependents, failed = need('dependency/waiting_dependents')(jid)
+  for _, name in ipairs(failed) do relink(name) end
+  for _, name in ipairs(dependents) do
+    relink(name)
+    if call('exists', Keys.job .. name .. Keys.dependencies) == 0 then
       local waiting = call('hmget', Keys.job .. name, 'queue', 'priority', 'scheduled')
       need('dependency/release_job')(now, name, waiting[1] or '', waiting[2], waiting[3])
     end

@@ -1,14 +1,15 @@
--- Returns the held jobs of a queue that one pop looks at again, up to ten: the first ones, which are the next to run,
--- and others that rotate with the time. A jid may stand there twice.
+-- Returns the held jobs of a queue that one pop looks at again: all, if they are up to ten. Else the first five, which
+-- are the next to run, and five others that change with the time.
 -- Takes: now; queue
 -- Returns: jid, order value, ...
 return function(now, queue)
   local call, held = redis.call, Keys.queue .. queue .. Keys.throttled
-  local count = call('zcard', held)
-  if count == 0 then return {} end
-  local offset = math.floor(now) * 5 % count
-  local page = call('zrange', held, 0, 4, 'WITHSCORES')
-  local others = count > 5 and call('zrange', held, offset, offset + 4, 'WITHSCORES') or {}
-  for i = 1, #others do page[#page + 1] = others[i] end
+  local others = call('zcard', held) - 5
+  if others <= 5 then return call('zrange', held, 0, 9, 'WITHSCORES') end
+  -- A worker that pops at regular intervals must not meet the same five each time.
+  local seconds = math.floor(now)
+  local from = 5 + (5 * seconds + math.floor(seconds / others)) % others
+  local page, more = call('zrange', held, 0, 4, 'WITHSCORES'), call('zrange', held, from, from + 4, 'WITHSCORES')
+  for i = 1, #more do page[#page + 1] = more[i] end
   return page
 end

@@ -6,23 +6,20 @@ local Job = Fields('state', 'queue', 'throttles')
 
 return function(now, queue, gate)
   local call, page = redis.call, need('throttle/held_page')(now, queue)
-  local decode, seen, taken, moved = need('job/tags'), {}, {}, 0
+  local decode, taken, moved = need('job/tags'), {}, 0
   for i = 1, #page, 2 do
     local jid = page[i]
-    if not seen[jid] then
-      seen[jid] = true
-      local job = redis.pcall('hmget', Keys.job .. jid, unpack(Job))
-      if job[Job.state] ~= 'throttled' or job[Job.queue] ~= queue then
-        call('zrem', Keys.queue .. queue .. Keys.throttled, jid)
-      else
-        local ids = decode(job[Job.throttles])
-        local free = not gate.full(jid, ids)
-        for k = 1, #ids do free = free and gate.free(ids[k]) > (taken[ids[k]] or 0) end
-        if free then
-          for k = 1, #ids do taken[ids[k]] = (taken[ids[k]] or 0) + 1 end
-          need('throttle/return_to_work')(jid, queue, ids, page[i + 1])
-          moved = moved + 1
-        end
+    local job = redis.pcall('hmget', Keys.job .. jid, unpack(Job))
+    if job[Job.state] ~= 'throttled' or job[Job.queue] ~= queue then
+      call('zrem', Keys.queue .. queue .. Keys.throttled, jid)
+    else
+      local ids = decode(job[Job.throttles])
+      local free = not gate.full(jid, ids)
+      for k = 1, #ids do free = free and gate.free(ids[k]) > (taken[ids[k]] or 0) end
+      if free then
+        for k = 1, #ids do taken[ids[k]] = (taken[ids[k]] or 0) + 1 end
+        need('throttle/return_to_work')(jid, queue, ids, page[i + 1])
+        moved = moved + 1
       end
     end
   end
