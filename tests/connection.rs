@@ -577,6 +577,26 @@ mod refusals {
     }
 
     #[test]
+    fn data_that_the_server_does_not_read_are_reported() {
+        let port = free_port();
+        let redis = Redis::with(&["--port", &port.to_string(), "--proto-max-bulk-len", "1mb"]);
+        let data = format!("\"{}\"", "x".repeat(3_000_000));
+        for qless in [redis.qless(), at_port(port)] {
+            let ran = qless.input(&data).run("put q K - --jid long -o json");
+            let error = ran.error();
+            assert_eq!(
+                (&error["code"], &error["exit"]),
+                (&"server".into(), &6.into())
+            );
+            let message = error["message"].as_str().unwrap();
+            let why =
+                "refuses a text of the call as too long: invalid bulk length; nothing was changed";
+            assert!(message.ends_with(why), "{message}");
+            assert_eq!(redis.qless().run("get long").code(), 4);
+        }
+    }
+
+    #[test]
     fn too_few_replicas_are_reported() {
         let prepare = ["CONFIG", "SET", "min-replicas-to-write", "1"];
         assert_eq!(

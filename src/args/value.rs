@@ -153,6 +153,14 @@ pub(crate) fn processes(text: &str) -> Result<usize, Invalid> {
     }
 }
 
+/// An exit code that is not the one of success.
+pub(crate) fn exit_code(text: &str) -> Result<i32, Invalid> {
+    match text.parse() {
+        Ok(code @ 1..=255) => Ok(code),
+        _ => Err(Invalid::expects("exit codes between 1 and 255")),
+    }
+}
+
 /// A number of bytes: `16MiB`, `64k`, `1000`.
 pub(crate) fn bytes(text: &str) -> Result<usize, Invalid> {
     let invalid = || Invalid::expects("a number of bytes such as `65536` or `16MiB`");

@@ -76,7 +76,8 @@ pub(crate) struct Args {
     #[arg(long, value_name = "D", value_parser = value::timeout, default_value = "5s")]
     poll: Duration,
     /// Exit when no job can be popped, also later: jobs that wait for a slot of a throttle or behind
-    /// a running job of their lane are waited for; scheduled and blocked jobs stay
+    /// a running job of their lane are waited for; scheduled and blocked jobs and those of paused
+    /// queues stay, and are counted on stderr
     #[arg(long, conflicts_with = "count")]
     drain: bool,
     /// Exit after this number of jobs
@@ -96,7 +97,7 @@ pub(crate) struct Args {
     answers: Option<String>,
     /// Exit codes that retry the job
     #[arg(long, value_name = "CODES", value_delimiter = ',', default_value = "75",
-          value_parser = clap::value_parser!(i32).range(1..=255))]
+          value_parser = value::exit_code)]
     retry_on: Vec<i32>,
     /// Time before such a job runs again; 0s leaves it to the job's back-off policy, if it has one
     #[arg(long, value_name = "D", value_parser = value::duration, default_value = "0s")]

@@ -11,6 +11,8 @@ pub enum Cause {
     Argument(String),
     /// The server has as many clients as it allows.
     ClientLimit,
+    /// The server reads no text as long as one of the call. Nothing was changed.
+    TooLong,
 }
 
 /// Why the core refused to change a job.

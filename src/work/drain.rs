@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::machine::event::LeftJobs;
 use crate::clock::moment::Moment;
 use crate::core::api::index::{Index, IndexReader};
 use crate::core::call::Core;
@@ -24,28 +25,33 @@ pub(super) enum Rest {
     Waits,
 }
 
-/// Returns what is left in queues. Paused queues, scheduled jobs and jobs with dependencies do not count,
+/// Returns what is left in queues, and the queues that hold jobs. Paused queues, scheduled jobs and jobs with dependencies do not count,
 /// and neither do jobs that wait behind one of these.
-pub(super) fn rest(core: &mut Core, now: Moment, queues: &[Name]) -> Result<Rest, Error> {
+pub(super) fn rest(
+    core: &mut Core,
+    now: Moment,
+    queues: &[Name],
+) -> Result<(Rest, Vec<LeftJobs>), Error> {
     let mut rest = Rest::Nothing;
     // Without names, the core would return all queues.
     let queues = match queues.is_empty() {
         true => Vec::new(),
         false => core.queues_or_wrong_keys(now, queues)?,
     };
+    let left = queues.iter().filter_map(LeftJobs::of).collect();
     let queues: Vec<Queue> = queues.into_iter().filter(|queue| !queue.paused).collect();
     let names: BTreeSet<&Name> = queues.iter().map(|queue| &queue.name).collect();
     for queue in &queues {
         let waits = queue.throttled > 0 && can_run(core, now, &queue.name)?
             || queue.depends > 0 && is_behind_running(core, now, &queue.name, &names)?;
         if waits {
-            return Ok(Rest::Waits);
+            return Ok((Rest::Waits, left));
         }
         if queue.waiting + queue.stalled > 0 {
             rest = Rest::Ready;
         }
     }
-    Ok(rest)
+    Ok((rest, left))
 }
 
 /// Whether a held job of the queue has only throttles that let jobs run, or none is held any more.

@@ -69,7 +69,7 @@ pub(crate) fn run(options: WorkOptions, session: &mut Session) -> Result<WorkRes
     };
     let found = queues.resolve(session.core()?)?;
     let grace = check_settings(&options, &found.queues, session)?;
-    note_new_queues(&found, session)?;
+    note_queues(&found, options.next.as_ref(), session)?;
     if let Some(command) = &options.hooks.on_start {
         match hooks::on_start(command, options.kill_after, &mut processes, &waker)? {
             StartHook::Succeeded => {}
@@ -199,8 +199,13 @@ fn check_settings(
     Ok(number(b"grace-period").unwrap_or(GRACE))
 }
 
-/// Notes which queues no one has used yet: the worker waits for them.
-fn note_new_queues(found: &FoundQueues, session: &mut Session) -> Result<(), Error> {
+/// Notes which queues no one has used yet or are paused, so that the worker waits for them, and whether
+/// it gets its completed jobs again.
+fn note_queues(
+    found: &FoundQueues,
+    next: Option<&Name>,
+    session: &mut Session,
+) -> Result<(), Error> {
     let (core, ui) = session.core_and_ui()?;
     let now = core.now();
     for name in &found.missing {
@@ -215,6 +220,26 @@ fn note_new_queues(found: &FoundQueues, session: &mut Session) -> Result<(), Err
                 _ => return Err(error),
             }
         }
+    }
+    let names: Vec<Name> = found
+        .queues
+        .iter()
+        .map(|(queue, _)| queue.clone())
+        .collect();
+    // Without names, the core would return all queues.
+    if !names.is_empty() {
+        let queues = core.queues_or_wrong_keys(now, &names)?;
+        for queue in queues.iter().filter(|queue| queue.paused) {
+            let name = &queue.name;
+            ui.note(&format!(
+                "note: queue `{name}` is paused; its jobs wait for `qless unpause {name}`"
+            ));
+        }
+    }
+    if let Some(next) = next.filter(|next| names.contains(next)) {
+        ui.note(&format!(
+            "note: `--next {next}` is one of its own queues: it gets each job again"
+        ));
     }
     if found.queues.is_empty() {
         ui.note("note: no queue matches yet; waiting for one");
@@ -412,6 +437,7 @@ impl Work {
                 let (jid, content) = content(&line, is_whole, self.retry_delay);
                 self.machine.note(now, Event::Line { slot, jid, content });
             }
+            ProcessEvent::Mute { slot } => self.machine.note(now, Event::Mute { slot }),
             ProcessEvent::Output { stream, bytes, .. } => {
                 let to_stdout = stream == Stream::Stdout;
                 self.reporter.pass_on(to_stdout, &bytes, session);

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::machine::event::{Exit, JobLabel, JobResult, Report};
+use super::machine::event::{Exit, JobLabel, JobResult, LeftJobs, Report};
 use crate::args::format::Format;
 use crate::clock::moment::Moment;
 use crate::model::queue::Seconds;
@@ -89,15 +89,21 @@ impl Reporter {
                     Harmless(reason)
                 ));
             }
-            Report::Restart { slot, exit, wait } => {
+            Report::Restart {
+                slot,
+                exit,
+                was_mute,
+                wait,
+            } => {
                 let when = match wait > 0.0 {
                     true => format!("starts again in {}", duration(wait)),
                     false => "starts again".to_owned(),
                 };
-                self.line(&format!(
-                    "warning: slot {}: the command ended with {exit}; it {when}",
-                    slot + 1
-                ));
+                let what = match was_mute {
+                    true => "the command closed descriptor 3, so it was stopped".to_owned(),
+                    false => format!("the command ended with {exit}"),
+                };
+                self.line(&format!("warning: slot {}: {what}; it {when}", slot + 1));
             }
             Report::StartFailed { slot, message } => {
                 self.line(&format!(
@@ -112,6 +118,7 @@ impl Reporter {
                     Harmless(why)
                 ));
             }
+            Report::Left(left) => self.line(&describe_left(&left)),
             Report::ConnectionLost { message } => {
                 self.line(&format!(
                     "warning: {}; running jobs go on until their locks expire",
@@ -245,4 +252,32 @@ impl Reporter {
         }
         self.flush(session);
     }
+}
+
+/// Returns the line about jobs that stay, such as
+/// ``note: queue `mail` is paused and still has jobs: 3 waiting``.
+fn describe_left(left: &LeftJobs) -> String {
+    let LeftJobs {
+        queue,
+        is_paused,
+        waiting,
+        scheduled,
+        depends,
+        throttled,
+    } = left;
+    let kinds = [
+        (waiting, "waiting"),
+        (scheduled, "scheduled"),
+        (depends, "blocked"),
+        (throttled, "throttled"),
+    ];
+    let kinds = kinds.iter().filter(|(count, _)| **count > 0);
+    let jobs: Vec<String> = kinds
+        .map(|(count, kind)| format!("{} {kind}", thousands(**count)))
+        .collect();
+    let why = if *is_paused { " is paused and" } else { "" };
+    format!(
+        "note: queue `{queue}`{why} still has jobs: {}",
+        jobs.join(", ")
+    )
 }

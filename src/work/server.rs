@@ -7,7 +7,7 @@ use std::thread;
 
 use super::arrangement::Arrangement;
 use super::drain::{self, Rest};
-use super::machine::event::{Event, Failure, Request, TurnReply};
+use super::machine::event::{Event, Failure, LeftJobs, Request, TurnReply};
 use super::process::Waker;
 use super::queues::QueueList;
 use crate::clock::moment::Moment;
@@ -124,15 +124,17 @@ impl Calls {
                 self.turn_at = now;
                 let turn = self.core.turn(now, &self.worker, total, &queues, &endings);
                 let turn = turn.and_then(|mut turn| {
-                    let has_rest = is_last
-                        && turn.jobs.is_empty()
-                        && self.has_rest(total, &queues, &mut turn)?;
+                    let (has_rest, left) = match is_last && turn.jobs.is_empty() {
+                        true => self.rest(total, &queues, &mut turn)?,
+                        false => (false, Vec::new()),
+                    };
                     self.arrangement.advance(&turn.jobs);
                     Ok(TurnReply {
                         endings: turn.endings,
                         jobs: turn.jobs,
                         refused: turn.refused,
                         has_rest,
+                        left,
                     })
                 });
                 Event::Turn(turn.map_err(failure))
@@ -165,25 +167,25 @@ impl Calls {
         })
     }
 
-    /// Whether jobs of the queues will run without a further put, although the turn brought none. Adds
-    /// the jobs that were released since.
-    fn has_rest(
+    /// Whether jobs of the queues will run without a further put, although the turn brought none; and the
+    /// jobs that are there. Adds the jobs that were released since to the turn.
+    fn rest(
         &mut self,
         total: u64,
         queues: &[(Name, u64)],
         turn: &mut Turn,
-    ) -> Result<bool, Error> {
+    ) -> Result<(bool, Vec<LeftJobs>), Error> {
         let now = self.core.now();
         let names: Vec<Name> = queues.iter().map(|(queue, _)| queue.clone()).collect();
         Ok(match drain::rest(&mut self.core, now, &names) {
-            Ok(Rest::Nothing) => false,
+            Ok((Rest::Nothing, left)) => (false, left),
             // A call that fails says nothing about the jobs: the worker asks again.
-            Ok(Rest::Waits) | Err(_) => true,
-            Ok(Rest::Ready) => {
+            Ok((Rest::Waits, _)) | Err(_) => (true, Vec::new()),
+            Ok((Rest::Ready, left)) => {
                 // After an error, the worker ends the jobs of the turn again and searches for new ones.
                 let again = self.core.turn(now, &self.worker, total, queues, &[])?;
                 turn.jobs = again.jobs;
-                false
+                (false, left)
             }
         })
     }

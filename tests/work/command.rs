@@ -195,6 +195,7 @@ fn the_end_of_a_program_decides_how_its_job_ends() {
         failed    TERM of mail: signal-TERM: end by signal
         started   quiet of mail: K
         failed    quiet of mail: exit-9: the command ended with exit code 9 and wrote nothing to stderr
+        note: queue `mail` still has jobs: 1 scheduled
     "#]].assert_eq(&said(&ran));
     site.must_be_clean();
 }
@@ -428,7 +429,22 @@ fn a_paused_queue_gives_nothing_until_it_is_resumed() {
     let mut site = WorkSite::new();
     site.put("mail", "a", "{}");
     site.client.call(&["pause", "mail"]).unwrap();
-    site.work("mail --drain", "echo early >> $D/ran").exits(0);
+    site.client
+        .call(&["put", "me", "mail", "later", "K", "{}", "3600"])
+        .unwrap();
+    let ran = site
+        .work("mail --drain --next mail", "echo early >> $D/ran")
+        .exits(0);
+    let says = ran.stderr();
+    let notes: Vec<&str> = says
+        .lines()
+        .filter(|line| line.starts_with("note"))
+        .collect();
+    expect![[r#"
+        note: queue `mail` is paused; its jobs wait for `qless unpause mail`
+        note: `--next mail` is one of its own queues: it gets each job again
+        note: queue `mail` is paused and still has jobs: 1 waiting, 1 scheduled"#]]
+    .assert_eq(&notes.join("\n"));
     let worker = site.start("mail --count 1 --poll 50ms", "echo $QLESS_JID >> $D/ran");
     std::thread::sleep(std::time::Duration::from_millis(200));
     assert_eq!(site.file("ran"), "");
@@ -486,7 +502,7 @@ fn wrong_arguments_are_refused_before_any_job_is_popped() {
         mail --batch 2 -- echo {jid}
         error: placeholders such as `{jid}` need a process for each job, without `--batch` and `--persistent`
         mail --drain --retry-on 0 -- true
-        error: `--retry-on` cannot be `0`
+        error: `--retry-on` expects exit codes between 1 and 255, not `0`
         mail -c 0 -- true
         error: `--concurrency` expects a whole number between 1 and 1000, not `0`
         mail -o json -- true

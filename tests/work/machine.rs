@@ -452,7 +452,7 @@ fn the_end_of_a_process_that_stays_fails_the_jobs_that_it_has() {
     worker.at(1.0, answer("a"));
     worker.reply(1.0, &[]);
     expect![[r#"
-        * Restart { slot: 0, exit: Code(0), wait: 0.0 }
+        * Restart { slot: 0, exit: Code(0), was_mute: false, wait: 0.0 }
         start 0: 
         turn: [b fail in exit-0] pop 2 from q:2
     "#]]

@@ -287,3 +287,76 @@ fn a_cancelled_job_is_named_to_its_process_which_goes_on_with_others() {
     assert_eq!(site.state("slow"), "gone");
     site.must_be_clean();
 }
+
+#[test]
+fn an_answer_that_the_server_does_not_read_fails_its_job_only() {
+    let mut site = WorkSite::new();
+    // The least that Redis accepts.
+    site.redis
+        .send(&["CONFIG", "SET", "proto-max-bulk-len", "1mb"]);
+    for jid in ["long", "b", "c", "long-fail"] {
+        site.put("mail", jid, "{}");
+    }
+    // All four answers go out in one call.
+    let script = r#"read -r a; read -r b; read -r c; read -r d
+        long=$(head -c 1500000 /dev/zero | tr '\0' x)
+        {
+            echo "{\"jid\":\"long\",\"result\":\"complete\",\"data\":{\"x\":\"$long\"}}"
+            echo '{"jid":"b","result":"complete"}'
+            echo '{"jid":"c","result":"complete"}'
+            echo "{\"jid\":\"long-fail\",\"result\":\"fail\",\"group\":\"g\",\"message\":\"m\",\"data\":{\"x\":\"$long\"}}"
+        } >&3; cat > /dev/null"#;
+    site.work("mail --drain --persistent --in-flight 4", script)
+        .exits(0);
+    let mut ends = String::new();
+    for jid in ["long", "b", "c", "long-fail"] {
+        ends.push_str(&format!("{jid}: {}\n", site.failure(jid)));
+    }
+    expect![[r#"
+        long: failed bad-answer: `URL` refuses a text of the call as too long: invalid bulk length; nothing was changed
+        b: complete -: -
+        c: complete -: -
+        long-fail: failed bad-answer: `URL` refuses a text of the call as too long: invalid bulk length; nothing was changed
+    "#]].assert_eq(&ends.replace(&site.redis.url(), "URL"));
+    site.must_be_clean();
+}
+
+#[test]
+fn a_process_that_can_no_longer_answer_is_stopped_and_its_jobs_fail() {
+    let mut site = WorkSite::new();
+    for jid in ["a", "b"] {
+        site.put("mail", jid, "{}");
+    }
+    // It has answered the first job when it closes the descriptor.
+    let script = r#"read -r line; echo '{"jid":"a","result":"complete"}' >&3
+        exec 3>&-; echo x >> $D/started; while read -r line; do :; done; sleep 100"#;
+    let ran = site.work("mail --drain --persistent --kill-after 1s", script);
+    let says = ran.stderr();
+    assert_eq!(site.failure("a"), "complete -: -");
+    expect!["failed bad-answer: the command closed descriptor 3 before it answered"]
+        .assert_eq(&site.failure("b"));
+    let warning =
+        "warning: slot 1: the command closed descriptor 3, so it was stopped; it starts again";
+    assert!(says.contains(warning), "{says}");
+    site.must_be_clean();
+}
+
+#[test]
+fn a_process_that_closes_descriptor_3_may_answer_on_stdout() {
+    let mut site = WorkSite::new();
+    site.put("mail", "a", "{}");
+    let script = format!("exec 3>&-; {}", ANSWER.replace(">&3", ""));
+    site.work("mail --drain --persistent --answers stdout", &script)
+        .exits(0);
+    assert_eq!(site.state("a"), "complete");
+}
+
+#[test]
+fn a_process_that_closes_descriptor_3_and_ends_is_judged_by_its_end() {
+    let mut site = WorkSite::new();
+    site.put("mail", "a", "{}");
+    let script = "read -r line || exit 0; exec 3>&-; sleep 0.3; echo why >&2; exit 7";
+    site.work("mail --drain --persistent", script);
+    assert_eq!(site.failure("a"), "failed exit-7: why");
+    site.must_be_clean();
+}

@@ -9,7 +9,7 @@ use crate::clock::moment::Moment;
 use crate::core::call::call_spec::{RetryClass, Subject};
 use crate::core::call::reply;
 use crate::core::call::{Call, Core, Value};
-use crate::error::{Error, Kind};
+use crate::error::{Cause, Error, Kind};
 use crate::json::quote::array;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::ending::{EndingOutcome, EndingWay, JobEnding, LockOutcome};
@@ -82,6 +82,16 @@ impl Core {
                     }
                     outcomes.append(&mut ended);
                 }
+                Err(error) if error.cause() == Some(&Cause::TooLong) => match jobs {
+                    [_] => outcomes.push(EndingOutcome::Invalid(error.message().to_owned())),
+                    jobs => {
+                        for job in jobs {
+                            let one = std::slice::from_ref(job);
+                            let ended = self.end(now, worker, one, again);
+                            outcomes.append(&mut ended.map_err(in_part)?);
+                        }
+                    }
+                },
                 Err(error) if none_applied => return Err(error),
                 // The other calls ended jobs: an error would hide that.
                 Err(_) => outcomes.extend(jobs.iter().map(|_| EndingOutcome::Unknown)),
@@ -116,7 +126,20 @@ impl Core {
         for (queue, count) in queues {
             call = call.arg(queue).arg(count.to_string());
         }
-        let mut rows = reply::list(self.call(now, add_endings(call, last))?)?;
+        let rows = match self.call(now, add_endings(call, last)) {
+            // Each ending goes alone then, so that the one at fault is known.
+            Err(error) if error.cause() == Some(&Cause::TooLong) && !last.is_empty() => {
+                turn.endings.append(&mut self.finish(now, worker, last)?);
+                let pops = self.turn(now, worker, total, queues, &[]);
+                let pops = pops.map_err(in_part)?;
+                return Ok(Turn {
+                    endings: turn.endings,
+                    ..pops
+                });
+            }
+            rows => rows?,
+        };
+        let mut rows = reply::list(rows)?;
         if rows.len() != last.len() + queues.len() {
             return Err(reply::unexpected("a turn"));
         }
@@ -190,6 +213,11 @@ impl Core {
             .collect();
         self.held_jobs(now, worker, &held)
     }
+}
+
+/// Returns the error after which some of the jobs may have ended.
+fn in_part(error: Error) -> Error {
+    Error::new(Kind::Unknown, error.message())
 }
 
 /// Adds the words of endings to a call.

@@ -396,11 +396,13 @@ fn send(stream: &mut Stream, packed: Packed, deadline: Instant) -> Sent {
 /// waits no longer than the deadline anyhow.
 fn receive(stream: &mut Stream, sent: Sent) -> Response {
     let mut replies = Vec::with_capacity(sent.commands);
-    let mut result = sent.result;
-    while result.is_ok() && replies.len() < sent.commands {
+    // A server that ends the connection before it has read everything may have said why.
+    let may_reply = matches!(sent.result, Ok(()) | Err(Fault::Unreachable(..)));
+    let mut result = Ok(());
+    while may_reply && result.is_ok() && replies.len() < sent.commands {
         result = stream.receive().map(|reply| replies.push(reply));
     }
-    let fault = result.err().map(|fault| match fault {
+    let fault = sent.result.and(result).err().map(|fault| match fault {
         Fault::Unreachable(..) => Fault::Closed,
         fault => fault,
     });

@@ -21,6 +21,10 @@ const SHORT: f64 = 62.5e-6;
 /// about the time of a call. Larger calls save more than this wait costs.
 const SHARE: f64 = 25e-6;
 
+/// A process that can no longer answer has this time to end by itself, in seconds; and why its jobs fail
+/// otherwise.
+const MUTE: (f64, &str) = (1.0, "the command closed descriptor 3 before it answered");
+
 /// Time between two entries about the progress of a job, in seconds.
 const PROGRESS: f64 = 10.0;
 
@@ -91,6 +95,17 @@ impl Machine {
             .push(Action::Request(Request::Log { jid, text }));
     }
 
+    /// Stops a process that can no longer answer, unless it ends by itself or is being stopped.
+    pub(super) fn process_is_mute(&mut self, now: f64, slot: usize) {
+        if let Some(Slot::Busy(process)) = self.slots.get_mut(slot)
+            && process.stop.is_none()
+        {
+            process.is_mute = true;
+            process.stop(now + MUTE.0, now + MUTE.0 + self.config.kill_after);
+            self.slots_due = self.slots_due.min(now + MUTE.0);
+        }
+    }
+
     /// Notes the end of a process.
     pub(super) fn process_ended(&mut self, now: f64, slot: usize, end: End) {
         let Slot::Busy(process) = std::mem::replace(&mut self.slots[slot], Slot::Free) else {
@@ -101,21 +116,31 @@ impl Machine {
             let wait = self.quick_deaths[slot].wait(lived, process.has_answered);
             self.slots[slot] = Slot::Down(now + wait);
             self.slots_due = self.slots_due.min(now + wait);
-            if !process.was_signalled() {
+            let was_mute = process.is_mute && process.was_signalled();
+            if was_mute || !process.was_signalled() {
                 let exit = end.exit.clone();
-                self.report(Report::Restart { slot, exit, wait });
+                self.report(Report::Restart {
+                    slot,
+                    exit,
+                    was_mute,
+                    wait,
+                });
             }
         }
         for jid in &process.lost {
             self.give_back_given_up(jid);
         }
         // A process that this worker stopped may have done its jobs in part.
-        if self.stage == Stage::Stopping || process.was_signalled() {
+        if self.stage == Stage::Stopping || process.was_signalled() && !process.is_mute {
             return self.released.extend(process.jobs);
         }
+        let was_stopped = process.was_signalled();
         for jid in process.jobs {
-            let way = self.way(&end);
-            self.end(now, &jid, way, Some(end.exit.clone()));
+            let exit = Some(end.exit.clone());
+            match was_stopped {
+                true => self.fail(now, &jid, "bad-answer", MUTE.1.to_owned(), exit),
+                false => self.end(now, &jid, self.way(&end), exit),
+            }
         }
     }
 
@@ -245,7 +270,7 @@ impl Machine {
                 };
                 (JobResult::Lost, Some(why))
             }
-            (EndingOutcome::Invalid(text), EndingWay::Fail { .. }) => {
+            (EndingOutcome::Invalid(text), EndingWay::Fail { data: None, .. }) => {
                 (JobResult::Unknown, Some(text))
             }
             (EndingOutcome::Invalid(text), _) => {

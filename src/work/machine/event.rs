@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use crate::model::ending::{EndingOutcome, JobEnding, LockOutcome};
 use crate::model::popped_job::PoppedJob;
+use crate::model::queue::Queue;
 use crate::name::Name;
 
 /// How jobs reach the command, and how many at a time.
@@ -123,6 +124,35 @@ pub struct TurnReply {
     /// Whether jobs of the queues wait for a slot of a throttle or behind a running job of their lane. It
     /// is found out only for a turn that may be the last one.
     pub has_rest: bool,
+    /// The queues that hold jobs then.
+    pub left: Vec<LeftJobs>,
+}
+
+/// The jobs that a worker leaves in a queue, because none can be popped.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LeftJobs {
+    pub queue: Name,
+    pub is_paused: bool,
+    pub waiting: u64,
+    pub scheduled: u64,
+    pub depends: u64,
+    pub throttled: u64,
+}
+
+impl LeftJobs {
+    /// Returns the jobs of a queue; `None` if it has none that do not run.
+    pub(crate) fn of(queue: &Queue) -> Option<LeftJobs> {
+        let left = LeftJobs {
+            queue: queue.name.clone(),
+            is_paused: queue.paused,
+            waiting: queue.waiting + queue.stalled,
+            scheduled: queue.scheduled,
+            depends: queue.depends,
+            throttled: queue.throttled,
+        };
+        let jobs = left.waiting + left.scheduled + left.depends + left.throttled;
+        (jobs > 0).then_some(left)
+    }
 }
 
 /// What happens to a worker.
@@ -141,6 +171,10 @@ pub enum Event {
         slot: usize,
         jid: Option<Name>,
         content: LineContent,
+    },
+    /// A process that stays has closed the pipes for its answers.
+    Mute {
+        slot: usize,
     },
     Ended {
         slot: usize,
@@ -287,10 +321,12 @@ pub enum Report {
         jid: Option<Name>,
         reason: String,
     },
-    /// A process that stays ended by itself, and is started again after so many seconds.
+    /// A process that stays ended by itself, or was stopped because it could not answer any more. It is
+    /// started again after so many seconds.
     Restart {
         slot: usize,
         exit: Exit,
+        was_mute: bool,
         wait: f64,
     },
     /// A process cannot be started now.
@@ -303,6 +339,8 @@ pub enum Report {
         queue: Name,
         why: String,
     },
+    /// The work ends although these jobs are there.
+    Left(LeftJobs),
     ConnectionLost {
         message: String,
     },

@@ -181,6 +181,7 @@ impl Machine {
             }
             Event::NotStarted { slot, why } => self.not_started(now, slot, why),
             Event::Line { slot, jid, content } => self.line(now, slot, jid, content),
+            Event::Mute { slot } => self.process_is_mute(now, slot),
             Event::Ended { slot, end } => self.process_ended(now, slot, end),
             Event::Turn(reply) => self.turn_replied(now, reply),
             Event::Recovered(reply) => self.recovered(now, reply),

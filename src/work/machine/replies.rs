@@ -33,7 +33,7 @@ impl Machine {
         // Otherwise the new jobs would end just after the next call.
         self.share(now);
         let count = reply.jobs.len() as u64;
-        let has_rest = reply.has_rest;
+        let (has_rest, left) = (reply.has_rest, reply.left.clone());
         self.rotation
             .advance(reply.jobs.iter().map(|job| &job.queue));
         self.settle(now, &turn.endings, reply);
@@ -53,7 +53,11 @@ impl Machine {
         let is_idle = self.held.is_empty() && self.endings.is_empty();
         if count == 0 && is_idle && self.config.limit == Limit::Drain {
             match turn.is_last {
-                true if !has_rest => self.drain(),
+                true if !has_rest => {
+                    self.drain();
+                    left.into_iter()
+                        .for_each(|left| self.report(Report::Left(left)));
+                }
                 true => {}
                 // Jobs were lost meanwhile.
                 false => self.poll_at = now,

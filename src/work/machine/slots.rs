@@ -33,6 +33,8 @@ pub(super) struct Process {
     pub has_answered: bool,
     /// Whether its input has ended.
     pub is_closed: bool,
+    /// Whether it cannot answer any more.
+    pub is_mute: bool,
     pub stop: Option<Stop>,
 }
 
@@ -53,6 +55,7 @@ impl Process {
             begun: now,
             has_answered: false,
             is_closed: false,
+            is_mute: false,
             stop: None,
         }
     }

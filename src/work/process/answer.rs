@@ -156,6 +156,9 @@ fn next(fields: &Fields) -> Result<Option<NextQueue>, String> {
                 "a jid of `depends` ends in `{suffix}`, which is reserved"
             ));
         }
+        if fields.name("jid").ok().flatten().as_ref() == Some(jid) {
+            return Err("`depends` names the job itself".into());
+        }
     }
     Ok(Some(NextQueue {
         queue,
@@ -379,6 +382,7 @@ mod tests {
             &long,
             r#"{"jid":"a","result":"complete","next":"q","depends":"b"}"#,
             r#"{"jid":"a","result":"complete","next":"q","depends":["b-history"]}"#,
+            r#"{"jid":"a","result":"complete","next":"q","depends":["b","a"]}"#,
             r#"{"jid":"a","result":"retry","delay":-1}"#,
             r#"{"jid":"a","result":"retry","delay":"soon"}"#,
             r#"{"jid":"a","result":"retry","delay":[1]}"#,
@@ -438,6 +442,8 @@ mod tests {
               `depends` expects a list of texts, not `"b"`
             a {"jid":"a","result":"complete","next":"q","depends":["b-his…
               a jid of `depends` ends in `-history`, which is reserved
+            a {"jid":"a","result":"complete","next":"q","depends":["b","a…
+              `depends` names the job itself
             a {"jid":"a","result":"retry","delay":-1}
               `delay` expects a duration such as `90s`, `15m` or `2h`, not `-1`
             a {"jid":"a","result":"retry","delay":"soon"}

@@ -174,6 +174,7 @@ impl Launch<'_> {
             group,
             stdin,
             outputs,
+            stays: self.keeps_stdin,
             is_stopping: false,
         })
     }

@@ -73,6 +73,8 @@ pub enum ProcessEvent {
         stream: Stream,
         bytes: Vec<u8>,
     },
+    /// A program that stays has closed every pipe for its answers: no further line comes from it.
+    Mute { slot: usize },
     /// The program ended. All lines and output that it left have been reported before.
     Ended { slot: usize, end: ProcessEnd },
     /// This program received a signal.
@@ -136,6 +138,8 @@ struct Running {
     stdin: InputPipe,
     /// Stdout, stderr and descriptor 3.
     outputs: [OutputPipe; 3],
+    /// Whether it is to stay, and so has to answer.
+    stays: bool,
     /// Whether it was asked to end by a signal.
     is_stopping: bool,
 }
@@ -333,6 +337,11 @@ impl Processes {
     fn read(&mut self, slot: usize, at: usize, events: &mut Vec<ProcessEvent>) {
         if let Some(Some(running)) = self.slots.get_mut(slot) {
             running.outputs[at].read(&mut self.buffer, slot, events);
+            let is_closed = running.outputs[at].pipe.is_none();
+            if running.stays && is_closed && !running.can_answer() {
+                running.stays = false;
+                events.push(ProcessEvent::Mute { slot });
+            }
         }
     }
 
@@ -365,6 +374,12 @@ impl Drop for Processes {
 }
 
 impl Running {
+    fn can_answer(&self) -> bool {
+        let is_open =
+            |output: &OutputPipe| matches!(output.sink, Sink::Answers(_)) && output.pipe.is_some();
+        self.outputs.iter().any(is_open)
+    }
+
     /// Returns how the program ended, if it did.
     fn exit(&mut self) -> Option<Result<ExitStatus, std::io::Error>> {
         if self.is_stopping {

@@ -125,6 +125,19 @@ fn plain_err(
             true => in_cluster(target),
         });
     }
+    if let Some((_, why)) = message.split_once("Protocol error: ") {
+        let why = Harmless(why);
+        let error = Error::new(
+            Kind::Server,
+            format!("`{target}` refuses a text of the call as too long: {why}"),
+        );
+        return Some(
+            error
+                .effect(Effect::Unchanged)
+                .caused_by(Cause::TooLong)
+                .hint("`proto-max-bulk-len` of the server limits the length of data"),
+        );
+    }
     if message.contains("not an integer or out of range") {
         return Some(Error::usage("a number is not an integer or out of range"));
     }
