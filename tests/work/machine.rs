@@ -637,6 +637,30 @@ fn a_job_that_runs_again_when_its_earlier_lock_is_given_back_is_stopped() {
 }
 
 #[test]
+fn a_job_whose_end_could_not_be_written_in_time_is_given_back() {
+    let mut worker = Worker::single(1);
+    worker.act();
+    worker.reply(0.0, &["a"]);
+    worker.later(20.0);
+    // The server may have extended the lock.
+    worker.at(30.0, Event::Extended(Err(failure(true))));
+    worker.at(31.0, ended(0, 0));
+    expect!["* Lost a its lock expired before it was extended\n"].assert_eq(&worker.later(60.0));
+    // It may even have extended the lock once more.
+    worker.at(65.0, Event::Extended(Err(failure(true))));
+    expect![[r#"
+        release: a
+        turn: [] pop 1 from q:1
+    "#]]
+    .assert_eq(&worker.later(70.0));
+    // That is said once.
+    expect![[r#"
+        * ConnectionBack { after: 41.0 }
+    "#]]
+    .assert_eq(&worker.at(71.0, Event::Released(Ok(vec![name("a")]))));
+}
+
+#[test]
 fn processes_that_stay_end_with_their_input() {
     let mut worker = Worker::persistent(1);
     worker.act();

@@ -330,23 +330,28 @@ impl Machine {
                 self.ready.retain(|job| job.jid != *jid);
                 self.released.retain(|one| one != jid);
             }
+            // An ending that was sent has a reply of its own.
             Phase::Ending { .. } => {
-                // An ending that was sent has a reply of its own.
-                let before = self.endings.len();
-                self.endings.retain(|ending| ending.jid != *jid);
-                let mut is_pending = self.endings.len() < before;
-                if let Some(recovery) = self.recovery.as_mut().filter(|_| !self.is_recovering) {
-                    let before = recovery.len();
-                    Arc::make_mut(recovery).retain(|ending| ending.jid != *jid);
-                    is_pending |= recovery.len() < before;
-                }
-                if !is_pending {
+                if !self.drop_ending(jid) {
                     return;
                 }
             }
             Phase::Running(slot) => self.stop_job(now, jid, slot, latest),
         }
         self.forget(jid, now, JobResult::Lost, why.to_owned());
+    }
+
+    /// Forgets how a job ended, unless that was sent. Returns whether it was not.
+    pub(super) fn drop_ending(&mut self, jid: &Name) -> bool {
+        let before = self.endings.len();
+        self.endings.retain(|ending| ending.jid != *jid);
+        let mut is_pending = self.endings.len() < before;
+        if let Some(recovery) = self.recovery.as_mut().filter(|_| !self.is_recovering) {
+            let before = recovery.len();
+            Arc::make_mut(recovery).retain(|ending| ending.jid != *jid);
+            is_pending |= recovery.len() < before;
+        }
+        is_pending
     }
 
     pub(super) fn stop_job(&mut self, now: f64, jid: &Name, slot: usize, latest: f64) {

@@ -37,6 +37,8 @@ impl Machine {
                     // The server may have been away, or this program was not running.
                     let why = "its lock expired before it was extended";
                     self.lose(now, &jid, latest, why);
+                    // An extension whose reply was lost may have made the lock last longer.
+                    self.give_back_given_up(&jid);
                 }
             }
         }
@@ -51,7 +53,8 @@ impl Machine {
         if !lost.any(|one| one == jid) && self.given_up.contains(jid) {
             drop(lost);
             self.given_up.remove(jid);
-            if !self.released.contains(jid) {
+            let mut under_way = self.releasing.iter().flatten().chain(&self.released);
+            if !under_way.any(|one| one == jid) {
                 self.released.push(jid.clone());
             }
         }

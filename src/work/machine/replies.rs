@@ -149,8 +149,12 @@ impl Machine {
                         false => JobResult::Lost,
                     };
                     // It was popped again just before its earlier lock was to be given back.
-                    if let Some(Phase::Running(slot)) = self.held.get(&jid).map(|job| &job.phase) {
-                        self.stop_job(now, &jid, *slot, f64::INFINITY);
+                    match self.held.get(&jid).map(|job| &job.phase) {
+                        Some(Phase::Running(slot)) => {
+                            self.stop_job(now, &jid, *slot, f64::INFINITY);
+                        }
+                        Some(Phase::Ending { .. }) => _ = self.drop_ending(&jid),
+                        _ => {}
                     }
                     self.forget(&jid, now, result, String::new());
                 }
