@@ -589,8 +589,7 @@ mod refusals {
                 (&"server".into(), &6.into())
             );
             let message = error["message"].as_str().unwrap();
-            let why =
-                "refuses a text of the call as too long: invalid bulk length; nothing was changed";
+            let why = "refuses the call: one of its texts is too long; nothing was changed";
             assert!(message.ends_with(why), "{message}");
             assert_eq!(redis.qless().run("get long").code(), 4);
         }

@@ -25,8 +25,8 @@ pub(super) enum Rest {
     Waits,
 }
 
-/// Returns what is left in queues, and the queues that hold jobs. Paused queues, scheduled jobs and jobs with dependencies do not count,
-/// and neither do jobs that wait behind one of these.
+/// Returns what is left in queues, and the queues that hold jobs. Paused queues, scheduled jobs and jobs
+/// with dependencies do not count as left, and neither do jobs that wait behind one of these.
 pub(super) fn rest(
     core: &mut Core,
     now: Moment,

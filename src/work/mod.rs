@@ -200,7 +200,7 @@ fn check_settings(
 }
 
 /// Notes which queues no one has used yet or are paused, so that the worker waits for them, and whether
-/// it gets its completed jobs again.
+/// `next` is among the queues.
 fn note_queues(
     found: &FoundQueues,
     next: Option<&Name>,
@@ -238,7 +238,7 @@ fn note_queues(
     }
     if let Some(next) = next.filter(|next| names.contains(next)) {
         ui.note(&format!(
-            "note: `--next {next}` is one of its own queues: it gets each job again"
+            "note: queue `{next}` of `--next` is popped, too: this worker gets each completed job again"
         ));
     }
     if found.queues.is_empty() {

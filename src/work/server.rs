@@ -1,7 +1,7 @@
 //! The server side of a worker: a thread that makes its calls, one after the other, so that the worker
 //! can end processes while the server does not reply.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread;
 
@@ -176,7 +176,8 @@ impl Calls {
         turn: &mut Turn,
     ) -> Result<(bool, Vec<LeftJobs>), Error> {
         let now = self.core.now();
-        let names: Vec<Name> = queues.iter().map(|(queue, _)| queue.clone()).collect();
+        let names: BTreeSet<&Name> = queues.iter().map(|(queue, _)| queue).collect();
+        let names: Vec<Name> = names.into_iter().cloned().collect();
         Ok(match drain::rest(&mut self.core, now, &names) {
             Ok((Rest::Nothing, left)) => (false, left),
             // A call that fails says nothing about the jobs: the worker asks again.

@@ -293,6 +293,26 @@ fn a_job_that_waited_for_a_holder_whose_lock_expired_in_another_queue_is_popped_
 }
 
 #[test]
+fn a_job_that_a_pop_holds_and_then_brings_back_is_popped() {
+    let mut core = Core::new();
+    core.all("config.set 0 grace-period 0; throttle.set 0 u 4; throttle.set 0 t 1");
+    core.ok("put 1 me q j K {} 0 priority 5 throttles [\"u\"]");
+    core.ok("put 1 me q k K {} 0 throttles [\"t\"]");
+    for jid in ["r1", "r2", "r3"] {
+        core.ok(&format!("put 1 me a {jid} K {{}} 0 throttles [\"u\"]"));
+    }
+    assert_eq!(core.jids("pop 2 a w1 3").len(), 3);
+    core.ok("put 3 me b h K {} 0 retries 0 throttles [\"u\",\"t\"]");
+    assert_eq!(core.jids("pop 4 b w2 1"), ["h"]);
+    for jid in ["r1", "r2", "r3"] {
+        core.ok(&format!("heartbeat 50 {jid} w1"));
+    }
+    // `h` is the fourth holder of `u`, so `j` is held. `k` finds the lock of `h` over, and its end wakes `j`.
+    assert_eq!(core.jids("pop 100 q w3 5"), ["k", "j"]);
+    assert_eq!(core.states("h j k"), "failed running running");
+}
+
+#[test]
 fn a_pop_looks_again_at_all_held_jobs_if_they_are_up_to_ten() {
     // Whatever the second of the pop: only the job held last may run, and nobody woke it.
     for now in 101..110 {

@@ -442,7 +442,7 @@ fn a_paused_queue_gives_nothing_until_it_is_resumed() {
         .collect();
     expect![[r#"
         note: queue `mail` is paused; its jobs wait for `qless unpause mail`
-        note: `--next mail` is one of its own queues: it gets each job again
+        note: queue `mail` of `--next` is popped, too: this worker gets each completed job again
         note: queue `mail` is paused and still has jobs: 1 waiting, 1 scheduled"#]]
     .assert_eq(&notes.join("\n"));
     let worker = site.start("mail --count 1 --poll 50ms", "echo $QLESS_JID >> $D/ran");

@@ -477,6 +477,29 @@ fn a_process_that_dies_at_once_is_started_again_ever_later() {
 }
 
 #[test]
+fn a_process_that_cannot_answer_from_its_start_is_started_again_ever_later() {
+    let mut worker = Worker::persistent(1);
+    worker.act();
+    worker.reply(0.0, &[]);
+    let mut now = 0.0;
+    let mut said = String::new();
+    for _ in 0..3 {
+        worker.at(now + 0.1, Event::Mute { slot: 0 });
+        worker.later(now + 1.1);
+        said.push_str(&worker.at(now + 1.2, ended(0, 0)));
+        now += 1.2;
+    }
+    expect![[r#"
+        * Restart { slot: 0, exit: Code(0), was_mute: true, wait: 0.0 }
+        start 0: 
+        * Restart { slot: 0, exit: Code(0), was_mute: true, wait: 0.0 }
+        start 0: 
+        * Restart { slot: 0, exit: Code(0), was_mute: true, wait: 1.0 }
+    "#]]
+    .assert_eq(&said);
+}
+
+#[test]
 fn three_programs_in_a_row_that_cannot_be_started_end_the_work() {
     let mut worker = Worker::single(1);
     worker.act();

@@ -37,11 +37,20 @@ return function(now, t, seconds, queue, defaults, limit)
   -- leave the set. `from` is the rank where the page begins, `job` the one that was met, `held` whether the queue
   -- holds jobs. Returns the number of jobs in the lists.
   function decider.scan(rest, taken, page, from, at, job, jids, jobs, count, held)
-    -- A decision may move other jobs, so each is looked at once.
-    local read, decide, seen, passed, most = need('job/read'), need('queue/pop_decision'), {}, at - 1, nil
-    for i = 1, count do seen[jids[i]] = true end
+    local read, decide, seen, passed, most = need('job/read'), need('queue/pop_decision'), nil, at - 1, nil
+    -- A decision may move other jobs, so each is looked at once, and once more if the scan begins again.
+    local function begin()
+      seen = {}
+      for i = 1, count do seen[jids[i]] = true end
+    end
+    begin()
     local step, drop, missed = 1, {}, 0
     from = from + at - 1
+    local function leave_set()
+      if drop[1] then need('value/in_chunks')('zrem', base .. Keys.work, drop, 1, #drop) end
+      from, drop = from - #drop, {}
+    end
+    gate.before_heal = leave_set
     while true do
       for i = at, #page, step do
         if rest > 0 and count - taken >= rest or most and passed >= most then break end
@@ -62,15 +71,13 @@ return function(now, t, seconds, queue, defaults, limit)
           job = nil
         end
       end
-      if drop[1] then
-        need('value/in_chunks')('zrem', base .. Keys.work, drop, 1, #drop)
-        from, drop = from - #drop, {}
-      end
+      leave_set()
       if rest < 0 or count - taken >= rest or most and passed >= most then return count end
       if missed == 0 or not page[1] then
         local returned = held and decider.recheck()
         if not returned and not gate.healed then return count end
         gate.healed, from = nil, 0
+        begin()
       end
       most = most or need('value/number')(redis.pcall('hget', Keys.config, 'max-pop-scan')) or 1000
       -- If many are held, small pages would cost most.

@@ -3,7 +3,8 @@
 -- Returns: the gate `g`. `g.free(id)` is the number of free slots; `g.full(jid, ids)` is the first id that has no slot
 --   for the job, nil if it may run; `g.take(jid, ids)` takes the slots, `g.release(jid, ids)` releases
 --   them; `g.wake()` has to follow when the call has read its last job: it moves jobs that were held to free slots;
---   `g.healed` is set if a slot was taken from a job that does not run, whose end may have released other jobs
+--   `g.healed` is set if a slot was taken from a job that does not run, whose end may have released other jobs;
+--   `g.before_heal` is called before that, if the caller sets it
 return function(now, t, seconds, queue)
   local call, pcall, g, free, healed, released, fresh = redis.call, redis.pcall, {}, {}, {}, {}, {}
 
@@ -25,8 +26,10 @@ return function(now, t, seconds, queue)
       if g.free(id) <= 0 and not call('zscore', Keys.throttle .. id .. Keys.locks, jid) then
         if not healed[id] then
           healed[id] = true
+          if g.before_heal then g.before_heal() end
           if need('throttle/heal')(now, t, seconds, id, queue, fresh) > 0 then released[id], g.healed = true, true end
-          free[id] = nil
+          -- The ended jobs may have had slots of further throttles.
+          free = {}
         end
         if g.free(id) <= 0 then return id end
       end

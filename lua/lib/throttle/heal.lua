@@ -19,7 +19,7 @@ return function(now, t, seconds, id, own, fresh)
         lost = call('hget', Keys.job .. jid, 'state') ~= 'running'
       end
       if lost then
-        -- Its end may have dropped this one already.
+        -- The end of the job may have dropped the slot already.
         call('zrem', locks, jid)
         dropped = dropped + 1
       end

@@ -32,6 +32,9 @@ const END: (&str, &str) = ("end jobs of", "ending jobs of");
 const TURN: (&str, &str) = ("end and pop jobs of", "ending and popping jobs of");
 const EXTEND: (&str, &str) = ("extend the locks of", "extending the locks of");
 
+/// Why an answer is not valid whose call the server refused.
+const TOO_LONG: &str = "it is longer than the server reads (`proto-max-bulk-len`)";
+
 impl Core {
     /// Ends jobs of a worker, in order. A reply that is lost is asked for again; then the outcome of
     /// an ending that was applied is `Done`.
@@ -71,7 +74,7 @@ impl Core {
             })
             .collect();
         let replies = self.replies(now, &calls);
-        let none_applied = replies.iter().all(|reply| reply.result.is_err());
+        let mut none_applied = replies.iter().all(|reply| reply.result.is_err());
         let mut outcomes = Vec::with_capacity(jobs.len());
         for (jobs, reply) in chunks().zip(replies) {
             match reply.result {
@@ -83,8 +86,9 @@ impl Core {
                     outcomes.append(&mut ended);
                 }
                 Err(error) if error.cause() == Some(&Cause::TooLong) => match jobs {
-                    [_] => outcomes.push(EndingOutcome::Invalid(error.message().to_owned())),
+                    [_] => outcomes.push(EndingOutcome::Invalid(TOO_LONG.to_owned())),
                     jobs => {
+                        none_applied = false;
                         for job in jobs {
                             let one = std::slice::from_ref(job);
                             let ended = self.end(now, worker, one, again);
@@ -129,7 +133,8 @@ impl Core {
         let rows = match self.call(now, add_endings(call, last)) {
             // Each ending goes alone then, so that the one at fault is known.
             Err(error) if error.cause() == Some(&Cause::TooLong) && !last.is_empty() => {
-                turn.endings.append(&mut self.finish(now, worker, last)?);
+                let ended = self.finish(now, worker, last);
+                turn.endings.append(&mut ended.map_err(in_part)?);
                 let pops = self.turn(now, worker, total, queues, &[]);
                 let pops = pops.map_err(in_part)?;
                 return Ok(Turn {
@@ -137,6 +142,7 @@ impl Core {
                     ..pops
                 });
             }
+            Err(error) if !turn.endings.is_empty() => return Err(in_part(error)),
             rows => rows?,
         };
         let mut rows = reply::list(rows)?;

@@ -25,6 +25,9 @@ const SHARE: f64 = 25e-6;
 /// otherwise.
 const MUTE: (f64, &str) = (1.0, "the command closed descriptor 3 before it answered");
 
+/// The group of jobs whose process did not say in a valid way how they ended.
+const BAD_ANSWER: &str = "bad-answer";
+
 /// Time between two entries about the progress of a job, in seconds.
 const PROGRESS: f64 = 10.0;
 
@@ -71,7 +74,7 @@ impl Machine {
             }
             LineContent::Invalid(reason) => {
                 let message = format!("the answer is not valid: {reason}");
-                self.fail(now, &jid, "bad-answer", message, None);
+                self.fail(now, &jid, BAD_ANSWER, message, None);
                 self.report(Report::BadLine {
                     slot,
                     jid: Some(jid),
@@ -100,7 +103,7 @@ impl Machine {
         if let Some(Slot::Busy(process)) = self.slots.get_mut(slot)
             && process.stop.is_none()
         {
-            process.is_mute = true;
+            process.mute_at = Some(now);
             process.stop(now + MUTE.0, now + MUTE.0 + self.config.kill_after);
             self.slots_due = self.slots_due.min(now + MUTE.0);
         }
@@ -112,11 +115,11 @@ impl Machine {
             return;
         };
         if matches!(self.config.mode, Mode::Persistent(_)) && !process.is_closed {
-            let lived = now - process.begun;
+            let lived = process.mute_at.unwrap_or(now) - process.begun;
             let wait = self.quick_deaths[slot].wait(lived, process.has_answered);
             self.slots[slot] = Slot::Down(now + wait);
             self.slots_due = self.slots_due.min(now + wait);
-            let was_mute = process.is_mute && process.was_signalled();
+            let was_mute = process.mute_at.is_some() && process.was_signalled();
             if was_mute || !process.was_signalled() {
                 let exit = end.exit.clone();
                 self.report(Report::Restart {
@@ -131,14 +134,14 @@ impl Machine {
             self.give_back_given_up(jid);
         }
         // A process that this worker stopped may have done its jobs in part.
-        if self.stage == Stage::Stopping || process.was_signalled() && !process.is_mute {
+        if self.stage == Stage::Stopping || process.was_signalled() && process.mute_at.is_none() {
             return self.released.extend(process.jobs);
         }
         let was_stopped = process.was_signalled();
         for jid in process.jobs {
             let exit = Some(end.exit.clone());
             match was_stopped {
-                true => self.fail(now, &jid, "bad-answer", MUTE.1.to_owned(), exit),
+                true => self.fail(now, &jid, BAD_ANSWER, MUTE.1.to_owned(), exit),
                 false => self.end(now, &jid, self.way(&end), exit),
             }
         }
@@ -270,12 +273,14 @@ impl Machine {
                 };
                 (JobResult::Lost, Some(why))
             }
-            (EndingOutcome::Invalid(text), EndingWay::Fail { data: None, .. }) => {
+            (EndingOutcome::Invalid(text), EndingWay::Fail { why, .. })
+                if why.group.as_bytes() == BAD_ANSWER.as_bytes() =>
+            {
                 (JobResult::Unknown, Some(text))
             }
             (EndingOutcome::Invalid(text), _) => {
                 // The program's answer is at fault, such as data that the core cannot read.
-                return self.fail(now, &ending.jid, "bad-answer", text, None);
+                return self.fail(now, &ending.jid, BAD_ANSWER, text, None);
             }
             (EndingOutcome::Unknown, _) => {
                 let text = "the reply was lost; the job does not show what happened";

@@ -154,7 +154,8 @@ impl Machine {
                             self.stop_job(now, &jid, *slot, f64::INFINITY);
                         }
                         Some(Phase::Ending { .. }) => _ = self.drop_ending(&jid),
-                        _ => {}
+                        Some(Phase::Ready) => self.ready.retain(|job| job.jid != jid),
+                        None => {}
                     }
                     self.forget(&jid, now, result, String::new());
                 }

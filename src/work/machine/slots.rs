@@ -33,8 +33,8 @@ pub(super) struct Process {
     pub has_answered: bool,
     /// Whether its input has ended.
     pub is_closed: bool,
-    /// Whether it cannot answer any more.
-    pub is_mute: bool,
+    /// When it closed the pipes for its answers.
+    pub mute_at: Option<f64>,
     pub stop: Option<Stop>,
 }
 
@@ -55,7 +55,7 @@ impl Process {
             begun: now,
             has_answered: false,
             is_closed: false,
-            is_mute: false,
+            mute_at: None,
             stop: None,
         }
     }

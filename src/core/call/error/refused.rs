@@ -125,11 +125,10 @@ fn plain_err(
             true => in_cluster(target),
         });
     }
-    if let Some((_, why)) = message.split_once("Protocol error: ") {
-        let why = Harmless(why);
+    if message.contains("Protocol error: invalid bulk length") {
         let error = Error::new(
             Kind::Server,
-            format!("`{target}` refuses a text of the call as too long: {why}"),
+            format!("`{target}` refuses the call: one of its texts is too long"),
         );
         return Some(
             error
