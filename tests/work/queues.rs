@@ -161,6 +161,9 @@ fn a_fair_pattern_gives_what_a_queue_lacks_to_its_others_first() {
     }
     site.put("high-b", "b1", "{}");
     site.client
+        .call(&["put", "me", "high-a", "later", "K", "{}", "3600"])
+        .unwrap();
+    site.client
         .call(&[
             "queuePriorityPatterns.setAll",
             r#"{"fairly":true,"pattern":["high-*"]}"#,
@@ -168,8 +171,12 @@ fn a_fair_pattern_gives_what_a_queue_lacks_to_its_others_first() {
         .unwrap();
     let script =
         r#"sed 's/.*"jid":"\([^"]*\)".*/\1/' | sort | tr '\n' ' ' >> $D/ran; echo >> $D/ran"#;
-    site.work("* --drain --order patterns --batch 4", script)
+    let ran = site
+        .work("* --drain --order patterns --batch 4", script)
         .exits(0);
+    // Both of its places in the order are one queue.
+    let note = "note: queue `high-a` still has jobs: 1 scheduled";
+    assert_eq!(ran.stderr().matches(note).count(), 1, "{}", ran.stderr());
     expect![[r#"
         a1 a2 a3 b1 
         a4 low1 low2 low3 
