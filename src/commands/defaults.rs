@@ -82,10 +82,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let queue = &args.queue;
     if !args.writes() {
         session.ui.show(&shown)?;
-        if stored.is_none() {
-            session
+        match &stored {
+            None => session
                 .ui
-                .note_on_terminal(&format!("queue {queue} has no defaults"));
+                .note_on_terminal(&format!("queue {queue} has no defaults")),
+            Some(stored) => warn_unusable(stored, queue, session),
         }
         return Ok(Exit::Ok);
     }
@@ -126,4 +127,20 @@ fn stored(key: &Name, now: Moment, session: &mut Session) -> Result<Option<Name>
     Ok(set
         .find(|option| option.key == *key)
         .map(|option| option.value))
+}
+
+/// Warns of stored defaults that another program wrote and that the core ignores or reads otherwise than
+/// meant.
+fn warn_unusable(stored: &Name, queue: &Name, session: &mut Session) {
+    let Err(error) = queue_defaults(stored.as_bytes()) else {
+        return;
+    };
+    let object = Json::read(stored.as_bytes()).and_then(|stored| stored.object());
+    session.ui.warn(&match object {
+        Some(_) => format!(
+            "not all defaults of queue {queue} can be used: {}",
+            error.message()
+        ),
+        None => format!("the defaults of queue {queue} are no JSON object and ignored: {stored}"),
+    });
 }

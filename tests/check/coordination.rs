@@ -468,11 +468,13 @@ damages! {
         "#]];
 
     settings_that_are_ignored:
+        "HSET ql:config r-defaults {\"ttl\":0,\"lok\":\"*\",\"lock\":\"*\",\"order\":\"age\",\"retries\":[],\"hold\":false,\"throttles\":[]}"
         "HSET ql:config q-defaults {] p-defaults [] merge-max many max-pop-scan ''" => expect![[r#"
             config-value max-pop-scan report [is ignored, is no number]
             config-value merge-max report [is ignored, is no number]
             config-value p-defaults report [is ignored, is no JSON object]
             config-value q-defaults report [is ignored, is no JSON object]
+            config-value r-defaults report [is ignored in part: lok, order, retries, ttl]
             depends-on-failed h2 report [h1]
         "#]];
 

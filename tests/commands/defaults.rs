@@ -286,5 +286,41 @@ fn a_stored_placeholder_without_a_closing_brace_is_plain_text() {
         (&job["key"], &job["backoff"]),
         (&"q/{data.x".into(), &"fixed:5".into())
     );
-    assert_eq!(redis.at(12).run("defaults q").ok(), stored);
+    redis.at(12).run("defaults q").shows(expect![[r#"
+        {"key":"{data.x","backoff":"fixed:5"}
+        --- stderr
+        warning: not all defaults of queue q can be used: `key` has `{data.x`, which has no closing brace
+    "#]]);
+}
+
+#[test]
+fn stored_defaults_that_are_ignored_are_named() {
+    let redis = Redis::start();
+    let unknown = r#"{"lok":"*","ttl":5}"#;
+    redis.send(&[
+        "HSET",
+        "ql:config",
+        "q-defaults",
+        "{]",
+        "p-defaults",
+        unknown,
+    ]);
+    redis.at(10).run("defaults q").shows(expect![[r#"
+        --- stderr
+        warning: the defaults of queue q are no JSON object and ignored: {]
+    "#]]);
+    redis.at(10).run("defaults p").shows(expect![[r#"
+        {"lok":"*","ttl":5}
+        --- stderr
+        warning: not all defaults of queue p can be used: a queue has no default for `lok`
+    "#]]);
+    redis.at(10).run("check").shows(expect![[r#"
+        warn	config-value	2	option has a value that cannot be used	p-defaults: is ignored in part: lok, q-defaults: is ignored, is no JSON object
+        --- stderr
+        scanned 1 key, 0 jobs, 0 queues in 0.0s
+        --- exit 7
+    "#]]);
+    redis.at(10).run("defaults q --unset --yes").ok();
+    redis.at(10).run("defaults p --unset --yes").ok();
+    redis.at(10).run("check").exits(0);
 }

@@ -1,13 +1,20 @@
 -- Checks a setting: settings that the core reads as numbers must be numbers, and some not below 0.
 -- Takes: option
 return function(c)
-  -- Settings that this core reads. A value that it cannot use counts as none.
+  -- Settings of this core. It ignores what it cannot use.
   local function ignored(option, value)
     if string.find(option, '%-defaults$') then
       local ok, members = pcall(cjson.decode, value)
-      return not (ok and type(members) == 'table' and string.find(value, '^%s*{')) and 'no JSON object'
+      if not (ok and type(members) == 'table' and string.find(value, '^%s*{')) then
+        return 'is ignored, is no JSON object'
+      end
+      local left = {}
+      need('option/defaults')(value, left)
+      table.sort(left)
+      return left[1] and 'is ignored in part: ' .. table.concat(left, ', ', 1, math.min(#left, 8))
     end
-    return (option == 'merge-max' or option == 'max-pop-scan') and not need('value/number')(value) and 'no number'
+    local number = option == 'merge-max' or option == 'max-pop-scan'
+    return number and not need('value/number')(value) and 'is ignored, is no number'
   end
 
   local numeric = {['heartbeat'] = true, ['grace-period'] = true, ['jobs-history'] = true,
@@ -18,7 +25,7 @@ return function(c)
     if wrong then return c.wrong_type(Keys.config, 'hash') end
     if not value then return end
     local why = ignored(option, value)
-    if why then return c.add('config-value', option, 'is ignored, is ' .. why) end
+    if why then return c.add('config-value', option, why) end
     local most = string.find(option, '%-max%-concurrency$')
     if not numeric[option] and not most and not string.find(option, '%-heartbeat$') then return end
     local n = need('value/number')(value)

@@ -1,27 +1,31 @@
 -- Reads the defaults of a queue. Members that are not what they should be are left out: a setting never stops a job.
--- Takes: the stored JSON object
+-- Takes: the stored JSON object; a list to which the names of members that are left out are added, or nil
 -- Returns: the options as option/read gives them, and `retries`, `priority`, `due` (whether `order` is `due`); nil if
 --   there are none
-return function(text)
+return function(text, left)
   local ok, members = pcall(cjson.decode, text)
   if not ok or type(members) ~= 'table' then return nil end
   local d, number = {}, need('value/number')
   for name, value in pairs(members) do
+    local known = false
     if type(value) == 'number' then value = string.format('%.14g', value) end
     if type(value) == 'boolean' then value = value and '1' or '0' end
     if name == 'throttles' and type(value) == 'table' then value = cjson.encode(value) end
     if type(name) == 'string' and type(value) == 'string' then
       if name == 'retries' or name == 'priority' then
         d[name] = number(value)
+        known = d[name]
       elseif name == 'order' then
         d.due = value == 'due'
+        known = d.due
       else
         local fine, x = pcall(need('option/read'), {[name] = value}, '')
         if fine then
-          for key, parsed in pairs(x) do d[key] = parsed end
+          for key, parsed in pairs(x) do d[key], known = parsed, true end
         end
       end
     end
+    if left and not known then left[#left + 1] = tostring(name) end
   end
   d.keyed = nil
   return d

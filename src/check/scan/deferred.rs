@@ -43,11 +43,8 @@ impl Scanner<'_> {
 
     fn check_option(&mut self, option: &[u8], value: &[u8]) -> Result<(), Error> {
         if option.ends_with(DEFAULTS) {
-            let is_object = validate::json(value) && value.trim_ascii_start().starts_with(b"{");
-            return match is_object {
-                true => Ok(()),
-                false => self.add_candidate(ItemKind::Names, b"config", option),
-            };
+            // Which members it uses is for the core to say. There is at most one such option per queue.
+            return self.add_candidate(ItemKind::Names, b"config", option);
         }
         let queue = option.strip_suffix(LIMIT);
         if queue.is_none() && !NUMERIC.contains(&option) && !option.ends_with(b"-heartbeat") {
