@@ -15,13 +15,8 @@ return function(argv, now, t)
   local base = Keys.queue .. queue
   local jids = call('zrangebyscore', base .. Keys.locks, '-inf', t, 'LIMIT', 0, count)
   local rest = count - #jids
-  if rest > 0 then
-    local due = call('zrangebyscore', base .. Keys.recur, 0, t, 'WITHSCORES', 'LIMIT', 0, rest)
-    if due[1] then need('recurring/spawn')(now, t, queue, due, rest) end
-  end
   if rest ~= 0 then
-    local due = call('zrangebyscore', base .. Keys.scheduled, 0, t, 'LIMIT', 0, rest)
-    if due[1] then need('queue/promote')(now, queue, due) end
+    need('queue/due')(now, t, queue, rest)
     local waiting = call('zrevrange', base .. Keys.work, 0, rest - 1)
     for i = 1, #waiting do jids[#jids + 1] = waiting[i] end
   end

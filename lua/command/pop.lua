@@ -62,14 +62,7 @@ return function(argv, now, t, seconds, known)
   end
   -- One command for the usual case: nothing recurs, is scheduled or held.
   local more = rest ~= 0 and call('exists', base .. Keys.recur, base .. Keys.scheduled, base .. Keys.throttled) > 0
-  if more and rest > 0 then
-    local due = call('zrangebyscore', base .. Keys.recur, 0, t, 'WITHSCORES', 'LIMIT', 0, rest)
-    if due[1] then need('recurring/spawn')(now, t, queue, due, rest) end
-  end
-  if more then
-    local due = call('zrangebyscore', base .. Keys.scheduled, 0, t, 'LIMIT', 0, rest)
-    if due[1] then need('queue/promote')(now, queue, due) end
-  end
+  local due = more and need('queue/due')(now, t, queue, rest)
 
   -- A job that cannot be taken is replaced by the next in the set, over up to 1000 further entries.
   local read = need('job/read')
@@ -102,7 +95,7 @@ return function(argv, now, t, seconds, known)
   end
   if met or more and rest > count - taken then
     decider = decider or need('queue/decider')(now, t, seconds, queue, defaults, limit)
-    count = decider.scan(rest, taken, met_page or {}, from, met or 1, met_job, jids, jobs, count, more)
+    count = decider.scan(rest, taken, met_page or {}, from, met or 1, met_job, jids, jobs, count, more, due)
   end
   if count == 0 then
     if remove[1] then need('value/in_chunks')('zrem', base .. Keys.work, remove, 1, #remove) end
@@ -112,7 +105,7 @@ return function(argv, now, t, seconds, known)
 
   local ends = now + (setting(own_heartbeat) or setting(heartbeat) or 60)
   local reply, given = need('queue/grant')(now, seconds, queue, worker, ends, limit, jids, jobs, count, taken, remove)
-  if more and seconds % 10 == 0 then
+  if seconds % 10 == 0 and (more or rest == 0 and call('exists', base .. Keys.throttled) == 1) then
     decider = decider or need('queue/decider')(now, t, seconds, queue, defaults, limit)
     decider.recheck()
   end

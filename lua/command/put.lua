@@ -42,7 +42,10 @@ return function(argv, now, t, seconds)
   end
   if defaults or o.x or old[Old.throttles] then
     local put = need('job/put_extended')
-    return (put(now, t, seconds, argv[3], queue, jid, klass, data, delay, o, old, o.x or {}, defaults, 'Put', most))
+    local took, _, path = put(now, t, seconds, argv[3], queue, jid, klass, data, delay, o, old, o.x or {}, defaults,
+      'Put', most)
+    if not took then error('Put(): Arg "depends" closes a cycle: ' .. table.concat(path, ' ')) end
+    return took
   end
   need('job/put')(now, t, seconds, argv[3], queue, jid, klass, data, delay, o, old)
   return jid

@@ -7,6 +7,7 @@ return function(argv)
   if not queue then error('Queue(): no queue name provided') end
   local id = Keys.queue .. queue
   local maximum = need('value/number')(redis.pcall('hget', Keys.config, queue .. '-max-concurrency'))
-  return '{"id":' .. cjson.encode(id) .. ',"maximum":' .. string.format('%.0f', maximum or 0) ..
+  maximum = math.max(0, math.floor(maximum or 0))
+  return '{"id":' .. cjson.encode(id) .. ',"maximum":' .. string.format('%.0f', maximum) ..
     ',"ttl":' .. redis.call('ttl', Keys.throttle .. id) .. '}'
 end, true

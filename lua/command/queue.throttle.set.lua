@@ -7,6 +7,8 @@ return function(argv)
   if not maximum or maximum % 1 ~= 0 then
     error('Throttle(): Arg "maximum" not an integer: ' .. tostring(argv[4]))
   end
+  -- Pop takes such a setting for none.
+  if maximum < 0 then error('Throttle(): Arg "maximum" below 0, which pause is for: ' .. argv[4]) end
   local id, text = Keys.queue .. queue, string.format('%.0f', maximum)
   redis.call('hmset', Keys.throttle .. id, 'id', id, 'maximum', text)
   redis.call('hset', Keys.config, queue .. '-max-concurrency', text)

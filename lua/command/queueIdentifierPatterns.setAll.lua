@@ -14,5 +14,5 @@ return function(argv)
   if not has_default then fields[#fields + 1], fields[#fields + 2] = 'default', '["*"]' end
   redis.call('del', Keys.identifier_patterns)
   redis.pcall('del', Keys.legacy_identifiers)
-  need('value/in_chunks')('hset', Keys.identifier_patterns, fields, 1, #fields)
+  for i = 1, #fields, 2 do redis.call('hset', Keys.identifier_patterns, fields[i], fields[i + 1]) end
 end, true

@@ -4,6 +4,7 @@
 return function(argv)
   local id = argv[3]
   if not id then error('Throttle(): Arg "id" missing') end
+  if need('throttle/reserved')(id) then error('Throttle(): Arg "id" ends in -locks or -pending: ' .. id) end
   redis.call('del', Keys.throttle .. id)
   need('throttle/wake')(id)
 end, true

@@ -6,6 +6,7 @@ return function(argv)
   local call, id, maximum, ttl = redis.call, argv[3], argv[4], argv[5]
   local number = need('value/number')
   if not id then error('Throttle(): Arg "id" missing') end
+  if need('throttle/reserved')(id) then error('Throttle(): Arg "id" ends in -locks or -pending: ' .. id) end
   maximum = number(maximum)
   if not maximum or maximum % 1 ~= 0 then
     error('Throttle(): Arg "maximum" not an integer: ' .. tostring(argv[4]))

@@ -3,6 +3,7 @@
 
 use serde_json::json;
 
+use super::foreign::FOREIGN;
 use crate::core::cost::commands;
 use crate::support::core::{Core, Reply};
 
@@ -494,4 +495,221 @@ fn c5_a_delayed_first_put_and_merge_are_a_fixed_window() {
     assert_eq!(core.jids("pop 31 q w1 1"), ["a"]);
     assert_eq!(core.data("a"), "[1,2,3]");
     assert_eq!(core.ok("put 32 me q d K 4 30 key u dup merge").text(), "d");
+}
+
+#[test]
+fn a_job_whose_name_ends_in_a_large_number_is_split() {
+    let mut core = after(
+        "put 1 me q order~1700000000000000000 K 1 0 key k dup merge retries 0; put 2 me q x K 2 0 key k dup merge; \
+         pop 3 q w 1",
+    );
+    core.ok("retry 4 order~1700000000000000000 q w");
+    assert_eq!(core.jids("pop 5 q w 9"), ["order~1700000000000000000~1"]);
+}
+
+#[test]
+fn a_replacing_put_closes_no_cycle() {
+    let mut core =
+        after(r#"put 1 me q a K {} 0 key k; put 2 me q b K {} 0 key k dup replace depends ["a"]"#);
+    assert_eq!(
+        core.jids("pop 3 q w 9"),
+        ["a"],
+        "a dependency on itself is none"
+    );
+    let mut core = after(r#"put 1 me q a K {} 0 key k; put 2 me q c K {} 0 depends ["a"]"#);
+    let before = core.dump();
+    let put = r#"put 3 me q b K {} 0 key k dup replace depends ["c"]"#;
+    let error = core.refused(put);
+    assert!(
+        error.contains(r#"Put(): Arg "depends" closes a cycle: a c"#),
+        "{error}"
+    );
+    for depends in [r#"["c"]"#, r#"["a"]"#] {
+        let put = format!("guard.put 3 {{}} 11 q b K {{}} 0 key k dup replace depends {depends}");
+        let reply = core.ok(&put);
+        assert!(format!("{reply:?}").contains("cycle"), "{reply:?}");
+    }
+    assert_eq!(core.dump(), before);
+}
+
+#[test]
+fn a_pop_does_not_make_a_job_depend_on_itself_behind_entries_without_jobs() {
+    let mut core = after(
+        "put 1 me q a K {} 0 key k; pop 2 q w 1; put 3 me q b K {} 0 key k; put 4 me q c K {} 0 key k; \
+         put 5 me q d K {} 0 key k",
+    );
+    core.redis("DEL ql:j:b ql:j:c");
+    core.ok("depends 6 d off c");
+    assert!(core.jids("pop 7 q w 9").is_empty());
+    core.ok("complete 8 a w q {}");
+    assert_eq!(core.jids("pop 9 q w 9"), ["d"]);
+}
+
+#[test]
+fn any_number_of_jobs_can_join_a_lane_before_the_same_job() {
+    let names: Vec<String> = (0..60).map(|n| format!("z{n:02}")).collect();
+    let mut core = after("put 1 me q a K {} 0 key k");
+    core.many(names.iter().map(|jid| format!("put 2 me p {jid} K {{}} 0")));
+    core.ok(&format!(
+        "put 3 me q last K {{}} 0 key k depends {}",
+        json!(names)
+    ));
+    core.many(
+        names
+            .iter()
+            .map(|jid| format!("put 4 me q {jid} K {{}} 0 key k")),
+    );
+    let mut order = Vec::new();
+    for now in 5.. {
+        let jids = core.jids(&format!("pop {now} q w 9"));
+        let [jid] = &jids[..] else {
+            assert!(jids.is_empty(), "{jids:?}");
+            break;
+        };
+        core.ok(&format!("complete {now} {jid} w q {{}}"));
+        order.push(jid.clone());
+    }
+    assert_eq!(order[0], "a");
+    assert_eq!(order[1..61], names);
+    assert_eq!(order[61..], ["last"]);
+}
+
+#[test]
+fn a_put_that_another_job_takes_heals_the_lane_first() {
+    for put in [
+        "put 5 me q c K 3 0 key k dup merge",
+        "put 5 me q c K 3 0 key k dup skip",
+        "put 5 me q c K 3 0 key k dup replace",
+        "put 5 me q b K 3 0",
+    ] {
+        let mut core = after(
+            "put 1 me q a K 1 0 key k dup merge; pop 2 q w 1; put 3 me q b K 2 0 key k dup merge",
+        );
+        core.beside(FOREIGN).ok("fail 4 a w group message {}");
+        assert!(core.jids("pop 4 q w 9").is_empty());
+        core.ok(put);
+        assert_eq!(core.jids("pop 6 q w 9"), ["b"], "{put}");
+    }
+}
+
+#[test]
+fn the_names_of_the_lists_of_a_throttle_are_no_throttles() {
+    let mut core =
+        after("throttle.set 1 x 1; config.set 1 p-defaults {\"throttles\":[\"{data.t}-locks\"]}");
+    for line in [
+        "throttle.set 1 x-pending 1",
+        "throttle.set 1 x-locks 1",
+        "throttle.delete 1 x-locks",
+        r#"put 1 me q a K {} 0 throttles ["x-pending"]"#,
+        r#"guard.put 1 {} 7 q a K {} 0 throttles ["x-pending"]"#,
+    ] {
+        let before = core.dump();
+        let reply = core.run(line);
+        let reply = format!("{reply:?}");
+        assert!(
+            reply.contains("ends in -locks or -pending"),
+            "{line}: {reply}"
+        );
+        assert_eq!(core.dump(), before, "{line}");
+    }
+    core.ok(r#"put 1 me p a K {"t":"x"} 0"#);
+    assert_eq!(core.jids("pop 2 p w 9"), ["a"], "a default is left out");
+    // Locks have no setting, so any text will do.
+    core.all("put 3 me q b K {} 0 lock x; put 3 me q c K {} 0 lock x-pending");
+}
+
+#[test]
+fn a_put_that_cannot_be_held_is_refused_whole_and_a_pop_goes_on() {
+    let mut core = after(
+        r#"throttle.set 1 x 1; put 2 me q a K {} 0 throttles ["x"]; put 3 me q b K {} 0 throttles ["x"]; put 3 me q c K {} 0"#,
+    );
+    core.redis("SET ql:th:x-pending text");
+    assert_eq!(core.jids("pop 4 q w 9"), ["a", "c"]);
+    let before = core.dump();
+    core.refused(r#"put 4 me q d K {} 0 throttles ["x"]"#);
+    let reply = core.ok(r#"guard.put 4 {} 7 q d K {} 0 throttles ["x"]"#);
+    assert!(format!("{reply:?}").contains("invalid"), "{reply:?}");
+    assert_eq!(core.dump(), before);
+    core.ok("complete 5 a w q {}");
+    assert_eq!(core.jids("pop 6 q w 9"), ["b"]);
+}
+
+#[test]
+fn a_pop_returns_work_behind_due_jobs_that_are_held() {
+    let mut core = after(r#"throttle.set 1 t 1; put 1 me q h K {} 0 throttles ["t"]; pop 2 q w 1"#);
+    core.many((0..30).map(|n| format!(r#"put 3 me q a{n} K {{}} 5 throttles ["t"]"#)));
+    core.ok("put 3 me q free K {} 6");
+    assert_eq!(core.jids("pop 11 q w 1"), ["free"]);
+    // Runs of templates that are skipped.
+    let mut core = after("put 1 me q h K {} 0 key k");
+    core.many((0..3).map(|n| format!("recur 2 q r{n} K {{}} interval 100 0 key k dup skip")));
+    core.ok("recur 2 q s K {} interval 100 1");
+    assert_eq!(core.jids("pop 3 q w 1"), ["h"]);
+    assert_eq!(core.jids("pop 4 q w 1"), ["s-1"]);
+}
+
+#[test]
+fn a_pop_holds_no_more_jobs_than_max_pop_scan() {
+    let mut core = after("config.set 1 max-pop-scan 10; throttle.set 1 x -1");
+    core.many((0..50).map(|n| format!(r#"put 2 me q j{n:02} K {{}} 0 lock l{n}"#)));
+    core.many((0..50).map(|n| format!("throttle.set 3 lock:l{n} -1")));
+    assert!(core.jids("pop 4 q w 50").is_empty());
+    let held = core.redis("ZCARD ql:q:q-throttled");
+    assert_eq!(held.int(), 10);
+}
+
+#[test]
+fn a_window_ends_with_its_job_also_if_that_has_another_key_now() {
+    let mut core = after(
+        "put 1 me q a K {} 0 key k dup skip ttl 100; put 2 me q a K {} 0 key other; \
+         put 3 me q b K {} 0 key k dup skip",
+    );
+    assert_eq!(core.jids("pop 4 q w 9"), ["a", "b"]);
+    let mut core = after("put 1 me q a K {} 0 key k; put 2 me q a K {} 0 key k dup skip ttl 100");
+    assert_eq!(core.redis("EXISTS ql:u:q/k").int(), 0, "it created no job");
+}
+
+#[test]
+fn defaults_hold_for_scores_and_false_is_a_value() {
+    let mut core = after(
+        r#"config.set 1 q-defaults {"key":"k","dup":"merge","score":5,"backoff":"fixed:9"}; put 2 me q a K 1 0; put 3 me q b K 2 0 score 4"#,
+    );
+    assert_eq!(core.data("a"), "[2,1]");
+    core.ok("put 4 me q c K 1 0 key other backoff ''");
+    let jobs = core.json("pop 5 q w 9");
+    let policies: Vec<_> = jobs
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|job| &job["backoff"])
+        .collect();
+    assert_eq!(json!(policies), json!(["fixed:9", null]));
+    let mut core =
+        after(r#"config.set 1 q-defaults {"lock":"x{data.f}"}; put 2 me q a K {"f":false} 0"#);
+    assert_eq!(core.json("get 3 a")["throttles"], json!(["lock:xfalse"]));
+}
+
+#[test]
+fn a_payload_with_a_nul_byte_leaves_the_data_json() {
+    let mut core = after("put 1 me q a K [1] 0 key k dup merge");
+    let put = b"put 2 me q b K [2]\0x 0 key k dup merge";
+    let words: Vec<&[u8]> = put.split(|byte| *byte == b' ').collect();
+    core.call(&words).unwrap();
+    assert_eq!(core.data("a"), "[[1],[2]]");
+}
+
+#[test]
+fn a_held_job_of_a_very_large_priority_gets_another() {
+    let mut core = after(
+        r#"throttle.set 1 t -1; put 1 me q a K {} 0 throttles ["t"] priority 1e18; put 2 me q b K {} 0 throttles ["t"] priority 5; priority 3 a 7; throttle.set 3 t 1"#,
+    );
+    assert_eq!(core.jids("pop 4 q w 1"), ["a"]);
+}
+
+#[test]
+fn a_queue_has_no_limit_below_0() {
+    let mut core = Core::new();
+    core.refused("queue.throttle.set 1 q -1");
+    core.ok("config.set 1 q-max-concurrency 1.7");
+    assert_eq!(core.json("queue.throttle.get 1 q")["maximum"], json!(1));
 }

@@ -7,8 +7,7 @@ return function(now, jid, state, queue, throttles)
   if lane then
     need('lane/leave')(now, lane, jid)
     call('del', Keys.job .. jid .. Keys.payloads)
-    local window = redis.pcall('get', Keys.window .. lane)
-    if type(window) == 'string' and string.match(window, '^%S+ (.*)$') == jid then call('del', Keys.window .. lane) end
+    need('lane/close_window')(lane, jid)
   end
   need('throttle/leave')(jid, state, queue, throttles)
 end

@@ -19,6 +19,7 @@ return function(argv, first, count)
   for i = first + 5, first + count - 1, 2 do given[argv[i]] = argv[i + 1] end
   for name, value in pairs(given) do
     if name ~= 'priority' and name ~= 'retries' and name ~= 'at' and name ~= 'tags' then job.plain = false end
+    if name == 'throttles' and string.find(value, '%z') then error('Guard(): NUL byte in throttles') end
     if name == 'priority' or name == 'retries' or name == 'remaining' or name == 'at' then
       local n = number(value)
       if not n then error('Guard(): ' .. name .. ' is not a number: ' .. value) end

@@ -4,18 +4,17 @@
 --   `<queue>-defaults`, or false; the command as errors name it; the setting `merge-max`, if the
 --   caller has read it
 -- Returns: the jid that took the job; its state, or `merged`, `skipped`, `replaced` if another job took it; the jid
---   that it waits for in its lane, or nil
+--   that it waits for in its lane, or nil. Or nil, `cycle` and the jids of the cycle, if the job that it would replace
+--   came to wait for itself: nothing has changed then
 -- Refuses: options that want a key, if the job has none
 -- Publishes: as job/put; `skipped` to the channel of the extensions
 local Old = Fields('job/put', 'throttles')
 local Job = Fields('lane/live')
 
-local function started(state) return state == 'running' or state == 'failed' end
-
 return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old, x, defaults, who, most)
   local call, encode, key = redis.call, cjson.encode, Keys.job .. jid
   local d = type(defaults) == 'string' and need('option/defaults')(defaults) or {}
-  x.score = x.score or now
+  x.score = x.score or d.score or now
   local exists = old[Old.state] or old[Old.tags] or old[Old.worker]
   local home, was
   if old[Old.throttles] then
@@ -35,29 +34,17 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old, x, 
   local dup, last, place, other = x.dup or lane and not exists and d.dup, nil, nil, nil
   if lane and not exists then
     last, other, place = need('lane/last')(now, lane)
-    local fits = last and not started(other[Job.state]) and other[Job.queue] == queue
-    if dup == 'skip' then
-      local starts = x.starts
-      if starts == nil then starts = d.starts end
-      local known = last and not (starts and started(other[Job.state])) and last
-      if not known then
-        local ends, name = string.match(call('get', Keys.window .. lane) or '', '^(%S+) (.*)$')
-        known = ends and (tonumber(ends) or 0) > now and name
+    -- An older script lets a job fail in its place. Whoever takes this put must not wait for it.
+    if last and other[Job.state] == 'depends' then need('lane/heal')(now, lane, last) end
+    if dup then
+      local took, how, path = need('lane/duplicate')(now, queue, jid, klass, data, lane, dup, last, other, o, x, d, who,
+        most)
+      if how == 'replaced' then
+        jid, key, exists = last, Keys.job .. last, 'replaced'
+        old, home, was = call('hmget', key, unpack(Old)), lane, other[Job.dup]
+      elseif how then
+        return took, how, path
       end
-      if known then
-        call('publish', Keys.on_ext, '{"jid":' .. encode(jid) .. ',"event":"skipped","key":' .. encode(lane) ..
-          ',"queue":' .. encode(queue) .. '}')
-        return known, 'skipped'
-      end
-    elseif dup == 'merge' and fits and other[Job.dup] == 'merge' and other[Job.klass] == klass
-      and not (o.depends and o.depends[1]) and not x.payloads then
-      if most == nil then most = redis.pcall('hget', Keys.config, 'merge-max') end
-      if need('merge/add')(last, data, x.score, x.rescore or other[Job.rescore], need('merge/most')(most)) then
-        return last, 'merged'
-      end
-    elseif dup == 'replace' and fits then
-      jid, key, exists = last, Keys.job .. last, 'replaced'
-      old, home, was = call('hmget', key, unpack(Old)), lane, other[Job.dup]
     end
   end
 
@@ -67,16 +54,25 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old, x, 
   local list = need('option/throttles')(x, old[Old.throttles], d, queue, klass, data)
   o.ids = list or old[Old.throttles] and need('job/tags')(old[Old.throttles])
   o.gate = o.ids and need('throttle/gate')(now, t, seconds, queue)
-  for i = 1, o.ids and #o.ids or 0 do o.gate.free(o.ids[i]) end
+  for i = 1, o.ids and #o.ids or 0 do
+    -- What would hold the job is read before the first write: a key of another type refuses the put here.
+    if o.gate.free(o.ids[i]) <= 0 then
+      call('zcard', Keys.throttle .. o.ids[i] .. Keys.pending)
+      call('zcard', Keys.queue .. queue .. Keys.throttled)
+    end
+  end
   local merges = lane and (dup or was) == 'merge'
   if merges then call('zcard', key .. Keys.payloads) end
 
   if old[Old.throttles] then
     need('throttle/leave')(jid, old[Old.state], old[Old.queue] or '', old[Old.throttles])
   end
-  if home and home ~= lane then need('lane/leave')(now, home, jid) end
+  if home and home ~= lane then
+    need('lane/leave')(now, home, jid)
+    need('lane/close_window')(home, jid)
+  end
   local hold, behind = x.hold, nil
-  if hold == nil and not exists then hold = d.hold end
+  if hold == nil and not (exists and home) then hold = d.hold end
   if lane and (not o.failed or hold) then
     local rank = exists and call('zrank', Keys.lane .. lane, jid)
     if rank and not need('lane/live')(lane, jid) then
@@ -89,7 +85,7 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old, x, 
       call('zadd', Keys.lane .. lane, place + 1, jid)
       behind = last
     elseif rank then
-      o.kept = rank > 0 and call('zrange', Keys.lane .. lane, rank - 1, rank - 1)[1] or nil
+      o.kept = need('lane/before')(now, lane, jid, rank)
     else
       behind = need('lane/join')(now, lane, jid, true)
     end
@@ -122,7 +118,9 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old, x, 
   store('dup', merges and 'merge')
   store('rescore', merges and (x.rescore or d.rescore))
   store('hold', hold and lane and '1', hold == false or not lane)
-  store('backoff', backoff and backoff ~= '' and backoff, backoff == '')
+  -- An empty text says that the job wants none, whatever its queue has.
+  local none = backoff == '' and not d.backoff
+  store('backoff', not none and backoff, none)
   if list then
     store('throttles', list[1] and encode(list) or '[]')
   elseif not old[Old.throttles] and fields[1] then
@@ -133,7 +131,7 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old, x, 
   if o.gate then o.gate.wake() end
   if drop[1] and exists then call('hdel', key, unpack(drop)) end
   local ttl = x.ttl or d.ttl
-  if dup == 'skip' and ttl and lane then
+  if dup == 'skip' and ttl and lane and not exists then
     -- The window counts by the time of the clients; the server only drops what nobody closed, an hour later.
     call('set', Keys.window .. lane, string.format('%.17g', now + ttl) .. ' ' .. jid, 'PX',
       string.format('%.0f', math.min(ttl * 1000, 1e14) + 3600000))

@@ -89,6 +89,7 @@ return function(now, t, seconds, policy, key_fault, progress, defaults)
         ok, took, state, behind = pcall(need('job/put_extended'), now, t, seconds, me, queue, jid, klass, data, delay,
           o, old, job.x or {}, defaults[queue], 'Guard')
         if not ok then return outcome('invalid', mark(jid, old), need('value/error_text')(took)) end
+        if not took then return outcome('cycle', mark(jid, old), behind) end
       else
         state = put(now, t, seconds, me, queue, jid, klass, data, delay, o, old)
       end

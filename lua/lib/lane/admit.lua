@@ -20,16 +20,11 @@ return function(now, t, lane, jid, queue)
   end
   local rank, before = call('zrank', key, jid), nil
   if rank then
-    while true do
-      before = call('zrange', key, rank - 1, rank - 1)[1]
-      if live(lane, before) then break end
-      need('lane/leave')(now, lane, before)
-      rank = rank - 1
-    end
+    before = need('lane/before')(now, lane, jid, rank)
   else
     before = need('lane/join')(now, lane, jid, true)
-    if not before then return true end
   end
+  if not before then return true end
   need('dependency/link')(jid, {before})
   call('hset', Keys.job .. jid, 'state', 'depends')
   call('zadd', Keys.queue .. queue .. Keys.depends, t, jid)

@@ -2,6 +2,19 @@
 -- comes to wait for itself.
 -- Takes: now; lane; jid; whether other jobs may wait for it
 -- Returns: the jid that it has to wait for, nil if there is none; the caller makes the dependency
+
+-- Gives the entries of a lane whole numbers as places, with a free one before the entry at `gap`, which it returns.
+local function renumber(key, entries, gap)
+  local places, place, free = {}, 0, nil
+  for i = 1, #entries, 2 do
+    place = place + 1
+    if i == gap then place, free = place + 1, place end
+    places[i], places[i + 1] = place, entries[i]
+  end
+  need('value/in_chunks')('zadd', key, places, 1, #places)
+  return free
+end
+
 return function(now, lane, jid, awaited)
   local call, key = redis.call, Keys.lane .. lane
   local last, _, place = need('lane/last')(now, lane)
@@ -13,7 +26,11 @@ return function(now, lane, jid, awaited)
       local name, score = entries[i], tonumber(entries[i + 1])
       if live(lane, name) then
         if need('dependency/find_cycle')(jid, {name}, true) ~= nil then
-          call('zadd', key, at and string.format('%.17g', (at + score) / 2) or score - 1, jid)
+          local middle = at and (at + score) / 2 or score - 1
+          if middle >= score or at and middle <= at then
+            middle = renumber(key, entries, i)
+          end
+          call('zadd', key, string.format('%.17g', middle), jid)
           if before then need('dependency/unlink')(name, before) end
           need('dependency/link')(name, {jid})
           return before

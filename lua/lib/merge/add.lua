@@ -4,6 +4,8 @@
 -- Returns: whether the job took it: false if it has that many already
 return function(jid, payload, score, rescore, most)
   local call, key = redis.call, Keys.job .. jid
+  -- The data of the job has to stay JSON. The decoder stops at a NUL.
+  if string.find(payload, '%z') then payload = cjson.encode(cjson.decode(payload)) end
   local set = key .. Keys.payloads
   local stored, all, at = call('zrange', set, 0, -1, 'WITHSCORES'), {}, nil
   if #stored >= 2 * most then return false end

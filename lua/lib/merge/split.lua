@@ -10,7 +10,8 @@ return function(now, t, seconds, jid, queue)
   if call('zcard', set) < 2 then return end
   local first = call('zrange', set, 0, 0, 'WITHSCORES')
   local stem, n = string.match(jid, '^(.*)~(%d+)$')
-  if not stem then stem, n = jid, 0 end
+  -- Beyond 2^53 a count would not go on.
+  if not stem or #n > 15 then stem, n = jid, 0 end
   local name
   repeat
     n = n + 1

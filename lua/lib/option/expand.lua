@@ -6,7 +6,10 @@ return function(template, queue, klass, data)
   if not string.find(template, '{', 1, true) then return template end
   local whole, document, digits = true, nil, nil
   local function find(value, path)
-    for part in string.gmatch(path, '%.([^.]*)') do value = type(value) == 'table' and value[part] or nil end
+    for part in string.gmatch(path, '%.([^.]*)') do
+      if type(value) ~= 'table' then return nil end
+      value = value[part]
+    end
     return value
   end
   local function value_of(name)
@@ -27,7 +30,7 @@ return function(template, queue, klass, data)
       digits = digits or need('option/digits')(data)
       return find(digits, path)
     end
-    if kind == 'boolean' and value then return tostring(value) end
+    if kind == 'boolean' then return tostring(value) end
     whole = false
   end
   local text = string.gsub(template, '{([^{}]*)}', value_of)

@@ -17,6 +17,9 @@ return function(given, who)
     local ok, list = pcall(need('value/names'), given.throttles)
     if not ok or not list then refuse('throttles', 'not JSON array: ' .. given.throttles) end
     if #list > 32 then refuse('throttles', 'has more than 32 ids') end
+    for i = 1, #list do
+      if need('throttle/reserved')(list[i]) then refuse('throttles', 'has an id that ends in -locks or -pending') end
+    end
     x.throttles = list
   end
   if x.key and #x.key > 512 then refuse('key', 'longer than 512 bytes') end

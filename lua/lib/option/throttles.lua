@@ -25,7 +25,10 @@ return function(x, own, d, queue, klass, data)
       if string.sub(stored[i], 1, 5) ~= 'lock:' then add(stored[i]) end
     end
   elseif d and d.throttles then
-    for i = 1, #d.throttles do add(expand(d.throttles[i], queue, klass, data)) end
+    for i = 1, #d.throttles do
+      local id = expand(d.throttles[i], queue, klass, data)
+      if id and not need('throttle/reserved')(id) then add(id) end
+    end
   end
   if x.lock then
     add(lock(x.lock))

@@ -35,9 +35,10 @@ return function(now, t, seconds, queue, defaults, limit)
   -- Goes on with a pop that met such a job, at `at` of a page of the work set, or found less than it wants (`page` is
   -- empty then). Adds jobs to the lists until `rest` are added to the first `taken` of them; jobs that may not run
   -- leave the set. `from` is the rank where the page begins, `job` the one that was met, `held` whether the queue
-  -- holds jobs. Returns the number of jobs in the lists.
-  function decider.scan(rest, taken, page, from, at, job, jids, jobs, count, held)
-    local read, decide, seen, passed, most = need('job/read'), need('queue/pop_decision'), nil, at - 1, nil
+  -- holds jobs, `due` whether more jobs may be due. Returns the number of jobs in the lists.
+  function decider.scan(rest, taken, page, from, at, job, jids, jobs, count, held, due)
+    -- `passed` counts what it has not added.
+    local read, decide, seen, passed, most = need('job/read'), need('queue/pop_decision'), nil, 0, nil
     -- A decision may move other jobs, so each is looked at once, and once more if the scan begins again.
     local function begin()
       seen = {}
@@ -57,7 +58,7 @@ return function(now, t, seconds, queue, defaults, limit)
         local jid = page[i]
         from = from + 1
         if not seen[jid] then
-          seen[jid], passed = true, passed + 1
+          seen[jid] = true
           job = job or read(jid)
           local what = decide(queue, t, jid, job)
           if what == 'take' and not admit(jid, job, false, step == 2 and page[i + 1]) then what = 'drop' end
@@ -65,7 +66,8 @@ return function(now, t, seconds, queue, defaults, limit)
             count = count + 1
             jids[count], jobs[count] = jid, job
           else
-            missed = missed + 1
+            missed, passed = missed + 1, passed + 1
+            most = most or need('value/number')(redis.pcall('hget', Keys.config, 'max-pop-scan')) or 1000
           end
           if what == 'drop' then drop[#drop + 1] = jid end
           job = nil
@@ -74,12 +76,15 @@ return function(now, t, seconds, queue, defaults, limit)
       leave_set()
       if rest < 0 or count - taken >= rest or most and passed >= most then return count end
       if missed == 0 or not page[1] then
-        local returned = held and decider.recheck()
-        if not returned and not gate.healed then return count end
+        local returned, brought, skipped = held and decider.recheck(), 0, 0
+        -- A put of a child would drop the slots of jobs that this pop has taken and that do not run yet.
+        local wanted = math.max(rest - count + taken, 20)
+        if due then due, brought, skipped = need('queue/due')(now, t, queue, wanted, count > taken) end
+        if not returned and not gate.healed and brought == 0 then return count end
+        passed = passed + skipped
         gate.healed, from = nil, 0
         begin()
       end
-      most = most or need('value/number')(redis.pcall('hget', Keys.config, 'max-pop-scan')) or 1000
       -- If many are held, small pages would cost most.
       local want = math.max(rest - count + taken, 20)
       page, at, step, missed = call('zrevrange', base .. Keys.work, from, from + want - 1, 'WITHSCORES'), 1, 2, 0

@@ -4,7 +4,7 @@
 -- Returns: the time of the next run as text, nil if it has none
 return function(now, t, jid, document)
   local call, fields = redis.call, document.named
-  call('hset', Keys.recurring .. jid, unpack(document.fields))
+  call('hmset', Keys.recurring .. jid, unpack(document.fields))
   local queue, next_run = fields.queue or '', document.next
   local first, since, interval = tonumber(next_run), tonumber(document.since), tonumber(fields.interval)
   if first and since and interval and interval > 0 then

@@ -1,6 +1,7 @@
 -- Creates the jobs of due templates. Each template continues at its next run; runs beyond its backlog are
 -- skipped.
 -- Takes: now; t; queue; templates as jid, time, ...; the maximum number of jobs
+-- Returns: the number of jobs; how many runs made none
 local Template = Fields('jid', 'klass', 'data', 'priority', 'tags', 'retries', 'interval', 'backlog', 'count',
   'opts')
 
@@ -8,7 +9,7 @@ return function(now, t, queue, due, limit)
   local call, floor = redis.call, math.floor
   local base = Keys.queue .. queue
   local whole_tries = need('value/whole_tries')
-  local moved, work, next_runs, gone, tagged = 0, {}, {}, {}, {}
+  local moved, skipped, work, next_runs, gone, tagged = 0, 0, {}, {}, {}, {}
   local defaults = redis.pcall('hget', Keys.config, queue .. '-defaults')
   for n = 1, #due, 2 do
     local id = due[n]
@@ -31,7 +32,7 @@ return function(now, t, queue, due, limit)
       local ticks = 0
       while extended and at <= now and moved < limit and ticks < 1000 do
         local number, made = extended(at, count + 1)
-        if made then moved, count = moved + 1, number end
+        if made then moved, count = moved + 1, number else skipped = skipped + 1 end
         at, ticks = at + interval, ticks + 1
       end
       if ticks > 0 then
@@ -91,4 +92,5 @@ return function(now, t, queue, due, limit)
     end
     call('zadd', Keys.queues, 'NX', t, queue)
   end
+  return moved, skipped
 end
