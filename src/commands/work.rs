@@ -9,6 +9,7 @@ use clap::ValueEnum;
 use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::value;
+use crate::core::call::rights;
 use crate::env;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
@@ -90,10 +91,12 @@ pub(crate) struct Args {
     #[arg(long)]
     persistent: bool,
     /// Maximum number of unanswered jobs per process
-    #[arg(long, value_name = "N", value_parser = value::batch, default_value = "1", requires = "persistent")]
+    #[arg(long, value_name = "N", value_parser = value::batch, default_value = "1", requires = "persistent",
+          conflicts_with_all = ["batch", "capture"])]
     in_flight: usize,
     /// Read answers from stdout, too, not only from descriptor 3
-    #[arg(long, value_name = "WHERE", value_parser = ["stdout"], requires = "persistent")]
+    #[arg(long, value_name = "WHERE", value_parser = ["stdout"], requires = "persistent",
+          conflicts_with_all = ["batch", "capture"])]
     answers: Option<String>,
     /// Exit codes that retry the job
     #[arg(long, value_name = "CODES", value_delimiter = ',', default_value = "75",
@@ -213,6 +216,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             let why = format!("three jobs in a row could not be started: {message}");
             Err(Error::new(Kind::Error, why).hint("`qless failed --group exec` lists them"))
         }
+        WorkResult::Forbidden(message) => Err(Error::new(Kind::NoPerm, message).hint(rights::HINT)),
         WorkResult::NoDirectory(message) => {
             let why = format!("three starts in a row found no directory for their slot: {message}");
             Err(Error::new(Kind::Error, why).hint("the jobs were given back"))

@@ -338,6 +338,11 @@ impl Ui {
         self.stdout.outlet().is_none_or(Outlet::is_empty)
     }
 
+    /// Returns why the thread could not write to stdout, once. What is written then is lost.
+    pub(crate) fn write_fault(&self) -> Option<Error> {
+        self.stdout.outlet()?.fault().map(write_error)
+    }
+
     /// Waits at most this long for the thread, and writes without it again if it is done.
     pub(crate) fn end_thread(&mut self, patience: Duration) {
         if self

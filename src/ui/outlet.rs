@@ -28,6 +28,8 @@ struct State {
     is_awaited: AtomicBool,
     /// Wakes those that wait in [`Outlet::drain`].
     written: (Mutex<()>, Condvar),
+    /// Why stdout could not be written to first. A reader that has gone away is no fault.
+    fault: Mutex<Option<io::Error>>,
 }
 
 /// The way to the thread.
@@ -45,6 +47,7 @@ impl Outlet {
             waiting: AtomicUsize::new(0),
             is_awaited: AtomicBool::new(false),
             written: (Mutex::new(()), Condvar::new()),
+            fault: Mutex::new(None),
         });
         let shared = state.clone();
         thread::spawn(move || write_all(&inbox, status, &shared, wake));
@@ -94,6 +97,11 @@ impl Outlet {
         waiting()
     }
 
+    /// Returns why stdout could not be written to, once.
+    pub(crate) fn fault(&self) -> Option<io::Error> {
+        self.state.fault.lock().ok()?.take()
+    }
+
     /// Waits until everything is written, but not longer than this. Returns whether it is.
     pub(crate) fn drain(&self, patience: Duration) -> bool {
         let (lock, written) = &self.state.written;
@@ -113,12 +121,19 @@ fn write_all(
     state: &State,
     wake: impl Fn(),
 ) {
+    let mut has_failed = false;
     while let Ok(chunk) = inbox.recv() {
         let bytes = match chunk {
             Chunk::Stdout(bytes) => {
                 status.as_mut().map(LiveLines::clear);
                 let mut stdout = io::stdout().lock();
-                _ = stdout.write_all(&bytes).and_then(|()| stdout.flush());
+                if let Err(error) = stdout.write_all(&bytes).and_then(|()| stdout.flush())
+                    && !super::is_closed(&error)
+                    && !std::mem::replace(&mut has_failed, true)
+                    && let Ok(mut fault) = state.fault.lock()
+                {
+                    *fault = Some(error);
+                }
                 bytes.len()
             }
             Chunk::Stderr(bytes) => {

@@ -3,7 +3,7 @@
 use super::document::Document;
 use super::{Page, View};
 use crate::model::work_event::{WorkEvent, WorkEventKind};
-use crate::text::{Harmless, duration, first_line, measure};
+use crate::text::{Harmless, duration, measure};
 
 impl View for WorkEvent {
     const DOCUMENT: Document = Document::one(
@@ -41,7 +41,7 @@ impl WorkEvent {
             _ => {}
         }
         if let Some(message) = &self.message {
-            line.push_str(&format!(": {}", Harmless(first_line(message.as_bytes()))));
+            line.push_str(&format!(": {}", Harmless(message)));
         }
         line.push('\n');
         line

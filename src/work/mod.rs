@@ -133,12 +133,14 @@ pub(crate) fn run(options: WorkOptions, session: &mut Session) -> Result<WorkRes
         result: None,
         has_summary: false,
         is_on_hold: false,
+        fault: None,
         gives_up_readers: false,
     };
     // Someone who does not read what is written must not keep locks from being extended.
     session.ui.write_by_thread(move || waker.wake());
     let result = work.run(session);
     work.summarize(session);
+    work.note_fault(session);
     session.ui.end_thread(PATIENCE);
     match result? {
         WorkResult::Stopped { given_back, left } => {
@@ -155,6 +157,7 @@ pub(crate) fn run(options: WorkOptions, session: &mut Session) -> Result<WorkRes
             let why = format!("stopped by a second signal; {jobs}");
             Err(Error::new(kind(work.signal), why))
         }
+        WorkResult::Done if let Some(fault) = work.fault => Err(fault),
         result => Ok(result),
     }
 }
@@ -333,6 +336,8 @@ struct Work {
     has_summary: bool,
     /// Whether no further job begins until what was written is read.
     is_on_hold: bool,
+    /// Why stdout could not be written to.
+    fault: Option<Error>,
     /// Whether a signal came while only the readers of the output were waited for.
     gives_up_readers: bool,
 }
@@ -367,6 +372,7 @@ impl Work {
             self.reporter.tick(self.machine.running(), session);
             self.reporter.flush(session);
             self.hold(session);
+            self.note_fault(session);
             let until = self.until();
             self.processes.wait(until, &mut events)?;
             let now = self.time.now();
@@ -385,6 +391,17 @@ impl Work {
                 self.resolve_at = Some(Instant::now() + RESOLVE);
                 self.server.order(Order::Resolve)?;
             }
+        }
+    }
+
+    /// Warns that stdout cannot be written to. The jobs matter more: the work goes on.
+    fn note_fault(&mut self, session: &mut Session) {
+        if let Some(fault) = session.ui.write_fault() {
+            let why = fault.message();
+            self.reporter
+                .line(&format!("warning: {why}; what is written there is lost"));
+            self.reporter.flush(session);
+            self.fault = Some(fault);
         }
     }
 

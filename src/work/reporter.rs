@@ -56,6 +56,13 @@ impl Reporter {
         self.lines.push('\n');
     }
 
+    /// Adds a line for stderr that is no warning: with `-q` it is left out.
+    fn note(&mut self, line: &str, session: &Session) {
+        if !session.ui.is_quiet() {
+            self.line(line);
+        }
+    }
+
     /// Reports what happened.
     pub(super) fn report(&mut self, report: Report, now: Moment, session: &mut Session) {
         match report {
@@ -118,27 +125,35 @@ impl Reporter {
                     Harmless(why)
                 ));
             }
-            Report::Left(left) => self.line(&describe_left(&left)),
+            Report::ShortLock { queue, lock } => self.line(&format!(
+                "warning: a lock of queue `{queue}` lasts {}, so `--heartbeat` is too long for its jobs; \
+                 their locks are extended three times before they expire",
+                duration(lock.round())
+            )),
+            Report::Left(left) => self.note(&describe_left(&left), session),
             Report::ConnectionLost { message } => {
                 self.line(&format!(
                     "warning: {}; running jobs go on until their locks expire",
                     Harmless(message)
                 ));
             }
-            Report::ConnectionBack { after } => {
-                self.line(&format!(
-                    "the server replies again after {}",
-                    measure(after)
-                ));
+            Report::ConnectionBack { after, was_refused } => {
+                let what = match was_refused {
+                    true => "takes changes again",
+                    false => "replies again",
+                };
+                let line = format!("the server {what} after {}", measure(after));
+                self.note(&line, session);
             }
             Report::Stopping { running } => {
                 let jobs = plural(running as u64, "job", "jobs");
-                self.line(&match running {
+                let line = match running {
                     0 => "stopping".to_owned(),
                     _ => {
                         format!("stopping, {jobs} still running; a second signal gives them back")
                     }
-                });
+                };
+                self.note(&line, session);
             }
         }
     }

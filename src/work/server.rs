@@ -219,7 +219,19 @@ impl Calls {
 
 /// Returns the failure of a call.
 fn failure(error: Error) -> Failure {
+    let is_refusal = matches!(
+        error.kind(),
+        Kind::Oom
+            | Kind::Misconf
+            | Kind::NoReplicas
+            | Kind::ReadOnly
+            | Kind::NoPerm
+            | Kind::Server
+            | Kind::Damaged
+    );
     Failure {
+        is_refusal,
+        is_forbidden: error.kind() == Kind::NoPerm,
         // A search is safe whatever happened, and needless only if there was no connection.
         may_be_applied: error.kind() != Kind::Unreachable,
         message: error.message().to_owned(),

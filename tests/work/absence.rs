@@ -7,9 +7,12 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
+use expect_test::expect;
+
 use crate::replicas::pair;
 use crate::support::client::Client;
 use crate::support::proxy::{forward, listen};
+use crate::support::qless::RunOutput;
 use crate::support::work::{WorkSite, until};
 
 /// The jobs of a failover.
@@ -120,4 +123,65 @@ fn random_jobs_are_not_lost_by_a_server_that_is_away_longer_than_their_locks() {
         assert_eq!(history.matches("done").count(), 1, "{history}");
     }
     site.must_be_clean();
+}
+
+#[test]
+fn a_server_that_refuses_to_write_is_waited_for_quietly() {
+    let mut site = WorkSite::new();
+    site.put("mail", "a", "{}");
+    site.redis.send(&["CONFIG", "SET", "maxmemory", "1"]);
+    let worker = site.start("mail", "echo ran >> $D/ran");
+    thread::sleep(Duration::from_millis(1500));
+    site.redis.send(&["CONFIG", "SET", "maxmemory", "0"]);
+    site.until_state("a", "complete");
+    let ended = worker.stop();
+    let count = |text: &str| ended.stderr.matches(text).count();
+    let counts = (
+        count("is out of memory"),
+        count("takes changes again"),
+        count("replies again"),
+    );
+    assert_eq!(counts, (1, 1, 0), "{}", ended.stderr);
+}
+
+#[test]
+fn a_user_who_may_not_write_cannot_work() {
+    let mut site = WorkSite::new();
+    site.put("mail", "a", "{}");
+    let user = "ACL SETUSER w on >secret ~* &* +@all -zrem";
+    site.redis.send(&user.split(' ').collect::<Vec<_>>());
+    let url = site.redis.url();
+    let qless = site
+        .qless()
+        .env("QLESS_REDIS_URL", format!("{url}?user=w"))
+        .env("QLESS_REDIS_PASSWORD", "secret");
+    qless.run("work mail -- true").shows(expect![[r#"
+        --- stderr
+        0 completed in 0.0s
+        error: user `w` may not run ZREM on `ql:*`; nothing was changed
+        hint: `qless help acl` prints the line an administrator needs
+        --- exit 6
+    "#]]);
+    assert_eq!(site.state("a"), "waiting");
+}
+
+#[test]
+fn events_that_cannot_be_written_are_an_error_and_the_work_is_done() {
+    let mut site = WorkSite::new();
+    site.put("mail", "a", "{}");
+    site.put("mail", "b", "{}");
+    let full = std::fs::File::options()
+        .write(true)
+        .open("/dev/full")
+        .unwrap();
+    let mut command = site.qless().command();
+    command.args(["work", "mail", "--drain", "-o", "ndjson", "--", "true"]);
+    let ended = RunOutput::of_child(command.stdout(full).spawn().unwrap());
+    assert_eq!(ended.code(), 1, "{}", ended.stderr());
+    let count = ended.stderr().matches("no space left on device").count();
+    assert_eq!(count, 2, "{}", ended.stderr());
+    assert_eq!(
+        (site.state("a"), site.state("b")),
+        ("complete".into(), "complete".into())
+    );
 }

@@ -262,7 +262,7 @@ fn a_job_without_retries_left_fails() {
         started   a of mail: K, attempt 2
         retried   a of mail: 0 left
         started   a of mail: K, attempt 3
-        failed    a of mail: no retry is left
+        failed    a of mail: failed-retries-mail: no retry is left
     "#]]
     .assert_eq(&said(&ran));
     site.must_be_clean();

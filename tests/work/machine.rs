@@ -45,7 +45,19 @@ fn name(text: &str) -> Name {
 fn failure(may_be_applied: bool) -> Failure {
     Failure {
         may_be_applied,
+        is_refusal: false,
+        is_forbidden: false,
         message: "no reply".to_owned(),
+    }
+}
+
+/// A failure of a server that replies, but does not write.
+fn refusal(is_forbidden: bool) -> Failure {
+    Failure {
+        may_be_applied: true,
+        is_refusal: true,
+        is_forbidden,
+        message: "refused".to_owned(),
     }
 }
 
@@ -377,7 +389,7 @@ fn a_process_is_gone_before_another_worker_may_get_its_job() {
     // Nothing is written for it.
     expect![""].assert_eq(&worker.at(69.0, ended(0, 0)));
     expect![[r#"
-        * ConnectionBack { after: 41.0 }
+        * ConnectionBack { after: 41.0, was_refused: false }
         release: a
         turn: [] pop 1 from q:1
     "#]]
@@ -641,7 +653,7 @@ fn a_job_that_runs_again_when_its_earlier_lock_is_given_back_is_stopped() {
     worker.later(60.0);
     worker.at(61.0, ended(0, 0));
     expect![[r#"
-        * ConnectionBack { after: 41.0 }
+        * ConnectionBack { after: 41.0, was_refused: false }
         release: a
         turn: [] pop 1 from q:1
     "#]]
@@ -678,7 +690,7 @@ fn a_job_whose_end_could_not_be_written_in_time_is_given_back() {
     .assert_eq(&worker.later(70.0));
     // That is said once.
     expect![[r#"
-        * ConnectionBack { after: 41.0 }
+        * ConnectionBack { after: 41.0, was_refused: false }
     "#]]
     .assert_eq(&worker.at(71.0, Event::Released(Ok(vec![name("a")]))));
 }
@@ -792,7 +804,7 @@ fn a_turn_whose_reply_is_lost_is_settled_and_its_jobs_are_found() {
     expect!["extend: a\n"].assert_eq(&worker.later(2.1));
     let gone = Event::Extended(Ok(vec![LockOutcome::Lost]));
     expect![[r#"
-        * ConnectionBack { after: 1.0 }
+        * ConnectionBack { after: 1.0, was_refused: false }
         recover: 1 endings, known a
     "#]]
     .assert_eq(&worker.at(3.0, gone));
@@ -935,4 +947,56 @@ fn a_job_that_the_server_gives_once_more_waits_for_the_end_of_its_first_run() {
         turn: [] pop 1 from q:1
     "#]]
     .assert_eq(&worker.at(2.0, ended(0, 0)));
+}
+
+#[test]
+fn a_server_that_refuses_to_write_is_asked_less_and_less_often_and_reported_once() {
+    let mut worker = Worker::single(1);
+    let mut reports = String::new();
+    let mut turns = 0;
+    for tick in 0..1000 {
+        worker.now = f64::from(tick) / 100.0;
+        let done = worker.act();
+        for line in done.lines() {
+            if line.starts_with("recover") {
+                worker
+                    .machine
+                    .note(worker.now, Event::Recovered(Ok(TurnReply::default())));
+            } else if line.starts_with("turn") {
+                turns += 1;
+                let refused = Event::Turn(Err(refusal(false)));
+                worker.machine.note(worker.now, refused);
+            } else {
+                reports.push_str(line);
+            }
+        }
+    }
+    expect![[r#"* ConnectionLost { message: "refused" }"#]].assert_eq(&reports);
+    assert!((6..15).contains(&turns), "{turns} turns in ten seconds");
+    worker.now = 20.0;
+    worker.act();
+    expect![""]
+    .assert_eq(&worker.reply(20.0, &["a"]));
+}
+
+#[test]
+fn a_worker_without_a_right_ends_before_its_first_job() {
+    let mut worker = Worker::single(1);
+    worker.act();
+    expect![[r#"
+        finish: Forbidden("refused")
+    "#]]
+    .assert_eq(&worker.at(0.0, Event::Turn(Err(refusal(true)))));
+}
+
+#[test]
+fn heartbeats_are_in_time_for_locks_that_became_shorter() {
+    let mut options = config(Mode::Single, 1);
+    options.heartbeat = Some(20.0);
+    let mut worker = Worker::new(options, &[("q", 1)], Order::Ordered);
+    worker.act();
+    worker.reply(0.0, &["a"]);
+    expect!["extend: a\n"].assert_eq(&worker.later(20.0));
+    worker.at(20.0, extended(&[26.0]));
+    expect!["extend: a\n"].assert_eq(&worker.later(22.0));
 }

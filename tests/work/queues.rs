@@ -403,7 +403,7 @@ fn hooks_run_after_a_failure_and_after_a_crash() {
     exhausted.sort();
     expect![[r#"
         a mail K exit-3: no
-        b mail K no retry is left
+        b mail K failed-retries-mail: no retry is left
         c mail K signal-SEGV: segment
     "#]]
     .assert_eq(&format!("{}\n", exhausted.join("\n")));

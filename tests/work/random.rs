@@ -33,6 +33,8 @@ enum Step {
     Lose,
     /// The request does not reach the server.
     Refuse,
+    /// The server refuses to write. It still answers a search.
+    Forbid,
     /// The process of a slot ends.
     End(usize, i32),
     /// The process of a slot answers for its oldest job.
@@ -52,6 +54,7 @@ fn step() -> impl Strategy<Value = Step> {
         8 => Just(Step::Reply),
         2 => Just(Step::Lose),
         2 => Just(Step::Refuse),
+        2 => Just(Step::Forbid),
         4 => (slot.clone(), prop_oneof![Just(0), Just(1), Just(75)])
             .prop_map(|(slot, code)| Step::End(slot, code)),
         4 => slot.clone().prop_map(Step::Answer),
@@ -347,9 +350,11 @@ impl World {
     }
 
     /// Returns the reply to a request that failed.
-    fn failed(request: &Request, may_be_applied: bool) -> Event {
+    fn failed(request: &Request, may_be_applied: bool, is_refusal: bool) -> Event {
         let failure = Failure {
             may_be_applied,
+            is_refusal,
+            is_forbidden: false,
             message: "away".to_owned(),
         };
         match request {
@@ -400,7 +405,7 @@ impl World {
     fn step(&mut self, step: &Step) -> Result<(), TestCaseError> {
         match step {
             Step::Wait(seconds) => self.wait(*seconds)?,
-            Step::Reply | Step::Lose | Step::Refuse if self.requests.is_empty() => {}
+            Step::Reply | Step::Lose | Step::Refuse | Step::Forbid if self.requests.is_empty() => {}
             Step::Reply => {
                 let request = self.requests.remove(0);
                 let reply = self.serve(&request);
@@ -411,12 +416,21 @@ impl World {
                 let request = self.requests.remove(0);
                 self.serve(&request);
                 self.is_away = true;
-                self.note(World::failed(&request, true));
+                self.note(World::failed(&request, true, false));
             }
             Step::Refuse => {
                 let request = self.requests.remove(0);
                 self.is_away = true;
-                self.note(World::failed(&request, false));
+                self.note(World::failed(&request, false, false));
+            }
+            Step::Forbid => {
+                let request = self.requests.remove(0);
+                self.is_away = true;
+                let reply = match &request {
+                    Request::Recover { endings, .. } if endings.is_empty() => self.serve(&request),
+                    _ => World::failed(&request, true, true),
+                };
+                self.note(reply);
             }
             Step::End(slot, code) => self.end(*slot, *code),
             Step::Answer(slot) => self.answer(*slot),

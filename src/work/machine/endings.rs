@@ -215,7 +215,7 @@ impl Machine {
         };
         way.name_group(&job.label.queue);
         let detail = match &way {
-            EndingWay::Fail { why, .. } => format!("{}: {}", why.group, why.message),
+            EndingWay::Fail { why, .. } => reason(why),
             EndingWay::Complete {
                 next: Some(next), ..
             } => format!("to queue {}", next.queue),
@@ -261,7 +261,7 @@ impl Machine {
             (EndingOutcome::Done { .. }, EndingWay::Complete { .. }) => (JobResult::Advanced, None),
             (EndingOutcome::Done { .. }, EndingWay::Fail { .. }) => (JobResult::Failed, None),
             (EndingOutcome::Done { remaining, .. }, EndingWay::Retry { .. }) => match remaining {
-                Some(left) if left < 0 => (JobResult::Failed, Some("no retry is left".to_owned())),
+                Some(left) if left < 0 => (JobResult::Failed, Some(exhausted(ending))),
                 Some(left) => (JobResult::Retried, Some(format!("{left} left"))),
                 None => (JobResult::Retried, None),
             },
@@ -385,6 +385,23 @@ impl Machine {
             let due = process.signal(slot, now, &mut self.actions);
             self.slots_due = self.slots_due.min(due);
         }
+    }
+}
+
+/// Returns the group and the message of a failure.
+fn reason(why: &FailureReason) -> String {
+    let message = why.message.lossless_text();
+    format!("{}: {message}", why.group.lossless_text())
+}
+
+/// Returns the group and the message that the core stores if no retry is left.
+fn exhausted(ending: &JobEnding) -> String {
+    match &ending.way {
+        EndingWay::Retry { why: Some(why), .. } => reason(why),
+        _ => format!(
+            "failed-retries-{}: no retry is left",
+            ending.queue.lossless_text()
+        ),
     }
 }
 

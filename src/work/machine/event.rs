@@ -110,6 +110,10 @@ pub enum LineContent {
 pub struct Failure {
     /// Whether the server may have done what was asked.
     pub may_be_applied: bool,
+    /// Whether the server replied and refused to write. It may still answer questions.
+    pub is_refusal: bool,
+    /// Whether the user lacks a right, which no repetition will give it.
+    pub is_forbidden: bool,
     pub message: String,
 }
 
@@ -275,6 +279,8 @@ pub enum WorkResult {
     NoProgram(String),
     /// The directory of a slot cannot be prepared.
     NoDirectory(String),
+    /// The user lacks a right that the first turn needs.
+    Forbidden(String),
     /// Ended by a second signal.
     Stopped {
         /// How many jobs were given back since.
@@ -339,6 +345,12 @@ pub enum Report {
         queue: Name,
         why: String,
     },
+    /// The locks of a queue, in seconds, are too short for the interval of heartbeats: a third of them
+    /// takes its place.
+    ShortLock {
+        queue: Name,
+        lock: f64,
+    },
     /// The work ends although these jobs are there.
     Left(LeftJobs),
     ConnectionLost {
@@ -347,6 +359,8 @@ pub enum Report {
     /// After so many seconds.
     ConnectionBack {
         after: f64,
+        /// Whether it replied all the time, but refused.
+        was_refused: bool,
     },
     /// No further job is popped; so many are still running.
     Stopping {

@@ -91,11 +91,13 @@ impl HeldJobs {
         self.jobs.iter_mut()
     }
 
-    /// Adds a job that was popped. Its lock is extended every `interval` seconds, by default a third
-    /// of the lock.
+    /// Adds a job that was popped. Its lock is extended every `interval` seconds, by default and if that
+    /// is too late, after a third of the lock.
     pub(super) fn add(&mut self, now: f64, job: &PoppedJob, interval: Option<f64>) {
+        let lock = job.expires - now;
         let interval = interval
-            .unwrap_or((job.expires - now) / 3.0)
+            .filter(|interval| *interval < lock)
+            .unwrap_or(lock / 3.0)
             .max(MIN_INTERVAL);
         let held = HeldJob {
             label: JobLabel {
@@ -120,6 +122,10 @@ impl HeldJobs {
     pub(super) fn extended(&mut self, now: f64, jid: &Name, expires: f64) {
         if let Some(job) = self.jobs.get_mut(jid) {
             job.expires = expires;
+            // The locks of the queue may be shorter by now.
+            if job.interval >= expires - now {
+                job.interval = ((expires - now) / 3.0).max(MIN_INTERVAL);
+            }
             job.extend_at = match job.is_doubtful {
                 true => now,
                 false => now + job.interval,

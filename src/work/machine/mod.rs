@@ -42,7 +42,27 @@ enum Link {
         since: f64,
         attempts: u32,
         retry_at: f64,
+        refused: Refused,
     },
+}
+
+/// What a server refused that still replies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Refused {
+    /// It does not reply.
+    Nothing,
+    /// Only a turn shows that it takes turns again.
+    Turn,
+    /// Another call that writes. A search only reads, so its reply shows nothing.
+    Other,
+}
+
+/// A request that was replied to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Asked {
+    Turn,
+    Search,
+    Other,
 }
 
 /// How far the work has come.
@@ -117,9 +137,13 @@ pub struct Machine {
     is_forced: bool,
     /// How many jobs were given back since the second signal.
     given_back: u64,
+    /// Whether the server has taken a turn.
+    has_turned: bool,
     has_failed: bool,
     /// The queues whose refusal was reported.
     refused: HashSet<Name>,
+    /// The queues whose locks were reported as too short for the interval of heartbeats.
+    short_locks: HashSet<Name>,
     is_finished: bool,
     /// No slot needs anything before this time.
     slots_due: f64,
@@ -163,8 +187,10 @@ impl Machine {
             give_up_at: None,
             is_forced: false,
             given_back: 0,
+            has_turned: false,
             has_failed: false,
             refused: HashSet::new(),
+            short_locks: HashSet::new(),
             is_finished: false,
             slots_due: now,
             actions: Vec::new(),

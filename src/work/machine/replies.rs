@@ -1,8 +1,8 @@
 //! What follows from the replies of the server.
 
-use super::event::{Failure, JobResult, Limit, Report, TurnReply};
+use super::event::{Failure, JobResult, Limit, Report, TurnReply, WorkResult};
 use super::held::Phase;
-use super::{BACKOFF, Link, Machine, Stage};
+use super::{Asked, BACKOFF, Link, Machine, Refused, Stage};
 use crate::model::ending::{JobEnding, LockOutcome};
 use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
@@ -18,6 +18,10 @@ impl Machine {
         };
         let reply = match reply {
             Ok(reply) => reply,
+            Err(failure) if failure.is_forbidden && !self.has_turned => {
+                self.start_fault = Some(WorkResult::Forbidden(failure.message));
+                return self.drain();
+            }
             Err(failure) => {
                 match failure.may_be_applied {
                     true => self.recovery = Some(turn.endings),
@@ -26,10 +30,11 @@ impl Machine {
                         self.endings = turn.endings.iter().cloned().chain(newer).collect();
                     }
                 }
-                return self.away(now, failure);
+                return self.away(now, failure, Asked::Turn);
             }
         };
-        self.back(now);
+        self.has_turned = true;
+        self.back(now, Asked::Turn);
         // Otherwise the new jobs would end just after the next call.
         self.share(now);
         let count = reply.jobs.len() as u64;
@@ -68,9 +73,9 @@ impl Machine {
     pub(super) fn recovered(&mut self, now: f64, reply: Result<TurnReply, Failure>) {
         self.is_recovering = false;
         match reply {
-            Err(failure) => self.away(now, failure),
+            Err(failure) => self.away(now, failure, Asked::Turn),
             Ok(reply) => {
-                self.back(now);
+                self.back(now, Asked::Search);
                 let Some(endings) = self.recovery.take() else {
                     return;
                 };
@@ -100,9 +105,9 @@ impl Machine {
     pub(super) fn extended(&mut self, now: f64, reply: Result<Vec<LockOutcome>, Failure>) {
         let jids = self.extending.take().unwrap_or_default();
         match reply {
-            Err(failure) => self.away(now, failure),
+            Err(failure) => self.away(now, failure, Asked::Other),
             Ok(outcomes) => {
-                self.back(now);
+                self.back(now, Asked::Other);
                 for (jid, outcome) in jids.iter().zip(outcomes) {
                     match outcome {
                         LockOutcome::Extended(expires) if self.held.get(jid).is_some() => {
@@ -134,10 +139,10 @@ impl Machine {
         match reply {
             Err(failure) => {
                 self.released.splice(0..0, jids);
-                self.away(now, failure);
+                self.away(now, failure, Asked::Other);
             }
             Ok(released) => {
-                self.back(now);
+                self.back(now, Asked::Other);
                 for jid in jids {
                     let result = match released.contains(&jid) {
                         true => {
@@ -163,8 +168,8 @@ impl Machine {
         }
     }
 
-    /// Notes that the server does not reply.
-    pub(super) fn away(&mut self, now: f64, failure: Failure) {
+    /// Notes that the server does not reply, or refuses.
+    pub(super) fn away(&mut self, now: f64, failure: Failure, asked: Asked) {
         let (since, attempts) = match self.link {
             Link::Up => {
                 let message = failure.message;
@@ -180,20 +185,35 @@ impl Machine {
             since,
             attempts,
             retry_at: now + wait.min(BACKOFF.1) * self.config.jitter,
+            refused: match (failure.is_refusal, asked) {
+                (false, _) => Refused::Nothing,
+                (true, Asked::Other) => Refused::Other,
+                (true, _) => Refused::Turn,
+            },
         };
     }
 
     /// Notes that the server replies.
-    pub(super) fn back(&mut self, now: f64) {
+    pub(super) fn back(&mut self, now: f64, asked: Asked) {
         if let Some(at) = &mut self.give_up_at
             && !self.is_forced
         {
             *at = now + self.config.timeout;
         }
-        if let Link::Away { since, .. } = self.link {
+        let Link::Away { since, refused, .. } = self.link else {
+            return;
+        };
+        let is_back = match refused {
+            Refused::Nothing => true,
+            Refused::Turn => asked == Asked::Turn,
+            Refused::Other => asked != Asked::Search,
+        };
+        if is_back {
             self.link = Link::Up;
-            let after = now - since;
-            self.report(Report::ConnectionBack { after });
+            self.report(Report::ConnectionBack {
+                after: now - since,
+                was_refused: refused != Refused::Nothing,
+            });
             self.held.extend_all_at(now);
         }
     }
@@ -207,6 +227,16 @@ impl Machine {
                 continue;
             }
             self.popped += 1;
+            let lock = job.expires - now;
+            if self
+                .config
+                .heartbeat
+                .is_some_and(|interval| interval >= lock)
+                && self.short_locks.insert(job.queue.clone())
+            {
+                let queue = job.queue.clone();
+                self.report(Report::ShortLock { queue, lock });
+            }
             self.held.add(now, &job, self.config.heartbeat);
             // A lock that was given up earlier is no longer the one to give back.
             self.given_up.remove(&job.jid);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::event::{Action, Limit, Request};
-use super::{BACKOFF, Link, Machine, SentTurn};
+use super::{BACKOFF, Link, Machine, Refused, SentTurn};
 use crate::name::Name;
 
 impl Machine {
@@ -27,16 +27,22 @@ impl Machine {
 
     /// Asks the server what is to be asked now.
     pub(super) fn request(&mut self, now: f64) {
-        if let Link::Away { retry_at, .. } = self.link {
+        let mut replies = true;
+        if let Link::Away {
+            retry_at, refused, ..
+        } = self.link
+        {
             // One request at a time, the extension of all locks first.
             if self.is_asking() || now < retry_at {
                 return;
             }
-            if !self.held.is_empty() {
+            replies = refused == Refused::Turn;
+            if !replies && !self.held.is_empty() {
                 let jids = self.held.jids().cloned().collect();
                 return self.extend(jids);
             }
-        } else if self.extending.is_none() && now >= self.held.due {
+        }
+        if replies && self.extending.is_none() && now >= self.held.due {
             let jids = self.held.take_due(now);
             if !jids.is_empty() {
                 self.extend(jids);
