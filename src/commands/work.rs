@@ -35,7 +35,7 @@ use crate::work::{Hooks, QueueOrder, WorkOptions};
 /// `qless help work-protocol`, or qless-work(5).
 ///
 /// `qless` extends the locks while commands run. If a job is cancelled or loses its lock, its command
-/// gets SIGTERM, and SIGKILL after `--kill-after`; nothing is written for that job.
+/// gets SIGTERM, and SIGKILL after `--kill-after`; its end is not written.
 ///
 /// After the first SIGINT or SIGTERM, `qless` pops nothing more and lets the commands finish. After the
 /// second one it stops them and gives their jobs back, which uses no retry. If the server does not reply
@@ -52,7 +52,7 @@ use crate::work::{Hooks, QueueOrder, WorkOptions};
 /// · `qless work high=3 low --order round-robin -- ./run`
 /// · `qless work thumbs --persistent --concurrency 8 -- python3 thumbs.py`
 ///
-/// Exit codes: 0, 1 the command or the directory of `--sandbox` cannot be used, or `--on-start` failed, 6 server, 8 the job of
+/// Exit codes: 0, 1 the command, the directory of `--sandbox` or stdout cannot be used, or `--on-start` failed, 6 server, 8 the job of
 /// `--count 1` failed or was lost, 130 or 143 stopped by a
 /// second signal.
 ///
