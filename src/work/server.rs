@@ -58,6 +58,8 @@ impl Server {
             arrangement,
         };
         calls.core.stay_in_thread();
+        // The machine tries again by itself.
+        calls.core.report_loss_immediately();
         thread::spawn(move || {
             while let Ok(order) = inbox.recv() {
                 let Some(event) = calls.carry_out(order) else {
