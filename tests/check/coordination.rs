@@ -478,6 +478,38 @@ damages! {
             depends-on-failed h2 report [h1]
         "#]];
 
+    a_job_of_a_lane_without_its_mark: "HDEL ql:j:a2 throttles" "HSET ql:j:b4 key p/late" => expect![[r#"
+        depends-on-failed h2 report [h1]
+        lane-unlisted b4 found [p/late]
+        lane-unmarked a2 found [lane q/a]
+    "#]];
+
+    values_that_cannot_be_used:
+        "HSET ql:th:t maximum one"
+        "HSET ql:th:free maximum 0.5"
+        "SET ql:u:q/a '1795492745325 a1'"
+        "SET ql:fence x"
+        "ZADD ql:q:q-recur 1795406346919 tpl"
+        "EXPIRE ql:th:t-locks 1000" => expect![[r#"
+            config-value fence report [is no count, so jobs get no fencing tokens]
+            config-value th:free report [maximum is no whole number]
+            config-value th:t report [maximum is no number, so it limits nothing]
+            config-value u:q/a report [is open until 1795492745325 a1]
+            depends-on-failed h2 report [h1]
+            key-expires th:t-locks found [in 1000 seconds]
+            recurring-invalid tpl report [next run at 1795406346919]
+        "#]];
+
+    a_payload_is_no_json: "ZADD ql:j:n1-payloads 5 bogus" => expect![[r#"
+        depends-on-failed h2 report [h1]
+        payloads-data n1 report [a payload is not JSON]
+    "#]];
+
+    a_set_of_a_throttle_is_a_hash: "DEL ql:th:t-pending" "HSET ql:th:t-pending a b" => expect![[r#"
+        depends-on-failed h2 report [h1]
+        key-type th:t-pending decide [is a hash, not a zset]
+    "#]];
+
     the_options_of_a_recurring_job_are_unreadable: "HSET ql:r:tpl opts {]" => expect![[r#"
         depends-on-failed h2 report [h1]
         recurring-invalid tpl report [opts]

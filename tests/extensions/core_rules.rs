@@ -713,3 +713,30 @@ fn a_queue_has_no_limit_below_0() {
     core.ok("config.set 1 q-max-concurrency 1.7");
     assert_eq!(core.json("queue.throttle.get 1 q")["maximum"], json!(1));
 }
+
+#[test]
+fn places_that_a_foreign_hand_changed_do_not_stop_a_lane() {
+    for place in ["inf", "-inf", "1e18"] {
+        let mut core = after("put 1 me q u K {} 0 key k");
+        core.redis(&format!("ZADD ql:k:q/k {place} u"));
+        core.all("put 2 me q n1 K {} 0 key k; put 3 me q n2 K {} 0 key k");
+        for (now, jid) in [(4, "u"), (5, "n1"), (6, "n2")] {
+            assert_eq!(core.jids(&format!("pop {now} q w 9")), [jid], "{place}");
+            core.ok(&format!("complete {now} {jid} w q {{}}"));
+        }
+    }
+    let mut core = after("put 1 me q a K {} 0 key k; put 2 me q b K {} 0 key k");
+    core.redis("ZADD ql:k:q/k -1 b");
+    assert_eq!(core.jids("pop 3 q w 9"), ["a"]);
+    core.ok("complete 4 a w q {}");
+    assert_eq!(core.jids("pop 5 q w 9"), ["b"]);
+}
+
+#[test]
+fn a_payload_without_a_finite_score_can_be_read() {
+    let mut core = after("put 1 me q m K 1 0 key k dup merge; put 2 me q n K 2 0 key k dup merge");
+    core.redis("ZADD ql:j:m-payloads inf 2");
+    assert_eq!(core.jids("pop 3 q w 9"), ["m"]);
+    let payloads = &core.json("get 4 m")["payloads"];
+    assert_eq!(payloads, &json!([["1", 1], ["2", f64::MAX]]));
+}

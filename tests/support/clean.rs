@@ -147,6 +147,7 @@ pub(crate) fn agree(dump: &Dump, found: &[Finding], excuses: Excuses) -> Result<
         "lane-unlisted",
         "lane-edge",
         "lane-order",
+        "lane-unmarked",
         "slot-stray",
         "pending-stray",
         "throttled-by-nothing",

@@ -973,9 +973,20 @@ fn a_server_that_refuses_to_write_is_asked_less_and_less_often_and_reported_once
     }
     expect![[r#"* ConnectionLost { message: "refused" }"#]].assert_eq(&reports);
     assert!((6..15).contains(&turns), "{turns} turns in ten seconds");
-    worker.now = 20.0;
-    worker.act();
-    expect![""]
+    expect![[r#"
+        recover: 0 endings, known 
+    "#]]
+    .assert_eq(&worker.later(20.0));
+    let found = Event::Recovered(Ok(TurnReply::default()));
+    expect![[r#"
+        turn: [] pop 1 from q:1
+    "#]]
+    .assert_eq(&worker.at(20.0, found));
+    expect![[r#"
+        * ConnectionBack { after: 20.0, was_refused: true }
+        * started a
+        start 0: a
+    "#]]
     .assert_eq(&worker.reply(20.0, &["a"]));
 }
 

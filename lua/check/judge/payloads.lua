@@ -15,6 +15,9 @@ return function(c)
     c.cost = c.cost + count / 5
     local data, composed = c.ask('hget', j.key, 'data'), need('merge/compose')(j.id)
     if data == composed then return end
+    if not pcall(cjson.decode, composed) then
+      return c.add('payloads-data', j.id, 'a payload is not JSON', {}, 'broken')
+    end
     local changes = {{'hash', j.key, 'data', data, composed}}
     if data then changes[2] = {'hash', j.key, 'bad-data', c.ask('hget', j.key, 'bad-data'), data} end
     c.add('payloads-data', j.id, count .. ' payloads', changes)

@@ -21,15 +21,16 @@ return function(c)
     local kind, family, owner, part, day = kind_of(name)
     if not kind and not lost then return c.add('key-unknown', name, held) end
     local ttl = redis.call('ttl', key)
-    -- A throttle may end by itself, and a window of uniqueness does.
-    if ttl >= 0 and (lost or family ~= 'th' and family ~= 'u') then
+    -- A throttle may end by itself, and a window of uniqueness does. A throttle may be named like the sets of another.
+    local is_throttle = family == 'th' and held == 'hash' and (not part or redis.call('hexists', key, 'maximum') == 1)
+    if ttl >= 0 and (lost or not is_throttle and family ~= 'u') then
       c.add('key-expires', name, 'in ' .. ttl .. ' seconds', {{'expiry', key, false, ttl .. '000', false}})
     end
     if lost then
       local size = sizes[held] and redis.call(sizes[held], key)
       return c.add('lost-key', name, size and held .. ' of ' .. size or held, {{'delete', key, false, false, false}})
     end
-    if held == 'hash' and family == 'th' then return end
+    if is_throttle then return c.need('key/value')(name, key, family) end
     if held ~= kind then return c.wrong_type(key, kind) end
     if family == 'j' and part then
       companion(name, key, owner, part)
@@ -39,6 +40,8 @@ return function(c)
       c.need('index/failures')(owner)
     elseif family == 'th' and part == 'pending' then
       c.need('key/idle')(owner)
+    elseif family == 'u' or name == 'fence' then
+      c.need('key/value')(name, key, family or name)
     elseif family == 's' and part == 'stats' then
       c.need('index/failed_count')(key, day, owner)
     elseif family == 's' then

@@ -58,6 +58,7 @@ return function()
     ['lane-edge beside'] = 'report',
     ['lane-order'] = 'found',
     ['lane-order beside'] = 'report',
+    ['lane-unmarked'] = 'found',
     ['slot-stray'] = 'found',
     ['slot-missing'] = 'found',
     ['slot-missing full'] = 'report',
@@ -68,6 +69,7 @@ return function()
     ['payloads-stray'] = 'found',
     ['payloads-missing'] = 'found',
     ['payloads-data'] = 'found',
+    ['payloads-data broken'] = 'report',
     -- failures
     ['failed-stray'] = 'found',
     ['failed-unlisted'] = 'found',

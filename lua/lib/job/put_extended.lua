@@ -82,7 +82,7 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old, x, 
     end
     if not exists then
       need('lane/heal')(now, lane, last)
-      call('zadd', Keys.lane .. lane, place + 1, jid)
+      need('lane/append')(lane, jid, place)
       behind = last
     elseif rank then
       o.kept = need('lane/before')(now, lane, jid, rank)

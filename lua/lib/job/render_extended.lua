@@ -17,7 +17,9 @@ return function(jid, job)
     local set = redis.pcall('zrange', Keys.job .. jid .. Keys.payloads, 0, -1, 'WITHSCORES')
     local rows = {}
     for i = 1, #set, 2 do
-      rows[#rows + 1] = '[' .. encode(set[i]) .. ',' .. string.format('%.17g', set[i + 1]) .. ']'
+      -- JSON has no infinity.
+      local score = math.max(-1.7976931348623157e308, math.min(1.7976931348623157e308, tonumber(set[i + 1])))
+      rows[#rows + 1] = '[' .. encode(set[i]) .. ',' .. string.format('%.17g', score) .. ']'
     end
     if rows[1] then text = text .. ',"payloads":[' .. table.concat(rows, ',') .. ']' end
   end

@@ -21,6 +21,11 @@ return function(now, t, lane, jid, queue)
   local rank, before = call('zrank', key, jid), nil
   if rank then
     before = need('lane/before')(now, lane, jid, rank)
+    if before and need('dependency/find_cycle')(jid, {before}, true) ~= nil then
+      -- A foreign hand has changed its place: the job before it waits for it.
+      need('lane/leave')(now, lane, jid)
+      before = need('lane/join')(now, lane, jid, true)
+    end
   else
     before = need('lane/join')(now, lane, jid, true)
   end

@@ -12,7 +12,7 @@ local function started(state) return state == 'running' or state == 'failed' end
 local function known(now, lane, last, state, starts)
   if last and not (starts and started(state)) then return last end
   local ends, name = string.match(redis.call('get', Keys.window .. lane) or '', '^(%S+) (.*)$')
-  return ends and (tonumber(ends) or 0) > now and name or nil
+  return ends and (need('value/number')(ends) or 0) > now and name or nil
 end
 
 return function(now, queue, jid, klass, data, lane, dup, last, other, o, x, d, who, most)

@@ -27,7 +27,7 @@ return function(now, lane, jid, awaited)
       if live(lane, name) then
         if need('dependency/find_cycle')(jid, {name}, true) ~= nil then
           local middle = at and (at + score) / 2 or score - 1
-          if middle >= score or at and middle <= at then
+          if not (middle < score and middle > (at or -math.huge)) then
             middle = renumber(key, entries, i)
           end
           call('zadd', key, string.format('%.17g', middle), jid)
@@ -40,6 +40,6 @@ return function(now, lane, jid, awaited)
       at = score
     end
   end
-  call('zadd', key, place + 1, jid)
+  need('lane/append')(lane, jid, place)
   return last
 end

@@ -93,7 +93,7 @@ impl Scanner<'_> {
             ItemKind::Group => self.unmatched.add_entry(hash) == Match::Duplicate,
             ItemKind::Recur => {
                 self.unmatched.add_entry(hash);
-                self.first_pass && !(score >= 0.0 && score.is_finite())
+                self.first_pass && !self.comes(score)
             }
             ItemKind::Scheduled => {
                 self.unmatched.add_entry(hash);

@@ -348,6 +348,8 @@ impl Scanner<'_> {
         if let (Some(lane), true) = (lane, live) {
             job.expect_in(ItemKind::Lane, lane);
         }
+        let is_marked = throttles.is_some() || job.state == b"complete";
+        job.is_candidate |= lane.is_some() && !is_marked && self.first_pass;
         if dup == Some(b"merge") && job.state != b"complete" {
             let hash = self.hash_payloads(&job.jid);
             self.unmatched.match_pair(hash, Side::Lower);

@@ -174,11 +174,10 @@ impl Scanner<'_> {
     }
 
     fn check_expiries(&mut self, keys: &[Vec<u8>]) -> Result<(), Error> {
-        // The keys of a throttle may have an expiry, and a window has one.
+        // A throttle may have an expiry, and a window has one.
         let may_expire = |key: &&Vec<u8>| {
-            use Family::{Pending, Slots, Throttle, Window};
-            let family = self.keys.family(key);
-            matches!(family, Throttle(_) | Slots(_) | Pending(_) | Window(_))
+            use Family::{Throttle, Window};
+            matches!(self.keys.family(key), Throttle(_) | Window(_))
         };
         let keys: Vec<&Vec<u8>> = keys.iter().filter(|key| !may_expire(key)).collect();
         let reads = keys.iter().map(|key| Read::expiry(key)).collect();

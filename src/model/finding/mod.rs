@@ -50,6 +50,7 @@ pub enum FindingId {
     LaneUnlisted,
     LaneEdge,
     LaneOrder,
+    LaneUnmarked,
     SlotStray,
     SlotMissing,
     PendingStray,

@@ -419,6 +419,16 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &["wait until it has ended, or revoke its lock: `qless timeout JID`"],
     },
     Finding {
+        id: LaneUnmarked, name: "lane-unmarked", severity: Error, invariants: &[103],
+        problem: "job has a lane, but not the field `throttles` that marks it",
+        form: JidIs, by_detail: false, is_edge: false,
+        approval: Automatic, remedy: Some(Remedy { verb: "write", past: "wrote", what: "the field" }),
+        stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
+        grades: &[],
+        cases: &[],
+        choices: &[],
+    },
+    Finding {
         id: SlotStray, name: "slot-stray", severity: Error, invariants: &[106],
         problem: "job that does not run holds a slot of a throttle",
         form: JidIn, by_detail: true, is_edge: false,
@@ -495,8 +505,8 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         approval: Automatic, remedy: Some(Remedy { verb: "write", past: "wrote", what: "the payloads into data; the old data is kept in another field" }),
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[],
-        cases: &[],
-        choices: &[],
+        cases: &[Case { word: "broken", approval: Never, says: "if one of them is not JSON" }],
+        choices: &["see the payloads: `qless get JID -o json`", "put the job again, without merging: `qless put QUEUE KLASS DATA --jid JID --replace`"],
     },
     // Failures.
     Finding {
@@ -731,7 +741,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
     },
     Finding {
         id: ConfigValue, name: "config-value", severity: Critical, invariants: &[35],
-        problem: "option has a value that cannot be used",
+        problem: "setting has a value that cannot be used",
         form: NameIs, by_detail: false, is_edge: false,
         approval: Never, remedy: None,
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
@@ -741,7 +751,10 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
             Grade { severity: Warn, when: When::Detail(Detail::Ignored), says: "if `qless` ignores the value and uses its default" },
         ],
         cases: &[],
-        choices: &["use the default: `qless config unset OPTION`", "set it: `qless config set OPTION 60`"],
+        choices: &[
+            "use the default: `qless config unset OPTION`", "set it: `qless config set OPTION 60`",
+            "a throttle (`th:ID`): `qless throttle set ID 10`", "a window of uniqueness (`u:…`): `redis-cli DEL KEY` closes it",
+        ],
     },
     Finding {
         id: NotJudged, name: "not-judged", severity: Info, invariants: &[],
