@@ -40,6 +40,9 @@ pub(crate) struct Coordinated {
     #[arg(help_heading = COORDINATION, long, value_name = "POLICY",
           value_parser = checked(CoordinationOption::Backoff))]
     pub backoff: Option<Name>,
+    /// Keep the place in its lane of a job that fails, so that the lane waits for you
+    #[arg(help_heading = COORDINATION, long)]
+    pub hold: bool,
 }
 
 /// The flags about what a put does if the lane of its key has a job.
@@ -71,9 +74,6 @@ pub(crate) struct LaneFlags {
     #[arg(help_heading = COORDINATION, long, value_name = "HOW",
           value_parser = words(["queue", "merge", "skip", "replace"]))]
     pub dup: Option<Name>,
-    /// With `--key`: keep the place of a job that fails, so that the lane waits for you
-    #[arg(help_heading = COORDINATION, long)]
-    pub hold: bool,
 }
 
 /// A throttle of a job, and its maximum if that is to be set.
@@ -98,6 +98,9 @@ impl Coordinated {
             (CoordinationOption::Backoff, &self.backoff),
         ];
         set_all(&mut options, &names);
+        if self.hold {
+            options.set(CoordinationOption::Hold, &b"1"[..]);
+        }
         options
     }
 }
@@ -122,9 +125,6 @@ impl LaneFlags {
             (CoordinationOption::Rescore, &self.rescore),
         ];
         set_all(&mut options, &names);
-        if self.hold {
-            options.set(CoordinationOption::Hold, &b"1"[..]);
-        }
         options
     }
 }

@@ -96,10 +96,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let coordination = args.coordinated.options();
     if args.next.is_none() && !coordination.is_empty() {
-        return Err(
-            Error::usage("`--key`, `--lock`, `--throttle` and `--backoff` need `--next`")
-                .hint("a completed job does not run again"),
-        );
+        return Err(Error::usage(
+            "`--key`, `--hold`, `--lock`, `--throttle` and `--backoff` need `--next`",
+        )
+        .hint("a completed job does not run again"));
     }
     let mut source = InputSource::default();
     let given = jids::read(&mut source, &args.jids)?;

@@ -548,7 +548,7 @@ fn an_advanced_job_gets_the_options_of_the_next_queue() {
         .exits(2)
         .shows(expect![[r#"
         --- stderr
-        error: `--key`, `--lock`, `--throttle` and `--backoff` need `--next`
+        error: `--key`, `--hold`, `--lock`, `--throttle` and `--backoff` need `--next`
         hint: a completed job does not run again
         --- exit 2
     "#]]);
@@ -916,4 +916,19 @@ fn a_put_names_the_command_that_finds_keys_of_a_wrong_type() {
         );
         assert_eq!(redis.dump().len(), 1);
     }
+}
+
+#[test]
+fn a_job_can_be_advanced_with_a_place_that_it_keeps() {
+    let redis = Redis::start();
+    redis.at(10).run("put q K --jid a").ok();
+    redis.at(11).run("pop q --worker w").ok();
+    redis
+        .at(12)
+        .run("complete a --worker w --next q --key k --hold")
+        .ok();
+    let job = redis.at(13).run("get a -o json").json();
+    assert_eq!((&job["key"], &job["hold"]), (&"q/k".into(), &true.into()));
+    redis.at(14).run("pop q --worker w").ok();
+    redis.at(15).run("complete a --worker w --hold").exits(2);
 }

@@ -22,7 +22,7 @@ return function(c)
     if not kind and not lost then return c.add('key-unknown', name, held) end
     local ttl = redis.call('ttl', key)
     -- A throttle may end by itself, and a window of uniqueness does. A throttle may be named like the sets of another.
-    local is_throttle = family == 'th' and held == 'hash' and (not part or redis.call('hexists', key, 'maximum') == 1)
+    local is_throttle = family == 'th' and held == 'hash' and (not part or redis.call('hget', key, 'maximum'))
     if ttl >= 0 and (lost or not is_throttle and family ~= 'u') then
       c.add('key-expires', name, 'in ' .. ttl .. ' seconds', {{'expiry', key, false, ttl .. '000', false}})
     end

@@ -420,9 +420,9 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
     },
     Finding {
         id: LaneUnmarked, name: "lane-unmarked", severity: Error, invariants: &[103],
-        problem: "job has a lane, but not the field `throttles` that marks it",
+        problem: "job of a lane lacks the field that marks it",
         form: JidIs, by_detail: false, is_edge: false,
-        approval: Automatic, remedy: Some(Remedy { verb: "write", past: "wrote", what: "the field" }),
+        approval: Automatic, remedy: Some(Remedy { verb: "write", past: "wrote", what: "the field `throttles`" }),
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[],
         cases: &[],
