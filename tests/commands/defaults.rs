@@ -315,7 +315,7 @@ fn stored_defaults_that_are_ignored_are_named() {
         warning: not all defaults of queue p can be used: a queue has no default for `lok`
     "#]]);
     redis.at(10).run("check").shows(expect![[r#"
-        warn	config-value	2	option has a value that cannot be used	p-defaults: is ignored in part: lok, q-defaults: is ignored, is no JSON object
+        warn	config-value	2	setting has a value that cannot be used	p-defaults: is ignored in part: lok, q-defaults: is ignored, is no JSON object
         --- stderr
         scanned 1 key, 0 jobs, 0 queues in 0.0s
         --- exit 7

@@ -593,7 +593,15 @@ fn an_id_with_the_ending_of_a_list_is_refused_and_one_of_another_client_is_liste
     let line = r#"{"queue":"q","klass":"K","throttles":["api-locks"]}"#;
     redis.at(10).input(line).run("put --from -").exits(2);
     assert!(redis.dump().is_empty());
-    redis.at(10).run("api throttle.set other-locks 3").ok();
+    redis.at(10).run("api throttle.set other-locks 3").exits(2);
+    redis.send(&[
+        "HSET",
+        "ql:th:other-locks",
+        "id",
+        "other-locks",
+        "maximum",
+        "3",
+    ]);
     redis.at(10).run("put mail Call --throttle api").ok();
     redis.at(10).run("pop mail --worker w").ok();
     let throttles = redis.at(10).run("throttle ls").ok();
