@@ -230,6 +230,7 @@ fn failure(error: Error) -> Failure {
             | Kind::NoPerm
             | Kind::Server
             | Kind::Damaged
+            | Kind::Internal
     );
     Failure {
         is_refusal,

@@ -740,3 +740,28 @@ fn a_payload_without_a_finite_score_can_be_read() {
     let payloads = &core.json("get 4 m")["payloads"];
     assert_eq!(payloads, &json!([["1", 1], ["2", f64::MAX]]));
 }
+
+#[test]
+fn a_pop_makes_a_bounded_number_of_children_that_cannot_run() {
+    for (options, interval) in [("key k", "1"), ("lock l", "1"), ("key k", "0.04")] {
+        let mut core = after(&format!("put 1 me q h K {{}} 0 {options}; pop 2 q w 1"));
+        core.ok(&format!(
+            "recur 3 q r K {{}} interval {interval} 0 {options}"
+        ));
+        assert!(core.jids("pop 30003 q w 1").is_empty());
+        let children = core
+            .dump()
+            .0
+            .keys()
+            .filter(|key| key.starts_with("ql:j:r-") && key.ends_with("-history"))
+            .count();
+        assert!(
+            (20..1100).contains(&children),
+            "{options} {interval}: {children}"
+        );
+    }
+    let mut core = after("put 1 me q h K {} 0 key k; pop 2 q w 1");
+    core.many((0..20).map(|n| format!("recur 3 q r{n} K {{}} interval 1 0 key k dup skip")));
+    let seen = cost(&mut core, "pop 10003 q w 1");
+    assert!(seen < 20_000, "{seen} commands");
+}

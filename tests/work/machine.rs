@@ -1011,3 +1011,68 @@ fn heartbeats_are_in_time_for_locks_that_became_shorter() {
     worker.at(20.0, extended(&[26.0]));
     expect!["extend: a\n"].assert_eq(&worker.later(22.0));
 }
+
+#[test]
+fn locks_are_extended_while_turns_are_refused() {
+    let mut worker = Worker::single(2);
+    worker.act();
+    worker.reply(0.0, &["a"]);
+    worker.later(5.0);
+    worker.at(5.0, Event::Turn(Err(refusal(false))));
+    let mut extended_at = Vec::new();
+    let mut turns = 0;
+    for tick in 51..1200 {
+        worker.now = f64::from(tick) / 10.0;
+        for line in worker.act().lines() {
+            let reply = match line {
+                line if line.starts_with("extend: a") => {
+                    extended_at.push(worker.now);
+                    extended(&[worker.now + 60.0])
+                }
+                line if line.starts_with("recover") => Event::Recovered(Ok(TurnReply::default())),
+                line if line.starts_with("turn") => {
+                    turns += 1;
+                    Event::Turn(Err(refusal(true)))
+                }
+                line => panic!("{line}"),
+            };
+            worker.machine.note(worker.now, reply);
+        }
+    }
+    assert_eq!(extended_at, [20.0, 40.0, 60.0, 80.0, 100.0]);
+    assert!((40..90).contains(&turns), "{turns} turns in two minutes");
+}
+
+#[test]
+fn a_stopped_worker_whose_jobs_are_not_taken_back_asks_less_and_less_often_and_ends() {
+    let mut worker = Worker::single(1);
+    worker.act();
+    worker.reply(0.0, &["a"]);
+    worker.at(1.0, Event::Stop);
+    worker.at(1.0, Event::Stop);
+    let mut seen = worker.at(1.1, ended(0, 143));
+    let (mut releases, mut lines) = (0, 0);
+    for tick in 12..400 {
+        worker.now = f64::from(tick) / 10.0;
+        for line in seen.lines() {
+            lines += usize::from(line.starts_with("* Connection"));
+            let reply = match line {
+                line if line.starts_with("release") => {
+                    releases += 1;
+                    Event::Released(Err(refusal(false)))
+                }
+                line if line.starts_with("extend") => extended(&[worker.now + 60.0]),
+                line if line.starts_with("finish") => {
+                    expect!["finish: Stopped { given_back: 0, left: 1 }"].assert_eq(line);
+                    assert!(worker.now < 20.0, "{}", worker.now);
+                    assert!((4..20).contains(&releases), "{releases} releases");
+                    return assert_eq!(lines, 1);
+                }
+                _ => continue,
+            };
+            worker.machine.note(worker.now, reply);
+        }
+        seen = worker.act();
+    }
+    panic!("it does not end");
+}

@@ -5,7 +5,7 @@
 --   caller has read it
 -- Returns: the jid that took the job; its state, or `merged`, `skipped`, `replaced` if another job took it; the jid
 --   that it waits for in its lane, or nil. Or nil, `cycle` and the jids of the cycle, if the job that it would replace
---   came to wait for itself: nothing has changed then
+--   came to wait for itself: only dead entries have left the lane then
 -- Refuses: options that want a key, if the job has none
 -- Publishes: as job/put; `skipped` to the channel of the extensions
 local Old = Fields('job/put', 'throttles')

@@ -37,8 +37,11 @@ return function(now, t, seconds, queue, defaults, limit)
   -- leave the set. `from` is the rank where the page begins, `job` the one that was met, `held` whether the queue
   -- holds jobs, `due` whether more jobs may be due. Returns the number of jobs in the lists.
   function decider.scan(rest, taken, page, from, at, job, jids, jobs, count, held, due)
-    -- `passed` counts what it has not added.
+    -- `passed` counts what it has not added, up to `most`.
     local read, decide, seen, passed, most = need('job/read'), need('queue/pop_decision'), nil, 0, nil
+    local function limit_scan()
+      most = most or need('value/number')(redis.pcall('hget', Keys.config, 'max-pop-scan')) or 1000
+    end
     -- A decision may move other jobs, so each is looked at once, and once more if the scan begins again.
     local function begin()
       seen = {}
@@ -67,7 +70,7 @@ return function(now, t, seconds, queue, defaults, limit)
             jids[count], jobs[count] = jid, job
           else
             missed, passed = missed + 1, passed + 1
-            most = most or need('value/number')(redis.pcall('hget', Keys.config, 'max-pop-scan')) or 1000
+            limit_scan()
           end
           if what == 'drop' then drop[#drop + 1] = jid end
           job = nil
@@ -76,12 +79,14 @@ return function(now, t, seconds, queue, defaults, limit)
       leave_set()
       if rest < 0 or count - taken >= rest or most and passed >= most then return count end
       if missed == 0 or not page[1] then
-        local returned, brought, skipped = held and decider.recheck(), 0, 0
-        -- A put of a child would drop the slots of jobs that this pop has taken and that do not run yet.
-        local wanted = math.max(rest - count + taken, 20)
-        if due then due, brought, skipped = need('queue/due')(now, t, queue, wanted, count > taken) end
+        local returned, brought, apart = held and decider.recheck(), 0, 0
+        if due then
+          limit_scan()
+          -- A put of a child would drop the slots of jobs that this pop has taken and that do not run yet.
+          due, brought, apart = need('queue/due')(now, t, queue, math.max(rest - count + taken, 20), count > taken)
+        end
         if not returned and not gate.healed and brought == 0 then return count end
-        passed = passed + skipped
+        passed = passed + apart
         gate.healed, from = nil, 0
         begin()
       end

@@ -1,23 +1,24 @@
 -- Brings due jobs into the work set: first children of templates, then jobs of the schedule.
 -- Takes: now; t; queue; how many of each at most: below 0, no children and all of the schedule; whether to leave the
 --   templates
--- Returns: whether there may be more; how many it dealt with; how many runs of templates made no child
+-- Returns: whether there may be more; how many it dealt with; how many of them the work set may not have: children,
+--   runs that made none, entries without a job
 -- Publishes: as recurring/spawn
 return function(now, t, queue, most, leave)
   local call, base = redis.call, Keys.queue .. queue
-  local count, skipped, more = 0, 0, false
+  local count, apart, more = 0, 0, false
   if most > 0 and not leave then
     local due = call('zrangebyscore', base .. Keys.recur, 0, t, 'WITHSCORES', 'LIMIT', 0, most)
     if due[1] then
-      count, skipped = need('recurring/spawn')(now, t, queue, due, most)
-      more = #due == 2 * most or count == most
-      count = count + skipped
+      local moved, skipped = need('recurring/spawn')(now, t, queue, due, most)
+      count, apart = moved + skipped, moved + skipped
+      more = #due == 2 * most or moved == most
     end
   end
   local due = call('zrangebyscore', base .. Keys.scheduled, 0, t, 'LIMIT', 0, most)
   if due[1] then
-    need('queue/promote')(now, queue, due)
+    apart = apart + #due - need('queue/promote')(now, queue, due)
     count, more = count + #due, more or #due == most
   end
-  return more, count, skipped
+  return more, count, apart
 end

@@ -1,6 +1,7 @@
 -- Moves due jobs from the schedule to the work set, with the age of this moment; if the queue's defaults say so, with
 -- that of their due time. Entries without a job, or of a job in another state, are removed.
 -- Takes: now; queue; jids
+-- Returns: how many it moved
 local Job = Fields('state', 'priority', 'jid')
 
 return function(now, queue, due)
@@ -29,4 +30,5 @@ return function(now, queue, due)
   local in_chunks = need('value/in_chunks')
   if work[1] then in_chunks('zadd', base .. Keys.work, work, 1, #work) end
   in_chunks('zrem', base .. Keys.scheduled, due, 1, #due)
+  return #work / 2
 end

@@ -1,7 +1,7 @@
 -- Creates the jobs of due templates. Each template continues at its next run; runs beyond its backlog are
 -- skipped.
 -- Takes: now; t; queue; templates as jid, time, ...; the maximum number of jobs
--- Returns: the number of jobs; how many runs made none
+-- Returns: the number of jobs; how many runs made none, and templates that are gone
 local Template = Fields('jid', 'klass', 'data', 'priority', 'tags', 'retries', 'interval', 'backlog', 'count',
   'opts')
 
@@ -30,7 +30,7 @@ return function(now, t, queue, due, limit)
       local extended = (defaults or r[Template.opts]) and need('recurring/put_child')(queue, id, r, tags)
       -- A tick that another job takes makes no child and uses no number.
       local ticks = 0
-      while extended and at <= now and moved < limit and ticks < 1000 do
+      while extended and at <= now and moved < limit and skipped < 1000 and ticks < 1000 do
         local number, made = extended(at, count + 1)
         if made then moved, count = moved + 1, number else skipped = skipped + 1 end
         at, ticks = at + interval, ticks + 1
@@ -92,5 +92,5 @@ return function(now, t, queue, due, limit)
     end
     call('zadd', Keys.queues, 'NX', t, queue)
   end
-  return moved, skipped
+  return moved, skipped + #gone
 end

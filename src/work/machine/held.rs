@@ -123,12 +123,13 @@ impl HeldJobs {
         if let Some(job) = self.jobs.get_mut(jid) {
             job.expires = expires;
             // The locks of the queue may be shorter by now.
-            if job.interval >= expires - now {
-                job.interval = ((expires - now) / 3.0).max(MIN_INTERVAL);
-            }
+            let interval = match job.interval < expires - now {
+                true => job.interval,
+                false => ((expires - now) / 3.0).max(MIN_INTERVAL),
+            };
             job.extend_at = match job.is_doubtful {
                 true => now,
-                false => now + job.interval,
+                false => now + interval,
             };
             self.due = self.due.min(job.extend_at).min(expires);
         }

@@ -42,8 +42,8 @@ impl Machine {
                 }
             }
         }
-        let is_away = !matches!(self.link, Link::Up);
-        self.held.schedule(is_away || self.extending.is_some());
+        let is_silent = matches!(self.link, Link::Away { refused, .. } if refused.is_silent());
+        self.held.schedule(is_silent || self.extending.is_some());
     }
 
     /// Gives a job back that was given up, in case that its lock is still ours. As long as a process has

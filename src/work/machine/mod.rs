@@ -51,18 +51,39 @@ enum Link {
 enum Refused {
     /// It does not reply.
     Nothing,
-    /// Only a turn shows that it takes turns again.
+    /// A turn. Locks are still extended, and only a turn shows that it takes turns again.
     Turn,
-    /// Another call that writes. A search only reads, so its reply shows nothing.
-    Other,
+    /// Jobs that were to be given back.
+    Release,
+    /// Locks that were to be extended.
+    Extend,
+}
+
+impl Refused {
+    /// Whether the server does not even extend locks.
+    fn is_silent(self) -> bool {
+        matches!(self, Refused::Nothing | Refused::Extend)
+    }
+
+    /// Whether the reply to this request shows that the server takes again what it refused.
+    fn ends_with(self, asked: Asked) -> bool {
+        match self {
+            Refused::Nothing => true,
+            Refused::Turn => asked == Asked::Turn,
+            Refused::Release => matches!(asked, Asked::Turn | Asked::Release),
+            Refused::Extend => asked != Asked::Search,
+        }
+    }
 }
 
 /// A request that was replied to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Asked {
     Turn,
+    /// It only reads, so its reply shows nothing about a server that refuses to write.
     Search,
-    Other,
+    Extend,
+    Release,
 }
 
 /// How far the work has come.

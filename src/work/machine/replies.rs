@@ -18,7 +18,12 @@ impl Machine {
         };
         let reply = match reply {
             Ok(reply) => reply,
-            Err(failure) if failure.is_forbidden && !self.has_turned => {
+            Err(failure)
+                if failure.is_forbidden
+                    && !self.has_turned
+                    && self.held.is_empty()
+                    && turn.endings.is_empty() =>
+            {
                 self.start_fault = Some(WorkResult::Forbidden(failure.message));
                 return self.drain();
             }
@@ -105,9 +110,9 @@ impl Machine {
     pub(super) fn extended(&mut self, now: f64, reply: Result<Vec<LockOutcome>, Failure>) {
         let jids = self.extending.take().unwrap_or_default();
         match reply {
-            Err(failure) => self.away(now, failure, Asked::Other),
+            Err(failure) => self.away(now, failure, Asked::Extend),
             Ok(outcomes) => {
-                self.back(now, Asked::Other);
+                self.back(now, Asked::Extend);
                 for (jid, outcome) in jids.iter().zip(outcomes) {
                     match outcome {
                         LockOutcome::Extended(expires) if self.held.get(jid).is_some() => {
@@ -139,10 +144,10 @@ impl Machine {
         match reply {
             Err(failure) => {
                 self.released.splice(0..0, jids);
-                self.away(now, failure, Asked::Other);
+                self.away(now, failure, Asked::Release);
             }
             Ok(released) => {
-                self.back(now, Asked::Other);
+                self.back(now, Asked::Release);
                 for jid in jids {
                     let result = match released.contains(&jid) {
                         true => {
@@ -187,28 +192,26 @@ impl Machine {
             retry_at: now + wait.min(BACKOFF.1) * self.config.jitter,
             refused: match (failure.is_refusal, asked) {
                 (false, _) => Refused::Nothing,
-                (true, Asked::Other) => Refused::Other,
-                (true, _) => Refused::Turn,
+                (true, Asked::Extend) => Refused::Extend,
+                (true, Asked::Release) => Refused::Release,
+                (true, Asked::Turn | Asked::Search) => Refused::Turn,
             },
         };
     }
 
     /// Notes that the server replies.
     pub(super) fn back(&mut self, now: f64, asked: Asked) {
+        let away = match self.link {
+            Link::Up => None,
+            Link::Away { since, refused, .. } if refused.ends_with(asked) => Some((since, refused)),
+            Link::Away { .. } => return,
+        };
         if let Some(at) = &mut self.give_up_at
             && !self.is_forced
         {
             *at = now + self.config.timeout;
         }
-        let Link::Away { since, refused, .. } = self.link else {
-            return;
-        };
-        let is_back = match refused {
-            Refused::Nothing => true,
-            Refused::Turn => asked == Asked::Turn,
-            Refused::Other => asked != Asked::Search,
-        };
-        if is_back {
+        if let Some((since, refused)) = away {
             self.link = Link::Up;
             self.report(Report::ConnectionBack {
                 after: now - since,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::event::{Action, Limit, Request};
-use super::{BACKOFF, Link, Machine, Refused, SentTurn};
+use super::{BACKOFF, Link, Machine, SentTurn};
 use crate::name::Name;
 
 impl Machine {
@@ -27,27 +27,30 @@ impl Machine {
 
     /// Asks the server what is to be asked now.
     pub(super) fn request(&mut self, now: f64) {
-        let mut replies = true;
+        let mut is_silent = false;
+        let mut may_ask = true;
         if let Link::Away {
             retry_at, refused, ..
         } = self.link
         {
+            is_silent = refused.is_silent();
+            may_ask = !self.is_asking() && now >= retry_at;
+        }
+        if is_silent {
             // One request at a time, the extension of all locks first.
-            if self.is_asking() || now < retry_at {
-                return;
-            }
-            replies = refused == Refused::Turn;
-            if !replies && !self.held.is_empty() {
+            if may_ask && !self.held.is_empty() {
                 let jids = self.held.jids().cloned().collect();
                 return self.extend(jids);
             }
-        }
-        if replies && self.extending.is_none() && now >= self.held.due {
+        } else if self.extending.is_none() && now >= self.held.due {
             let jids = self.held.take_due(now);
             if !jids.is_empty() {
                 self.extend(jids);
             }
             self.held.schedule(self.extending.is_some());
+        }
+        if !may_ask {
+            return;
         }
         if self.releasing.is_none() && !self.released.is_empty() {
             let jids = std::mem::take(&mut self.released);
