@@ -1076,3 +1076,28 @@ fn a_stopped_worker_whose_jobs_are_not_taken_back_asks_less_and_less_often_and_e
     }
     panic!("it does not end");
 }
+
+#[test]
+fn a_worker_that_ends_while_turns_are_refused_gives_its_lost_jobs_back_first() {
+    let mut worker = Worker::single(2);
+    worker.act();
+    worker.reply(0.0, &["a"]);
+    worker.later(5.0);
+    worker.at(5.0, Event::Turn(Err(refusal(false))));
+    worker.at(6.0, Event::Stop);
+    let found = Event::Recovered(Ok(TurnReply::default()));
+    worker.at(6.0, found);
+    expect![[r#"
+        extend: a
+    "#]]
+    .assert_eq(&worker.later(20.0));
+    worker.later(60.0);
+    worker.at(60.0, extended(&[120.0]));
+    // Nothing is to be asked, so the next attempt is later.
+    worker.later(63.0);
+    expect![""].assert_eq(&worker.at(64.0, ended(0, 0)));
+    expect![[r#"
+        release: a
+    "#]]
+    .assert_eq(&worker.later(66.0));
+}

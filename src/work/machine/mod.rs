@@ -430,7 +430,12 @@ impl Machine {
         let gives_up = self.give_up_at.is_some_and(|at| at <= now);
         let has_requests = self.recovery.is_some() || !self.released.is_empty();
         // When no job is left, a server that is away is not waited for much longer: locks expire.
-        let is_gone = matches!(self.link, Link::Away { since, .. } if now - since > PATIENCE);
+        // One that refuses turns only may take the jobs.
+        let is_gone = matches!(
+            self.link,
+            Link::Away { since, refused, .. }
+                if refused != Refused::Turn && now - since > PATIENCE
+        );
         let has_more = is_busy
             || !self.held.is_empty()
             || self.is_asking()
