@@ -32,8 +32,9 @@ return function(now, t, repair, run, findings)
   local built, number = {}, need('value/number')
   local states = {waiting = 1, running = 1, stalled = 1, scheduled = 1, depends = 1, throttled = 1, failed = 1,
     complete = 1}
-  local c = {now = now, t = t, repair = repair, run = run, out = out, only = only, states = states,
-    rows = {}, pending = {}, relisted = 0, cost = 0, wrote = false, refused = false}
+  -- No time is more than 1000 years from now: such a number is in milliseconds.
+  local c = {now = now, last_due = now + 31557600000, t = t, repair = repair, run = run, out = out, only = only,
+    states = states, rows = {}, pending = {}, relisted = 0, cost = 0, wrote = false, refused = false}
   setmetatable(c, {__index = function(_, name)
     local noting = name == 'outcome' or name == 'add' or name == 'flush' or name == 'wrong_type' or name == 'write'
       or name == 'report'

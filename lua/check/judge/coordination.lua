@@ -2,7 +2,7 @@
 -- Takes: job
 return function(c)
   return function(j)
-    -- The cores read the other options only where this field is.
+    -- This core reads the other options only if the field `throttles` exists.
     if j.lane and not j.throttles and j.state ~= 'complete' then
       c.add('lane-unmarked', j.id, 'lane ' .. j.lane, {{'hash', j.key, 'throttles', false, '[ ]'}})
     end

@@ -5,7 +5,7 @@ local Job = Fields('judge/context', 'data', 'history')
 
 return function(c)
   local ask, number, find = redis.pcall, need('value/number'), string.find
-  local horizon, latest, last_due = c.now + 8640000, c.now + 3600, c.now + 31557600000
+  local horizon, latest, last_due = c.now + 8640000, c.now + 3600, c.last_due
   local homes = {waiting = Keys.work, stalled = Keys.work, running = Keys.locks, scheduled = Keys.scheduled,
     depends = Keys.depends, throttled = Keys.throttled}
   local parts = {Keys.work, Keys.locks, Keys.scheduled, Keys.depends, Keys.throttled}

@@ -88,7 +88,7 @@ return function(c)
         c.list_queue(changes, queue)
         c.add('recurring-unscheduled', id, queue, changes)
       end
-    elseif tonumber(next_run) < 0 or tonumber(next_run) > c.now + 31557600000 then
+    elseif tonumber(next_run) < 0 or tonumber(next_run) > c.last_due then
       report('next run at ' .. next_run)
     end
     c.need('index/queue_listed')(queue)

@@ -21,8 +21,7 @@ return function(c)
       end
     else
       local ends = number(string.match(text, '^(%S+) ') or '')
-      -- A thousand years: a time in milliseconds.
-      if ends and ends > c.now + 31557600000 then c.add('config-value', name, 'is open until ' .. text) end
+      if ends and ends > c.last_due then c.add('config-value', name, 'is open until ' .. text) end
     end
   end
 end

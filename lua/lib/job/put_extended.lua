@@ -34,7 +34,7 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old, x, 
   local dup, last, place, other = x.dup or lane and not exists and d.dup, nil, nil, nil
   if lane and not exists then
     last, other, place = need('lane/last')(now, lane)
-    -- An older script lets a job fail in its place. Whoever takes this put must not wait for it.
+    -- An older script leaves a failed job in the lane. The job that takes this put must not wait for it.
     if last and other[Job.state] == 'depends' then need('lane/heal')(now, lane, last) end
     if dup then
       local took, how, path = need('lane/duplicate')(now, queue, jid, klass, data, lane, dup, last, other, o, x, d, who,

@@ -22,7 +22,7 @@ return function(now, t, lane, jid, queue)
   if rank then
     before = need('lane/before')(now, lane, jid, rank)
     if before and need('dependency/find_cycle')(jid, {before}, true) ~= nil then
-      -- A foreign hand has changed its place: the job before it waits for it.
+      -- The place was changed manually: the job before this one depends on it.
       need('lane/leave')(now, lane, jid)
       before = need('lane/join')(now, lane, jid, true)
     end

@@ -94,11 +94,7 @@ impl HeldJobs {
     /// Adds a job that was popped. Its lock is extended every `interval` seconds, by default and if that
     /// is too late, after a third of the lock.
     pub(super) fn add(&mut self, now: f64, job: &PoppedJob, interval: Option<f64>) {
-        let lock = job.expires - now;
-        let interval = interval
-            .filter(|interval| *interval < lock)
-            .unwrap_or(lock / 3.0)
-            .max(MIN_INTERVAL);
+        let interval = in_time(interval, job.expires - now);
         let held = HeldJob {
             label: JobLabel {
                 jid: job.jid.clone(),
@@ -123,10 +119,7 @@ impl HeldJobs {
         if let Some(job) = self.jobs.get_mut(jid) {
             job.expires = expires;
             // The locks of the queue may be shorter by now.
-            let interval = match job.interval < expires - now {
-                true => job.interval,
-                false => ((expires - now) / 3.0).max(MIN_INTERVAL),
-            };
+            let interval = in_time(Some(job.interval), expires - now);
             job.extend_at = match job.is_doubtful {
                 true => now,
                 false => now + interval,
@@ -181,4 +174,13 @@ impl HeldJobs {
         };
         self.due = self.jobs.values().map(due).fold(f64::INFINITY, f64::min);
     }
+}
+
+/// Returns the time until the extension of a lock: the interval, or a third of the lock if there is none or
+/// the lock is not longer, in seconds.
+fn in_time(interval: Option<f64>, lock: f64) -> f64 {
+    interval
+        .filter(|interval| *interval < lock)
+        .unwrap_or(lock / 3.0)
+        .max(MIN_INTERVAL)
 }
