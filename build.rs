@@ -10,7 +10,7 @@ mod source;
 use std::path::Path;
 
 fn main() {
-    let core = join::join("ql:", source::DISPATCH).text;
+    let core = join::join("ql:", join::Dialect::Common, source::DISPATCH).text;
     let out = std::env::var_os("OUT_DIR").expect("cargo sets OUT_DIR");
     std::fs::write(Path::new(&out).join("core.lua"), &core).expect("OUT_DIR can be written");
     let sha = sha1_smol::Sha1::from(&core).digest();

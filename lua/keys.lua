@@ -18,6 +18,8 @@ local Keys = {
   depends = '-depends',
   recur = '-recur',
   throttled = '-throttled',
+  -- the complete jobs of a queue, which only qless-php lists
+  completed_in = '-completed',
   -- names of queues, and pauses
   queues = 'ql:queues',
   paused = 'ql:paused_queues',
@@ -31,6 +33,8 @@ local Keys = {
   -- failures
   failures = 'ql:failures',
   group = 'ql:f:',
+  -- when jobs failed that are deleted in time
+  failed_times = 'ql:failed-jobs-list',
   -- the rest of the indexes
   completed = 'ql:completed',
   tracked = 'ql:tracked',
@@ -47,6 +51,9 @@ local Keys = {
   lane = 'ql:k:',
   window = 'ql:u:',
   fence = 'ql:fence',
+  -- topics of qless-php: `topics .. queue`; an index of the queues that have any
+  topics = 'ql:topics',
+  subscriptions = 'ql:subscriptions',
   -- settings
   config = 'ql:config',
   -- patterns of queue names; the legacy keys have no prefix

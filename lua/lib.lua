@@ -47,7 +47,7 @@ function Qless.tag(now, command, ...) return ask('tag', now, command, ...) end
 function Qless.cancel(now, ...) return run('cancel', now, ...) end
 
 Qless.config = {
-  defaults = need('value/defaults'),
+  defaults = need('value/defaults')(),
   get = function(key, default)
     if not key then return ask('config.get', 0) end
     local value = run('config.get', 0, key)

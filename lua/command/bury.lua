@@ -5,7 +5,7 @@
 -- Publishes: `failed` to the log; the jid to `failed` if tracked
 local Job = Fields('state', 'worker', 'queue', 'history', 'grace', 'scheduled', 'throttles')
 
-return function(argv, now, _, seconds)
+return function(argv, now, t, seconds)
   local call = redis.call
   local jid, group, message = argv[3], argv[4], argv[5]
   if not jid then error('Job(): no jid provided') end
@@ -19,6 +19,8 @@ return function(argv, now, _, seconds)
     and state ~= 'throttled' then
     error('Bury(): Job ' .. jid .. ' is ' .. tostring(state))
   end
+  local age, fault = need('failure/age')(redis.pcall('hget', Keys.config, 'jobs-failed-history'))
+  if fault then error('Bury(): ' .. fault) end
   if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
   need('history/append')(jid, '[' .. seconds .. ',"failed",{"group":' .. cjson.encode(group) .. ',"worker":""}]')
   need('job/leave')(now, jid, state, queue, job[Job.throttles])
@@ -31,5 +33,6 @@ return function(argv, now, _, seconds)
   if job[Job.grace] then call('hdel', key, 'grace') end
   if job[Job.scheduled] then call('hdel', key, 'scheduled') end
   need('failure/enter')(now, jid, group, queue)
+  if age then need('failure/forget_old')(now, t, {jid}, age) end
   return jid
 end

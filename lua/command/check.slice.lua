@@ -2,12 +2,12 @@
 -- Takes: look|mend findings run kind name item ..., at most 200 items
 --   `findings`: `''` for all, or ids separated by commas; `-id` excludes one. Naming an id approves its repair.
 --   `run`: the name of the repair, which becomes part of the names under `lost:`.
---   `kind` and items: job, recurring (jids); work, locks, scheduled, depends, throttled, recur (members; `name` is the
---   queue); worker, group, tag, lane, slots, pending (members; `name` is which; for the last two the throttle);
---   completed, tracked (members); names (members of the list `name`: queues, failures, tags, workers, paused_queues,
---   config); key (names without prefix); cycle (jids, each depending on the next); failed (jids), unlisted (jid and
---   mark alternately, of jobs that are in no failure list), entries (where blocks of 50 entries begin, counted from
---   the end, ascending): `name` is the group.
+--   `kind` and items: job, recurring (jids); work, locks, scheduled, depends, throttled, completed_in, recur (members;
+--   `name` is the queue); worker, group, tag, lane, slots, pending (members; `name` is which; for the last two the
+--   throttle); completed, failed_times, tracked (members); names (members of the list `name`: queues, failures, tags,
+--   workers, paused_queues, config); key (names without prefix); cycle (jids, each depending on the next); failed
+--   (jids), unlisted (jid and mark alternately, of jobs that are in no failure list), entries (where blocks of 50
+--   entries begin, counted from the end, ascending): `name` is the group.
 --   `name` is `''` for the other kinds; `together` for jobs that belong in one call.
 --   Two findings require a complete scan first (core.md 9.5); `failed-counter` requires correct lists; all
 --   jobs with the same job among their dependents belong in one call.
@@ -37,6 +37,8 @@ local judges = {
   slots = 'index/slots',
   pending = 'index/pending',
   completed = 'index/completed',
+  completed_in = 'index/completed_in',
+  failed_times = 'index/failed_times',
   tracked = 'index/tracked',
   key = 'key/key',
   cycle = 'judge/cycle',

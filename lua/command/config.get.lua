@@ -5,7 +5,7 @@ return function(argv)
   local value = key and redis.call('hget', Keys.config, key)
   if value then return value end
   if key == 'heartbeat' then return 60 end
-  local all = need('value/defaults')
+  local all = need('value/defaults')()
   if key then return all[key] end
   local stored = redis.call('hgetall', Keys.config)
   for i = 1, #stored, 2 do all[stored[i]] = stored[i + 1] end

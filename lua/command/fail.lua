@@ -31,9 +31,14 @@ return function(argv, now, t, seconds)
   if job[Job.worker] ~= worker then
     error('Fail(): Job ' .. jid .. ' running with another worker: ' .. tostring(job[Job.worker]))
   end
+  local config = redis.pcall('hmget', Keys.config, 'max-job-history', 'jobs-failed-history')
+  local age, fault
+  if config[2] or Dialect.php then age, fault = need('failure/age')(config[2]) end
+  if fault then error('Fail(): ' .. fault) end
   local g, w, m = cjson.encode(group), cjson.encode(worker), cjson.encode(message)
   if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
-  need('history/append')(jid, '[' .. seconds .. ',"failed",{"group":' .. g .. ',"worker":' .. w .. '}]')
+  local limit = tonumber(config[1] or 100) or 100
+  need('history/append')(jid, '[' .. seconds .. ',"failed",{"group":' .. g .. ',"worker":' .. w .. '}]', limit)
   call('publish', Keys.on_log, '{"message":' .. m .. ',"jid":' .. cjson.encode(jid) .. ',"group":' .. g ..
     ',"event":"failed","worker":' .. w .. '}')
   if call('zscore', Keys.tracked, jid) then call('publish', Keys.on_failed, jid) end
@@ -52,5 +57,6 @@ return function(argv, now, t, seconds)
   if job[Job.throttles] then
     need('ending/extended')(now, t, seconds, jid, 'fail', queue, job[Job.throttles])
   end
+  if age then need('failure/forget_old')(now, t, {jid}, age) end
   return jid
 end

@@ -1,21 +1,35 @@
--- Returns a page of jids as a native array. `scheduled` first promotes jobs that are due.
--- Takes: complete [offset [count]] | running|stalled|scheduled|depends|throttled|recurring queue [offset [count]]
+-- Returns a page of jids as a native array. `scheduled` first promotes jobs that are due. `waiting` has the order of
+-- pop.
+-- Takes: complete [offset [count]] | complete queue [offset [count]], where an empty queue is all | running|stalled|
+--   scheduled|depends|throttled|recurring|waiting queue [offset [count]]
 -- Refuses: unknown states, an offset or count that is not a number
+
+-- Whether the first word after `complete` is a queue: with three words, or if it is empty; if it is no number, and
+-- qless-php has listed complete jobs of such a queue. In the script for qless-php, a single word is always a queue.
+local function names_queue(word, offset, count)
+  if not word or count or word == '' then return word end
+  if Dialect.php then return not offset or not tonumber(word) end
+  return not tonumber(word) and redis.call('exists', Keys.queue .. word .. Keys.completed_in) == 1
+end
+
 return function(argv, now, t)
   local call = redis.call
   local state, queue, offset, count = argv[3], argv[4], argv[5], argv[6]
   if not state then error('Jobs(): Arg "state" missing') end
   if state == 'complete' then
-    offset, count = argv[4], argv[5]
+    if not names_queue(queue, offset, count) then queue, offset, count = '', queue, offset end
   elseif not queue then
     error('Jobs(): Arg "queue" missing')
   end
   local from, most = tonumber(offset or 0), tonumber(count or 25)
   if not from then error('Jobs(): Arg "offset" not a number: ' .. offset) end
   if not most then error('Jobs(): Arg "count" not a number: ' .. count) end
-  if state == 'complete' then return call('zrevrange', Keys.completed, from, from + most - 1) end
+  if state == 'complete' and queue == '' then return call('zrevrange', Keys.completed, from, from + most - 1) end
   local base = Keys.queue .. queue
-  if state == 'running' then
+  if state == 'complete' or state == 'waiting' then
+    if most == 0 then return {} end
+    return call('zrevrange', base .. (state == 'waiting' and Keys.work or Keys.completed_in), from, from + most - 1)
+  elseif state == 'running' then
     return call('zrangebyscore', base .. Keys.locks, t, '+inf', 'LIMIT', from, most)
   elseif state == 'stalled' then
     return call('zrangebyscore', base .. Keys.locks, '-inf', t, 'LIMIT', from, most)

@@ -11,7 +11,8 @@ local function setting(text)
   if n and n - n == 0 then return n end
 end
 
--- `known`: the settings, and in `listed` whether the worker is listed, if the caller knows.
+-- `known`: the settings, if the caller has read them; in `listed` whether the worker is listed; in `only` the only job
+-- that may be granted, which the caller has found to wait.
 return function(argv, now, t, seconds, known)
   local call = redis.call
   local queue, worker, count = argv[3], argv[4], tonumber(argv[5])
@@ -43,7 +44,8 @@ return function(argv, now, t, seconds, known)
   local jids, jobs, taken, rest = {}, {}, 0, count
   -- Decides on jobs with a lane or throttles.
   local decider
-  local lost = call('zrangebyscore', base .. Keys.locks, '-inf', t, 'LIMIT', 0, count)
+  local only = known and known.only
+  local lost = only and {} or call('zrangebyscore', base .. Keys.locks, '-inf', t, 'LIMIT', 0, count)
   if lost[1] then
     jids, jobs = need('queue/expire_locks')(now, t, seconds, queue, lost, setting(grace) or 10, limit)
     for i = #jids, 1, -1 do
@@ -61,7 +63,7 @@ return function(argv, now, t, seconds, known)
     end
   end
   -- One command for the usual case: nothing recurs, is scheduled or held.
-  local more = rest ~= 0 and call('exists', base .. Keys.recur, base .. Keys.scheduled, base .. Keys.throttled) > 0
+  local more = rest ~= 0 and not only and call('exists', base .. Keys.recur, base .. Keys.scheduled, base .. Keys.throttled) > 0
   local due = more and need('queue/due')(now, t, queue, rest)
 
   -- A job that cannot be taken is replaced by the next in the set, over up to 1000 further entries.
@@ -69,7 +71,7 @@ return function(argv, now, t, seconds, known)
   local want, from, remove, count = rest, 0, {}, taken
   local met, met_job, met_page
   while want ~= 0 and (from == 0 or from <= rest + 1000) do
-    local page = call('zrevrange', base .. Keys.work, from, from + want - 1)
+    local page = only and {only} or call('zrevrange', base .. Keys.work, from, from + want - 1)
     if not page[1] then break end
     local missed = 0
     for i = 1, #page do
@@ -91,10 +93,11 @@ return function(argv, now, t, seconds, known)
     end
     if met then break end
     from = from + #page
-    want = want > 0 and missed or 0
+    want = want > 0 and not only and missed or 0
   end
   if met or more and rest > count - taken then
     decider = decider or need('queue/decider')(now, t, seconds, queue, defaults, limit)
+    decider.single = only
     count = decider.scan(rest, taken, met_page or {}, from, met or 1, met_job, jids, jobs, count, more, due)
   end
   if count == 0 then

@@ -26,6 +26,7 @@ return function(argv, now, t)
   if given.tags then
     tags = need('value/names')(given.tags, 'all')
     if not tags then error('Recur(): Arg "tags" must be JSON string array: ' .. given.tags) end
+    if Dialect.php then tags = need('value/without_blanks')(tags) end
   end
   local priority, retries = number(given.priority or 0), number(given.retries or 0)
   local backlog = number(given.backlog or 0)

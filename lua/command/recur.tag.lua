@@ -11,7 +11,7 @@ return function(argv)
   local tags, has = need('job/tags')(stored[1]), {}
   for i = 1, #tags do has[tags[i]] = true end
   for i = 4, #argv do
-    if not has[argv[i]] then tags[#tags + 1] = argv[i] end
+    if not has[argv[i]] and (not Dialect.php or string.find(argv[i], '%S')) then tags[#tags + 1] = argv[i] end
     has[argv[i]] = true
   end
   local json = cjson.encode(tags)

@@ -30,7 +30,7 @@ return function(argv, now, t, seconds)
     delay = need('option/delay')(call('hget', key, 'backoff'), jid, job[Job.retries], left, now)
   end
   local home, named = job[Job.queue] or queue, group and message
-  local failure
+  local failure, age
   local function unlock()
     if call('zrem', Keys.queue .. home .. Keys.locks, jid) == 0 then
       need('queue/remove_from_state_set')(jid, 'running', home)
@@ -42,9 +42,13 @@ return function(argv, now, t, seconds)
     if not named then
       failure = need('failure/encode')(group, 'Job exhausted retries in queue "' .. home .. '"', seconds, '')
     end
-    local legacy = call('hget', key, 'history')
+    local config = redis.pcall('hmget', Keys.config, 'max-job-history', 'jobs-failed-history')
+    local fault
+    age, fault = need('failure/age')(config[2])
+    if fault then error('Retry(): ' .. fault) end
+    local legacy, limit = call('hget', key, 'history'), tonumber(config[1] or 100) or 100
     if legacy then need('history/migrate')(jid, legacy) end
-    need('history/append')(jid, '[' .. seconds .. ',"failed",{"group":' .. cjson.encode(group) .. '}]')
+    need('history/append')(jid, '[' .. seconds .. ',"failed",{"group":' .. cjson.encode(group) .. '}]', limit)
     call('hmset', key, 'remaining', left, 'state', 'failed', 'worker', '', 'expires', '', 'failure', failure,
       'queue', queue)
     unlock()
@@ -73,5 +77,6 @@ return function(argv, now, t, seconds)
   if job[Job.throttles] then
     need('ending/extended')(now, t, seconds, jid, left < 0 and 'exhausted' or 'retry', queue, job[Job.throttles])
   end
+  if age then need('failure/forget_old')(now, t, {jid}, age) end
   return left
 end

@@ -26,11 +26,13 @@ return function(argv, _, t)
     if verb == 'add' then
       for i = 5, #argv do
         local tag = argv[i]
-        if not has[tag] then
-          has[tag] = true
-          tags[#tags + 1] = tag
+        if not Dialect.php or string.find(tag, '%S') then
+          if not has[tag] then
+            has[tag] = true
+            tags[#tags + 1] = tag
+          end
+          if call('zadd', Keys.tag .. tag, t, jid) == 1 then call('zincrby', Keys.tags, 1, tag) end
         end
-        if call('zadd', Keys.tag .. tag, t, jid) == 1 then call('zincrby', Keys.tags, 1, tag) end
       end
     else
       local untag = need('job/untag')

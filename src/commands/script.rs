@@ -13,7 +13,12 @@ use crate::session::Session;
 /// `--lib` prints the library form, which plugins put before their own script. `--prefix` sets the
 /// prefix of all keys in the script. It needs no server.
 ///
-/// Examples: `qless script > qless.lua`, `redis-cli -x script load < qless.lua`
+/// `--for qless-php` prints the script that qless-php loads in place of its own, the file
+/// `src/qless-core/qless.lua` of the package: the same commands, with the defaults and replies that
+/// this client expects. Its first line names it. Workers with either script can share their queues.
+///
+/// Examples: `qless script > qless.lua`, `redis-cli -x script load < qless.lua`,
+/// `qless script --for qless-php > vendor/pdffiller/qless-php/src/qless-core/qless.lua`
 ///
 /// Exit codes: 0.
 ///
@@ -23,15 +28,25 @@ pub(crate) struct Args {
     /// Print the library form: no commands, only the names that plugins use
     #[arg(long)]
     lib: bool,
+    /// Print the script with the defaults and replies of another client's core
+    #[arg(long = "for", value_name = "CLIENT", conflicts_with = "lib")]
+    client: Option<Client>,
+}
+
+/// A client whose core differs from qless-core.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Client {
+    QlessPhp,
 }
 
 pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
-    let script = match args.lib {
-        true => Script::library(session.prefix()),
-        false => Script::new(session.prefix()),
+    let script = match (args.client, args.lib) {
+        (Some(Client::QlessPhp), _) => Script::qless_php(session.prefix()),
+        (None, true) => Script::library(session.prefix()),
+        (None, false) => Script::new(session.prefix()),
     };
     session.ui.text(script.text())?;
     Ok(Exit::Ok)

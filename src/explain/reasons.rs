@@ -94,6 +94,7 @@ pub(super) fn of_job(
         Some(State::Scheduled) if job.scheduled_for.is_some_and(|due| due > now) => {
             let evidence = Evidence {
                 until: job.scheduled_for,
+                remaining: backs_off(job),
                 ..Evidence::default()
             };
             let fix = [Name::from("promote"), jid.clone()];
@@ -134,6 +135,13 @@ pub(super) fn of_job(
     // A reason that blocks is more decisive than one that delays.
     reasons.sort_by_key(|reason| !reason.blocking);
     reasons
+}
+
+/// The remaining retries of a scheduled job that a retry or a lost lock has scheduled: a put gives it all
+/// of them.
+fn backs_off(job: &Job) -> Option<u64> {
+    let remaining = job.remaining.filter(|_| job.has_used_retry())?;
+    u64::try_from(remaining.floor()).ok()
 }
 
 /// Returns why pops of a queue get no job.

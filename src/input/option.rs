@@ -33,6 +33,10 @@ pub(crate) fn checked(key: &Name, value: &Name, force: bool) -> Result<Name, Err
             Ok(count) => Ok(count.to_string().into()),
             Err(_) => refuse("a whole number of at least 0"),
         },
+        OptionKind::Number => match text.parse::<f64>() {
+            Ok(number) if number >= 0.0 && number.is_finite() => Ok(number.to_string().into()),
+            _ => refuse("a number of at least 0"),
+        },
         OptionKind::Seconds => match value::duration(text) {
             // With no time at all, every lock would expire immediately.
             Ok(duration) if known.setting.key == "heartbeat" && duration.is_zero() => {

@@ -40,6 +40,8 @@ pub(crate) enum OptionKind {
     Seconds,
     /// A whole number.
     Count,
+    /// A number of at least 0, with or without a fraction.
+    Number,
     /// The defaults of a queue, a JSON object.
     Defaults,
 }
@@ -48,6 +50,7 @@ pub(crate) enum OptionKind {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct OptionSpec {
     pub key: &'static str,
+    /// Empty if the option has none.
     pub default: &'static str,
     pub kind: OptionKind,
     pub meaning: &'static str,
@@ -58,7 +61,7 @@ pub(crate) struct OptionSpec {
 }
 
 /// The options of all queues, by name. [`QUEUE_OPTIONS`] has those of single queues.
-pub(crate) const SETTINGS: [OptionSpec; 11] = [
+pub(crate) const SETTINGS: [OptionSpec; 14] = [
     OptionSpec {
         key: "application",
         default: "qless",
@@ -66,6 +69,22 @@ pub(crate) const SETTINGS: [OptionSpec; 11] = [
         meaning: "name shown by web interfaces",
         zero: None,
         used: false,
+    },
+    OptionSpec {
+        key: "backoff-factor",
+        default: "3",
+        kind: OptionKind::Number,
+        meaning: "factor of the delay after each further lost lock",
+        zero: None,
+        used: true,
+    },
+    OptionSpec {
+        key: "backoff-initial-delay",
+        default: "0",
+        kind: OptionKind::Seconds,
+        meaning: "seconds a job waits after a lost lock, times the factor",
+        zero: Some("it runs again immediately"),
+        used: true,
     },
     OptionSpec {
         key: "grace-period",
@@ -90,6 +109,14 @@ pub(crate) const SETTINGS: [OptionSpec; 11] = [
         meaning: "unused",
         zero: None,
         used: false,
+    },
+    OptionSpec {
+        key: "jobs-failed-history",
+        default: "",
+        kind: OptionKind::Seconds,
+        meaning: "seconds failed jobs are kept without dependents; not set: for ever",
+        zero: Some("deleted immediately"),
+        used: true,
     },
     OptionSpec {
         key: "jobs-history",

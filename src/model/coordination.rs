@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use crate::clock::duration;
 use crate::json::Json;
@@ -33,7 +33,7 @@ pub enum CoordinationOption {
     Rescore,
     /// `1` if a failed job blocks its lane.
     Hold,
-    /// The delay of a retry that names none; empty means none.
+    /// The delay of a retry that names none, or after a lost lock; empty means none.
     Backoff,
 }
 
@@ -124,7 +124,11 @@ impl CoordinationOption {
                 Some(_) => Ok(Cow::Borrowed(value)),
                 None => Err(Expects("a number".to_owned())),
             },
-            CoordinationOption::Backoff if value.is_empty() => Ok(Cow::Borrowed(value)),
+            CoordinationOption::Backoff
+                if value.is_empty() || LostLockBackoff::read(value).is_some() =>
+            {
+                Ok(Cow::Borrowed(value))
+            }
             CoordinationOption::Backoff => match policy(text) {
                 Some(policy) => Ok(Cow::Owned(policy.into_bytes())),
                 None => Err(Expects(POLICIES.to_owned())),
@@ -159,7 +163,8 @@ pub(crate) const MOST_THROTTLES: usize = 32;
 
 /// The forms of a back-off policy.
 const POLICIES: &str = "`fixed:30s`, `linear:30s`, `exp:30s` with a factor, a maximum and \
-                        a share of jitter (`exp:30s:2:1h:0.1`), or `lowkiq`";
+                        a share of jitter (`exp:30s:2:1h:0.1`), `lowkiq`, or for lost locks \
+                        `{\"initial_delay\":30,\"factor\":2}`";
 
 /// What an option needs beside it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -167,6 +172,36 @@ pub enum Need {
     Key,
     /// The option `dup` with this value.
     Dup(&'static str),
+}
+
+/// The back-off after a lost lock, as qless-php puts it: the delay is the initial delay times the
+/// factor to the power of the used retries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct LostLockBackoff {
+    /// Seconds; `None` for the setting `backoff-initial-delay`.
+    pub initial_delay: Option<f64>,
+    /// `None` for the setting `backoff-factor`.
+    pub factor: Option<f64>,
+}
+
+impl LostLockBackoff {
+    /// Reads an object. PHP writes an empty one as `[]`.
+    pub(crate) fn read(value: &[u8]) -> Option<LostLockBackoff> {
+        if let Ok([]) = serde_json::from_slice::<[(); 0]>(value) {
+            return Some(LostLockBackoff::default());
+        }
+        // An array would be read as the members in their order.
+        if !value.trim_ascii_start().starts_with(b"{") {
+            return None;
+        }
+        let read: LostLockBackoff = serde_json::from_slice(value).ok()?;
+        let members = [read.initial_delay, read.factor].into_iter().flatten();
+        members
+            .into_iter()
+            .all(|member| member >= 0.0)
+            .then_some(read)
+    }
 }
 
 fn finite(text: &str) -> Option<f64> {

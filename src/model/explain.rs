@@ -89,6 +89,8 @@ pub struct Evidence {
     /// How many jobs the reason is about.
     pub jobs: Option<u64>,
     pub limit: Option<u64>,
+    /// The remaining retries of a job that waits for its back-off.
+    pub remaining: Option<u64>,
     pub per_minute: Option<f64>,
     /// How long it probably takes.
     pub eta_s: Option<f64>,
@@ -124,6 +126,11 @@ impl Evidence {
         Field::name("lane", "the lane in which other jobs come first").optional(),
         Field::count("jobs", "how many jobs: ahead, running, blocking").optional(),
         Field::count("limit", "most jobs running at the same time").optional(),
+        Field::count(
+            "remaining",
+            "the remaining retries of a job that waits for its back-off",
+        )
+        .optional(),
         Field::number("per_minute", "jobs popped per minute today").optional(),
         Field::number("eta_s", "how long it probably takes").optional(),
         Field::object("roots", Neighbor::FIELDS, "jobs that block it, up to 10")
@@ -163,7 +170,12 @@ impl Serialize for Evidence {
                 map.serialize_entry(&format!("{key}_bytes"), &bytes)?;
             }
         }
-        for (key, count) in [("jobs", self.jobs), ("limit", self.limit)] {
+        let counts = [
+            ("jobs", self.jobs),
+            ("limit", self.limit),
+            ("remaining", self.remaining),
+        ];
+        for (key, count) in counts {
             if let Some(count) = count {
                 map.serialize_entry(key, &count)?;
             }

@@ -211,7 +211,7 @@ impl Job {
     Field::text("dup", "`merge` if puts with its key add to its data").optional(),
     Field::text("rescore", "which score an equal payload of a merge job keeps: min or max").optional(),
     Field::bool("hold", "true if it blocks its lane when it has failed").optional(),
-    Field::text("backoff", "the delay of its retries").optional(),
+    Field::text("backoff", "the delay of its retries, or an object: the delay after a lost lock").optional(),
     Field::number("fence", "the number of its newest grant; a later grant has a larger one").optional(),
     Field::object("payloads", Payload::FIELDS, "the payloads of a merge job, in the order of its data").list().optional(),
     Field::object("history", Entry::FIELDS, "its history, with the notes of each entry; lists have it if it is asked for").list().optional(),

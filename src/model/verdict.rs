@@ -34,6 +34,10 @@ pub enum ItemKind {
     Slots,
     Pending,
     Completed,
+    /// Jobs that are listed as complete in a queue.
+    CompletedIn,
+    /// Failed jobs that are deleted in time.
+    FailedTimes,
     Tracked,
     /// Members of `queues`, `failures`, `tags`, `workers`, `paused_queues`, `config`.
     Names,
@@ -73,6 +77,8 @@ impl ItemKind {
             ItemKind::Slots => "slots",
             ItemKind::Pending => "pending",
             ItemKind::Completed => "completed",
+            ItemKind::CompletedIn => "completed_in",
+            ItemKind::FailedTimes => "failed_times",
             ItemKind::Tracked => "tracked",
             ItemKind::Names => "names",
             ItemKind::Key => "key",

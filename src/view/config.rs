@@ -24,7 +24,10 @@ impl Row for ConfigOption {
     fn row(&self, _: &Page, table: &mut Table) {
         table.row(vec![
             Cell::text(&self.key),
-            Cell::text(&self.value),
+            match self.value.is_empty() && !self.set {
+                true => Cell::text(NONE),
+                false => Cell::text(&self.value),
+            },
             Cell::text(self.default.unwrap_or(NONE)),
             Cell::text(self.meaning()),
         ]);
@@ -43,7 +46,8 @@ impl ConfigOption {
         if let Some(queue) = known.queue {
             meaning.push_str(&format!(" {queue}"));
         }
-        if matches!(setting.kind, OptionKind::Text | OptionKind::Defaults) {
+        let is_text = matches!(setting.kind, OptionKind::Text | OptionKind::Defaults);
+        if is_text || !self.set && self.value.is_empty() {
             return meaning;
         }
         let number = self.value.as_str();

@@ -520,6 +520,7 @@ mod tests {
             lane: Some(name.clone()),
             jobs: Some(1),
             limit: Some(1),
+            remaining: Some(1),
             per_minute: Some(1.5),
             eta_s: Some(1.0),
             roots: neighbor(),

@@ -257,6 +257,9 @@ impl Reason {
             ReasonCode::Scheduled if self.evidence.jobs.is_some() => {
                 jobs("is scheduled", "are scheduled")
             }
+            ReasonCode::Scheduled if self.evidence.remaining.is_some() => {
+                "it waits for its back-off after a retry or a lost lock".into()
+            }
             ReasonCode::Scheduled => "it is scheduled".into(),
             ReasonCode::QueueBroken if entry.is_some() => "an entry of the queue has no job".into(),
             ReasonCode::QueueBroken => "no pop can find it".into(),
@@ -290,6 +293,7 @@ impl Reason {
             entry,
             jobs,
             limit,
+            remaining,
             throttle,
             lane: _,
             per_minute,
@@ -359,6 +363,10 @@ impl Reason {
                     "due"
                 };
                 parts.extend(until.map(|due| format!("{what} {}", page.when(due))));
+                parts.extend(remaining.map(|left| {
+                    let retries = plural(left, "retry", "retries");
+                    format!("{retries} remaining")
+                }));
             }
             ReasonCode::Failed => {
                 parts.push(failure(group, message));

@@ -8,6 +8,7 @@ use super::table::{Cell, Column, NONE, Table};
 use super::{Page, View, history};
 use crate::clock::moment::Moment;
 use crate::json::Number;
+use crate::model::coordination::LostLockBackoff;
 use crate::model::job::{Counts, Failure, Job, State};
 use crate::model::list::Jobs;
 use crate::name::Name;
@@ -253,7 +254,7 @@ impl Job {
         if !self.throttles.is_empty() {
             detail.line("throttles", join_names(&self.throttles));
         }
-        if let Some(backoff) = &self.backoff {
+        if let Some(backoff) = self.backoff.as_ref().and_then(backoff_text) {
             detail.line("backoff", backoff);
         }
         if let Some(fence) = self.fence {
@@ -286,6 +287,24 @@ impl Job {
             _ => self.detail(page),
         }
     }
+}
+
+/// Returns what a back-off means: `5 s × 2^n after a lost lock`. Policies of retries stand as they were
+/// put. `None` if it has no effect.
+fn backoff_text(backoff: &Name) -> Option<String> {
+    let Some(lost) = LostLockBackoff::read(backoff.as_bytes()) else {
+        return Some(backoff.to_string());
+    };
+    let delay = lost.initial_delay.map(|delay| format!("{delay} s"));
+    let factor = lost.factor.map(|factor| format!("{factor}^n"));
+    let (delay, factor) = match (delay, factor) {
+        (None, None) => return None,
+        (delay, factor) => (
+            delay.unwrap_or_else(|| "`backoff-initial-delay`".to_owned()),
+            factor.unwrap_or_else(|| "`backoff-factor`^n".to_owned()),
+        ),
+    };
+    Some(format!("{delay} × {factor} after a lost lock"))
 }
 
 /// The most payloads that the view of one job lists.

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// The names that Redis and Lua define, and those that the join replaces or defines.
-const GLOBALS: [&str; 21] = [
+const GLOBALS: [&str; 22] = [
     "ARGV",
+    "Dialect",
     "Fields",
     "KEYS",
     "Keys",

@@ -45,7 +45,7 @@ pub(crate) const COMMANDS: [&str; 37] = [
 ];
 
 /// Our own.
-pub(crate) const OURS: [&str; 26] = [
+pub(crate) const OURS: [&str; 32] = [
     "bury",
     "check.revert",
     "check.slice",
@@ -68,10 +68,16 @@ pub(crate) const OURS: [&str; 26] = [
     "look.status",
     "look.traces",
     "look.workers",
+    "popByJid",
     "queueIdentifierPatterns.getAll",
     "queueIdentifierPatterns.setAll",
     "queuePriorityPatterns.getAll",
     "queuePriorityPatterns.setAll",
+    "subscription",
+    "tags",
+    "tracked",
+    "workerJobs",
+    "workersCount",
 ];
 
 /// One good call of each command, after those before it.
@@ -160,6 +166,13 @@ put 15 w q o K {} 0
 lag 16 q p
 bury 16 o G M
 unfail 17 q G 5 o
+popByJid 17 q o w1
+workerJobs 17 w1 5
+workersCount 17
+tracked 17
+tags 17 0 5
+subscription 17 q add t
+subscription 17 '' all
 queueIdentifierPatterns.setAll 17 web [\"web-*\"]
 queueIdentifierPatterns.getAll 17
 queuePriorityPatterns.setAll 17 {\"pattern\":[\"web-*\"]}

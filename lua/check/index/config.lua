@@ -13,8 +13,11 @@ return function(c)
       table.sort(left)
       return left[1] and 'is ignored in part: ' .. table.concat(left, ', ', 1, math.min(#left, 8))
     end
-    local number = option == 'merge-max' or option == 'max-pop-scan'
-    return number and not need('value/number')(value) and 'is ignored, is no number'
+    local natural = option == 'jobs-failed-history' or option == 'backoff-initial-delay' or option == 'backoff-factor'
+    if not natural and option ~= 'merge-max' and option ~= 'max-pop-scan' then return nil end
+    local n = need('value/number')(value)
+    if not n then return 'is ignored, is no number' end
+    return natural and n < 0 and 'is ignored, is below 0'
   end
 
   local numeric = {['heartbeat'] = true, ['grace-period'] = true, ['jobs-history'] = true,

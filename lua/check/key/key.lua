@@ -34,7 +34,7 @@ return function(c)
     if held ~= kind then return c.wrong_type(key, kind) end
     if family == 'j' and part then
       companion(name, key, owner, part)
-    elseif family == 'q' then
+    elseif family == 'q' and part ~= 'completed' then
       c.need('index/queue_listed')(owner)
     elseif family == 'f' then
       c.need('index/failures')(owner)

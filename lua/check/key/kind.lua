@@ -2,11 +2,13 @@
 -- Takes: name without the prefix
 -- Returns: type, family (its letter), owner, part, day; nil if the name is unknown
 return function(key)
-  if key == 'queues' or key == 'workers' or key == 'completed' or key == 'tracked' or key == 'tags' then
+  if key == 'queues' or key == 'workers' or key == 'completed' or key == 'tracked' or key == 'tags'
+    or key == 'failed-jobs-list' then
     return 'zset'
   elseif key == 'paused_queues' or key == 'failures' then
     return 'set'
-  elseif key == 'config' or key == 'pauses' or key == 'paused_recurring' or key == 'qp:identifiers' then
+  elseif key == 'config' or key == 'pauses' or key == 'paused_recurring' or key == 'qp:identifiers'
+    or key == 'subscriptions' or string.find(key, '^topics') then
     return 'hash'
   elseif key == 'fence' then
     return 'string'
@@ -25,7 +27,7 @@ return function(key)
   elseif family == 'q' then
     local queue, part = string.match(name, '^(.*)%-([^%-]*)$')
     if part == 'work' or part == 'locks' or part == 'scheduled' or part == 'depends' or part == 'recur'
-      or part == 'throttled' then
+      or part == 'throttled' or part == 'completed' then
       return 'zset', family, queue, part
     end
   elseif family == 'w' then

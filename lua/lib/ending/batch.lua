@@ -9,9 +9,9 @@ local call = redis.call
 return function(now, t, seconds, worker, limit, age, most)
   local b = {
     now = now, t = t, seconds = seconds, worker = worker,
-    limit = tonumber(limit or 100) or 100,
+    limit = tonumber(limit or 100) or 100, jobs_history = age, jobs_history_count = most,
     stamp = string.format('%.20f', now),
-    held = {}, completed = {}, groups = {},
+    held = {}, completed = {}, groups = {}, failed = {},
     -- Whether anything is tracked, or has dependents among the jobs of the call.
     any = false,
   }
@@ -29,6 +29,17 @@ return function(now, t, seconds, worker, limit, age, most)
       queues[name], names[#names + 1] = queue, name
     end
     return queue
+  end
+
+  -- Returns how many seconds failed jobs are kept, as failure/age does. Read once per call.
+  local failed_age, failed_fault
+  function b.failed_age()
+    if failed_age == nil then
+      local setting = redis.pcall('hget', Keys.config, 'jobs-failed-history')
+      failed_age, failed_fault = need('failure/age')(setting)
+      failed_age = failed_age or false
+    end
+    return failed_age, failed_fault
   end
 
   function b.invalid(text)
@@ -111,7 +122,9 @@ return function(now, t, seconds, worker, limit, age, most)
       call('sadd', Keys.failures, group)
       in_chunks('lpush', Keys.group .. group, jids, 1, #jids)
     end
-    queues, names, b.held, b.groups = {}, {}, {}, {}
+    local age = b.failed[1] and b.failed_age()
+    if age then need('failure/forget_old')(now, t, b.failed, age) end
+    queues, names, b.held, b.groups, b.failed = {}, {}, {}, {}, {}
   end
   return b
 end

@@ -8,4 +8,5 @@ return function(b, queue, jid, group)
     b.groups[group] = list
   end
   list[#list + 1] = jid
+  b.failed[#b.failed + 1] = jid
 end

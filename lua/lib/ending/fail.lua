@@ -31,7 +31,7 @@ return function(b, argv)
     if job[Job.throttles] then return b.single('fail', argv, jid, queue, first, last) end
     local home = b.queue(job[Job.queue] or '')
     local bad = home.bad or b.fault('list', key .. Keys.history, 'set', Keys.failures, 'list', Keys.group .. group,
-      'zset', Keys.tracked)
+      'zset', Keys.tracked) or select(2, b.failed_age())
     if bad then return b.invalid(bad) end
 
     local g, m = encode(group), encode(message)

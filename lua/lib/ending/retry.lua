@@ -33,7 +33,7 @@ return function(b, argv)
         failure = need('failure/encode')(group, 'Job exhausted retries in queue "' .. home_name .. '"', seconds, '')
       end
       bad = bad or b.fault('list', key .. Keys.history, 'set', Keys.failures, 'list', Keys.group .. group,
-        'zset', Keys.tracked)
+        'zset', Keys.tracked) or select(2, b.failed_age())
       if bad then return b.invalid(bad) end
       if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
       need('history/append')(jid, '[' .. seconds .. ',"failed",{"group":' .. cjson.encode(group) .. '}]', b.limit)

@@ -6,6 +6,7 @@
 return function(jid, text, queue)
   local call = redis.call
   local failure = need('failure/decode')(text)
+  need('failure/forget_times')({jid})
   local group = failure.group
   local list = type(group) == 'string' and Keys.group .. group
   local length = list and call('llen', list) or 0

@@ -47,7 +47,9 @@ local function sweep(group, wanted, count)
 end
 
 return function(jobs)
-  local groups, days, unnamed = {}, {}, {}
+  local groups, days, unnamed, jids = {}, {}, {}, {}
+  for i = 1, #jobs do jids[i] = jobs[i][1] end
+  need('failure/forget_times')(jids)
   local read = need('failure/decode')
   for i = 1, #jobs do
     local jid, failure, queue = jobs[i][1], read(jobs[i][2]), jobs[i][3]

@@ -62,7 +62,10 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old)
   if state or old[Old.tags] or worker then
     local from = old[Old.queue]
     if from then need('queue/remove_from_state_set')(jid, state, from) end
-    if state == 'complete' then call('zrem', Keys.completed, jid) end
+    if state == 'complete' then
+      call('zrem', Keys.completed, jid)
+      if Dialect.php then need('job/unlist_complete')(jid) end
+    end
     if state == 'failed' then need('failure/leave')(jid, old[Old.failure], from or '') end
     if worker and worker ~= '' then
       call('zrem', Keys.worker .. worker .. Keys.held, jid)
@@ -130,6 +133,9 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old)
     need('stats/count')(Keys.stats .. failed.when - failed.when % 86400 .. ':' .. queue, 'failed', 1)
     call('sadd', Keys.failures, failed.group)
     call('lpush', Keys.group .. failed.group, jid)
+    -- Its age counts from now, so that the next failure does not delete what was just restored.
+    local age = need('failure/age')(redis.pcall('hget', Keys.config, 'jobs-failed-history'))
+    if age then call('zadd', Keys.failed_times, t, jid) end
     leftover = old[Old.scheduled]
   end
   if o.spawned_from_jid then call('hset', key, 'spawned_from_jid', o.spawned_from_jid) end

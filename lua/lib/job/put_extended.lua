@@ -104,7 +104,8 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old, x, 
     call('del', key .. Keys.payloads)
     call('hdel', key, 'dup', 'rescore')
   end
-  local fields, drop = {}, {}
+  local fields, drop = o.fields or {}, {}
+  local plain = #fields
   local function store(name, value, none)
     if value then
       fields[#fields + 1], fields[#fields + 2] = name, value
@@ -123,7 +124,7 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old, x, 
   store('backoff', not none and backoff, none)
   if list then
     store('throttles', list[1] and encode(list) or '[]')
-  elseif not old[Old.throttles] and fields[1] then
+  elseif not old[Old.throttles] and fields[plain + 1] then
     store('throttles', '[ ]')
   end
   o.fields = fields[1] and fields

@@ -10,7 +10,10 @@ return function(jid, job)
   local text = ids[1] and ',"throttles":' .. encode(ids) or ''
   if ext[Ext.key] then text = text .. ',"key":' .. encode(ext[Ext.key]) end
   if ext[Ext.hold] == '1' then text = text .. ',"hold":true' end
-  if ext[Ext.backoff] and ext[Ext.backoff] ~= '' then text = text .. ',"backoff":' .. encode(ext[Ext.backoff]) end
+  local backoff = ext[Ext.backoff]
+  if backoff and backoff ~= '' and backoff ~= '[]' and backoff ~= '{}' then
+    text = text .. ',"backoff":' .. encode(backoff)
+  end
   local fence = (ids[1] or ext[Ext.key]) and need('value/number')(ext[Ext.fence])
   if fence then text = text .. ',"fence":' .. string.format('%.0f', fence) end
   if ext[Ext.dup] == 'merge' then

@@ -42,7 +42,7 @@ return function(given, who)
   end
   if given.backoff then
     x.backoff = given.backoff
-    if x.backoff ~= '' and not need('option/backoff')(x.backoff) then
+    if x.backoff ~= '' and not need('option/backoff')(x.backoff) and not need('option/lost_lock')(x.backoff) then
       refuse('backoff', 'not a policy: ' .. given.backoff)
     end
   end

@@ -13,13 +13,10 @@ return function(now, t, seconds, queue, d, gate, limit)
   return function(jid, job, lost, score)
     local key = Keys.job .. jid
     -- Jobs that clients without these options put get what the queue's defaults say.
-    local none = not job[Job.throttles] or job[Job.throttles] == '[ ]'
-    if d and (d.lock or d.throttles) and none then
-      local list = need('option/throttles')({}, false, d, queue, job[Job.klass], job[Job.data])
-      if list then
-        job[Job.throttles] = cjson.encode(list)
-        call('hset', key, 'throttles', job[Job.throttles])
-      end
+    local list = need('option/throttles_at_pop')(d, queue, job)
+    if list then
+      job[Job.throttles] = cjson.encode(list)
+      call('hset', key, 'throttles', job[Job.throttles])
     end
     local backs_off = d and d.backoff
     if not job[Job.throttles] and not backs_off then return true end

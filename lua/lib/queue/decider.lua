@@ -1,6 +1,6 @@
 -- Decides in one pop on jobs with a lane or throttles. Most queues have no such jobs.
 -- Takes: now; t; seconds; queue; the queue's defaults as text, or false; the setting `max-job-history`
--- Returns: a table of `judge_lost` for jobs whose lock expired, `recheck` for held jobs, `scan` for the work set, and
+-- Returns: a table of `single`, which the caller sets if `scan` may look at the given page only; `judge_lost` for jobs whose lock expired, `recheck` for held jobs, `scan` for the work set, and
 --   `wake`, which has to follow when the pop has read its last job
 -- Publishes: as queue/admit
 local Job = Fields('job/read')
@@ -77,7 +77,7 @@ return function(now, t, seconds, queue, defaults, limit)
         end
       end
       leave_set()
-      if rest < 0 or count - taken >= rest or most and passed >= most then return count end
+      if rest < 0 or decider.single or count - taken >= rest or most and passed >= most then return count end
       if missed == 0 or not page[1] then
         local returned, brought, apart = held and decider.recheck(), 0, 0
         if due then

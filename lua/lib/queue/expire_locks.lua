@@ -1,9 +1,9 @@
 -- Handles expired locks. At the first expiry the holder is warned and gets `grace-period` further seconds. At
--- the second, the job is granted again, or fails if it has no tries left.
+-- the second, the job is granted again, or scheduled if it has a back-off; it fails if it has no tries left.
 -- Takes: now; t; seconds; queue; jids with expired locks; grace period; the setting `max-job-history`
 -- Returns: jids and jobs (replies of job/read) to grant again
 -- Publishes: `lock_lost` to the holder and to the log; the jid to `stalled` or `failed` if tracked; `failed` to
---   the log; as ending/extended
+--   the log; as ending/extended and failure/forget_old
 local Lost = Fields('job/read')
 
 local call = redis.call
@@ -15,7 +15,8 @@ return function(now, t, seconds, queue, lost, grace, limit)
   local read, append = need('job/read'), need('history/append')
   local in_chunks, whole_tries = need('value/in_chunks'), need('value/whole_tries')
   local tracked = call('exists', Keys.tracked) == 1
-  local held, drop, renew, warned, failed = {}, {}, {}, 0, 0
+  local held, drop, renew, warned, failed = {}, {}, {}, 0, {}
+  local back_off
   local extended = string.format('%.17g', now + grace)
   for i = 1, #lost do
     local jid = lost[i]
@@ -63,7 +64,10 @@ return function(now, t, seconds, queue, lost, grace, limit)
         local left = tonumber(job[Lost.remaining]) or tonumber(job[Lost.retries]) or 0
         if left - left ~= 0 then left = 0 end
         left = whole_tries(left) - 1
-        if left >= 0 then
+        back_off = back_off or need('queue/back_off')(now, t, seconds, queue)
+        if left >= 0 and back_off(jid, job, left) then
+          drop[#drop + 1] = jid
+        elseif left >= 0 then
           job[Lost.remaining] = left
           jids[#jids + 1], jobs[#jobs + 1] = jid, job
         else
@@ -79,7 +83,7 @@ return function(now, t, seconds, queue, lost, grace, limit)
           drop[#drop + 1] = jid
           call('sadd', Keys.failures, group)
           call('lpush', Keys.group .. group, jid)
-          failed = failed + 1
+          failed[#failed + 1] = jid
           if follow then call('publish', Keys.on_failed, jid) end
           call('publish', Keys.on_log, need('failure/event')(jid, group, message, worker or ''))
         end
@@ -89,13 +93,15 @@ return function(now, t, seconds, queue, lost, grace, limit)
   for worker, list in pairs(held) do in_chunks('zrem', Keys.worker .. worker .. Keys.held, list, 1, #list) end
   if drop[1] then in_chunks('zrem', locks, drop, 1, #drop) end
   if renew[1] then in_chunks('zadd', locks, renew, 1, #renew) end
-  if warned + failed > 0 then
+  if warned + #failed > 0 then
     local day = Keys.stats .. now - now % 86400 .. ':' .. queue
     local count = need('stats/count')
     if warned > 0 then count(day, 'retries', warned) end
-    if failed > 0 then
-      count(day, 'failures', failed)
-      count(day, 'failed', failed)
+    if failed[1] then
+      count(day, 'failures', #failed)
+      count(day, 'failed', #failed)
+      local age = need('failure/age')(redis.pcall('hget', Keys.config, 'jobs-failed-history'))
+      if age then need('failure/forget_old')(now, t, failed, age) end
     end
   end
   return jids, jobs

@@ -1,10 +1,16 @@
--- Lists the settings with a default that clients see.
-return {
-  application = 'qless',
-  ['grace-period'] = 10,
-  heartbeat = 60,
-  ['histogram-history'] = 7,
-  ['jobs-history'] = 604800,
-  ['jobs-history-count'] = 50000,
-  ['stats-history'] = 30,
-}
+-- Returns the settings with a default that clients see.
+return function()
+  local all = {
+    application = 'qless',
+    ['grace-period'] = 10,
+    heartbeat = 60,
+    ['histogram-history'] = 7,
+    ['jobs-history'] = 604800,
+    ['jobs-history-count'] = 50000,
+    ['stats-history'] = 30,
+  }
+  if Dialect.php then
+    all['jobs-failed-history'], all['backoff-initial-delay'], all['backoff-factor'] = 604800, 0, 3
+  end
+  return all
+end

@@ -8,7 +8,10 @@ use crate::model::verdict::ItemKind;
 use super::{MAX_DEFERRED_BYTES, Scanner, validate};
 
 /// Options that must be numbers, beside those of queues.
-const NUMERIC: [&[u8]; 10] = [
+const NUMERIC: [&[u8]; 13] = [
+    b"backoff-factor",
+    b"backoff-initial-delay",
+    b"jobs-failed-history",
     b"heartbeat",
     b"grace-period",
     b"jobs-history",
@@ -19,6 +22,14 @@ const NUMERIC: [&[u8]; 10] = [
     b"max-pop-scan",
     b"stats-history",
     b"histogram-history",
+];
+
+/// Those of them that must not be below 0.
+const NATURAL: [&[u8]; 4] = [
+    b"backoff-factor",
+    b"backoff-initial-delay",
+    b"jobs-failed-history",
+    b"max-worker-age",
 ];
 
 const DEFAULTS: &[u8] = b"-defaults";
@@ -56,7 +67,7 @@ impl Scanner<'_> {
             let limit = number.unwrap_or(1.0);
             self.limits.insert(queue.to_vec(), limit);
         }
-        let natural = queue.is_some() || option == b"max-worker-age";
+        let natural = queue.is_some() || NATURAL.contains(&option);
         match number {
             Some(number) if number >= 0.0 || !natural => Ok(()),
             _ => self.add_candidate(ItemKind::Names, b"config", option),

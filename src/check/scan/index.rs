@@ -4,7 +4,7 @@ use crate::core::api::read::{Read, ReadReply, START};
 use crate::error::Error;
 use crate::model::verdict::{BLOCK, ItemKind};
 
-use super::set::{SETS_PER_READ, Set, class, instant};
+use super::set::{SETS_PER_READ, Set, class, instant, second};
 use super::unmatched::{Match, Side};
 use super::{Known, MAX_CLOCK_DRIFT, ScanCounts, Scanner, validate};
 
@@ -35,11 +35,16 @@ impl Scanner<'_> {
         let mut completed = self.index_set(ItemKind::Completed, b"");
         completed.scored =
             self.first_pass && !self.rescanning && self.has_completed_ahead(&completed)?;
-        let mut tracked = vec![self.index_set(ItemKind::Tracked, b"")];
         self.scan_sets(&mut [completed])?;
-        self.scan_sets(&mut tracked)?;
-        self.has_tracked = tracked.iter().any(|set| set.count > 0);
-        for kind in [ItemKind::Completed, ItemKind::Tracked] {
+        let mut marked =
+            [ItemKind::Tracked, ItemKind::FailedTimes].map(|kind| self.index_set(kind, b""));
+        self.scan_sets(&mut marked)?;
+        [self.has_tracked, self.has_failed_times] = marked.map(|set| set.count > 0);
+        for kind in [
+            ItemKind::Completed,
+            ItemKind::Tracked,
+            ItemKind::FailedTimes,
+        ] {
             self.remember(Known::Walked, &[kind as u8]);
         }
         if !self.rescanning && self.first_pass {
@@ -70,6 +75,7 @@ impl Scanner<'_> {
         let number = match set.kind {
             ItemKind::Work => class(score),
             ItemKind::Locks | ItemKind::Worker => instant(score),
+            ItemKind::FailedTimes => second(score),
             _ => 0,
         };
         let hash = self.salt.entry(set.location, member, number);
@@ -78,7 +84,10 @@ impl Scanner<'_> {
         }
         if self.rescanning {
             if self.unmatched.contains(hash, Side::Entry) {
-                self.unmatched.match_entry(hash);
+                // Lists of several queues may have the same complete job.
+                if set.kind != ItemKind::CompletedIn {
+                    self.unmatched.match_entry(hash);
+                }
                 if set.kind == ItemKind::Group {
                     // Text that sorts as its number.
                     let block = format!("{:012}", behind / BLOCK * BLOCK);
@@ -154,6 +163,7 @@ impl Scanner<'_> {
             ItemKind::Depends,
             ItemKind::Throttled,
             ItemKind::Recur,
+            ItemKind::CompletedIn,
         ];
         for queues in queues.chunks((self.pages(SETS_PER_READ) / kinds.len()).max(1)) {
             for (queue, _) in queues {
@@ -168,6 +178,8 @@ impl Scanner<'_> {
                 self.read_scores_of_never_due(&mut sets)?;
             }
             self.scan_sets(&mut sets)?;
+            let lists_completed = |set: &Set| set.kind == ItemKind::CompletedIn && set.count > 0;
+            self.has_completed_in |= sets.iter().any(lists_completed);
             for ((_, listed), sets) in queues.iter().zip(sets.chunks(kinds.len())) {
                 if listed.is_none() && sets.iter().any(has_lock) {
                     self.sink.unlisted_lock();
@@ -222,7 +234,8 @@ impl Scanner<'_> {
         let Some(since) = listed else {
             return true;
         };
-        let used = sets.iter().any(|set| set.count > 0);
+        let mut of_queue = sets.iter().filter(|set| set.kind != ItemKind::CompletedIn);
+        let used = of_queue.any(|set| set.count > 0);
         let locks = sets.iter().find(|set| set.kind == ItemKind::Locks);
         let limit = self.limits.get(queue).copied().unwrap_or(f64::INFINITY);
         let over = locks.is_some_and(|set| limit >= 1.0 && set.live as f64 > limit.floor());
@@ -311,7 +324,10 @@ impl Scanner<'_> {
             | ItemKind::Depends
             | ItemKind::Throttled
             | ItemKind::Recur => ItemKind::Work,
-            ItemKind::Completed | ItemKind::Tracked => return Ok(false),
+            ItemKind::Completed
+            | ItemKind::CompletedIn
+            | ItemKind::FailedTimes
+            | ItemKind::Tracked => return Ok(false),
             kind => kind,
         };
         if !self.remember(Known::Walked, &key(kind, name)) {

@@ -8,7 +8,7 @@ use crate::name::Name;
 
 use super::ahead::Replies;
 use super::extra_reads::ExtraRead;
-use super::set::{class, instant};
+use super::set::{class, instant, second};
 use super::unmatched::{Match, Side};
 use super::{Known, MAX_CLOCK_DRIFT, Scanner, validate};
 
@@ -309,6 +309,10 @@ impl Scanner<'_> {
             }
             b"running" => self.match_entry(ItemKind::Locks, &queue, &jid, instant(job.expires))?,
             b"failed" => true,
+            b"complete" if self.has_completed_in => {
+                self.match_entry(ItemKind::CompletedIn, b"", &jid, 0)?;
+                queue.is_empty() && self.match_entry(ItemKind::Completed, b"", &jid, 0)?
+            }
             _ => queue.is_empty() && self.match_entry(ItemKind::Completed, b"", &jid, 0)?,
         };
         job.is_candidate |= !there;
@@ -383,6 +387,9 @@ impl Scanner<'_> {
                 false => Ok(()),
             };
         };
+        if self.has_failed_times {
+            self.match_entry(ItemKind::FailedTimes, b"", &job.jid, second(failure.when))?;
+        }
         if self.first_pass && self.covers_all() {
             self.tally.count(failure.when, &job.queue, &job.jid);
         }

@@ -130,11 +130,15 @@ impl Scanner<'_> {
                 // Its throttle may have a free slot.
                 page.candidates.push(key.to_vec());
             }
-            Family::Throttle(_) | Family::Window(_) | Family::Fence => {
-                page.candidates.push(key.to_vec())
-            }
+            Family::Throttle(_)
+            | Family::Window(_)
+            | Family::Fence
+            | Family::Topics
+            | Family::Subscriptions => page.candidates.push(key.to_vec()),
             Family::Recurring(id) => page.templates.push(id.to_vec()),
-            Family::Queue(_, queue) => page.maybe_unlisted.push((ItemKind::Work, queue.to_vec())),
+            Family::Queue(_, queue) | Family::CompletedIn(queue) => {
+                page.maybe_unlisted.push((ItemKind::Work, queue.to_vec()))
+            }
             Family::Worker(worker) => page
                 .maybe_unlisted
                 .push((ItemKind::Worker, worker.to_vec())),
@@ -153,6 +157,7 @@ impl Scanner<'_> {
             | Family::PausedRecurring
             | Family::Workers
             | Family::Failures
+            | Family::FailedTimes
             | Family::Completed
             | Family::Tracked
             | Family::Tags

@@ -202,6 +202,9 @@ struct Scanner<'a> {
     /// Whether keys may have expiries.
     expiring: bool,
     has_tracked: bool,
+    /// Whether any job is listed with the time of its failure, or as complete in a queue.
+    has_failed_times: bool,
+    has_completed_in: bool,
     job_fields: Fields,
     template_fields: Fields,
     state_fields: Fields,
@@ -247,6 +250,8 @@ impl<'a> Scanner<'a> {
             without_dependencies: HashSet::new(),
             expiring: true,
             has_tracked: false,
+            has_failed_times: false,
+            has_completed_in: false,
             job_fields: Fields::new(&jobs::FIELDS),
             template_fields: Fields::new(&templates::FIELDS),
             state_fields: Fields::new(&edges::FIELDS),

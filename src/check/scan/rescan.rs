@@ -42,9 +42,15 @@ impl Scanner<'_> {
             let entries = scanner.unmatched.count(Side::Entry) > 0;
             for key in &keys {
                 match scanner.keys.family(key) {
-                    Family::Queue(..) | Family::Worker(_) | Family::Group(_) | Family::Tag(_)
+                    Family::Queue(..)
+                    | Family::CompletedIn(_)
+                    | Family::Worker(_)
+                    | Family::Group(_)
+                    | Family::Tag(_)
                         if !entries => {}
-                    Family::Queue(_, queue) => _ = scanner.scan_unlisted(ItemKind::Work, queue)?,
+                    Family::Queue(_, queue) | Family::CompletedIn(queue) => {
+                        _ = scanner.scan_unlisted(ItemKind::Work, queue)?
+                    }
                     Family::Worker(worker) => {
                         _ = scanner.scan_unlisted(ItemKind::Worker, worker)?;
                     }

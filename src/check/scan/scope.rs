@@ -35,16 +35,18 @@ impl Scanner<'_> {
             return self.sink.candidate(self.core, &location, item);
         }
         use ItemKind::{
-            Depends, Failed, Job, Key, Lane, Locks, Names, Pending, Recur, Recurring, Scheduled,
-            Slots, Throttled, Work,
+            CompletedIn, Depends, Failed, FailedTimes, Job, Key, Lane, Locks, Names, Pending,
+            Recur, Recurring, Scheduled, Slots, Throttled, Work,
         };
         match kind {
-            Work | Locks | Scheduled | Depends | Throttled | Recur if self.in_scope(name) => {
+            Work | Locks | Scheduled | Depends | Throttled | Recur | CompletedIn
+                if self.in_scope(name) =>
+            {
                 self.sink.candidate(self.core, &location, item)
             }
             // A set of another queue, a lane or a throttle may have a job of this one.
             Work | Locks | Scheduled | Depends | Throttled | Recur | Job | Failed | Recurring
-            | Lane | Slots | Pending => {
+            | Lane | Slots | Pending | FailedTimes => {
                 self.undecided.push((location, item));
                 match self.undecided.len() >= MAX_UNDECIDED {
                     true => self.resolve_undecided(),

@@ -86,6 +86,11 @@ pub(super) fn instant(score: f64) -> u64 {
     (score * 2048.0).floor() as i64 as u64
 }
 
+/// Returns the number that a hash contains for a time that one side knows in whole seconds.
+pub(super) fn second(score: f64) -> u64 {
+    score.floor() as i64 as u64
+}
+
 impl Scanner<'_> {
     pub(super) fn index_set(&self, kind: ItemKind, name: &[u8]) -> Set {
         let key = match kind {
@@ -102,14 +107,23 @@ impl Scanner<'_> {
             ItemKind::Slots => self.keys.slots(name),
             ItemKind::Pending => self.keys.pending(name),
             ItemKind::Tracked => self.keys.tracked.clone().into_bytes(),
+            ItemKind::FailedTimes => self.keys.failed_times.clone().into_bytes(),
+            ItemKind::CompletedIn => self.keys.completed_in(name),
             _ => self.keys.completed.clone().into_bytes(),
         };
         Set {
             kind,
             name: name.to_vec(),
             key,
-            location: self.salt.location(kind as u8, name),
-            scored: matches!(kind, ItemKind::Locks | ItemKind::Worker | ItemKind::Recur),
+            location: match kind {
+                // A complete job does not say in which queue it was completed.
+                ItemKind::CompletedIn => self.salt.location(kind as u8, b""),
+                kind => self.salt.location(kind as u8, name),
+            },
+            scored: matches!(
+                kind,
+                ItemKind::Locks | ItemKind::Worker | ItemKind::Recur | ItemKind::FailedTimes
+            ),
             cursor: match kind {
                 ItemKind::Group => Cursor::List(None),
                 _ => Cursor::Ranks(Page::default()),

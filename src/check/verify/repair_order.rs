@@ -24,7 +24,7 @@ pub(crate) fn rank(stage: Stage, location: &Location) -> u8 {
         ItemKind::Failed | ItemKind::Unlisted => 10,
         ItemKind::Entries => 11,
         ItemKind::Group => 12,
-        ItemKind::Completed => 13,
+        ItemKind::Completed | ItemKind::CompletedIn | ItemKind::FailedTimes => 13,
         ItemKind::Tracked => 14,
         ItemKind::Worker => 15,
         ItemKind::Tag => 16,

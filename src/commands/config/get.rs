@@ -40,7 +40,11 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let items = core.config(now)?;
     let known_keys: Vec<Name> = items.iter().map(|item| item.key.clone()).collect();
-    match items.into_iter().find(|item| item.key == key) {
+    let has_value = |item: &ConfigOption| item.set || !item.value.is_empty();
+    match items
+        .into_iter()
+        .find(|item| item.key == key && has_value(item))
+    {
         Some(item) if out.format() == Format::Table => {
             out.text(&format!("{}\n", item.value))?;
         }

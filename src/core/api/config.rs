@@ -9,7 +9,7 @@ use crate::model::config::{ConfigOption, SETTINGS, known};
 use crate::name::Name;
 
 impl Core {
-    /// Returns every option that is set or has a default, by name.
+    /// Every option that is set or known, by name. The value of a known one without a default is empty.
     pub fn config(&mut self, now: Moment) -> Result<Vec<ConfigOption>, Error> {
         let text = reply::bytes(self.call(now, Call::read("config.get"))?)?;
         let options = Json::read(&text)
@@ -39,6 +39,7 @@ fn item(key: Name, value: Name, set: bool) -> ConfigOption {
     let known = known(&key);
     let default = known.as_ref().filter(|known| known.queue.is_none());
     let default = default.map(|known| known.setting.default);
+    let default = default.filter(|default| !default.is_empty());
     // The name of the application is the only default that the core returns as text.
     let set = set && !(default == Some("qless") && value == Name::from("qless"));
     ConfigOption {

@@ -10,6 +10,15 @@ pub(crate) fn spec(name: &str, args: &[Vec<u8>]) -> CallSpec {
     match (name, first.as_deref()) {
         ("tag", Some(b"get" | b"top")) => CallSpec::READ,
         ("track", None) => CallSpec::READ,
+        ("subscription", _) => match args.get(1).map(Vec::as_slice) {
+            Some(b"get" | b"exists") => CallSpec::READ,
+            // It notes the queues that other scripts have subscribed.
+            Some(b"all") => CallSpec {
+                may_write: true,
+                ..CallSpec::READ
+            },
+            _ => by_name(name).unwrap_or(UNKNOWN),
+        },
         ("check.slice", Some(b"look")) => CallSpec::READ,
         ("jobs", Some(b"scheduled")) => CallSpec {
             may_write: true,
@@ -61,7 +70,8 @@ fn by_name(name: &str) -> Option<CallSpec> {
             },
             ..read.about(Jid(0))
         },
-        "multiget" | "jobs" | "failed" | "config.get" => read,
+        "multiget" | "jobs" | "failed" | "config.get" | "tags" | "tracked" | "workersCount"
+        | "workerJobs" => read,
         "look.index" | "look.jobs" | "look.queues" | "look.recurs" | "look.scan"
         | "look.status" | "look.workers" => read,
         "throttle.get" | "throttle.locks" | "throttle.pending" | "queue.throttle.get"
@@ -111,6 +121,13 @@ fn by_name(name: &str) -> Option<CallSpec> {
             queue: 0,
             worker: 1,
         }),
+        "popByJid" => write(Never, "pop from", "popping from").about(Pop {
+            queue: 0,
+            worker: 2,
+        }),
+        "subscription" => {
+            write(Idempotent, "change the topics of", "changing the topics of").about(Queue(0))
+        }
         "complete" => write(Never, "complete", "completing").about(Jid(0)),
         "fail" => write(Never, "fail", "failing").about(Jid(0)),
         "bury" => write(Never, "bury", "burying").about(Jid(0)),

@@ -17,10 +17,24 @@ pub(crate) struct Joined {
     pub places: Vec<Option<(&'static str, usize)>>,
 }
 
+/// The clients that a script is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Dialect {
+    /// All clients of qless-core.
+    Common,
+    /// qless-php, whose own core has other defaults and replies.
+    QlessPhp,
+}
+
 /// Joins all functions and commands for a prefix, with `last` at the end.
-pub(crate) fn join(prefix: &str, last: Source) -> Joined {
-    let mut join = Join::new(prefix);
+pub(crate) fn join(prefix: &str, dialect: Dialect, last: Source) -> Joined {
+    let mut join = Join::new(prefix, dialect);
     join.source(HEAD);
+    if dialect == Dialect::QlessPhp {
+        // The flags of the first line end at the blank.
+        join.text.truncate(join.text.trim_end().len());
+        join.text.push_str(" for qless-php\n");
+    }
     join.line("local need, built");
     join.line("need = function(name, command)");
     join.line("if not command then");
@@ -39,13 +53,15 @@ pub(crate) fn join(prefix: &str, last: Source) -> Joined {
 /// The script so far.
 struct Join {
     keys: HashMap<&'static str, String>,
+    dialect: Dialect,
     text: String,
     places: Vec<Option<(&'static str, usize)>>,
 }
 
 impl Join {
-    fn new(prefix: &str) -> Join {
+    fn new(prefix: &str, dialect: Dialect) -> Join {
         Join {
+            dialect,
             keys: keys()
                 .map(|(name, key)| (name, format!("'{}'", key.replacen("ql:", prefix, 1))))
                 .collect(),
@@ -111,8 +127,8 @@ impl Join {
         }
     }
 
-    /// Adds a line of code with literals in place of `Keys.<name>`, `unpack(<List>)`, `#<List>` and
-    /// `<List>.<field>`. Unknown names stay as they are; a test asserts that there are none.
+    /// Adds a line of code with literals in place of `Keys.<name>`, `Dialect.php`, `unpack(<List>)`,
+    /// `#<List>` and `<List>.<field>`. Unknown names stay as they are; a test asserts that there are none.
     fn code(&mut self, line: &str, lists: &FieldLists) {
         let mut rest = line;
         while let Some(start) = rest.find(is_word) {
@@ -126,6 +142,12 @@ impl Join {
             if let (Some(key), Some(member)) = (key, member) {
                 self.text.push_str(before);
                 self.text.push_str(key);
+                rest = &after[1 + member.len()..];
+                continue;
+            }
+            if let ("Dialect", Some(member @ "php")) = (name, member) {
+                let is_php = self.dialect == Dialect::QlessPhp;
+                self.text.push_str(&format!("{before}{is_php}"));
                 rest = &after[1 + member.len()..];
                 continue;
             }
@@ -164,7 +186,7 @@ impl Join {
 /// Joins one file alone, for the usual prefix.
 #[cfg(test)]
 pub(crate) fn join_source(source: Source) -> String {
-    let mut join = Join::new("ql:");
+    let mut join = Join::new("ql:", Dialect::Common);
     join.source(source);
     join.text
 }

@@ -52,6 +52,8 @@ pub enum Family<'a> {
     Companion(Companion, &'a [u8]),
     Recurring(&'a [u8]),
     Queue(QueueSet, &'a [u8]),
+    /// The complete jobs of a queue, which only qless-php lists.
+    CompletedIn(&'a [u8]),
     Worker(&'a [u8]),
     /// The maximum of a throttle.
     Throttle(&'a [u8]),
@@ -76,10 +78,15 @@ pub enum Family<'a> {
     PausedRecurring,
     Workers,
     Failures,
+    /// When jobs failed that are deleted in time.
+    FailedTimes,
     Completed,
     Tracked,
     Tags,
     Config,
+    /// The topics of a queue, and the index of the queues with topics.
+    Topics,
+    Subscriptions,
     IdentifierPatterns,
     PriorityPatterns,
     /// Set aside by a repair.
@@ -104,6 +111,7 @@ pub struct Keys {
     depends: String,
     recur: String,
     throttled: String,
+    completed_in: String,
     payloads: String,
     pub queues: String,
     pub paused: String,
@@ -113,6 +121,7 @@ pub struct Keys {
     worker: String,
     held: String,
     pub failures: String,
+    pub failed_times: String,
     group: String,
     pub completed: String,
     pub tracked: String,
@@ -122,6 +131,8 @@ pub struct Keys {
     run: String,
     stats: String,
     pub config: String,
+    topics: String,
+    subscriptions: String,
     identifier_patterns: String,
     priority_patterns: String,
     lost: String,
@@ -159,6 +170,7 @@ impl Keys {
             depends: named("depends"),
             recur: named("recur"),
             throttled: named("throttled"),
+            completed_in: named("completed_in"),
             payloads: named("payloads"),
             queues: named("queues"),
             paused: named("paused"),
@@ -168,6 +180,7 @@ impl Keys {
             worker: named("worker"),
             held: named("held"),
             failures: named("failures"),
+            failed_times: named("failed_times"),
             group: named("group"),
             completed: named("completed"),
             tracked: named("tracked"),
@@ -177,6 +190,8 @@ impl Keys {
             run: named("run"),
             stats: named("stats"),
             config: named("config"),
+            topics: named("topics"),
+            subscriptions: named("subscriptions"),
             identifier_patterns: named("identifier_patterns"),
             priority_patterns: named("priority_patterns"),
             lost: named("lost"),
@@ -203,6 +218,12 @@ impl Keys {
 
     pub fn queue(&self, part: QueueSet, queue: &[u8]) -> Vec<u8> {
         [self.queue.as_bytes(), queue, self.part(part).as_bytes()].concat()
+    }
+
+    /// The key of the complete jobs of a queue, which only qless-php lists.
+    pub(crate) fn completed_in(&self, queue: &[u8]) -> Vec<u8> {
+        let ending = self.completed_in.as_bytes();
+        [self.queue.as_bytes(), queue, ending].concat()
     }
 
     pub fn worker(&self, worker: &[u8]) -> Vec<u8> {
@@ -277,7 +298,11 @@ impl Keys {
                 let queue = rest.strip_suffix(self.part(part).as_bytes())?;
                 Some(Family::Queue(part, queue))
             });
-            return part.unwrap_or(Family::Unknown);
+            let completed = || {
+                let queue = rest.strip_suffix(self.completed_in.as_bytes())?;
+                Some(Family::CompletedIn(queue))
+            };
+            return part.or_else(completed).unwrap_or(Family::Unknown);
         }
         if let Some(rest) = key.strip_prefix(self.worker.as_bytes()) {
             let worker = rest.strip_suffix(self.held.as_bytes());
@@ -305,13 +330,14 @@ impl Keys {
             }
         }
         type Named<'a> = fn(&'a [u8]) -> Family<'a>;
-        let named: [(&String, Named<'a>); 6] = [
+        let named: [(&String, Named<'a>); 7] = [
             (&self.recurring, Family::Recurring),
             (&self.tag, Family::Tag),
             (&self.group, Family::Group),
             (&self.lane, Family::Lane),
             (&self.window, Family::Window),
             (&self.lost, |_| Family::Lost),
+            (&self.topics, |_| Family::Topics),
         ];
         for (begin, family) in named {
             if let Some(rest) = key.strip_prefix(begin.as_bytes()) {
@@ -325,6 +351,8 @@ impl Keys {
             (&self.paused_recurring, Family::PausedRecurring),
             (&self.workers, Family::Workers),
             (&self.failures, Family::Failures),
+            (&self.failed_times, Family::FailedTimes),
+            (&self.subscriptions, Family::Subscriptions),
             (&self.completed, Family::Completed),
             (&self.tracked, Family::Tracked),
             (&self.tags, Family::Tags),
@@ -393,6 +421,10 @@ mod tests {
             ),
             ("workers", keys.workers.clone().into_bytes()),
             ("failures", keys.failures.clone().into_bytes()),
+            ("failed_times", keys.failed_times.clone().into_bytes()),
+            ("completed_in", keys.completed_in.clone().into_bytes()),
+            ("topics", keys.topics.clone().into_bytes()),
+            ("subscriptions", keys.subscriptions.clone().into_bytes()),
             ("completed", keys.completed.clone().into_bytes()),
             ("tracked", keys.tracked.clone().into_bytes()),
             ("tags", keys.tags.clone().into_bytes()),
@@ -471,6 +503,10 @@ mod tests {
             ("ql:qp:identifiers", Family::IdentifierPatterns),
             ("ql:qp:priorities", Family::PriorityPatterns),
             ("ql:qp:other", Family::Unknown),
+            ("ql:failed-jobs-list", Family::FailedTimes),
+            ("ql:q:a-completed", Family::CompletedIn(b"a")),
+            ("ql:topicsmail", Family::Topics),
+            ("ql:subscriptions", Family::Subscriptions),
             ("ql:lost:run:j:a", Family::Lost),
             ("other", Family::Unknown),
         ] {

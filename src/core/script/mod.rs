@@ -11,6 +11,7 @@ use std::borrow::Cow;
 
 use sha1_smol::Sha1;
 
+pub(crate) use self::join::Dialect;
 use self::join::join;
 use self::source::{DISPATCH, LIB, Source};
 
@@ -24,6 +25,7 @@ const USUAL_SHA: &str = env!("QLESS_CORE_SHA");
 #[derive(Debug)]
 pub struct Script {
     prefix: String,
+    dialect: Dialect,
     last: Source,
     text: Cow<'static, str>,
     sha: Cow<'static, str>,
@@ -33,25 +35,32 @@ impl Script {
     /// Returns the script that `qless` loads.
     pub fn new(prefix: &str) -> Script {
         if prefix != USUAL {
-            return Script::joined(prefix, DISPATCH);
+            return Script::joined(prefix, Dialect::Common, DISPATCH);
         }
         Script {
             prefix: prefix.to_string(),
+            dialect: Dialect::Common,
             last: DISPATCH,
             text: USUAL_TEXT.into(),
             sha: USUAL_SHA.into(),
         }
     }
 
-    /// Returns the library form, which plugins of other clients put before their own script.
-    pub fn library(prefix: &str) -> Script {
-        Script::joined(prefix, LIB)
+    /// The script that qless-php loads in place of its own.
+    pub fn qless_php(prefix: &str) -> Script {
+        Script::joined(prefix, Dialect::QlessPhp, DISPATCH)
     }
 
-    fn joined(prefix: &str, last: Source) -> Script {
-        let text = join(prefix, last).text;
+    /// Returns the library form, which plugins of other clients put before their own script.
+    pub fn library(prefix: &str) -> Script {
+        Script::joined(prefix, Dialect::Common, LIB)
+    }
+
+    fn joined(prefix: &str, dialect: Dialect, last: Source) -> Script {
+        let text = join(prefix, dialect, last).text;
         Script {
             prefix: prefix.to_string(),
+            dialect,
             last,
             sha: Sha1::from(&text).digest().to_string().into(),
             text: text.into(),
@@ -75,7 +84,7 @@ impl Script {
 
     /// Returns the origin of a line of the script, counted from 1: `lua/command/put.lua:17`.
     pub fn place(&self, line: usize) -> Option<String> {
-        let places = join(&self.prefix, self.last).places;
+        let places = join(&self.prefix, self.dialect, self.last).places;
         let (path, number) = (*places.get(line.checked_sub(1)?)?)?;
         Some(format!("{path}:{number}"))
     }
@@ -199,10 +208,29 @@ mod tests {
     }
 
     #[test]
+    fn only_the_first_line_and_constants_make_the_script_for_qless_php() {
+        let (common, php) = (Script::new("ql:"), Script::qless_php("ql:"));
+        let first = php.text().lines().next();
+        let expected = "--!df flags=allow-undeclared-keys for qless-php";
+        assert_eq!(first, Some(expected));
+        let lines = common.text().lines().zip(php.text().lines()).skip(1);
+        let mut count = 0;
+        for (common, php) in lines.filter(|(common, php)| common != php) {
+            assert_eq!(
+                php.replace("true", "false"),
+                common.replace("true", "false")
+            );
+            count += 1;
+        }
+        assert!((5..30).contains(&count), "{count}");
+        assert!(!common.text().contains("Dialect"));
+    }
+
+    #[test]
     fn every_line_has_its_origin() {
         let script = Script::new("ql:");
         let lines: Vec<&str> = script.text().lines().collect();
-        let places = join("ql:", DISPATCH).places;
+        let places = join("ql:", Dialect::Common, DISPATCH).places;
         assert_eq!(lines.len(), places.len());
         for source in sources().filter(|source| source.path != LIB.path) {
             let lists = field_lists(source.text);
@@ -231,7 +259,10 @@ mod tests {
 
     #[test]
     fn the_build_and_the_binary_join_the_same_script() {
-        let (built, joined) = (Script::new(USUAL), Script::joined(USUAL, DISPATCH));
+        let (built, joined) = (
+            Script::new(USUAL),
+            Script::joined(USUAL, Dialect::Common, DISPATCH),
+        );
         assert_eq!(built.text(), joined.text());
         assert_eq!(built.sha(), joined.sha());
     }

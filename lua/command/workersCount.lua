@@ -1,0 +1,4 @@
+-- Returns how many workers are listed.
+return function()
+  return redis.call('zcard', Keys.workers)
+end, true

@@ -1,0 +1,12 @@
+-- Returns how many seconds failed jobs are kept, nil if for ever.
+-- Takes: the stored setting `jobs-failed-history`
+-- Returns: the seconds, or nil; what is wrong with the list of times, if the setting needs it
+return function(setting)
+  local age = need('value/number')(setting)
+  if not age or age < 0 then age = Dialect.php and 604800 or nil end
+  local held = age and redis.pcall('zcard', Keys.failed_times)
+  if type(held) == 'table' then
+    return nil, need('value/wrong_type')(held, false, 'zset', Keys.failed_times, 'zcard', Keys.failed_times)
+  end
+  return age
+end

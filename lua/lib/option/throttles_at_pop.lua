@@ -1,0 +1,11 @@
+-- Returns the throttles that a pop gives a job without any, as clients without these options put it: those of the
+-- queue's defaults.
+-- Takes: defaults or nil; queue; the reply of job/read
+-- Returns: the ids; nil if the job keeps what it has
+local Job = Fields('job/read')
+
+return function(d, queue, job)
+  if not d or not (d.lock or d.throttles) then return nil end
+  if job[Job.throttles] and job[Job.throttles] ~= '[ ]' then return nil end
+  return need('option/throttles')({}, false, d, queue, job[Job.klass], job[Job.data])
+end
