@@ -45,6 +45,7 @@ mod check {
     mod known_deviations;
     mod long_lists;
     mod overlaps;
+    mod qless_php;
     pub mod random_damage;
     mod random_repair;
     mod repair;
@@ -60,6 +61,7 @@ mod core {
     pub mod cost;
     mod dependencies;
     pub mod errors;
+    mod failed_age;
     mod failures;
     mod guard;
     mod lag;
@@ -67,10 +69,12 @@ mod core {
     mod lifecycle;
     mod lint;
     mod look;
+    mod lost_lock;
     pub mod model;
     mod patterns;
     mod pop;
     pub mod property;
+    mod qless_php;
     mod queues;
     mod recurring;
     pub mod refusal;

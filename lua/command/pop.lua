@@ -63,7 +63,8 @@ return function(argv, now, t, seconds, known)
     end
   end
   -- One command for the usual case: nothing recurs, is scheduled or held.
-  local more = rest ~= 0 and not only and call('exists', base .. Keys.recur, base .. Keys.scheduled, base .. Keys.throttled) > 0
+  local more = rest ~= 0 and not only
+    and call('exists', base .. Keys.recur, base .. Keys.scheduled, base .. Keys.throttled) > 0
   local due = more and need('queue/due')(now, t, queue, rest)
 
   -- A job that cannot be taken is replaced by the next in the set, over up to 1000 further entries.

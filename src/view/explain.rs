@@ -258,7 +258,7 @@ impl Reason {
                 jobs("is scheduled", "are scheduled")
             }
             ReasonCode::Scheduled if self.evidence.remaining.is_some() => {
-                "it waits for its back-off after a retry or a lost lock".into()
+                "it waits for its back-off".into()
             }
             ReasonCode::Scheduled => "it is scheduled".into(),
             ReasonCode::QueueBroken if entry.is_some() => "an entry of the queue has no job".into(),

@@ -123,7 +123,10 @@ impl Checker<'_> {
                 "zset"
             } else {
                 match rest {
-                    "queues" | "workers" | "completed" | "tracked" | "tags" => "zset",
+                    "queues" | "workers" | "completed" | "tracked" | "tags"
+                    | "failed-jobs-list" => "zset",
+                    "subscriptions" => "hash",
+                    _ if rest.starts_with("topics") => "hash",
                     "paused_queues" | "failures" => "set",
                     "fence" => "string",
                     _ if rest.starts_with("u:") => "string",
@@ -241,6 +244,20 @@ impl Checker<'_> {
         for jid in completed.keys().filter(|jid| !self.jobs.contains_key(*jid)) {
             self.found
                 .push(format!("I-07: `{jid}` is complete and gone"));
+        }
+        for (jid, since) in self.dump.zset("ql:failed-jobs-list") {
+            let Some(job) = self.jobs.get(&jid) else {
+                continue;
+            };
+            let failure: Option<serde_json::Value> = job
+                .get("failure")
+                .and_then(|text| serde_json::from_str(text).ok());
+            let when = failure.and_then(|failure| failure["when"].as_f64());
+            let failed = job.get("state").is_some_and(|state| state == "failed");
+            if !failed || when.is_some_and(|when| when > since + 1.0) {
+                let text = format!("`{jid}` will be deleted as failed since {since}");
+                self.found.push(format!("qless-php: {text}"));
+            }
         }
         let known = self.dump.zset("ql:queues");
         for (jid, job) in self.jobs.clone() {

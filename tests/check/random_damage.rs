@@ -105,6 +105,8 @@ pub(crate) fn damage() -> impl Strategy<Value = String> {
                    "HSET ql:pauses q {\"until\":\"x\"}", "SADD ql:paused_queues q"]),
         1 => jid().prop_map(|jid| format!("ZADD ql:completed 5 {jid}")),
         1 => jid().prop_map(|jid| format!("ZADD ql:tracked 5 {jid}")),
+        1 => (score(), jid()).prop_map(|(score, jid)| format!("ZADD ql:failed-jobs-list {score} {jid}")),
+        1 => (queue(), jid()).prop_map(|(queue, jid)| format!("ZADD ql:q:{queue}-completed 5 {jid}")),
         1 => jid().prop_map(|jid| format!("ZADD ql:t:x 5 {jid}")),
         1 => jid().prop_map(|jid| format!("ZADD ql:w:w1:jobs 5 {jid}")),
         2 => (jid(), one(&["oops", "5", "{}", "[]", "[1]", "[1,2]", "[\"x\",\"y\"]", "[1,\"x\",5]", "[1,\"x\",[2]]",

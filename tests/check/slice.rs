@@ -774,6 +774,8 @@ fn hostile_data_is_verified_or_skipped() {
             "group",
             "tag",
             "completed",
+            "completed_in",
+            "failed_times",
             "tracked",
             "cycle",
         ] {

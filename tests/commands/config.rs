@@ -29,9 +29,12 @@ fn options_are_listed_with_default_and_meaning() {
         .run("config list --headers always")
         .shows(expect![[r#"
             KEY	VALUE	DEFAULT	MEANING
+            backoff-factor	3	3	factor of the delay after each further lost lock
+            backoff-initial-delay	0	0	0: it runs again immediately; seconds a job waits after a lost lock, times the factor
             grace-period	10	10	seconds a worker may still finish a job after its lock expires (0: none)
             heartbeat	90	60	seconds a lock lasts between heartbeats (1m 30s; 0: a lock expires immediately)
             images-max-concurrency	3	–	maximum number of jobs running at the same time in queue images (0: no limit)
+            jobs-failed-history	–	–	seconds failed jobs are kept without dependents; not set: for ever
             jobs-history	604800	604800	seconds completed jobs are kept (7d; 0: deleted immediately)
             jobs-history-count	50000	50000	maximum number of completed jobs kept (0: none)
             mail-heartbeat	300	–	seconds a lock lasts between heartbeats in queue mail (5m; 0: a lock expires immediately)
@@ -662,9 +665,12 @@ fn the_meaning_of_a_value_is_listed() {
         .at(0)
         .run("config list --columns key,value,meaning")
         .shows(expect![[r#"
+            backoff-factor	3	factor of the delay after each further lost lock
+            backoff-initial-delay	0	0: it runs again immediately; seconds a job waits after a lost lock, times the factor
             grace-period	10	seconds a worker may still finish a job after its lock expires (0: none)
             heartbeat	45	seconds a lock lasts between heartbeats (0: a lock expires immediately)
             images-max-concurrency	0	0: no limit; maximum number of jobs running at the same time in queue images
+            jobs-failed-history	–	seconds failed jobs are kept without dependents; not set: for ever
             jobs-history	604800	seconds completed jobs are kept (7d; 0: deleted immediately)
             jobs-history-count	50000	maximum number of completed jobs kept (0: none)
             mail-defaults	{"lock":"*"}	options for puts that do not give them, in queue mail
@@ -675,4 +681,42 @@ fn the_meaning_of_a_value_is_listed() {
             merge-max	1000	maximum number of payloads of a merge job
             test-max-concurrency	many	not a number, so it has no effect; maximum number of jobs running at the same time in queue test
         "#]]);
+}
+
+#[test]
+fn an_option_without_a_default_is_listed_and_can_be_set() {
+    let redis = Redis::start();
+    let list = redis.at(0).run("config list").ok();
+    let line = list
+        .lines()
+        .find(|line| line.starts_with("jobs-failed-history"));
+    assert_eq!(
+        line,
+        Some(
+            "jobs-failed-history\t–\t–\tseconds failed jobs are kept without dependents; not set: for ever"
+        )
+    );
+    assert_eq!(redis.at(0).run("config get jobs-failed-history").code(), 4);
+    redis
+        .at(0)
+        .run("config set jobs-failed-history 30d backoff-factor 1.5")
+        .ok();
+    assert_eq!(
+        redis.at(0).run("config get jobs-failed-history").ok(),
+        "2592000"
+    );
+    assert_eq!(redis.at(0).run("config get backoff-factor").ok(), "1.5");
+    redis
+        .at(0)
+        .run("config set backoff-factor -1")
+        .shows(expect![[r#"
+            --- stderr
+            error: `backoff-factor` expects a number of at least 0, not `-1`
+            --- exit 2
+        "#]]);
+    redis
+        .at(0)
+        .run("config unset jobs-failed-history --yes")
+        .ok();
+    assert_eq!(redis.at(0).run("config get jobs-failed-history").code(), 4);
 }

@@ -288,10 +288,10 @@ fn options_that_make_no_sense_together_are_refused() {
         (
             "--backoff soon",
             expect![[r#"
-            --- stderr
-            error: `--backoff` expects `fixed:30s`, `linear:30s`, `exp:30s` with a factor, a maximum and a share of jitter (`exp:30s:2:1h:0.1`), or `lowkiq`, not `soon`
-            --- exit 2
-        "#]],
+                --- stderr
+                error: `--backoff` expects `fixed:30s`, `linear:30s`, `exp:30s` with a factor, a maximum and a share of jitter (`exp:30s:2:1h:0.1`), `lowkiq`, or for lost locks `{"initial_delay":30,"factor":2}`, not `soon`
+                --- exit 2
+            "#]],
         ),
         (
             "--at 9999-01-01T00:00:00Z",
@@ -440,10 +440,10 @@ fn wrong_options_of_a_line_are_refused_before_anything_is_sent() {
         (
             r#""backoff":"exp""#,
             expect![[r#"
-            --- stderr
-            error: stdin, line 2, column 36: `backoff` expects `fixed:30s`, `linear:30s`, `exp:30s` with a factor, a maximum and a share of jitter (`exp:30s:2:1h:0.1`), or `lowkiq`, not `"exp"`
-            --- exit 2
-        "#]],
+                --- stderr
+                error: stdin, line 2, column 36: `backoff` expects `fixed:30s`, `linear:30s`, `exp:30s` with a factor, a maximum and a share of jitter (`exp:30s:2:1h:0.1`), `lowkiq`, or for lost locks `{"initial_delay":30,"factor":2}`, not `"exp"`
+                --- exit 2
+            "#]],
         ),
     ] {
         let line = format!("{good}\n{{\"queue\":\"q\",\"klass\":\"K\",{members}}}\n");

@@ -435,3 +435,43 @@ fn many_jobs_are_explained_together() {
         assert_eq!(doc["runnable"], !paused, "{doc}");
     }
 }
+
+#[test]
+fn a_job_that_waits_for_its_back_off_says_so() {
+    let redis = Redis::start();
+    let lines = [
+        r#"api put w q lost K [] 0 retries 3 backoff '{"initial_delay":60,"factor":2}'"#,
+        "api put w q retried K [] 0 backoff fixed:90",
+        "api put w q later K [] 300",
+        "api pop q w1 2",
+        "api retry retried q w1",
+    ];
+    for line in lines {
+        redis.at(1000).run(line).ok();
+    }
+    for now in [1061, 1072] {
+        redis.at(now).run("api pop q w2 1").ok();
+    }
+    let shown = |line: &str, expected| on_terminal(&redis, 1080.0, line, expected);
+    shown("explain lost", expect![[r#"
+        K in q is scheduled and cannot run now
+
+          [31m✗[0m it waits for its back-off  due in 1m 52s, 2 retries remaining  qless promote lost
+    "#]]);
+    shown("explain retried", expect![[r#"
+        K in q is scheduled and cannot run now
+
+          [31m✗[0m it waits for its back-off  due in 10s, 4 retries remaining  qless promote retried
+    "#]]);
+    shown("explain later", expect![[r#"
+        K in q is scheduled and cannot run now
+
+          [31m✗[0m it is scheduled  due in 3m 40s  qless promote later
+    "#]]);
+    let document = redis.at(1080).run("explain lost -o json").json();
+    let reason = &document["reasons"][0];
+    assert_eq!(
+        (&reason["code"], &reason["evidence"]["remaining"]),
+        (&"scheduled".into(), &2.into())
+    );
+}

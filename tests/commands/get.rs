@@ -314,3 +314,37 @@ fn a_jid_list_that_is_too_long_is_refused() {
             --- exit 2
         "#]]);
 }
+
+#[test]
+fn a_back_off_of_lost_locks_says_what_it_means() {
+    let redis = Redis::start();
+    for (policy, shown) in [
+        (
+            r#"{"initial_delay":5,"factor":2}"#,
+            Some("5 s × 2^n after a lost lock"),
+        ),
+        (
+            r#"{"initial_delay":1.5}"#,
+            Some("1.5 s × `backoff-factor`^n after a lost lock"),
+        ),
+        (
+            r#"{"factor":2}"#,
+            Some("`backoff-initial-delay` × 2^n after a lost lock"),
+        ),
+        ("[]", None),
+        ("{}", None),
+        ("exp:5:2", Some("exp:5:2")),
+    ] {
+        redis
+            .at(0)
+            .run(&format!("api put w q j K [] 0 tags [] backoff '{policy}'"))
+            .ok();
+        let printed = redis.at(1).run("get j").ok();
+        let line = printed
+            .lines()
+            .find_map(|line| line.strip_prefix("backoff\t"));
+        assert_eq!(line, shown, "{policy}");
+        let document = redis.at(1).run("get j -o json").json();
+        assert_eq!(document["backoff"], policy);
+    }
+}

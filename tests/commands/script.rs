@@ -57,3 +57,36 @@ fn a_fault_of_the_script_names_file_and_line() {
         );
     }
 }
+
+#[test]
+fn the_script_for_qless_php_serves_the_same_queues() {
+    let redis = Redis::start();
+    let script = Qless::bare().run("script --for qless-php").stdout();
+    let first = script.lines().next();
+    assert_eq!(
+        first,
+        Some("--!df flags=allow-undeclared-keys for qless-php")
+    );
+    let redis::Value::BulkString(sha) = redis.send(&["SCRIPT", "LOAD", &script]) else {
+        panic!("not loaded");
+    };
+    let sha = String::from_utf8(sha).unwrap();
+    let call = |words: &[&str]| redis.send(&[&["EVALSHA", &sha, "0"], words].concat());
+    // As qless-php puts and pops: what is absent is an empty text.
+    call(&[
+        "put", "1", "", "q", "a", "K", "[]", "0", "priority", "0", "tags", "[]", "retries", "5",
+        "depends", "[]", "backoff", "[]",
+    ]);
+    redis.at(1.5).run("put q K --jid b").ok();
+    call(&["pop", "2", "q", "php", "1"]);
+    let popped = redis.at(2).run("pop q --worker w -o jid").ok();
+    assert_eq!(popped, "b");
+    redis.at(3).run("complete b --worker w").ok();
+    let done = call(&["complete", "3", "a", "php", "q", "[]"]);
+    assert_eq!(done, redis::Value::BulkString(b"complete".to_vec()));
+    let both = redis.at(4).run("jobs --state complete -o jid").ok();
+    assert_eq!(both, "b\na");
+    redis.must_be_clean();
+    let refused = Qless::bare().run("script --for qless-php --lib");
+    assert_eq!(refused.code(), 2);
+}

@@ -959,6 +959,7 @@ fn jobs_refuses_in_this_order() {
         "scheduled",
         "depends",
         "recurring",
+        "waiting",
         "zap",
     ] {
         says(
@@ -977,7 +978,7 @@ fn jobs_refuses_in_this_order() {
             r#"Jobs(): Arg "count" not a number: y"#,
         );
     }
-    for state in ["zap", "waiting", "failed", "Running", "''"] {
+    for state in ["zap", "failed", "Running", "''"] {
         let shown = if state == "''" { "" } else { state };
         says(
             core,

@@ -46,6 +46,8 @@ pub(crate) const INFO: &[&str] = &[
     "slot-missing",
     "throttle-idle",
     "tracked-gone",
+    "failed-time-ghost",
+    "completed-in-queue",
     "field-leftover",
     "remaining",
     "key-unknown",
@@ -245,6 +247,8 @@ pub(crate) fn candidates(dump: &Dump) -> Vec<(&'static str, String, Vec<String>)
             names.entry("queues").or_default().insert(queue.to_owned());
             if let Some(kind) = sets.into_iter().find(|kind| *kind == part) {
                 all.push((kind, queue.to_owned(), members(key)));
+            } else if part == "completed" {
+                later.push(("completed_in", queue.to_owned(), members(key)));
             }
         } else if let Some(lane) = rest.strip_prefix("k:") {
             later.push(("lane", lane.to_owned(), members(key)));
@@ -271,6 +275,8 @@ pub(crate) fn candidates(dump: &Dump) -> Vec<(&'static str, String, Vec<String>)
             .find(|kind| *kind == rest)
         {
             later.push((kind, String::new(), members(key)));
+        } else if rest == "failed-jobs-list" {
+            later.push(("failed_times", String::new(), members(key)));
         } else if let Some(name) = NAMES.into_iter().find(|name| *name == rest) {
             names.entry(name).or_default().extend(members(key));
         }

@@ -17,7 +17,8 @@ local function has_dependents(jid)
   local names = call('smembers', key)
   for i = 1, #names do
     local other = Keys.job .. names[i]
-    if call('exists', other) == 1 and pcall_redis('sismember', other .. Keys.dependencies, jid) == 1 then return true end
+    local edge = call('exists', other) == 1 and pcall_redis('sismember', other .. Keys.dependencies, jid)
+    if edge == 1 then return true end
   end
   return false
 end

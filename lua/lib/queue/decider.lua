@@ -1,7 +1,8 @@
 -- Decides in one pop on jobs with a lane or throttles. Most queues have no such jobs.
 -- Takes: now; t; seconds; queue; the queue's defaults as text, or false; the setting `max-job-history`
--- Returns: a table of `single`, which the caller sets if `scan` may look at the given page only; `judge_lost` for jobs whose lock expired, `recheck` for held jobs, `scan` for the work set, and
---   `wake`, which has to follow when the pop has read its last job
+-- Returns: a table of `judge_lost` for jobs whose lock expired, `recheck` for held jobs, `scan` for the work set, and
+--   `wake`, which has to follow when the pop has read its last job; with `single` set, `scan` looks at the given page
+--   only
 -- Publishes: as queue/admit
 local Job = Fields('job/read')
 
