@@ -18,7 +18,7 @@ use crate::session::Session;
 /// this client expects. Its first line names it. Workers with either script can share their queues.
 ///
 /// Examples: `qless script > qless.lua`, `redis-cli -x script load < qless.lua`,
-/// `qless script --for qless-php > vendor/pdffiller/qless-php/src/qless-core/qless.lua`
+/// `qless script --for qless-php > qless.lua`
 ///
 /// Exit codes: 0.
 ///

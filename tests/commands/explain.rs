@@ -453,21 +453,30 @@ fn a_job_that_waits_for_its_back_off_says_so() {
         redis.at(now).run("api pop q w2 1").ok();
     }
     let shown = |line: &str, expected| on_terminal(&redis, 1080.0, line, expected);
-    shown("explain lost", expect![[r#"
+    shown(
+        "explain lost",
+        expect![[r#"
         K in q is scheduled and cannot run now
 
           [31m✗[0m it waits for its back-off  due in 1m 52s, 2 retries remaining  qless promote lost
-    "#]]);
-    shown("explain retried", expect![[r#"
+    "#]],
+    );
+    shown(
+        "explain retried",
+        expect![[r#"
         K in q is scheduled and cannot run now
 
           [31m✗[0m it waits for its back-off  due in 10s, 4 retries remaining  qless promote retried
-    "#]]);
-    shown("explain later", expect![[r#"
+    "#]],
+    );
+    shown(
+        "explain later",
+        expect![[r#"
         K in q is scheduled and cannot run now
 
           [31m✗[0m it is scheduled  due in 3m 40s  qless promote later
-    "#]]);
+    "#]],
+    );
     let document = redis.at(1080).run("explain lost -o json").json();
     let reason = &document["reasons"][0];
     assert_eq!(

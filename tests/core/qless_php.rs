@@ -403,6 +403,9 @@ fn an_empty_back_off_leaves_a_job_plain() {
         assert_eq!(core.field(jid, "backoff").as_deref(), Some(empty));
         assert_eq!(core.field(jid, "throttles"), None);
     }
+    core.ok("guard.put 1 {} 7 q e K {} 0 backoff []");
+    assert_eq!(core.field("e", "backoff").as_deref(), Some("[]"));
+    assert_eq!(core.field("e", "throttles"), None);
     // It asks for nothing, so the default of the queue holds; a policy is replaced.
     core.ok(r#"config.set 2 q-defaults {"backoff":"fixed:5"}"#);
     core.ok("put 2 me q c K {} 0 backoff []");

@@ -44,6 +44,7 @@ return function(argv, first, count)
       error('Guard(): unknown option ' .. name)
     end
   end
+  if given.backoff then need('option/empty_backoff')(given, o) end
   if not job.plain and (given.lane or job.payloads or need('option/given')(given)) then
     job.x = need('option/read')(given, 'Guard')
     job.x.lane, job.x.payloads = given.lane, job.payloads

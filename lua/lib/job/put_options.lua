@@ -27,11 +27,7 @@ return function(argv, first)
     others = others - 2
     if o.depends == nil then error('Put(): Arg "depends" not JSON: ' .. given.depends) end
   end
-  if given.backoff == '[]' or given.backoff == '{}' then
-    -- qless-php sends it with every put. It asks for nothing, so such a job stays a plain one.
-    o.fields = {'backoff', given.backoff}
-    given.backoff, others = nil, others - 2
-  end
+  if given.backoff and need('option/empty_backoff')(given, o) then others = others - 2 end
   if Dialect.php and o.tags then o.tags = need('value/without_blanks')(o.tags) end
   if others > 0 and need('option/given')(given) then o.x = need('option/read')(given, 'Put') end
   -- Documents of a wrong shape are refused after all other errors, in the order of qless-core: `depends` that

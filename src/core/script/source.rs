@@ -191,6 +191,7 @@ pub(crate) const SHARED: &[(&str, Source)] = sources! { "lib/" {
     "queue/back_off",
     "queue/may_grant",
     "queue/subscribed",
+    "option/empty_backoff",
     "option/lost_lock",
     "option/lost_lock_delay",
     "option/throttles_at_pop",
