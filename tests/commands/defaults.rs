@@ -37,16 +37,19 @@ fn defaults_are_set_shown_and_removed() {
         .at(10)
         .run("config list --columns key,value")
         .shows(expect![[r#"
-        grace-period	10
-        heartbeat	60
-        hi-defaults	{"lock":"*","ttl":86400,"hold":1,"retries":25,"throttles":["api"]}
-        jobs-history	604800
-        jobs-history-count	50000
-        max-job-history	100
-        max-pop-scan	1000
-        max-worker-age	86400
-        merge-max	1000
-    "#]]);
+            backoff-factor	3
+            backoff-initial-delay	0
+            grace-period	10
+            heartbeat	60
+            hi-defaults	{"lock":"*","ttl":86400,"hold":1,"retries":25,"throttles":["api"]}
+            jobs-failed-history	–
+            jobs-history	604800
+            jobs-history-count	50000
+            max-job-history	100
+            max-pop-scan	1000
+            max-worker-age	86400
+            merge-max	1000
+        "#]]);
     redis.at(10).run("defaults hi --unset").exits(9);
     redis
         .at(10)
@@ -210,10 +213,10 @@ fn wrong_defaults_are_refused_before_they_are_written() {
         (
             "{\"backoff\":\"often\"}",
             expect![[r#"
-            --- stderr
-            error: `backoff` expects `fixed:30s`, `linear:30s`, `exp:30s` with a factor, a maximum and a share of jitter (`exp:30s:2:1h:0.1`), or `lowkiq`, not `"often"`
-            --- exit 2
-        "#]],
+                --- stderr
+                error: `backoff` expects `fixed:30s`, `linear:30s`, `exp:30s` with a factor, a maximum and a share of jitter (`exp:30s:2:1h:0.1`), `lowkiq`, or for lost locks `{"initial_delay":30,"factor":2}`, not `"often"`
+                --- exit 2
+            "#]],
         ),
         (
             "{\"retries\":-1}",

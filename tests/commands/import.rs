@@ -449,8 +449,11 @@ fn queues_can_be_renamed_by_an_import() {
         .at(100)
         .run("config list --columns key,value")
         .shows(expect![[r#"
+            backoff-factor	3
+            backoff-initial-delay	0
             grace-period	10
             heartbeat	300
+            jobs-failed-history	–
             jobs-history	604800
             jobs-history-count	50000
             max-job-history	100
