@@ -10,9 +10,11 @@ return function(argv)
   if not stored[1] and not stored[2] then error('Tag(): Job ' .. jid .. ' does not exist') end
   local tags, has = need('job/tags')(stored[1]), {}
   for i = 1, #tags do has[tags[i]] = true end
-  for i = 4, #argv do
-    if not has[argv[i]] and (not Dialect.php or string.find(argv[i], '%S')) then tags[#tags + 1] = argv[i] end
-    has[argv[i]] = true
+  local words = need('value/args_from')(argv, 4)
+  if Dialect.php then words = need('value/without_blanks')(words) end
+  for i = 1, #words do
+    if not has[words[i]] then tags[#tags + 1] = words[i] end
+    has[words[i]] = true
   end
   local json = cjson.encode(tags)
   redis.call('hset', key, 'tags', json)

@@ -21,9 +21,11 @@ return function(argv, now, t)
   end
   local key = Keys.topics .. queue
   if verb == 'get' then
+    run('hget', key, '')
     return redis.call('exists', key) == 1 and encode({key}) or '{}'
   elseif verb == 'all' then
-    local queues, topics = need('queue/subscribed')(now, t, run), {}
+    local queues, new = need('queue/subscribed')(now, t, run)
+    local topics, gone = {}, {}
     for i = 1, #queues do
       local stored = run('hgetall', Keys.topics .. queues[i])
       for k = 1, #stored, 2 do
@@ -32,8 +34,11 @@ return function(argv, now, t)
         -- The names have no meaning. As texts, they make an object.
         of['q' .. i .. '.' .. k] = stored[k + 1]
       end
-      if not stored[1] then run('hdel', Keys.subscriptions, 'q:' .. queues[i]) end
+      if not stored[1] then gone[#gone + 1] = 'q:' .. queues[i] end
     end
+    local in_chunks = need('value/in_chunks')
+    if new[1] then in_chunks('hset', Keys.subscriptions, new, 1, #new) end
+    if gone[1] then in_chunks('hdel', Keys.subscriptions, gone, 1, #gone) end
     return encode(topics)
   end
   if not topic then error('Subscription(): Arg "topic" missing') end

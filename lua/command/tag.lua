@@ -24,15 +24,15 @@ return function(argv, _, t)
     for i = 1, #tags do has[tags[i]] = true end
     local left = tags
     if verb == 'add' then
-      for i = 5, #argv do
-        local tag = argv[i]
-        if not Dialect.php or string.find(tag, '%S') then
-          if not has[tag] then
-            has[tag] = true
-            tags[#tags + 1] = tag
-          end
-          if call('zadd', Keys.tag .. tag, t, jid) == 1 then call('zincrby', Keys.tags, 1, tag) end
+      local words, first = argv, 5
+      if Dialect.php then words, first = need('value/without_blanks')(need('value/args_from')(argv, 5)), 1 end
+      for i = first, #words do
+        local tag = words[i]
+        if not has[tag] then
+          has[tag] = true
+          tags[#tags + 1] = tag
         end
+        if call('zadd', Keys.tag .. tag, t, jid) == 1 then call('zincrby', Keys.tags, 1, tag) end
       end
     else
       local untag = need('job/untag')

@@ -109,7 +109,7 @@ return function(argv, now, t, seconds)
     end
   end
   enter()
-  need('failure/forget_times')(jids)
+  if call('exists', Keys.failed_times) == 1 then need('failure/forget_times')(jids) end
   call('ltrim', list, 0, -count - 1)
   -- An older script may have left further entries of the same jobs.
   local left = #jids < count and 0 or call('llen', list)

@@ -12,7 +12,7 @@ use crate::core::api::job::Detail;
 use crate::core::api::not_found;
 use crate::core::call::Core;
 use crate::error::Error;
-use crate::model::explain::{Explanation, PopFacts, Reason};
+use crate::model::explain::{Backoff, Explanation, PopFacts, Reason};
 use crate::model::job::{Job, State};
 use crate::model::queue::{Queue, Seconds};
 use crate::model::recur::Recurring;
@@ -119,14 +119,31 @@ fn explain_job(
         // The next pop drops the slots of holders that do not run.
         coordination.full.clear();
     }
+    let backoff = backoff(core, now, job)?;
     let both = queue.as_ref().map(|(queue, facts)| (queue, facts));
-    let reasons = reasons::of_job(job, both, walk.as_ref(), &coordination, now);
+    let reasons = reasons::of_job(job, both, walk.as_ref(), &coordination, backoff, now);
     Ok(Explanation {
         jid: Some(job.jid.clone()),
         klass: job.klass.clone(),
         queue: job.queue.clone(),
         state: job.state,
         ..explanation(reasons, queue.as_ref(), now)
+    })
+}
+
+/// What scheduled a job that has used retries. Its newest history entry tells a lost lock; a retry
+/// leaves none.
+fn backoff(core: &mut Core, now: Moment, job: &Job) -> Result<Option<Backoff>, Error> {
+    if job.state != Some(State::Scheduled) || !job.has_used_retry() {
+        return Ok(None);
+    }
+    let jobs = core.jobs(now, Detail::Full, std::slice::from_ref(&job.jid))?;
+    let read = jobs.into_iter().next().flatten();
+    let history = read.and_then(|job| job.history).unwrap_or_default();
+    let newest = history.last().map(|entry| entry.what.as_bytes());
+    Ok(match newest {
+        Some(b"timed-out") => Some(Backoff::LostLock),
+        _ => job.retry_policy().map(|_| Backoff::Retry),
     })
 }
 

@@ -4,7 +4,7 @@ use super::coordination::CoordinationFacts;
 use super::walk::Walk;
 use crate::clock::moment::Moment;
 use crate::json::Json;
-use crate::model::explain::{Evidence, PopFacts, Reason, ReasonCode};
+use crate::model::explain::{Backoff, Evidence, PopFacts, Reason, ReasonCode};
 use crate::model::job::{Job, Neighbor, State};
 use crate::model::lane;
 use crate::model::queue::Queue;
@@ -27,6 +27,7 @@ pub(super) fn of_job(
     queue: Option<(&Queue, &PopFacts)>,
     walk: Option<&Walk>,
     coordination: &CoordinationFacts,
+    backoff: Option<Backoff>,
     now: Moment,
 ) -> Vec<Reason> {
     let jid = &job.jid;
@@ -94,7 +95,8 @@ pub(super) fn of_job(
         Some(State::Scheduled) if job.scheduled_for.is_some_and(|due| due > now) => {
             let evidence = Evidence {
                 until: job.scheduled_for,
-                remaining: backs_off(job),
+                remaining: remaining_retries(job),
+                backoff,
                 ..Evidence::default()
             };
             let fix = [Name::from("promote"), jid.clone()];
@@ -137,9 +139,8 @@ pub(super) fn of_job(
     reasons
 }
 
-/// The remaining retries of a scheduled job that a retry or a lost lock has scheduled: a put gives it all
-/// of them.
-fn backs_off(job: &Job) -> Option<u64> {
+/// The remaining retries of a job that has used some.
+fn remaining_retries(job: &Job) -> Option<u64> {
     let remaining = job.remaining.filter(|_| job.has_used_retry())?;
     u64::try_from(remaining.floor()).ok()
 }

@@ -114,7 +114,7 @@ pub(crate) const SETTINGS: [OptionSpec; 14] = [
         key: "jobs-failed-history",
         default: "",
         kind: OptionKind::Seconds,
-        meaning: "seconds failed jobs are kept without dependents; not set: for ever",
+        meaning: "seconds failed jobs without dependents are kept; not set: for ever, with the script for qless-php 7 days",
         zero: Some("deleted immediately"),
         used: true,
     },

@@ -68,6 +68,16 @@ impl Serialize for ReasonCode {
     }
 }
 
+/// Why a job waits before it runs again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Backoff {
+    /// Its worker lost the lock.
+    LostLock,
+    /// A worker retried it, and its policy gave the delay.
+    Retry,
+}
+
 /// The facts behind a reason. Each reason has its own.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Evidence {
@@ -89,8 +99,9 @@ pub struct Evidence {
     /// How many jobs the reason is about.
     pub jobs: Option<u64>,
     pub limit: Option<u64>,
-    /// The remaining retries of a job that waits for its back-off.
+    /// The remaining retries of a job that is scheduled to run again.
     pub remaining: Option<u64>,
+    pub backoff: Option<Backoff>,
     pub per_minute: Option<f64>,
     /// How long it probably takes.
     pub eta_s: Option<f64>,
@@ -128,7 +139,12 @@ impl Evidence {
         Field::count("limit", "most jobs running at the same time").optional(),
         Field::count(
             "remaining",
-            "the remaining retries of a job that waits for its back-off",
+            "the remaining retries of a job that is scheduled to run again",
+        )
+        .optional(),
+        Field::text(
+            "backoff",
+            "lost_lock or retry: why the job waits for its back-off",
         )
         .optional(),
         Field::number("per_minute", "jobs popped per minute today").optional(),
@@ -179,6 +195,9 @@ impl Serialize for Evidence {
             if let Some(count) = count {
                 map.serialize_entry(key, &count)?;
             }
+        }
+        if let Some(backoff) = self.backoff {
+            map.serialize_entry("backoff", &backoff)?;
         }
         for (key, number) in [("per_minute", self.per_minute), ("eta_s", self.eta_s)] {
             if let Some(number) = number {

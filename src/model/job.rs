@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
+use super::coordination::LostLockBackoff;
 use super::explain::Reason;
 use super::export::Cancellation;
 use super::field::Field;
@@ -228,6 +229,13 @@ impl Job {
             (Some(remaining), Some(retries)) => remaining.floor() < retries.floor(),
             _ => false,
         }
+    }
+
+    /// The policy that delays its retries; `None` if it has none, or only one for lost locks.
+    pub(crate) fn retry_policy(&self) -> Option<&Name> {
+        let policy = self.backoff.as_ref().filter(|policy| !policy.is_empty())?;
+        let is_for_lost_locks = LostLockBackoff::read(policy.as_bytes()).is_some();
+        (!is_for_lost_locks).then_some(policy)
     }
 
     /// Returns the number of entries of its history, by its mark: `<state>:<when>:<length>:<queue>`.

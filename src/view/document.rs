@@ -521,6 +521,7 @@ mod tests {
             jobs: Some(1),
             limit: Some(1),
             remaining: Some(1),
+            backoff: Some(crate::model::explain::Backoff::Retry),
             per_minute: Some(1.5),
             eta_s: Some(1.0),
             roots: neighbor(),

@@ -4,7 +4,9 @@
 use super::document::Document;
 use super::paint::{Ink, Marks};
 use super::{Lines, Page, View};
-use crate::model::explain::{Evidence, Explanation, Explanations, Reason, ReasonCode, Traces};
+use crate::model::explain::{
+    Backoff, Evidence, Explanation, Explanations, Reason, ReasonCode, Traces,
+};
 use crate::model::job::{Neighbor, State};
 use crate::model::queue::Queue;
 use crate::name::Name;
@@ -257,8 +259,14 @@ impl Reason {
             ReasonCode::Scheduled if self.evidence.jobs.is_some() => {
                 jobs("is scheduled", "are scheduled")
             }
+            ReasonCode::Scheduled if self.evidence.backoff == Some(Backoff::LostLock) => {
+                "its lock was lost, and it waits for its back-off".into()
+            }
+            ReasonCode::Scheduled if self.evidence.backoff.is_some() => {
+                "it was retried, and waits for its back-off".into()
+            }
             ReasonCode::Scheduled if self.evidence.remaining.is_some() => {
-                "it waits for its back-off".into()
+                "it is scheduled to run again".into()
             }
             ReasonCode::Scheduled => "it is scheduled".into(),
             ReasonCode::QueueBroken if entry.is_some() => "an entry of the queue has no job".into(),
@@ -294,6 +302,7 @@ impl Reason {
             jobs,
             limit,
             remaining,
+            backoff: _,
             throttle,
             lane: _,
             per_minute,

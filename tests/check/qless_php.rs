@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::test_runner::TestCaseError;
 
+use crate::support::check_calls::verify_all;
 use crate::support::core::{Core, script};
 use crate::support::qless::Qless;
 use crate::support::random;
@@ -188,6 +189,10 @@ fn random_calls_of_both_dialects_leave_nothing_to_find() {
             let which = if *is_php { &mut php } else { &mut core };
             // Some calls are refused: a job in another state, a cycle.
             let _ = which.run(&line);
+        }
+        let ghosts = verify_all(&mut core, f64::from(now), "failed-time-ghost");
+        if !ghosts.is_empty() {
+            return Err(TestCaseError::fail(format!("{ghosts:?}")));
         }
         match core.damage_within(f64::from(now), Default::default()) {
             Ok(damage) if damage.is_empty() => Ok(()),

@@ -34,7 +34,7 @@ fn options_are_listed_with_default_and_meaning() {
             grace-period	10	10	seconds a worker may still finish a job after its lock expires (0: none)
             heartbeat	90	60	seconds a lock lasts between heartbeats (1m 30s; 0: a lock expires immediately)
             images-max-concurrency	3	–	maximum number of jobs running at the same time in queue images (0: no limit)
-            jobs-failed-history	–	–	seconds failed jobs are kept without dependents; not set: for ever
+            jobs-failed-history	–	–	seconds failed jobs without dependents are kept; not set: for ever, with the script for qless-php 7 days
             jobs-history	604800	604800	seconds completed jobs are kept (7d; 0: deleted immediately)
             jobs-history-count	50000	50000	maximum number of completed jobs kept (0: none)
             mail-heartbeat	300	–	seconds a lock lasts between heartbeats in queue mail (5m; 0: a lock expires immediately)
@@ -670,7 +670,7 @@ fn the_meaning_of_a_value_is_listed() {
             grace-period	10	seconds a worker may still finish a job after its lock expires (0: none)
             heartbeat	45	seconds a lock lasts between heartbeats (0: a lock expires immediately)
             images-max-concurrency	0	0: no limit; maximum number of jobs running at the same time in queue images
-            jobs-failed-history	–	seconds failed jobs are kept without dependents; not set: for ever
+            jobs-failed-history	–	seconds failed jobs without dependents are kept; not set: for ever, with the script for qless-php 7 days
             jobs-history	604800	seconds completed jobs are kept (7d; 0: deleted immediately)
             jobs-history-count	50000	maximum number of completed jobs kept (0: none)
             mail-defaults	{"lock":"*"}	options for puts that do not give them, in queue mail
@@ -693,7 +693,7 @@ fn an_option_without_a_default_is_listed_and_can_be_set() {
     assert_eq!(
         line,
         Some(
-            "jobs-failed-history\t–\t–\tseconds failed jobs are kept without dependents; not set: for ever"
+            "jobs-failed-history\t–\t–\tseconds failed jobs without dependents are kept; not set: for ever, with the script for qless-php 7 days"
         )
     );
     assert_eq!(redis.at(0).run("config get jobs-failed-history").code(), 4);

@@ -442,9 +442,11 @@ fn a_job_that_waits_for_its_back_off_says_so() {
     let lines = [
         r#"api put w q lost K [] 0 retries 3 backoff '{"initial_delay":60,"factor":2}'"#,
         "api put w q retried K [] 0 backoff fixed:90",
+        "api put w q asked K [] 0",
         "api put w q later K [] 300",
-        "api pop q w1 2",
+        "api pop q w1 3",
         "api retry retried q w1",
+        "api retry asked q w1 200",
     ];
     for line in lines {
         redis.at(1000).run(line).ok();
@@ -456,19 +458,26 @@ fn a_job_that_waits_for_its_back_off_says_so() {
     shown(
         "explain lost",
         expect![[r#"
-        K in q is scheduled and cannot run now
+            K in q is scheduled and cannot run now
 
-          [31m✗[0m it waits for its back-off  due in 1m 52s, 2 retries remaining  qless promote lost
-    "#]],
+              [31m✗[0m its lock was lost, and it waits for its back-off  due in 1m 52s, 2 retries remaining
+                  qless promote lost
+        "#]],
     );
     shown(
         "explain retried",
         expect![[r#"
+            K in q is scheduled and cannot run now
+
+              [31m✗[0m it was retried, and waits for its back-off  due in 10s, 4 retries remaining
+                  qless promote retried
+        "#]],
+    );
+    shown("explain asked", expect![[r#"
         K in q is scheduled and cannot run now
 
-          [31m✗[0m it waits for its back-off  due in 10s, 4 retries remaining  qless promote retried
-    "#]],
-    );
+          [31m✗[0m it is scheduled to run again  due in 2m, 4 retries remaining  qless promote asked
+    "#]]);
     shown(
         "explain later",
         expect![[r#"
@@ -480,7 +489,11 @@ fn a_job_that_waits_for_its_back_off_says_so() {
     let document = redis.at(1080).run("explain lost -o json").json();
     let reason = &document["reasons"][0];
     assert_eq!(
-        (&reason["code"], &reason["evidence"]["remaining"]),
-        (&"scheduled".into(), &2.into())
+        (
+            &reason["code"],
+            &reason["evidence"]["remaining"],
+            &reason["evidence"]["backoff"]
+        ),
+        (&"scheduled".into(), &2.into(), &"lost_lock".into())
     );
 }

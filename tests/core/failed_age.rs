@@ -272,3 +272,43 @@ fn the_script_for_qless_php_keeps_failed_jobs_for_a_week() {
     assert!(!exists(&mut core, "a"));
     core.must_be_clean(604_802.0, Default::default());
 }
+
+#[test]
+fn a_new_job_does_not_inherit_the_time_of_a_deleted_one() {
+    for puts in [
+        "put 9 me q new K {} 0",
+        "guard.put 9 {} 5 q new K {} 0",
+        "guard.put 9 {} 7 q new K {} 0 depends []",
+        "recur 9 q new K {} interval 100 0; pop 9 q w1 1",
+    ] {
+        let mut core = Core::new();
+        // Another script has deleted the failed job.
+        core.redis(&format!("ZADD {TIMES} 1 new 1 new-1"));
+        core.all(puts);
+        delete_as_qless_php(&mut core, 604_900);
+        assert!(
+            exists(&mut core, "new") || exists(&mut core, "new-1"),
+            "{puts}"
+        );
+    }
+}
+
+#[test]
+fn a_job_that_cannot_be_deleted_stays_and_stops_no_other() {
+    let mut core = Core::new();
+    core.ok("config.set 0 jobs-failed-history 100");
+    for jid in ["a", "b", "c"] {
+        core.ok(&format!("put 1 me q {jid} K {{}} 0 tags [\"t{jid}\"]"));
+        core.all(&format!("popByJid 1 q {jid} w1; fail 1 {jid} w1 G M"));
+    }
+    core.redis("SET ql:t:tb x");
+    core.events();
+    fail(&mut core, 200, "next");
+    let left = ["a", "b", "c"].map(|jid| exists(&mut core, jid));
+    assert_eq!(left, [false, true, false]);
+    assert_eq!(core.json("failed 201 G")["jobs"], json!(["next", "b"]));
+    assert_eq!(core.score(TIMES, "b"), Some(1.0));
+    let events = core.published();
+    let canceled = events.iter().filter(|event| event.contains("canceled"));
+    assert_eq!(canceled.count(), 2, "{events:?}");
+}

@@ -315,6 +315,14 @@ fn topics_of_other_scripts_are_found_within_ten_seconds() {
     core.redis("HSET ql:topicslate v late");
     let found = (40..60).any(|now| topics(&mut core, &now.to_string()) == ["u", "v"]);
     assert!(found);
+    // Neither does the first call read all keys: it reads the listed queues, and a slice.
+    core.many((0..30_000).map(|n| format!("put 60 me r k{n} K {{}} 0")));
+    core.redis("DEL ql:subscriptions");
+    core.redis("HSET ql:topicsq w q");
+    core.redis("CONFIG RESETSTAT");
+    assert!(topics(&mut core, "70").contains(&"w".to_owned()));
+    let stats = core.redis("INFO commandstats");
+    assert!(stats.text().contains("cmdstat_scan:calls=1,"));
 }
 
 #[test]
@@ -410,6 +418,9 @@ fn an_empty_back_off_leaves_a_job_plain() {
     core.ok(r#"config.set 2 q-defaults {"backoff":"fixed:5"}"#);
     core.ok("put 2 me q c K {} 0 backoff []");
     assert_eq!(core.field("c", "backoff").as_deref(), Some("fixed:5"));
+    // So it does for a job that is put again.
+    core.all("cancel 2 a b e; put 2 me q c K {} 0 backoff []; pop 3 q w1 9; retry 4 c q w1");
+    assert_eq!(core.score("ql:q:q-scheduled", "c"), Some(4.0 + 5.0));
     core.all("put 3 me p d K {} 0 backoff exp:5; put 4 me p d K {} 0 backoff []");
     assert_eq!(core.field("d", "backoff").as_deref(), Some("[]"));
     core.must_be_clean(5.0, Default::default());
@@ -436,4 +447,46 @@ fn wrong_back_offs_are_refused() {
     }
     core.ok("put 1 me q j K {} 0 backoff '{\"initial_delay\":0.5}'");
     assert_eq!(core.json("get 1 j")["backoff"], r#"{"initial_delay":0.5}"#);
+}
+
+#[test]
+fn a_job_completed_elsewhere_and_put_again_is_no_longer_listed() {
+    let mut php = php();
+    php.all("put 1 me q1 a K {} 0; pop 1 q1 w1 1; retry 2 a q2 w1; pop 3 q2 w1 1; complete 4 a w1 q2 {}");
+    assert_eq!(php.ok("jobs 5 complete q2").texts(), ["a"]);
+    php.ok("put 5 '' q3 a K {} 0");
+    assert_eq!(php.ok("jobs 6 complete q2").texts(), [""; 0]);
+    php.all("pop 6 q3 w1 1; complete 7 a w1 q3 {}");
+    php.ok(r#"guard.requeue 8 {"from":["complete"]} '' a '' ''"#);
+    assert_eq!(php.ok("jobs 9 complete q3").texts(), [""; 0]);
+}
+
+#[test]
+fn workers_of_both_scripts_share_a_queue() {
+    let mut core = Core::new();
+    core.many((0..400).map(|n| format!("put 1 me q j{n} K {{}} 0 backoff []")));
+    let mut others = [core.beside(&php_script()), core.beside(&php_script())];
+    let mut own = [core.beside(crate::support::core::script()), core];
+    let mut runs = std::collections::BTreeMap::new();
+    for round in 0..100_u64 {
+        let now = 2 + round;
+        for (at, worker) in own.iter_mut().chain(&mut others).enumerate() {
+            let line = match round % 3 {
+                0 => format!(
+                    "popByJid {now} q j{} w{at}",
+                    (round * 7 + at as u64 * 31) % 400
+                ),
+                _ => format!("pop {now} q w{at} 2"),
+            };
+            let jobs = worker.json(&line);
+            let jids = jobs.as_array().into_iter().flatten();
+            for jid in jids.filter_map(|job| job["jid"].as_str()) {
+                *runs.entry(jid.to_owned()).or_insert(0) += 1;
+                worker.ok(&format!("complete {now} {jid} w{at} q {{}}"));
+            }
+        }
+    }
+    assert_eq!(runs.len(), 400);
+    assert!(runs.values().all(|count| *count == 1));
+    own[1].must_be_clean(200.0, Default::default());
 }

@@ -1,19 +1,27 @@
 -- Notes when jobs failed, and deletes the jobs that failed too long ago, as `cancel` does. A job is deleted only if it
 -- is failed, has been so all the time, and no job depends on it: other scripts leave entries of jobs that wait or run.
--- It comes last in a call, because it may delete the jobs that have just failed.
+-- It may delete the jobs that have just failed, so all that belongs to their failure is written before.
 -- Takes: now; t; jids that failed; how many seconds failed jobs are kept
 -- Publishes: as job/delete
+local Job = Fields('state', 'failure', 'queue', 'worker', 'tags')
+
 local call, pcall_redis = redis.call, redis.pcall
 
 -- The maximum number of entries that one call reads, and of jobs that it deletes. The next call continues.
 local most_read, most_deleted = 200, 100
 
--- Whether a job that exists names this one as its dependency. Of more than 100 dependents, one is taken for granted.
+-- The maximum number of jobs that stay and are read again by each call; of more, the next minute's calls read none.
+local most_kept = 10
+
+-- The maximum number of dependents that are read. Of more, one is taken for granted.
+local most_dependents = 20
+
+-- Whether a job that exists names this one as its dependency.
 local function has_dependents(jid)
   local key = Keys.job .. jid .. Keys.dependents
   local count = pcall_redis('scard', key)
   if count == 0 then return false end
-  if type(count) ~= 'number' or count > 100 then return true end
+  if type(count) ~= 'number' or count > most_dependents then return true end
   local names = call('smembers', key)
   for i = 1, #names do
     local other = Keys.job .. names[i]
@@ -23,16 +31,14 @@ local function has_dependents(jid)
   return false
 end
 
--- Deletes jobs. Returns those that cannot be deleted, because one of their keys is of another type.
-local function delete(now, jids)
-  local run, related = need('job/delete'), need('dependency/any_related')(jids, 1, #jids)
-  local tracked = call('exists', Keys.tracked) == 1
-  if pcall(run, now, jids, related, tracked) then return {} end
-  local left = {}
-  for i = 1, #jids do
-    if not pcall(run, now, {jids[i]}, true, tracked) then left[#left + 1] = jids[i] end
-  end
-  return left
+-- Returns whether all keys that a deletion changes are of their types: it would stop half-way at another one.
+local function is_sound(key_fault, jid, job)
+  local fault = need('job/key_fault')(key_fault, jid, job[Job.state], job[Job.queue], job[Job.worker], job[Job.tags],
+    job[Job.failure])
+  if fault then return false end
+  local names = call('smembers', Keys.job .. jid .. Keys.dependencies)
+  for i = 1, #names do fault = fault or key_fault('set', Keys.job .. names[i] .. Keys.dependents) end
+  return not fault
 end
 
 return function(now, t, jids, age)
@@ -41,31 +47,32 @@ return function(now, t, jids, age)
   in_chunks('zadd', times, entries, 1, #entries)
   local last = now - age
   local page = call('zrangebyscore', times, '-inf', string.format('%.17g', last), 'LIMIT', 0, most_read)
+  if not page[1] then return end
   local old, kept, drop = {}, {}, {}
-  local number, decode = need('value/number'), need('failure/decode')
+  local number, decode, key_fault = need('value/number'), need('failure/decode'), need('value/key_fault')()
   for i = 1, #page do
     local jid = page[i]
     if #old == most_deleted then break end
-    local job = pcall_redis('hmget', Keys.job .. jid, 'state', 'failure')
-    local when = number(decode(job[2]).when)
-    if job[1] ~= 'failed' then
+    local job = pcall_redis('hmget', Keys.job .. jid, unpack(Job))
+    local when = number(decode(job[Job.failure]).when)
+    if job[Job.state] ~= 'failed' then
       drop[#drop + 1] = jid
     elseif when and when > last then
       -- It failed again since, under a script that does not note it.
       call('zadd', times, string.format('%.17g', when), jid)
-    elseif not when or has_dependents(jid) then
+    elseif not when or has_dependents(jid) or not is_sound(key_fault, jid, job) then
       kept[#kept + 1] = jid
     else
       old[#old + 1] = jid
     end
   end
   if drop[1] then in_chunks('zrem', times, drop, 1, #drop) end
-  local left = old[1] and delete(now, old) or {}
-  for i = 1, #left do kept[#kept + 1] = left[i] end
-  -- Jobs that stay must not hide those behind them.
-  if #page == most_read and #kept >= most_deleted then
-    local later = {}
-    for i = 1, #kept do later[2 * i - 1], later[2 * i] = t, kept[i] end
-    in_chunks('zadd', times, later, 1, #later)
+  if old[1] then
+    local related = need('dependency/any_related')(old, 1, #old)
+    need('job/delete')(now, old, related, call('exists', Keys.tracked) == 1)
+  end
+  if #kept > most_kept then
+    local later = string.format('%.17g', last + 60)
+    for i = 1, #kept do call('zadd', times, later, kept[i]) end
   end
 end

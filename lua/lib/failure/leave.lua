@@ -6,7 +6,7 @@
 return function(jid, text, queue)
   local call = redis.call
   local failure = need('failure/decode')(text)
-  need('failure/forget_times')({jid})
+  if call('exists', Keys.failed_times) == 1 then need('failure/forget_times')({jid}) end
   local group = failure.group
   local list = type(group) == 'string' and Keys.group .. group
   local length = list and call('llen', list) or 0

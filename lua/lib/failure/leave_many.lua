@@ -49,7 +49,7 @@ end
 return function(jobs)
   local groups, days, unnamed, jids = {}, {}, {}, {}
   for i = 1, #jobs do jids[i] = jobs[i][1] end
-  need('failure/forget_times')(jids)
+  if call('exists', Keys.failed_times) == 1 then need('failure/forget_times')(jids) end
   local read = need('failure/decode')
   for i = 1, #jobs do
     local jid, failure, queue = jobs[i][1], read(jobs[i][2]), jobs[i][3]

@@ -1,12 +1,10 @@
 -- Returns the queue of the newest put in the history of a job, nil if it is unknown.
--- Takes: jid; a word, to look only at what precedes the newest entry of this word
-return function(jid, word)
+-- Takes: jid
+return function(jid)
   local history = redis.pcall('lrange', Keys.job .. jid .. Keys.history, 0, -1)
   if history.err then return nil end
   for i = #history, 1, -1 do
-    if word then
-      if string.find(history[i], '"' .. word .. '"', 1, true) then word = nil end
-    elseif string.find(history[i], '"put"', 1, true) then
+    if string.find(history[i], '"put"', 1, true) then
       local ok, entry = pcall(cjson.decode, history[i])
       if ok and type(entry) == 'table' and entry[2] == 'put' and type(entry[3]) == 'table'
         and type(entry[3].q) == 'string' then

@@ -13,8 +13,9 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old)
   local call, encode = redis.call, cjson.encode
   local key = Keys.job .. jid
   local state, worker = old[Old.state], old[Old.worker]
-  -- One command for the usual case: the job is not tracked and has no dependencies.
-  local any = call('exists', key .. Keys.dependencies, Keys.tracked) > 0
+  -- One command for the usual case: the job is not tracked and has no dependencies, and no time of a failure can be
+  -- left of an earlier job of this jid.
+  local any = call('exists', key .. Keys.dependencies, Keys.tracked, Keys.failed_times) > 0
   local blockers = any and call('smembers', key .. Keys.dependencies)
   local blocked = blockers and #blockers or 0
   local tracked = any and call('zscore', Keys.tracked, jid)
@@ -54,6 +55,7 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old)
       if not keep[blockers[i]] then blocked = blocked - need('dependency/unlink')(jid, blockers[i]) end
     end
   end
+  if any then need('failure/forget_times')({jid}) end
   call('publish', Keys.on_log, '{"jid":' .. encode(jid) .. ',"event":"put","queue":' .. quoted .. '}')
 
   local priority, retries = o.priority, o.retries

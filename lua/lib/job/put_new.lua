@@ -9,7 +9,9 @@ return function(now, t, seconds, fault, progress)
   local stamp, age = format('%.20f', now), now / 10000000000
   -- Scores by priority.
   local scores = {}
-  local tracked = call('exists', Keys.tracked) > 0
+  local tracked, times = call('exists', Keys.tracked) > 0, call('exists', Keys.failed_times) > 0
+  -- Earlier jobs of these jids may have left the times of their failures.
+  local jids = {}
 
   local function queue_of(name)
     local queue = queues[name]
@@ -64,12 +66,14 @@ return function(now, t, seconds, fault, progress)
       'remaining', retries and need('value/whole_tries')(retries) or '5', 'time', stamp)
     local n = #list
     list[n + 1], list[n + 2] = score, jid
+    if times then jids[#jids + 1] = jid end
     if tracked and call('zscore', Keys.tracked, jid) then call('publish', Keys.on_put, jid) end
     return state
   end
 
   local function flush()
     local in_chunks = need('value/in_chunks')
+    if jids[1] then need('failure/forget_times')(jids) end
     for i = 1, #names do
       local queue = names[i]
       local work, scheduled = queue.work, queue.scheduled

@@ -1,6 +1,6 @@
--- Removes a job that runs again from the list of complete jobs of the queue in which it was completed last.
+-- Removes a job that runs again from the lists of complete jobs. It does not say in which queue it was completed.
 -- Takes: jid
 return function(jid)
-  local queue = need('history/last_queue')(jid, 'done')
-  if queue then redis.pcall('zrem', Keys.queue .. queue .. Keys.completed_in, jid) end
+  local queues = redis.pcall('zrange', Keys.queues, 0, -1)
+  for i = 1, #queues do redis.pcall('zrem', Keys.queue .. queues[i] .. Keys.completed_in, jid) end
 end

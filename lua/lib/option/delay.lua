@@ -2,13 +2,11 @@
 -- the job and the time, so that the same call always gives the same delay.
 -- Takes: policy, or false; jid; stored retries; remaining tries after this retry; now
 
--- Beyond this, a date would be no use to anyone: 30 years.
-local most = 946080000
-
 return function(policy, jid, retries, remaining, now)
   if not policy then return 0 end
   local kind, numbers = need('option/backoff')(policy)
   if not kind then return 0 end
+  local most = need('value/longest_delay')()
   retries = math.floor(need('value/number')(retries) or 5)
   local n = math.max(0, retries - remaining - 1)
   local function chance()

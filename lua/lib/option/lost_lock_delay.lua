@@ -3,14 +3,11 @@
 -- Takes: the stored back-off of the job, or false; stored retries; remaining tries; the stored settings
 --   `backoff-initial-delay` and `backoff-factor`
 
--- Beyond this, a date would be no use to anyone: 30 years.
-local most = 946080000
-
 return function(text, retries, left, initial_delay, factor)
   local number = need('value/number')
   local own = text and need('option/lost_lock')(text) or {}
   local first, base = own.initial_delay or number(initial_delay) or 0, own.factor or number(factor)
   if first <= 0 then return 0 end
   if not base or base < 0 then base = 3 end
-  return math.min(first * base ^ (math.floor(number(retries) or 5) - left), most)
+  return math.min(first * base ^ (math.floor(number(retries) or 5) - left), need('value/longest_delay')())
 end

@@ -22,7 +22,7 @@ return function(now, t, seconds, queue, d, gate, limit)
     if not job[Job.throttles] and not backs_off then return true end
     local ext = need('job/extension')(jid)
     job.ext = ext
-    if backs_off and not ext[Ext.backoff] then
+    if backs_off and (not ext[Ext.backoff] or ext[Ext.backoff] == '[]' or ext[Ext.backoff] == '{}') then
       ext[Ext.backoff], job[Job.throttles] = d.backoff, job[Job.throttles] or '[ ]'
       call('hmset', key, 'backoff', d.backoff, 'throttles', job[Job.throttles])
     end

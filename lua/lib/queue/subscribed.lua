@@ -1,31 +1,43 @@
--- Returns the queues with topics, from the index of this core. Other scripts do not enter theirs: the keys are searched
--- completely if there is no index yet, later in rounds that begin at most once in 10 seconds, a slice in each call.
+-- Returns the queues with topics, from the index of this core. Other scripts do not enter theirs: without an index,
+-- the listed queues are read, and the keys are searched in rounds. The first round begins immediately, later ones
+-- at most once in 10 seconds. Each call reads a slice of the keys, a larger one if the last slice is long ago.
 -- Takes: now; t; a function that runs a command on a hash
--- Returns: the names
-local slice = 1000
+-- Returns: the names; the fields and values that the index gets, as a list
+
+-- The keys of a slice, and those that each second since the last slice adds: at most some 30 milliseconds.
+local least, per_second, most = 1000, 10000, 20000
+
+local most_queues = 5000
 
 return function(now, t, run)
-  local index, state, names, listed = run('hgetall', Keys.subscriptions), {}, {}, {}
-  local function list(name)
-    if not listed[name] then names[#names + 1], listed[name] = name, true end
-  end
+  local call, index, state, names, listed, new = redis.call, run('hgetall', Keys.subscriptions), {}, {}, {}, {}
   for i = 1, #index, 2 do
     local name = string.match(index[i], '^q:(.*)$')
-    if name then list(name) else state[index[i]] = index[i + 1] end
-  end
-  local since, cursor = tonumber(state.since), state.cursor or '0'
-  -- Clocks may be set back.
-  if since and cursor == '0' and now >= since and now < since + 10 then return names end
-  if cursor == '0' then run('hset', Keys.subscriptions, 'since', t) end
-  repeat
-    local page = redis.call('scan', cursor, 'MATCH', Keys.topics .. '*', 'COUNT', slice)
-    cursor = page[1]
-    for _, key in ipairs(page[2]) do
-      local name = string.sub(key, #Keys.topics + 1)
-      if not listed[name] then run('hset', Keys.subscriptions, 'q:' .. name, '1') end
-      list(name)
+    if name then
+      names[#names + 1], listed[name] = name, true
+    else
+      state[index[i]] = index[i + 1]
     end
-  until since or cursor == '0'
-  run('hset', Keys.subscriptions, 'cursor', cursor)
-  return names
+  end
+  local function find(name)
+    if listed[name] then return end
+    names[#names + 1], listed[name] = name, true
+    new[#new + 1], new[#new + 2] = 'q:' .. name, '1'
+  end
+  local since, read, cursor = tonumber(state.since), tonumber(state.read) or 0, state.cursor or '0'
+  -- Clocks may be set back.
+  if since and cursor == '0' and now >= since and now < since + 10 then return names, new end
+  if not since then
+    local queues = redis.pcall('zrange', Keys.queues, 0, most_queues - 1)
+    for i = 1, #queues do
+      if call('exists', Keys.topics .. queues[i]) == 1 then find(queues[i]) end
+    end
+  end
+  if cursor == '0' then new[#new + 1], new[#new + 2] = 'since', t end
+  local count = math.floor(math.min(most, least + per_second * math.max(0, now - read)))
+  local page = call('scan', cursor, 'MATCH', Keys.topics .. '*', 'COUNT', count)
+  for _, key in ipairs(page[2]) do find(string.sub(key, #Keys.topics + 1)) end
+  local n = #new
+  new[n + 1], new[n + 2], new[n + 3], new[n + 4] = 'read', t, 'cursor', page[1]
+  return names, new
 end

@@ -91,6 +91,12 @@ return function(now, t, queue, due, limit)
       if added > 0 then call('zincrby', Keys.tags, added, tag) end
     end
     call('zadd', Keys.queues, 'NX', t, queue)
+    if call('exists', Keys.failed_times) == 1 then
+      -- Earlier jobs of these jids may have left the times of their failures.
+      local jids = {}
+      for i = 2, #work, 2 do jids[#jids + 1] = work[i] end
+      need('failure/forget_times')(jids)
+    end
   end
   return moved, skipped + #gone
 end

@@ -213,6 +213,7 @@ mod tests {
         let first = php.text().lines().next();
         let expected = "--!df flags=allow-undeclared-keys for qless-php";
         assert_eq!(first, Some(expected));
+        assert_eq!(common.text().lines().count(), php.text().lines().count());
         let lines = common.text().lines().zip(php.text().lines()).skip(1);
         let mut count = 0;
         for (common, php) in lines.filter(|(common, php)| common != php) {

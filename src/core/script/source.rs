@@ -200,6 +200,7 @@ pub(crate) const SHARED: &[(&str, Source)] = sources! { "lib/" {
     "job/list_complete",
     "job/unlist_complete",
     "value/without_blanks",
+    "value/longest_delay",
 } };
 
 /// The functions that only `check.slice`, `check.revert` or a refusal uses. The script holds them as
