@@ -7,13 +7,16 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, FromArgMatches, Subcommand};
 
+use super::completion::cursor;
 use super::help;
 use super::tree::Command;
 use super::{suggestion, tree, usage};
 use crate::args::globals::{Globals, Typed};
-use crate::args::shared;
+use crate::args::{plain, shared};
+use crate::command_line;
+use crate::command_line::CommandLine;
 use crate::error::Error;
-use crate::text::quoted;
+use crate::name::Name;
 
 /// A parsed command line.
 #[derive(Debug)]
@@ -37,12 +40,14 @@ pub(crate) enum Stop {
 pub(crate) fn parse(args: &[OsString]) -> Result<Cli, Stop> {
     let args = &*help_flag_last(args);
     let mut tree = tree(args);
-    let matches = tree.try_get_matches_from_mut(args).map_err(|error| {
-        match unknown_command(&error, args) {
-            Some(error) => Stop::Invalid(error),
-            None => stop(error),
-        }
-    })?;
+    let marked = marked(&mut tree, args);
+    let matches =
+        tree.try_get_matches_from_mut(&*marked).map_err(|error| {
+            match unknown_command(&error, args) {
+                Some(error) => Stop::Invalid(error),
+                None => stop(error),
+            }
+        })?;
     let mut globals = Globals::from_arg_matches(&matches).map_err(stop)?;
     globals.fill_from_env().map_err(Stop::Invalid)?;
     Ok(Cli {
@@ -80,15 +85,15 @@ pub(crate) fn globals(words: &[String]) -> Option<Globals> {
 
 /// Returns the command with the arguments that decide what it does, always in the same order. Global
 /// flags and bulk flags are left out.
-fn own(tree: &clap::Command, matches: &ArgMatches) -> String {
-    let mut words: Vec<String> = Vec::new();
+fn own(tree: &clap::Command, matches: &ArgMatches) -> CommandLine {
+    let mut own = CommandLine::default();
     let (mut command, mut matches) = (tree, matches);
     while let Some((name, below)) = matches.subcommand() {
         let Some(found) = command.find_subcommand(name) else {
             break;
         };
         (command, matches) = (found, below);
-        words.push(name.to_string());
+        own = own.word(name);
     }
     let is_left_out =
         |arg: &Arg| arg.is_global_set() || arg.get_help_heading() == Some(shared::BULK);
@@ -98,16 +103,37 @@ fn own(tree: &clap::Command, matches: &ArgMatches) -> String {
             continue;
         }
         let long = arg.get_long().map(|long| format!("--{long}"));
-        if !arg.get_action().takes_values() {
-            words.extend(long);
-            continue;
+        let takes_values = arg.get_action().takes_values();
+        let given = matches.get_raw(id).into_iter().flatten();
+        for value in given.filter(|_| takes_values) {
+            let (word, is_plain) = plain::read(value.to_owned());
+            let value = Name::from(word.as_os_str());
+            own = match &long {
+                Some(long) => own.value(long, value),
+                None if is_plain || !plain::has_meaning(&word) => own.name(value),
+                None => own.word(value),
+            };
         }
-        for value in matches.get_raw(id).into_iter().flatten() {
-            words.extend(long.clone());
-            words.push(quoted(value.as_encoded_bytes()));
+        if let (false, Some(long)) = (takes_values, long) {
+            own = own.word(long.as_str());
         }
     }
-    words.join(" ")
+    own
+}
+
+/// Marks the words after `--`.
+fn marked<'a>(tree: &mut clap::Command, args: &'a [OsString]) -> Cow<'a, [OsString]> {
+    if !args.iter().any(|arg| arg == "--") {
+        return Cow::Borrowed(args);
+    }
+    // Only a built tree knows which flags take a value.
+    tree.build();
+    let Some(end) = cursor::end_of_flags(tree, args) else {
+        return Cow::Borrowed(args);
+    };
+    let (before, after) = args.split_at(end + 1);
+    let after = after.iter().map(|word| plain::mark(word));
+    Cow::Owned(before.iter().cloned().chain(after).collect())
 }
 
 /// Returns the command line as it can be typed again; `None` if it holds a secret.
@@ -120,7 +146,7 @@ fn whole(args: &[OsString]) -> Option<String> {
     };
     let words = args.iter().skip(1).map(|arg| match secret(arg) {
         Some(()) => None,
-        None => Some(quoted(arg.as_encoded_bytes())),
+        None => Some(command_line::quoted(arg.as_encoded_bytes())),
     });
     let words: Vec<String> = words.collect::<Option<_>>()?;
     Some(format!("qless {}", words.join(" ")))

@@ -27,7 +27,8 @@ use crate::view::finding;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// A command, such as `recur put`, or a topic
-    #[arg(value_name = "COMMAND | TOPIC", add = value::Candidates::Topics)]
+    #[arg(value_name = "COMMAND | TOPIC", value_parser = value::text(),
+          add = value::Candidates::Topics)]
     words: Vec<String>,
 }
 
