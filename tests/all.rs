@@ -122,6 +122,7 @@ mod commands {
     mod pause;
     mod peek;
     mod pop;
+    mod printed;
     mod priority;
     mod promote;
     mod put;

@@ -13,7 +13,6 @@ use super::tree::Command;
 use super::{suggestion, tree, usage};
 use crate::args::globals::{Globals, Typed};
 use crate::args::{plain, shared};
-use crate::command_line;
 use crate::command_line::CommandLine;
 use crate::error::Error;
 use crate::name::Name;
@@ -144,12 +143,12 @@ fn whole(args: &[OsString]) -> Option<String> {
         let (user, _) = rest.rsplit_once('@')?;
         user.contains(':').then_some(())
     };
-    let words = args.iter().skip(1).map(|arg| match secret(arg) {
+    let mut words = args.iter().skip(1);
+    let line = words.try_fold(CommandLine::default(), |line, arg| match secret(arg) {
         Some(()) => None,
-        None => Some(command_line::quoted(arg.as_encoded_bytes())),
-    });
-    let words: Vec<String> = words.collect::<Option<_>>()?;
-    Some(format!("qless {}", words.join(" ")))
+        None => Some(line.word(arg.as_os_str())),
+    })?;
+    Some(line.to_string())
 }
 
 /// Returns the one clap tree, from which help, completion and man pages are made.
