@@ -108,6 +108,7 @@ mod commands {
     mod help;
     mod hostile;
     mod import;
+    mod jid_lists;
     pub mod jobs;
     mod key;
     mod lag;
@@ -121,6 +122,7 @@ mod commands {
     mod nothing;
     mod pause;
     mod peek;
+    mod plain_names;
     mod pop;
     mod printed;
     mod priority;

@@ -306,20 +306,18 @@ impl Ui {
 
     /// Returns the error about the job ids that `-o jid` has left out, if there are any.
     pub(crate) fn unlisted(&self) -> Option<Error> {
-        let (is, flags) = match self.null {
-            true => ("holds a NUL", "`-o ndjson` prints it"),
-            false => ("fits no line", "`-0` or `-o ndjson` prints it"),
+        let (reason, way) = match self.null {
+            true => ("with a NUL", "`-o ndjson` prints all"),
+            false => ("that fit no line", "`-0` or `-o ndjson` prints all"),
         };
-        match self.unlisted {
-            0 => None,
-            1 => Some(format!("1 job id {is} and is left out")),
-            count => {
-                let is = is.replace("holds", "hold").replace("fits", "fit");
-                let count = text::thousands(count);
-                Some(format!("{count} job ids {is} and are left out"))
-            }
-        }
-        .map(|message| Error::new(Kind::Partial, message).hint(flags))
+        let reason = match self.unlisted {
+            0 => return None,
+            1 => reason.replace("fit", "fits"),
+            _ => reason.to_owned(),
+        };
+        let jids = text::plural(self.unlisted, "job id", "job ids");
+        let message = format!("left out {jids} {reason}");
+        Some(Error::new(Kind::Partial, message).hint(way))
     }
 
     /// Writes harmless text to stdout.
