@@ -217,3 +217,101 @@ fn stop(error: clap::Error) -> Stop {
         _ => Stop::Invalid(usage::usage_error(&error)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::any::TypeId;
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::args::input_arg::{FileArg, InputArg};
+    use crate::model::pattern::Pattern;
+
+    /// Collects the positional arguments of all commands.
+    fn positionals(command: &clap::Command, found: &mut Vec<(String, Arg)>) {
+        let name = command.get_name();
+        let own = command.get_positionals();
+        found.extend(own.map(|arg| (format!("{name} {arg}"), arg.clone())));
+        for below in command.get_subcommands() {
+            positionals(below, found);
+        }
+    }
+
+    /// Returns what a parser makes of a word after `--`; `None` for a type without special words.
+    fn read_after_dashes(arg: &Arg, word: &str) -> Option<OsString> {
+        let kind = arg.get_value_parser().type_id();
+        let is = |other: TypeId| kind == other;
+        if !arg.get_possible_values().is_empty() {
+            return None;
+        }
+        let arg = Arg::new("it").value_parser(arg.get_value_parser().clone());
+        let words = [OsString::from("x"), plain::mark(word.as_ref())];
+        let mut command = clap::Command::new("x").arg(arg);
+        let mut found = command.try_get_matches_from_mut(words).ok()?;
+        if is(TypeId::of::<String>()) {
+            found.remove_one::<String>("it").map(Into::into)
+        } else if is(TypeId::of::<OsString>()) {
+            found.remove_one::<OsString>("it")
+        } else if is(TypeId::of::<Name>()) {
+            let name: Option<Name> = found.remove_one("it");
+            name.and_then(|name| Some(name.as_str()?.into()))
+        } else if is(TypeId::of::<Pattern>()) {
+            let pattern: Option<Pattern> = found.remove_one("it");
+            pattern.and_then(|pattern| Some(pattern.plain()?.as_str()?.into()))
+        } else if is(TypeId::of::<InputArg>()) {
+            match found.remove_one("it") {
+                Some(InputArg::Value(value)) => Some(value),
+                other => panic!("{other:?}"),
+            }
+        } else if is(TypeId::of::<FileArg>()) {
+            match found.remove_one("it") {
+                Some(FileArg::Path(path)) => Some(PathBuf::into_os_string(path)),
+                other => panic!("{other:?}"),
+            }
+        } else {
+            None
+        }
+    }
+
+    #[test]
+    fn every_argument_is_a_plain_name_after_two_dashes() {
+        let mut all = Vec::new();
+        positionals(&command(), &mut all);
+        assert!(all.len() > 60);
+        let mut others = Vec::new();
+        for (shown, arg) in all {
+            for word in ["-", "@/etc/hostname", "*", "[", "\\", "-y"] {
+                match read_after_dashes(&arg, word) {
+                    Some(read) => assert_eq!(read, word, "{shown}"),
+                    None => others.push(shown.clone()),
+                }
+            }
+        }
+        others.dedup();
+        // They take queues before `--`, numbers, and words of a list.
+        let expected = [
+            "morgue <ACTION>",
+            "work <QUEUE>...",
+            "set <MAX>",
+            "completions <SHELL>",
+        ];
+        assert_eq!(others, expected);
+    }
+
+    #[test]
+    fn only_the_first_two_dashes_that_are_no_value_end_the_flags() {
+        let own = |line: &str| {
+            let words: Vec<OsString> = line.split(' ').map(Into::into).collect();
+            parse(&words).ok().map(|cli| cli.typed.own.to_string())
+        };
+        for (line, shown) in [
+            ("qless cancel - @a", "qless cancel - @a"),
+            ("qless cancel -- - @a --all", "qless cancel -- - @a --all"),
+            ("qless cancel @a -- @b", "qless cancel @a -- @b"),
+            ("qless cancel --reason -- @a", "qless cancel @a"),
+            ("qless cancel --tag=-- -- --", "qless cancel --tag=-- -- --"),
+        ] {
+            assert_eq!(own(line).as_deref(), Some(shown));
+        }
+    }
+}

@@ -298,10 +298,7 @@ impl Ui {
             bytes.extend_from_slice(jid.as_bytes());
             bytes.push(end);
         }
-        match self.null {
-            true => self.write(&bytes),
-            false => self.verbatim(&bytes),
-        }
+        self.verbatim(&bytes)
     }
 
     /// Returns the error about the job ids that `-o jid` has left out, if there are any.

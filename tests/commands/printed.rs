@@ -516,3 +516,158 @@ fn only_the_builder_puts_names_into_commands() {
     }
     assert_eq!(found, [""; 0]);
 }
+
+/// Returns whether a queue is paused.
+fn is_paused(redis: &Redis, queue: &str) -> bool {
+    let found = redis
+        .at(100)
+        .args(["queues", "-o", "ndjson", "--", queue])
+        .ok();
+    found.contains(r#""paused":true"#)
+}
+
+#[test]
+fn a_queue_that_an_import_paused_is_unpaused_alone() {
+    for name in NAMES {
+        let redis = Redis::start();
+        redis.calls([
+            (1.0, words("put me NAME job K {} 0", name)),
+            (1.0, words("put me other bystander K {} 0", name)),
+        ]);
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("jobs.ndjson");
+        let file = file.to_str().unwrap();
+        redis
+            .at(2)
+            .args(["cancel", "--yes", "--save", file, "job"])
+            .ok();
+        redis.at(3).run("pause other").ok();
+        let mut command = redis.at(4).command();
+        command.args(["import", "--hold", "--yes", file]);
+        let ran = terminal::run(command, 2000);
+        let printed = commands(&ran.stdout());
+        assert_eq!(printed, [printed_line("qless unpause -- NAME", name)]);
+        let world = World {
+            redis: &redis,
+            name,
+        };
+        assert!(is_paused(&redis, name));
+        let mut shell = Command::new("bash");
+        shell.args(["--norc", "-c", &printed[0]]);
+        world.run(shell).exits(0);
+        assert!(
+            !is_paused(&redis, name) && is_paused(&redis, "other"),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn a_worker_names_the_queue_that_is_paused() {
+    for name in NAMES.into_iter().filter(|name| !name.contains('\n')) {
+        let redis = Redis::start();
+        redis.calls([
+            (1.0, words("put me NAME job K {} 0", name)),
+            (1.0, words("pause NAME", name)),
+        ]);
+        let queue: String = name.chars().flat_map(|c| ['\\', c]).collect();
+        let ran = redis.at(2).args(["work", &queue, "--drain", "--", "true"]);
+        let printed = commands(&ran.stderr());
+        assert_eq!(printed, [printed_line("qless unpause -- NAME", name)]);
+    }
+}
+
+#[test]
+fn the_flag_that_was_meant_selects_what_has_this_name() {
+    for name in NAMES {
+        let redis = Redis::start();
+        redis.calls([
+            (1.0, words("put me NAME in-queue K {} 0", name)),
+            (1.0, words("put me q in-group K {} 0", name)),
+            (1.0, words("put me other other K {} 0", name)),
+            (2.0, words("pop q w 1", name)),
+            (3.0, words("fail in-group w group-NAME boom", name)),
+        ]);
+        for (wanted, flag, jid) in [
+            (name.to_owned(), "--queue", "in-queue"),
+            (format!("group-{name}"), "--group", "in-group"),
+        ] {
+            let error = redis.at(4).args(["get", "--", &wanted]).exits(4).stderr();
+            let (_, hint) = error.rsplit_once(": `").unwrap();
+            let hint = hint.trim_end().strip_suffix('`').unwrap();
+            assert!(hint.starts_with(flag), "{error}");
+            let mut shell = Command::new("bash");
+            shell.args(["--norc", "-c", &format!("qless jobs -o jid {hint}")]);
+            let world = World {
+                redis: &redis,
+                name,
+            };
+            assert_eq!(world.run(shell).ok(), jid, "{hint}");
+        }
+    }
+}
+
+#[test]
+fn the_maximum_of_a_line_is_set_for_its_throttle() {
+    for name in NAMES.into_iter().filter(|name| !name.contains('\n')) {
+        let redis = Redis::start();
+        let throttles = [format!("{name}=5")];
+        let line = serde_json::json!({"queue": "q", "klass": "K", "throttles": throttles});
+        let put = redis.at(1).input(line.to_string()).run("put --from -");
+        let printed = commands(&put.exits(2).stderr());
+        assert_eq!(
+            printed,
+            [printed_line("qless throttle set -- NAME 5", name)]
+        );
+        let mut shell = Command::new("bash");
+        shell.args(["--norc", "-c", &printed[0]]);
+        let world = World {
+            redis: &redis,
+            name,
+        };
+        world.run(shell).exits(0);
+        let keys: Vec<Vec<u8>> = redis.dump().into_keys().collect();
+        assert_eq!(keys, [format!("ql:th:{name}").into_bytes()]);
+    }
+}
+
+#[test]
+fn documents_hold_the_exact_words() {
+    let redis = Redis::start();
+    redis.calls([
+        (
+            1.0,
+            vec!["put", "me", "--all", "--queue=other", "K", "{}", "0"],
+        ),
+        (1.0, vec!["pause", "--all"]),
+        (2.0, vec!["put", "me", "other", "bystander", "K", "{}", "0"]),
+        (2.0, vec!["pause", "other"]),
+    ]);
+    let found = redis.at(3).run("explain -o json -- --queue=other").json();
+    let fix = &found["reasons"][0]["fix"];
+    assert_eq!(*fix, serde_json::json!(["qless", "unpause", "--", "--all"]));
+    let words = fix.as_array().unwrap().iter().skip(1);
+    redis
+        .at(4)
+        .args(words.map(|word| word.as_str().unwrap()))
+        .ok();
+    assert!(!is_paused(&redis, "--all") && is_paused(&redis, "other"));
+
+    use std::os::unix::ffi::OsStrExt;
+    let words: [&[u8]; 8] = [b"api", b"put", b"me", b"q", b"\xff", b"K", b"{}", b"60"];
+    redis
+        .at(5)
+        .args(words.map(std::ffi::OsStr::from_bytes))
+        .ok();
+    let words: [&[u8]; 4] = [b"explain", b"-o", b"json", b"\xff"];
+    let found = redis
+        .at(6)
+        .args(words.map(std::ffi::OsStr::from_bytes))
+        .json();
+    let reason = &found["reasons"][0];
+    assert_eq!(
+        reason["fix"],
+        serde_json::json!(["qless", "promote", "\\xff"])
+    );
+    assert_eq!(reason["fix_bytes"][2], "/w==");
+}
