@@ -145,10 +145,10 @@ fn note_skipped(skipped: usize, wide: &[Name], session: &mut Session) {
         session.ui.note(SKIPPED_BY_QUEUE);
     }
     for job in wide.iter().take(3) {
-        let depends = CommandLine::new("depends").name(job);
+        let depends = CommandLine::new("depends").value("--on", "JID").name(job);
         session.ui.note(&format!(
             "note: {job} lost more dependencies than one call can verify: set all of them with \
-             `{depends}` and `--on=JID` for each"
+             `{depends}`, with a `--on` for each"
         ));
     }
 }
