@@ -60,14 +60,15 @@ pub(crate) fn parse(args: &[OsString]) -> Result<Cli, Stop> {
     })
 }
 
-/// Moves a leading `--help` to the end: `qless --help retry` means `qless retry --help`.
+/// Moves a leading `--help` behind the command: `qless --help retry` means `qless retry --help`.
 fn help_flag_last(args: &[OsString]) -> Cow<'_, [OsString]> {
     match args {
         [name, flag, rest @ ..] if !rest.is_empty() && (flag == "--help" || flag == "-h") => {
-            let mut moved = vec![name.clone()];
-            moved.extend_from_slice(rest);
-            moved.push(flag.clone());
-            Cow::Owned(moved)
+            // After `--` it would be a name.
+            let end = rest.iter().position(|arg| arg == "--");
+            let (before, after) = rest.split_at(end.unwrap_or(rest.len()));
+            let flag = std::slice::from_ref(flag);
+            Cow::Owned([std::slice::from_ref(name), before, flag, after].concat())
         }
         _ => Cow::Borrowed(args),
     }
@@ -296,6 +297,18 @@ mod tests {
             "completions <SHELL>",
         ];
         assert_eq!(others, expected);
+    }
+
+    #[test]
+    fn help_before_a_command_is_never_a_name() {
+        for line in [
+            "qless --help cancel -- a",
+            "qless -h cancel a",
+            "qless --help cancel",
+        ] {
+            let words: Vec<OsString> = line.split(' ').map(Into::into).collect();
+            assert!(matches!(parse(&words), Err(Stop::Help(_))), "{line}");
+        }
     }
 
     #[test]
