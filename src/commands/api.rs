@@ -13,9 +13,9 @@ use crate::text::Harmless;
 /// Call a command of the core by its own name
 ///
 /// `qless` supplies the time. The other arguments are those of the core; `@FILE` and `-` (stdin)
-/// are read, unless they stand after `--`. In `check.revert` a `-` is an argument of the core and stays as it is. Prints the
-/// reply as it is, a list with one element per line. Writes are not checked first, and `qless` asks
-/// only in a protected context. The subcommands check and ask.
+/// are read, unless they stand after `--`. In `check.revert` a `-` is an argument of the core and
+/// stays as it is. Prints the reply as it is, a list with one element per line. Writes are not
+/// checked first, and `qless` asks only in a protected context. The subcommands check and ask.
 ///
 /// Examples: `qless api recur.update nightly priority 5`, `qless api failed 'upload error' 0 5`,
 /// `qless api check.revert ql:q:mail-work +welcome-42 +-163 -`
