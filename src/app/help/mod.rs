@@ -231,7 +231,8 @@ columns instead. --headers always adds headers to tsv.
 Commands that take jids read such lists: `-` is a list on stdin, `@FILE` one in a file, of -o jid or
 of -o ndjson. A line of -o jid never means another job: ids that a reader of lines would take for
 another, such as those with a line end, are left out, and the exit code is 3. -0 on both sides
-carries them, and -o ndjson carries all ids.
+carries them, and -o ndjson carries all ids. Other programs take a list as names after --:
+`qless jobs -0 -o jid | xargs -0 qless get --`.
 
 Times are RFC 3339 in UTC. Durations are seconds, in keys that end in _s. Job data is the stored
 JSON. Bytes that are not JSON or not UTF-8 are in data_bytes, in base64; names that are not UTF-8
