@@ -9,6 +9,7 @@ mod args;
 mod bulk;
 mod check;
 mod clock;
+mod command_line;
 mod commands;
 mod consent;
 mod core;

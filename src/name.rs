@@ -156,6 +156,12 @@ impl From<String> for Name {
     }
 }
 
+impl From<&Name> for Name {
+    fn from(name: &Name) -> Name {
+        name.clone()
+    }
+}
+
 impl From<&OsStr> for Name {
     fn from(text: &OsStr) -> Name {
         Name(text.as_bytes().into())
@@ -249,8 +255,28 @@ macro_rules! serializers {
 }
 
 serializers! {
-    by dependencies dependents detail dir group host id item jid jobs key klass message missing name
+    by dependencies dependents detail dir fix group host id item jid jobs key klass message missing name
     paused_by paused_reason queue queued_behind queues reason sample spawned_from stalled tag tags targets throttles url value worker
+}
+
+/// The characters that make a typed name a pattern. A backslash before one makes it an ordinary one.
+const WILDCARDS: &[u8] = b"*?[{\\";
+
+/// Whether a typed name would be a pattern.
+pub(crate) fn has_wildcards(name: &[u8]) -> bool {
+    name.iter().any(|byte| WILDCARDS.contains(byte))
+}
+
+/// Returns the pattern that matches this name only.
+pub(crate) fn escaped(name: &Name) -> Name {
+    let mut pattern = Vec::with_capacity(name.0.len());
+    for &byte in name.0.iter() {
+        if WILDCARDS.contains(&byte) {
+            pattern.push(b'\\');
+        }
+        pattern.push(byte);
+    }
+    Name::from(pattern)
 }
 
 /// The maximum length of a new name, in bytes.

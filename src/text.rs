@@ -178,16 +178,6 @@ pub(crate) fn short(jid: impl AsRef<[u8]>) -> String {
     }
 }
 
-/// Returns a name as one word of a shell command.
-pub(crate) fn quoted(name: impl AsRef<[u8]>) -> String {
-    let clean = clean(name);
-    let plain = |c: char| c.is_alphanumeric() || "-_.,:/@%+=".contains(c);
-    match !clean.is_empty() && clean.chars().all(plain) {
-        true => clean,
-        false => format!("'{}'", clean.replace('\'', "'\\''")),
-    }
-}
-
 const UNITS: [(f64, &str); 4] = [(86400.0, "d"), (3600.0, "h"), (60.0, "m"), (1.0, "s")];
 
 /// Returns a duration as its two largest units: `4m 12s`, `3d 4h`.

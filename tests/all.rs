@@ -112,6 +112,7 @@ mod commands {
     mod help;
     mod hostile;
     mod import;
+    mod jid_lists;
     pub mod jobs;
     mod key;
     mod lag;
@@ -125,7 +126,9 @@ mod commands {
     mod nothing;
     mod pause;
     mod peek;
+    mod plain_names;
     mod pop;
+    mod printed;
     mod priority;
     mod promote;
     mod put;

@@ -11,7 +11,7 @@ use proc_macro2::{TokenStream, TokenTree};
 const LAYERS: &[(&str, &[&str])] = &[
     ("leaves", &["exit", "text"]),
     ("leaves", &["name"]),
-    ("leaves", &["error"]),
+    ("leaves", &["command_line", "error"]),
     (
         "leaves",
         &[

@@ -167,6 +167,15 @@ fn bash_completes_commands_flags_and_names() {
     assert_eq!(complete("qless failed --group "), ["upload\\ error"]);
     assert_eq!(complete("qless jobs --queue ma"), ["mail"]);
     assert_eq!(complete("qless length it"), ["it\\'s"]);
+    let put = |queue| (100.0, vec!["put", "me", queue, queue, "K", "{}", "0"]);
+    redis.calls([put("--all"), put("z*")]);
+    for file in home.files().into_values() {
+        std::fs::remove_file(file).unwrap();
+    }
+    // A name that would be a flag or a pattern stands after `--`.
+    assert_eq!(complete("qless queues z"), ["z\\\\\\*"]);
+    assert_eq!(complete("qless queues -- z"), ["z\\*"]);
+    assert_eq!(complete("qless queues -- --a"), ["--all"]);
     // Neither flags nor commands, nor the files of a cache, needed a server.
     let empty = Home::new();
     let nobody = Qless::bare().env("QLESS_REDIS_URL", "unix:///nonexistent/s");

@@ -7,13 +7,15 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args, FromArgMatches, Subcommand};
 
+use super::completion::cursor;
 use super::help;
 use super::tree::Command;
 use super::{suggestion, tree, usage};
 use crate::args::globals::{Globals, Typed};
-use crate::args::shared;
+use crate::args::{plain, shared};
+use crate::command_line::CommandLine;
 use crate::error::Error;
-use crate::text::quoted;
+use crate::name::Name;
 
 /// A parsed command line.
 #[derive(Debug)]
@@ -37,12 +39,14 @@ pub(crate) enum Stop {
 pub(crate) fn parse(args: &[OsString]) -> Result<Cli, Stop> {
     let args = &*help_flag_last(args);
     let mut tree = tree(args);
-    let matches = tree.try_get_matches_from_mut(args).map_err(|error| {
-        match unknown_command(&error, args) {
-            Some(error) => Stop::Invalid(error),
-            None => stop(error),
-        }
-    })?;
+    let marked = marked(&mut tree, args);
+    let matches =
+        tree.try_get_matches_from_mut(&*marked).map_err(|error| {
+            match unknown_command(&error, args) {
+                Some(error) => Stop::Invalid(error),
+                None => stop(error),
+            }
+        })?;
     let mut globals = Globals::from_arg_matches(&matches).map_err(stop)?;
     globals.fill_from_env().map_err(Stop::Invalid)?;
     Ok(Cli {
@@ -56,14 +60,15 @@ pub(crate) fn parse(args: &[OsString]) -> Result<Cli, Stop> {
     })
 }
 
-/// Moves a leading `--help` to the end: `qless --help retry` means `qless retry --help`.
+/// Moves a leading `--help` behind the command: `qless --help retry` means `qless retry --help`.
 fn help_flag_last(args: &[OsString]) -> Cow<'_, [OsString]> {
     match args {
         [name, flag, rest @ ..] if !rest.is_empty() && (flag == "--help" || flag == "-h") => {
-            let mut moved = vec![name.clone()];
-            moved.extend_from_slice(rest);
-            moved.push(flag.clone());
-            Cow::Owned(moved)
+            // After `--` it would be a name.
+            let end = rest.iter().position(|arg| arg == "--");
+            let (before, after) = rest.split_at(end.unwrap_or(rest.len()));
+            let flag = std::slice::from_ref(flag);
+            Cow::Owned([std::slice::from_ref(name), before, flag, after].concat())
         }
         _ => Cow::Borrowed(args),
     }
@@ -80,15 +85,15 @@ pub(crate) fn globals(words: &[String]) -> Option<Globals> {
 
 /// Returns the command with the arguments that decide what it does, always in the same order. Global
 /// flags and bulk flags are left out.
-fn own(tree: &clap::Command, matches: &ArgMatches) -> String {
-    let mut words: Vec<String> = Vec::new();
+fn own(tree: &clap::Command, matches: &ArgMatches) -> CommandLine {
+    let mut own = CommandLine::default();
     let (mut command, mut matches) = (tree, matches);
     while let Some((name, below)) = matches.subcommand() {
         let Some(found) = command.find_subcommand(name) else {
             break;
         };
         (command, matches) = (found, below);
-        words.push(name.to_string());
+        own = own.word(name);
     }
     let is_left_out =
         |arg: &Arg| arg.is_global_set() || arg.get_help_heading() == Some(shared::BULK);
@@ -98,16 +103,37 @@ fn own(tree: &clap::Command, matches: &ArgMatches) -> String {
             continue;
         }
         let long = arg.get_long().map(|long| format!("--{long}"));
-        if !arg.get_action().takes_values() {
-            words.extend(long);
-            continue;
+        let takes_values = arg.get_action().takes_values();
+        let given = matches.get_raw(id).into_iter().flatten();
+        for value in given.filter(|_| takes_values) {
+            let (word, is_plain) = plain::read(value.to_owned());
+            let value = Name::from(word.as_os_str());
+            own = match &long {
+                Some(long) => own.value(long, value),
+                None if is_plain || !plain::has_meaning(&word) => own.name(value),
+                None => own.word(value),
+            };
         }
-        for value in matches.get_raw(id).into_iter().flatten() {
-            words.extend(long.clone());
-            words.push(quoted(value.as_encoded_bytes()));
+        if let (false, Some(long)) = (takes_values, long) {
+            own = own.word(long.as_str());
         }
     }
-    words.join(" ")
+    own
+}
+
+/// Marks the words after `--`.
+fn marked<'a>(tree: &mut clap::Command, args: &'a [OsString]) -> Cow<'a, [OsString]> {
+    if !args.iter().any(|arg| arg == "--") {
+        return Cow::Borrowed(args);
+    }
+    // Only a built tree knows which flags take a value.
+    tree.build();
+    let Some(end) = cursor::end_of_flags(tree, args) else {
+        return Cow::Borrowed(args);
+    };
+    let (before, after) = args.split_at(end + 1);
+    let after = after.iter().map(|word| plain::mark(word));
+    Cow::Owned(before.iter().cloned().chain(after).collect())
 }
 
 /// Returns the command line as it can be typed again; `None` if it holds a secret.
@@ -118,12 +144,12 @@ fn whole(args: &[OsString]) -> Option<String> {
         let (user, _) = rest.rsplit_once('@')?;
         user.contains(':').then_some(())
     };
-    let words = args.iter().skip(1).map(|arg| match secret(arg) {
+    let mut words = args.iter().skip(1);
+    let line = words.try_fold(CommandLine::default(), |line, arg| match secret(arg) {
         Some(()) => None,
-        None => Some(quoted(arg.as_encoded_bytes())),
-    });
-    let words: Vec<String> = words.collect::<Option<_>>()?;
-    Some(format!("qless {}", words.join(" ")))
+        None => Some(line.word(arg.as_os_str())),
+    })?;
+    Some(line.to_string())
 }
 
 /// Returns the one clap tree, from which help, completion and man pages are made.
@@ -190,5 +216,115 @@ fn stop(error: clap::Error) -> Stop {
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Stop::Help(error.to_string()),
         ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Stop::NoCommand(error.to_string()),
         _ => Stop::Invalid(usage::usage_error(&error)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::any::TypeId;
+    use std::path::PathBuf;
+
+    use super::*;
+    use crate::args::input_arg::{FileArg, InputArg};
+    use crate::model::pattern::Pattern;
+
+    /// Collects the positional arguments of all commands.
+    fn positionals(command: &clap::Command, found: &mut Vec<(String, Arg)>) {
+        let name = command.get_name();
+        let own = command.get_positionals();
+        found.extend(own.map(|arg| (format!("{name} {arg}"), arg.clone())));
+        for below in command.get_subcommands() {
+            positionals(below, found);
+        }
+    }
+
+    /// Returns what a parser makes of a word after `--`; `None` for a type without special words.
+    fn read_after_dashes(arg: &Arg, word: &str) -> Option<OsString> {
+        let kind = arg.get_value_parser().type_id();
+        let is = |other: TypeId| kind == other;
+        if !arg.get_possible_values().is_empty() {
+            return None;
+        }
+        let arg = Arg::new("it").value_parser(arg.get_value_parser().clone());
+        let words = [OsString::from("x"), plain::mark(word.as_ref())];
+        let mut command = clap::Command::new("x").arg(arg);
+        let mut found = command.try_get_matches_from_mut(words).ok()?;
+        if is(TypeId::of::<String>()) {
+            found.remove_one::<String>("it").map(Into::into)
+        } else if is(TypeId::of::<OsString>()) {
+            found.remove_one::<OsString>("it")
+        } else if is(TypeId::of::<Name>()) {
+            let name: Option<Name> = found.remove_one("it");
+            name.and_then(|name| Some(name.as_str()?.into()))
+        } else if is(TypeId::of::<Pattern>()) {
+            let pattern: Option<Pattern> = found.remove_one("it");
+            pattern.and_then(|pattern| Some(pattern.plain()?.as_str()?.into()))
+        } else if is(TypeId::of::<InputArg>()) {
+            match found.remove_one("it") {
+                Some(InputArg::Value(value)) => Some(value),
+                other => panic!("{other:?}"),
+            }
+        } else if is(TypeId::of::<FileArg>()) {
+            match found.remove_one("it") {
+                Some(FileArg::Path(path)) => Some(PathBuf::into_os_string(path)),
+                other => panic!("{other:?}"),
+            }
+        } else {
+            None
+        }
+    }
+
+    #[test]
+    fn every_argument_is_a_plain_name_after_two_dashes() {
+        let mut all = Vec::new();
+        positionals(&command(), &mut all);
+        assert!(all.len() > 60);
+        let mut others = Vec::new();
+        for (shown, arg) in all {
+            for word in ["-", "@/etc/hostname", "*", "[", "\\", "-y"] {
+                match read_after_dashes(&arg, word) {
+                    Some(read) => assert_eq!(read, word, "{shown}"),
+                    None => others.push(shown.clone()),
+                }
+            }
+        }
+        others.dedup();
+        // They take queues before `--`, numbers, and words of a list.
+        let expected = [
+            "morgue <ACTION>",
+            "work <QUEUE>...",
+            "set <MAX>",
+            "completions <SHELL>",
+        ];
+        assert_eq!(others, expected);
+    }
+
+    #[test]
+    fn help_before_a_command_is_never_a_name() {
+        for line in [
+            "qless --help cancel -- a",
+            "qless -h cancel a",
+            "qless --help cancel",
+        ] {
+            let words: Vec<OsString> = line.split(' ').map(Into::into).collect();
+            assert!(matches!(parse(&words), Err(Stop::Help(_))), "{line}");
+        }
+    }
+
+    #[test]
+    fn only_the_first_two_dashes_that_are_no_value_end_the_flags() {
+        let own = |line: &str| {
+            let words: Vec<OsString> = line.split(' ').map(Into::into).collect();
+            parse(&words).ok().map(|cli| cli.typed.own.to_string())
+        };
+        for (line, shown) in [
+            ("qless cancel - @a", "qless cancel - @a"),
+            ("qless cancel -- - @a --all", "qless cancel -- - @a --all"),
+            ("qless cancel @a -- @b", "qless cancel @a -- @b"),
+            ("qless cancel --reason -- @a", "qless cancel @a"),
+            ("qless cancel --tag=-- -- --", "qless cancel --tag=-- -- --"),
+        ] {
+            assert_eq!(own(line).as_deref(), Some(shown));
+        }
     }
 }

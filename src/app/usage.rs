@@ -6,13 +6,14 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::args::format::{Format, Output};
 use crate::args::invalid::Invalid;
+use crate::args::plain;
 use crate::error::Error;
 
 /// Returns the usage error with a sentence and a hint of `qless`.
 pub(crate) fn usage_error(error: &clap::Error) -> Error {
     let text = |kind| match error.get(kind) {
-        Some(ContextValue::String(text)) => text.clone(),
-        Some(ContextValue::Strings(texts)) => texts.join("`, `"),
+        Some(ContextValue::String(text)) => plain::unmarked(text),
+        Some(ContextValue::Strings(texts)) => plain::unmarked(&texts.join("`, `")),
         Some(ContextValue::Number(number)) => number.to_string(),
         _ => String::new(),
     };
@@ -55,7 +56,7 @@ pub(crate) fn usage_error(error: &clap::Error) -> Error {
         }
         ErrorKind::InvalidUtf8 => "an argument is not UTF-8".into(),
         _ => {
-            let text = error.to_string();
+            let text = plain::unmarked(&error.to_string());
             let line = text.lines().next().unwrap_or_default();
             line.trim_start_matches("error: ").to_string()
         }

@@ -181,7 +181,7 @@ fn words<const N: usize>(words: [&'static str; N]) -> impl TypedValueParser<Valu
 
 /// The id of a throttle whose maximum is set.
 pub(crate) fn new_throttle() -> impl TypedValueParser<Value = Name> {
-    OsStringValueParser::new().try_map(|text: OsString| {
+    value::word().try_map(|text: OsString| {
         refuse_throttle(text.as_bytes())?;
         Ok::<Name, Invalid>(Name::from(text.as_os_str()))
     })

@@ -7,6 +7,7 @@ use clap::Args;
 use super::format::{Output, TimeFormat, When};
 use super::tls::TlsFiles;
 use super::value;
+use crate::command_line::CommandLine;
 
 /// The flags of every command, before or after its name.
 #[derive(Clone, Debug, Args)]
@@ -46,6 +47,10 @@ pub(crate) struct Globals {
     /// terminal, else tsv]
     #[arg(short, long, global = true, value_name = "FORMAT")]
     pub output: Option<Output>,
+    /// End each job id by a NUL and not by a line end: in `-o jid`, and where a command reads ids from
+    /// stdin or a file
+    #[arg(short = '0', long, global = true)]
+    pub null: bool,
     /// Columns of a table, in order, separated by commas; by default, a narrow terminal gets fewer
     #[arg(long, global = true, value_name = "A,B", value_delimiter = ',')]
     pub columns: Vec<String>,
@@ -118,7 +123,7 @@ pub(crate) struct Typed {
     /// The command's name.
     pub name: String,
     /// The command with the arguments that decide what it does.
-    pub own: String,
+    pub own: CommandLine,
     /// The whole line as it can be typed again; `None` if it holds a secret.
     pub whole: Option<String>,
 }

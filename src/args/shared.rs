@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::Args;
 
+use super::input_arg::InputArg;
 use super::moment;
 use super::moment::When;
 use super::value;
@@ -368,8 +369,8 @@ fn never(one: &str, theirs: &[State], other: &str, others: &[State]) -> Error {
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Targets {
     /// Jids of the jobs; `-` reads jids from stdin, `@FILE` from a file
-    #[arg(value_name = "JID", value_parser = value::jids(), add = value::Candidates::Targets)]
-    pub jids: Vec<Name>,
+    #[arg(value_name = "JID", add = value::Candidates::Targets)]
+    pub jids: Vec<InputArg>,
     #[command(flatten)]
     pub selector: Selector,
 }
@@ -378,8 +379,8 @@ pub(crate) struct Targets {
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Unfailed {
     /// Jids of the jobs; `-` reads jids from stdin, `@FILE` from a file
-    #[arg(value_name = "JID", value_parser = value::jids(), add = value::Candidates::Targets)]
-    pub jids: Vec<Name>,
+    #[arg(value_name = "JID", add = value::Candidates::Targets)]
+    pub jids: Vec<InputArg>,
     #[command(flatten)]
     pub filters: Filters,
 }

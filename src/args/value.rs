@@ -5,10 +5,13 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::builder::{
+    OsStringValueParser, PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser,
+};
 use clap::error::{ContextKind, ContextValue};
 
 use super::invalid::Invalid;
+use super::plain;
 use crate::clock::duration::parse as parse_duration;
 use crate::clock::moment::Moment;
 use crate::error::Error;
@@ -38,17 +41,40 @@ const MAX_PROCESSES: usize = 1000;
 /// The longest message of a failure, in bytes.
 const MAX_ERROR_BYTES: usize = 1 << 20;
 
+/// A word as it is.
+pub(crate) fn word() -> impl TypedValueParser<Value = OsString> {
+    OsStringValueParser::new().map(|word: OsString| plain::read(word).0)
+}
+
+/// A word of UTF-8 as it is.
+pub(crate) fn text() -> impl TypedValueParser<Value = String> {
+    StringValueParser::new().map(|text: String| plain::unmarked(&text))
+}
+
 /// A queue, tag, group, worker or jid that may exist: any bytes, but not empty.
 pub(crate) fn name() -> impl TypedValueParser<Value = Name> {
-    OsStringValueParser::new().try_map(|text: OsString| match text.is_empty() {
+    word().try_map(|word: OsString| match word.is_empty() {
         true => Err(Invalid::because("is empty")),
-        false => Ok(Name::from(text.as_os_str())),
+        false => Ok(Name::from(word.as_os_str())),
     })
+}
+
+/// A name that may exist: any bytes.
+pub(crate) fn any_name() -> impl TypedValueParser<Value = Name> {
+    word().map(|word: OsString| Name::from(word.as_os_str()))
 }
 
 /// A name, or a glob that matches names.
 pub(crate) fn pattern() -> impl TypedValueParser<Value = Pattern> {
-    name().try_map(|typed| Pattern::new(typed).map_err(Invalid::Expects))
+    OsStringValueParser::new().try_map(|word: OsString| {
+        let (word, is_plain) = plain::read(word);
+        let typed = Name::from(word.as_os_str());
+        match (typed.is_empty(), is_plain) {
+            (true, _) => Err(Invalid::because("is empty")),
+            (false, true) => Ok(Pattern::Plain(typed)),
+            (false, false) => Pattern::new(typed).map_err(Invalid::Expects),
+        }
+    })
 }
 
 /// A queue of a worker: `NAME`, `NAME=WEIGHT`, a glob, or `!NAME`.
@@ -71,7 +97,7 @@ pub(crate) fn state() -> impl TypedValueParser<Value = State> {
 
 /// A name that the call may create: not empty, not too long, without control characters.
 pub(crate) fn new_name() -> impl TypedValueParser<Value = Name> {
-    OsStringValueParser::new().try_map(|text: OsString| {
+    word().try_map(|text: OsString| {
         name::refuse_new(text.as_bytes())
             .map(|()| Name::from(text.as_os_str()))
             .map_err(Invalid::Because)
@@ -89,11 +115,6 @@ pub(crate) fn new_jid() -> impl TypedValueParser<Value = Name> {
             None => Ok(Name::from(text.as_os_str())),
         }
     })
-}
-
-/// Jids that may exist, `-` for a list on stdin, or `@FILE`: any bytes.
-pub(crate) fn jids() -> impl TypedValueParser<Value = Name> {
-    OsStringValueParser::new().map(|text: OsString| Name::from(text.as_os_str()))
 }
 
 /// The prefix of all keys and channels: it goes into patterns of SCAN, ACLs and subscriptions.
@@ -279,14 +300,6 @@ pub(crate) fn severity() -> impl TypedValueParser<Value = Severity> {
             .iter()
             .find(|severity| severity.word() == word);
         named.copied().unwrap_or(Severity::Info)
-    })
-}
-
-/// A file to read, or `-`.
-pub(crate) fn input() -> impl TypedValueParser<Value = OsString> {
-    OsStringValueParser::new().try_map(|text: OsString| match text.is_empty() {
-        true => Err(Invalid::because("is empty")),
-        false => Ok(text),
     })
 }
 

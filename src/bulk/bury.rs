@@ -2,6 +2,7 @@
 
 use super::order;
 use super::{BulkPlan, JobOutcome, SliceOutcome};
+use crate::command_line::CommandLine;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::{Code, ItemDetail, RowContent};
@@ -10,7 +11,6 @@ use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
 use crate::session::Session;
-use crate::text::quoted;
 
 pub(crate) const BURY: Verb = Verb {
     word: "bury",
@@ -48,10 +48,8 @@ pub(crate) fn refuse_with_hint(job: &JobSnapshot) -> Option<JobOutcome> {
     let outcome = refuse(job)?;
     Some(match job.is("running") {
         true => {
-            let jid = quoted(&job.jid);
-            outcome.hint(format!(
-                "fail it for its worker: `qless fail --as-holder {jid}`"
-            ))
+            let fail = CommandLine::new("fail --as-holder").name(&job.jid);
+            outcome.hint(format!("fail it for its worker: `{fail}`"))
         }
         false => outcome,
     })

@@ -53,7 +53,7 @@ impl LedgerHead {
             v: 1,
             prefix: session.prefix().to_string(),
             address: session.target()?.to_string(),
-            command: session.own().to_string(),
+            command: session.own().without_program(),
             run_id: None,
             export: None,
         })

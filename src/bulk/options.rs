@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use super::ledger::{Ledger, LedgerHead};
 use crate::args::shared::BulkFlags;
 use crate::error::Error;
-use crate::input::jids;
 use crate::model::bulk::ItemResult;
+use crate::model::jid_list;
 use crate::model::rate::Rate;
 use crate::model::verb::Verb;
 use crate::name::Name;
@@ -86,7 +86,7 @@ fn done_jid(line: &[u8]) -> Result<Option<Name>, String> {
         Err(_) => return Err("this is not the outcome of a job".to_string()),
     };
     match fields.result == ItemResult::Done.word() {
-        true => jids::read_line(line),
+        true => jid_list::read_line(line),
         false => Ok(None),
     }
 }

@@ -11,7 +11,6 @@ use crate::core::api::guard::JOBS_PER_READ;
 use crate::error::Error;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
-use crate::input::source::InputSource;
 use crate::model::bulk::{BulkItem, Code, ItemResult};
 use crate::model::job::{Job, State};
 use crate::model::job_snapshot::{Interner, JobSnapshot};
@@ -74,7 +73,7 @@ impl BulkPlan {
         states: &[State],
         refuse: impl Fn(&JobSnapshot) -> Option<JobOutcome>,
     ) -> Result<BulkPlan, Error> {
-        let jids = jids::read(&mut InputSource::default(), &targets.jids)?;
+        let jids = jids::read(&mut session.input(), &targets.jids)?;
         BulkPlan::open_with_jids(session, verb, flags, (targets, &jids), states, refuse)
     }
 

@@ -104,7 +104,7 @@ impl Report {
         }
         match ui.format() {
             Format::Ndjson => ui.write(&json::line(&item).map_err(Error::internal)?),
-            Format::Jid if changed => ui.verbatim(&[item.jid.as_bytes(), b"\n"].concat()),
+            Format::Jid if changed => ui.jids(&[&item.jid]),
             Format::Raw if item.result == ItemResult::Done && !raw.is_empty() => {
                 ui.verbatim(&[raw.as_slice(), b"\n"].concat())
             }

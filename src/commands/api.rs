@@ -1,23 +1,21 @@
 //! `qless api`
 
-use std::ffi::OsString;
-
 use super::{Group, Spec};
 use crate::args::format::Format;
+use crate::args::input_arg::InputArg;
 use crate::args::{moment, value};
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::input::source::InputSource;
 use crate::session::Session;
 use crate::text::Harmless;
 
 /// Call a command of the core by its own name
 ///
 /// `qless` supplies the time. The other arguments are those of the core; `@FILE` and `-` (stdin)
-/// are read. In `check.revert` a `-` is an argument of the core and stays as it is. Prints the
-/// reply as it is, a list with one element per line. Writes are not checked first, and `qless` asks
-/// only in a protected context. The subcommands check and ask.
+/// are read, unless they stand after `--`. In `check.revert` a `-` is an argument of the core and
+/// stays as it is. Prints the reply as it is, a list with one element per line. Writes are not
+/// checked first, and `qless` asks only in a protected context. The subcommands check and ask.
 ///
 /// Examples: `qless api recur.update nightly priority 5`, `qless api failed 'upload error' 0 5`,
 /// `qless api check.revert ql:q:mail-work +welcome-42 +-163 -`
@@ -27,10 +25,11 @@ use crate::text::Harmless;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Command of the core, such as `recur.update`
+    #[arg(value_parser = value::text())]
     command: String,
     /// Arguments after the time; after `--` they may begin with `-`
     #[arg(allow_negative_numbers = true)]
-    args: Vec<OsString>,
+    args: Vec<InputArg>,
     /// Time of the call [default: the server's]
     #[arg(long, value_name = "T", value_parser = moment::when)]
     now: Option<moment::When>,
@@ -38,7 +37,12 @@ pub(crate) struct Args {
 
 impl Args {
     fn writes(&self) -> bool {
-        let args = self.args.iter().map(|arg| arg.as_encoded_bytes());
+        // What stands in a file or on stdin does not decide it.
+        let args = self.args.iter().map(|arg| match arg {
+            InputArg::Value(arg) => arg.as_encoded_bytes(),
+            InputArg::Stdin => b"-",
+            InputArg::File(_) => b"@",
+        });
         Call::raw(&self.command).args(args).may_write()
     }
 }
@@ -49,11 +53,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
     let writes = args.writes();
     let name = args.command.clone();
-    let mut source = InputSource::default();
+    let mut source = session.input();
     let mut call = Call::raw(args.command);
     for (at, arg) in args.args.iter().enumerate() {
         let max_bytes = value::LARGEST as usize;
-        call = match arg == "-" && is_core_argument(&name, at) {
+        call = match *arg == InputArg::Stdin && is_core_argument(&name, at) {
             true => call.arg("-"),
             false => call.arg(source.read(arg, "the argument", max_bytes)?.bytes),
         };

@@ -1,9 +1,8 @@
 //! `qless bury`
 
-use std::ffi::OsString;
-
 use super::{Group, Spec};
 use crate::args::format::Format;
+use crate::args::input_arg::InputArg;
 use crate::args::shared::{BulkFlags, MaxData, Targets, Unfailed};
 use crate::args::value;
 use crate::bulk::BulkPlan;
@@ -12,7 +11,6 @@ use crate::bulk::bury::{BURY, NOT_STARTED};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
-use crate::input::source::InputSource;
 use crate::model::bulk::BulkReport;
 use crate::model::ending::FailureReason;
 use crate::name::Name;
@@ -42,7 +40,7 @@ pub(crate) struct Args {
     group: Name,
     /// Failure message: text, `@FILE`, or `-` for stdin
     #[arg(long, value_name = "M", allow_hyphen_values = true)]
-    message: OsString,
+    message: InputArg,
     #[command(flatten)]
     limit: MaxData,
     #[command(flatten)]
@@ -56,7 +54,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<BulkReport>()?;
-    let mut source = InputSource::default();
+    let mut source = session.input();
     let targets = Targets::from(args.jobs);
     targets.check()?;
     let given = jids::read(&mut source, &targets.jids)?;

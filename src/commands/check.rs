@@ -10,6 +10,7 @@ use crate::check::repair::revert;
 use crate::check::verify::finding_filter::{FindingFilter, Selection};
 use crate::check::verify::run;
 use crate::check::verify::run::CheckOptions;
+use crate::command_line::CommandLine;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
@@ -18,7 +19,6 @@ use crate::model::finding::{FindingId, Severity};
 use crate::model::pattern::Pattern;
 use crate::model::rate::Rate;
 use crate::session::Session;
-use crate::text::quoted;
 
 /// Find inconsistent data, as a file-system check does
 ///
@@ -103,17 +103,17 @@ impl Args {
     }
 
     /// Returns the command with the flags that select what is repaired.
-    fn command(&self) -> String {
-        let mut words = vec!["check --repair".to_owned()];
+    fn command(&self) -> CommandLine {
+        let mut command = CommandLine::new("check --repair");
         for queue in &self.queues {
-            words.push(format!("--queue {}", quoted(queue.typed())));
+            command = command.value("--queue", queue.typed());
         }
         for (flag, ids) in [("--only", &self.only), ("--skip", &self.skip)] {
             if !ids.is_empty() {
-                words.push(format!("{flag} {}", ids.join(",")));
+                command = command.value(flag, ids.join(","));
             }
         }
-        words.join(" ")
+        command
     }
 
     fn filter(&self) -> FindingFilter {
@@ -144,7 +144,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let repair_options = repair::RepairOptions {
             check: options,
             undo: args.undo.as_deref(),
-            command: args.command(),
+            command: args.command().without_program(),
             dry_run: args.dry.dry_run,
         };
         return repair::run(repair_options, session);

@@ -1,10 +1,9 @@
 //! `qless complete`
 
-use std::ffi::OsString;
-
 use super::{Group, Spec};
 use crate::args::coordination::{Coordinated, Throttled};
 use crate::args::format::Format;
+use crate::args::input_arg::InputArg;
 use crate::args::shared::{BulkFlags, ExistingQueue, Holder, Later, MaxData};
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
@@ -17,7 +16,6 @@ use crate::exit::Exit;
 use crate::input::data;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
-use crate::input::source::InputSource;
 use crate::model::bulk::{BulkReport, Code, RowContent};
 use crate::model::complete::Complete;
 use crate::model::done::Done;
@@ -44,12 +42,11 @@ use crate::text::short;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Jids of the jobs; `-` reads jids from stdin, `@FILE` from a file
-    #[arg(value_name = "JID", required = true, value_parser = value::jids(),
-          add = value::Candidates::Jids(value::Jobs::Held))]
-    jids: Vec<Name>,
+    #[arg(value_name = "JID", required = true, add = value::Candidates::Jids(value::Jobs::Held))]
+    jids: Vec<InputArg>,
     /// New data of the jobs: JSON, `@FILE`, or `-` for stdin
     #[arg(long, allow_hyphen_values = true)]
-    data: Option<OsString>,
+    data: Option<InputArg>,
     #[command(flatten)]
     limit: MaxData,
     /// Advance the jobs to this queue instead of completing them
@@ -101,7 +98,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         )
         .hint("a completed job does not run again"));
     }
-    let mut source = InputSource::default();
+    let mut source = session.input();
     let given = jids::read(&mut source, &args.jids)?;
     let data = match &args.data {
         Some(given) => Some(data::read(&mut source, given, args.limit.max_data)?.0),

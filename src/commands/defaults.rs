@@ -1,8 +1,7 @@
 //! `qless defaults`
 
-use std::ffi::OsString;
-
 use super::{Group, Spec};
+use crate::args::input_arg::InputArg;
 use crate::args::shared::DryRun;
 use crate::args::value;
 use crate::clock::moment::Moment;
@@ -10,7 +9,6 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
 use crate::input::option::queue_defaults;
-use crate::input::source::InputSource;
 use crate::json::Json;
 use crate::model::defaults::QueueDefaults;
 use crate::name::Name;
@@ -42,7 +40,7 @@ pub(crate) struct Args {
     queue: Name,
     /// Options: a JSON object, `@FILE`, or `-` for stdin
     #[arg(value_name = "JSON", conflicts_with = "unset")]
-    options: Option<OsString>,
+    options: Option<InputArg>,
     /// Remove all defaults of the queue
     #[arg(long)]
     unset: bool,
@@ -65,7 +63,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     let wanted = match &args.options {
         Some(given) => {
-            let (text, _) = data::read(&mut InputSource::default(), given, LONGEST)?;
+            let (text, _) = data::read(&mut session.input(), given, LONGEST)?;
             Some(queue_defaults(&text)?)
         }
         None => None,

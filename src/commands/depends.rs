@@ -14,7 +14,6 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
-use crate::input::source::InputSource;
 use crate::model::bulk::{BulkReport, Code, ItemDetail, RowContent};
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
@@ -42,7 +41,7 @@ pub(crate) struct Args {
           add = value::Candidates::Jids(value::Jobs::Open))]
     on: Vec<Name>,
     /// Remove these dependencies
-    #[arg(long, value_name = "JID", num_args = 1.., value_parser = value::jids(),
+    #[arg(long, value_name = "JID", num_args = 1.., value_parser = value::any_name(),
           add = value::Candidates::Jids(value::Jobs::Open))]
     off: Vec<Name>,
     /// Remove all dependencies
@@ -76,7 +75,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     apart(("--on", &args.on), ("--off", &args.off))?;
     session.ui.require_format(&[Format::Jid])?;
     args.jobs.check()?;
-    let given = jids::read(&mut InputSource::default(), &args.jobs.jids)?;
+    let given = jids::read(&mut session.input(), &args.jobs.jids)?;
     match &given {
         JidArgs::One(jid) => one(&args, jid, session),
         JidArgs::Many(_) if args.off_all => release(&args, &given, session),

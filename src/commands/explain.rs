@@ -2,6 +2,7 @@
 
 use super::{Group, Spec};
 use crate::args::format::Format;
+use crate::args::input_arg::InputArg;
 use crate::args::value;
 use crate::clock::moment::Moment;
 use crate::core::api::not_found;
@@ -10,7 +11,6 @@ use crate::exit::Exit;
 use crate::explain;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
-use crate::input::source::InputSource;
 use crate::model::explain::Explanations;
 use crate::model::list::List;
 use crate::name::Name;
@@ -39,9 +39,9 @@ use crate::view::explain::traces;
 #[command(add = value::Jobs::Open)]
 pub(crate) struct Args {
     /// Jids of the jobs; `-` reads jids from stdin, `@FILE` from a file
-    #[arg(value_name = "JID", value_parser = value::jids(), required_unless_present = "queue",
+    #[arg(value_name = "JID", required_unless_present = "queue",
           add = value::Candidates::Targets)]
-    jids: Vec<Name>,
+    jids: Vec<InputArg>,
     /// Explain this queue
     #[arg(long, value_name = "QUEUE", value_parser = value::name(), conflicts_with = "jids",
           add = value::Candidates::Queues)]
@@ -57,7 +57,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let explanation = explain::queue(session.core()?, now, queue)?;
         return session.ui.show(&explanation).map(|()| Exit::Ok);
     }
-    let given = jids::read(&mut InputSource::default(), &args.jids)?;
+    let given = jids::read(&mut session.input(), &args.jids)?;
     let now = session.begin()?;
     let found = explain::jobs(session.core()?, now, given.jids())?;
     let missing = given.jids().iter().zip(&found);

@@ -22,7 +22,6 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::fs::atomic_file::AtomicFile;
 use crate::input::jids;
-use crate::input::source::InputSource;
 use crate::interrupt::Interrupt;
 use crate::json::Json;
 use crate::model::coordination::CoordinationOption;
@@ -110,7 +109,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let given = match args.targets.jids.is_empty() {
         true => None,
-        false => Some(jids::read(&mut InputSource::default(), &args.targets.jids)?),
+        false => Some(jids::read(&mut session.input(), &args.targets.jids)?),
     };
     let now = session.begin()?;
     let selector = &args.targets.selector;

@@ -1,16 +1,15 @@
 //! `qless fail`
 
-use std::ffi::OsString;
-
 use super::{Group, Spec};
 use crate::args::format::Format;
+use crate::args::input_arg::InputArg;
 use crate::args::shared::{BulkFlags, Holder, MaxData, Targets, Unfailed};
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
 use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
+use crate::command_line::CommandLine;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::input::source::InputSource;
 use crate::input::{data, jids};
 use crate::model::bulk::{BulkReport, RowContent};
 use crate::model::ending::FailureReason;
@@ -19,7 +18,6 @@ use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::quoted;
 
 /// Fail running jobs
 ///
@@ -46,10 +44,10 @@ pub(crate) struct Args {
     group: Name,
     /// Failure message: text, `@FILE`, or `-` for stdin
     #[arg(long, value_name = "M", allow_hyphen_values = true)]
-    message: OsString,
+    message: InputArg,
     /// New data of the job: JSON, `@FILE`, or `-` for stdin
     #[arg(long, allow_hyphen_values = true)]
-    data: Option<OsString>,
+    data: Option<InputArg>,
     #[command(flatten)]
     limit: MaxData,
     #[command(flatten)]
@@ -72,7 +70,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<BulkReport>()?;
-    let mut source = InputSource::default();
+    let mut source = session.input();
     let max_data = args.limit.max_data;
     let targets = Targets::from(args.jobs);
     targets.check()?;
@@ -115,10 +113,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 /// Refuses a job that this worker does not hold.
 fn refuse(name: &ActingWorker, job: &JobSnapshot) -> Option<JobOutcome> {
     let outcome = name.refuse(job)?;
-    let jid = quoted(&job.jid);
     Some(match job.stored.as_bytes() {
         b"waiting" | b"scheduled" | b"depends" | b"stalled" => {
-            outcome.hint(format!("delete it: `qless cancel {jid}`"))
+            let cancel = CommandLine::new("cancel").name(&job.jid);
+            outcome.hint(format!("delete it: `{cancel}`"))
         }
         _ => outcome,
     })

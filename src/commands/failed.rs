@@ -11,6 +11,7 @@ use crate::bulk::cancel;
 use crate::bulk::cancel::CANCEL;
 use crate::bulk::requeue::retry::{RETRY, RetryOptions};
 use crate::bulk::{BulkOptions, BulkPlan};
+use crate::command_line::CommandLine;
 use crate::core::api::guard::Dependents;
 use crate::core::call::Call;
 use crate::error::Error;
@@ -191,10 +192,10 @@ fn groups(selector: &Selector, session: &mut Session) -> Result<Exit, Error> {
         "groups",
     );
     match first {
-        Some(group) => out.hint(&format!(
-            "qless failed --group {} --retry-all",
-            crate::text::quoted(&group)
-        )),
+        Some(group) => {
+            let failed = CommandLine::new("failed").exactly("--group", &group);
+            out.hint(&failed.word("--retry-all").to_string());
+        }
         None => {
             out.note_on_terminal("no failed jobs");
             nothing::hint(session, now, None)?;

@@ -2,6 +2,7 @@
 
 use super::{Group, Spec};
 use crate::args::format::Format;
+use crate::args::input_arg::InputArg;
 use crate::args::shared::{Targets, Watch};
 use crate::clock::moment::Moment;
 use crate::core::api::job;
@@ -13,7 +14,6 @@ use crate::exit::Exit;
 use crate::explain;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
-use crate::input::source::InputSource;
 use crate::model::explain::{Reason, ReasonCode};
 use crate::model::job::{Job, State};
 use crate::model::list::{JobDetail, JobDetails, List};
@@ -58,12 +58,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<JobDetails>()?;
     args.targets.check()?;
-    let stdin = Name::from("-");
-    if args.watch.every.is_some() && args.targets.jids.contains(&stdin) {
+    if args.watch.every.is_some() && args.targets.jids.contains(&InputArg::Stdin) {
         return Err(Error::usage("`--watch` cannot read jids from stdin again")
             .hint("name the jids, or a file of them: `@FILE`"));
     }
-    let mut source = InputSource::default();
+    let mut source = session.input();
     let given = match args.targets.jids.is_empty() {
         true => None,
         false => Some(jids::read(&mut source, &args.targets.jids)?),

@@ -1,9 +1,8 @@
 //! `qless import`
 
-use std::ffi::OsString;
-
 use super::{Group, Spec};
 use crate::args::format::Format;
+use crate::args::input_arg::FileArg;
 use crate::args::shared::BulkFlags;
 use crate::args::value;
 use crate::bulk::import;
@@ -46,7 +45,7 @@ use crate::session::Session;
 pub(crate) struct Args {
     /// File; `-` for stdin
     #[arg(value_name = "FILE")]
-    file: OsString,
+    file: FileArg,
     /// Put the jobs of one queue into another
     #[arg(long = "map-queue", value_name = "OLD=NEW", value_parser = value::mapping())]
     map: Vec<(Name, Name)>,

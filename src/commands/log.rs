@@ -1,16 +1,14 @@
 //! `qless log`
 
-use std::ffi::OsString;
-
 use super::{Group, Spec};
 use crate::args::format::Format;
+use crate::args::input_arg::InputArg;
 use crate::args::shared::{DryRun, MaxData};
 use crate::args::value;
 use crate::core::api::not_found;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
-use crate::input::source::InputSource;
 use crate::json::syntax::Shape;
 use crate::model::done::Done;
 use crate::name::Name;
@@ -27,14 +25,14 @@ use crate::text::short;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Jid of the job
-    #[arg(value_parser = value::jids(), add = value::Candidates::Jids(value::Jobs::Open))]
+    #[arg(value_parser = value::any_name(), add = value::Candidates::Jids(value::Jobs::Open))]
     jid: Name,
     /// Text of the entry
     #[arg(value_parser = value::new_name())]
     message: Name,
     /// More fields of the entry: a JSON object, `@FILE`, or `-` for stdin
     #[arg(long, allow_hyphen_values = true)]
-    data: Option<OsString>,
+    data: Option<InputArg>,
     #[command(flatten)]
     limit: MaxData,
     #[command(flatten)]
@@ -56,7 +54,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let data = match &args.data {
         None => None,
-        Some(given) => match data::read(&mut InputSource::default(), given, args.limit.max_data)? {
+        Some(given) => match data::read(&mut session.input(), given, args.limit.max_data)? {
             (data, Shape::Object) => Some(data),
             _ => {
                 return Err(Error::usage("`--data` expects a JSON object")

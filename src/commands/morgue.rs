@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use super::jobs;
 use super::{Group, Spec};
 use crate::args::format::Format;
+use crate::args::input_arg::InputArg;
 use crate::args::shared::{BulkFlags, Filters, Selector};
 use crate::args::value;
 use crate::bulk::bury::{self, BURY, NOT_STARTED};
@@ -20,7 +21,6 @@ use crate::core::api::job::Detail;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
-use crate::input::source::InputSource;
 use crate::model::bulk::{BulkReport, Code};
 use crate::model::ending::FailureReason;
 use crate::model::job::State;
@@ -63,8 +63,8 @@ pub(crate) struct Args {
     #[arg(value_name = "ACTION")]
     action: Action,
     /// Jids of dead jobs; `-` reads jids from stdin, `@FILE` from a file
-    #[arg(value_name = "JID", value_parser = value::jids(), add = value::Candidates::Targets)]
-    jids: Vec<Name>,
+    #[arg(value_name = "JID", add = value::Candidates::Targets)]
+    jids: Vec<InputArg>,
     /// Failure group; default: `failed-retries-QUEUE`
     #[arg(long, value_name = "G", value_parser = value::new_name(), add = value::Candidates::Groups)]
     group: Option<Name>,
@@ -254,7 +254,7 @@ impl Morgue {
     ) -> Result<BulkPlan, Error> {
         session.ui.require_format(&[Format::Jid])?;
         session.ui.check_columns::<BulkReport>()?;
-        let given = jids::read(&mut InputSource::default(), &args.jids)?;
+        let given = jids::read(&mut session.input(), &args.jids)?;
         let options = BulkOptions::new(session, verb, &args.bulk)?;
         let now = session.begin()?;
         if args.all {

@@ -5,6 +5,7 @@ use crate::args::format::Format;
 use crate::args::shared::DryRun;
 use crate::args::value;
 use crate::clock::moment::Moment;
+use crate::command_line::CommandLine;
 use crate::core::api::index::Index;
 use crate::core::api::job::Detail;
 use crate::error::Error;
@@ -16,7 +17,7 @@ use crate::model::list::{Jobs, List};
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::actor;
-use crate::text::{duration, quoted};
+use crate::text::duration;
 
 /// Pop the next jobs of queues, to work on them
 ///
@@ -167,7 +168,10 @@ fn popped_but_unread(jids: &[Name], worker: &Name, error: &Error) -> Error {
         error.kind(),
         format!("popped {names}, but cannot show it: {}", error.message()),
     )
-    .hint(format!("`qless workers {}` shows it", quoted(worker)))
+    .hint(format!(
+        "`{}` shows it",
+        CommandLine::new("workers").name(worker)
+    ))
 }
 
 /// Returns the waiting jobs. A pop would also find due and recurring jobs; they are not listed.

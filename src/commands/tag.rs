@@ -11,7 +11,6 @@ use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
-use crate::input::source::InputSource;
 use crate::json::Json;
 use crate::model::bulk::{BulkReport, BulkRow, RowContent, Totals};
 use crate::model::job::Job;
@@ -40,7 +39,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "T", value_parser = value::new_name(), add = value::Candidates::Tags)]
     add: Vec<Name>,
     /// Tag to remove
-    #[arg(long, value_name = "T", value_parser = value::jids(), add = value::Candidates::Tags)]
+    #[arg(long, value_name = "T", value_parser = value::any_name(), add = value::Candidates::Tags)]
     remove: Vec<Name>,
     #[command(flatten)]
     bulk: BulkFlags,
@@ -99,7 +98,7 @@ fn show(jobs: &Targets, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
     session.ui.check_columns::<BulkReport>()?;
     jobs.check()?;
-    let given = jids::read(&mut InputSource::default(), &jobs.jids)?;
+    let given = jids::read(&mut session.input(), &jobs.jids)?;
     let now = session.begin()?;
     let mut missing = Vec::new();
     let mut found = Vec::new();

@@ -30,7 +30,7 @@ use crate::text::plural;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Failure group
-    #[arg(value_parser = value::jids(), add = value::Candidates::Groups)]
+    #[arg(value_parser = value::any_name(), add = value::Candidates::Groups)]
     group: Name,
     /// Queue
     #[arg(long, value_name = "QUEUE", value_parser = value::new_name(),

@@ -10,7 +10,6 @@ use crate::core::api::job::Detail;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
-use crate::input::source::InputSource;
 use crate::model::job::State;
 use crate::model::wait::{WaitItem, WaitResult, WaitTotals};
 use crate::name::Name;
@@ -67,7 +66,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     args.targets.check()?;
     let by_jid = !args.targets.jids.is_empty();
     let given = match by_jid {
-        true => Some(jids::read(&mut InputSource::default(), &args.targets.jids)?),
+        true => Some(jids::read(&mut session.input(), &args.targets.jids)?),
         false => None,
     };
     let now = session.begin()?;
@@ -124,9 +123,7 @@ fn show(ui: &mut Ui, item: &WaitItem) -> Result<(), Error> {
             ui.text(&line)
         }
         Format::Ndjson => show_line(item, ui),
-        Format::Jid if matches!(item.result, WaitResult::Reached(_)) => {
-            ui.verbatim(&[item.jid.as_bytes(), b"\n"].concat())
-        }
+        Format::Jid if matches!(item.result, WaitResult::Reached(_)) => ui.jids(&[&item.jid]),
         _ => Ok(()),
     }
 }

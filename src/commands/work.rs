@@ -65,7 +65,7 @@ pub(crate) struct Args {
           add = value::Candidates::Queues)]
     queues: Vec<WorkQueue>,
     /// The program and its arguments
-    #[arg(last = true, required = true, value_name = "COMMAND")]
+    #[arg(last = true, required = true, value_name = "COMMAND", value_parser = value::word())]
     command: Vec<OsString>,
     /// From which queue to pop next
     #[arg(long, value_name = "ORDER", default_value = "ordered")]

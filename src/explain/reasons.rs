@@ -3,6 +3,7 @@
 use super::coordination::CoordinationFacts;
 use super::walk::Walk;
 use crate::clock::moment::Moment;
+use crate::command_line::CommandLine;
 use crate::json::Json;
 use crate::model::explain::{Backoff, Evidence, PopFacts, Reason, ReasonCode};
 use crate::model::job::{Job, Neighbor, State};
@@ -40,7 +41,7 @@ pub(super) fn of_job(
                 since: job.since,
                 ..Evidence::default()
             },
-            [Name::from("retry"), "--completed".into(), jid.clone()],
+            CommandLine::new("retry --completed").name(jid),
         )),
         Some(State::Failed) => {
             let failure = job.failure.clone().unwrap_or_default();
@@ -51,7 +52,7 @@ pub(super) fn of_job(
                 worker: failure.worker,
                 ..Evidence::default()
             };
-            let fix = [Name::from("retry"), jid.clone()];
+            let fix = CommandLine::new("retry").name(jid);
             reasons.push(Reason::new(ReasonCode::Failed, evidence, fix));
         }
         Some(State::Running) => {
@@ -65,7 +66,7 @@ pub(super) fn of_job(
                 worker,
                 ..Evidence::default()
             };
-            let fix = [Name::from("timeout"), jid.clone()];
+            let fix = CommandLine::new("timeout").name(jid);
             reasons.push(Reason::new(code, evidence, fix));
         }
         Some(State::Stalled) => {
@@ -74,15 +75,12 @@ pub(super) fn of_job(
                 worker: worker.clone(),
                 ..Evidence::default()
             };
-            let fix = match worker {
-                Some(worker) => vec![Name::from("workers"), worker],
-                None => vec![Name::from("workers")],
-            };
+            let fix = CommandLine::new("workers").names(&worker);
             reasons.push(Reason::new(ReasonCode::Stalled, evidence, fix).delaying());
         }
         Some(State::Throttled) if coordination.full.is_empty() => {
             // Its slot has become free: one of the next pops returns it to the queue.
-            let fix = [Name::from("get"), jid.clone()];
+            let fix = CommandLine::new("get").name(jid);
             let reason = Reason::new(ReasonCode::Throttled, Evidence::default(), fix);
             reasons.push(reason.delaying());
         }
@@ -99,7 +97,7 @@ pub(super) fn of_job(
                 backoff,
                 ..Evidence::default()
             };
-            let fix = [Name::from("promote"), jid.clone()];
+            let fix = CommandLine::new("promote").name(jid);
             reasons.push(Reason::new(ReasonCode::Scheduled, evidence, fix));
         }
         _ => {}
@@ -122,7 +120,7 @@ pub(super) fn of_job(
         }
         add_queue(queue, facts, can_wait, now, &mut reasons);
         if Json::read(job.data.as_bytes()).is_none() {
-            let fix = [Name::from("get"), jid.clone(), "--data".into()];
+            let fix = CommandLine::new("get --data").name(jid);
             let invalid = Reason::new(ReasonCode::DataInvalid, Evidence::default(), fix);
             reasons.push(invalid.delaying());
         }
@@ -149,13 +147,12 @@ fn remaining_retries(job: &Job) -> Option<u64> {
 pub(super) fn of_queue(queue: &Queue, facts: &PopFacts, now: Moment) -> Vec<Reason> {
     let mut reasons = Vec::new();
     add_queue(queue, facts, queue.waiting > 0, now, &mut reasons);
-    let name = || queue.name.clone();
     if facts.late_recurring > 0 && !queue.paused {
         let evidence = Evidence {
             jobs: Some(facts.late_recurring),
             ..Evidence::default()
         };
-        let fix = [Name::from("recur"), "list".into(), name()];
+        let fix = CommandLine::new("recur list").name(&queue.name);
         let late = Reason::new(ReasonCode::RecurringNotPolled, evidence, fix);
         reasons.push(late.delaying());
     }
@@ -165,9 +162,8 @@ pub(super) fn of_queue(queue: &Queue, facts: &PopFacts, now: Moment) -> Vec<Reas
             until,
             ..Evidence::default()
         };
-        let words = ["jobs", "--queue"].map(Name::from).into_iter();
-        let state = ["--state", state.word()].map(Name::from);
-        Reason::new(code, evidence, words.chain([name()]).chain(state))
+        let jobs = CommandLine::new("jobs").exactly("--queue", &queue.name);
+        Reason::new(code, evidence, jobs.value("--state", state.word()))
     };
     if queue.stalled > 0 {
         let stalled = count(ReasonCode::Stalled, queue.stalled, State::Stalled, None);
@@ -210,7 +206,7 @@ pub(super) fn of_recurring(
     if let Some((queue, facts)) = queue {
         add_queue(queue, facts, false, now, &mut reasons);
     }
-    let run = [Name::from("recur"), "run".into(), recurring.jid.clone()];
+    let run = CommandLine::new("recur run").name(&recurring.jid);
     let (code, evidence) = match is_late {
         true => {
             let evidence = Evidence {
@@ -240,7 +236,6 @@ fn add_queue(
     now: Moment,
     reasons: &mut Vec<Reason>,
 ) {
-    let name = || queue.name.clone();
     if queue.paused {
         let evidence = Evidence {
             since: queue.paused_since,
@@ -249,7 +244,7 @@ fn add_queue(
             reason: queue.paused_reason.clone(),
             ..Evidence::default()
         };
-        let fix = [Name::from("unpause"), name()];
+        let fix = CommandLine::new("unpause").name(&queue.name);
         reasons.push(Reason::new(ReasonCode::Paused, evidence, fix));
     }
     let is_full = facts.limit.is_some_and(|limit| facts.held >= limit);
@@ -259,9 +254,8 @@ fn add_queue(
             limit: facts.limit,
             ..Evidence::default()
         };
-        let key = [name().as_bytes(), b"-max-concurrency"].concat();
-        let fix = ["config", "set"].map(Name::from).into_iter();
-        let fix = fix.chain([Name::from(key), "N".into()]);
+        let key = [queue.name.as_bytes(), b"-max-concurrency"].concat();
+        let fix = CommandLine::new("config set").name(key).name("N");
         reasons.push(Reason::new(ReasonCode::Concurrency, evidence, fix));
     }
     if let Some(ghost) = &facts.ghost {
@@ -277,12 +271,8 @@ fn broken(queue: &Name, entry: Option<&Name>) -> Reason {
         entry: entry.cloned(),
         ..Evidence::default()
     };
-    let fix = ["check", "--repair", "--queue"].map(Name::from).into_iter();
-    Reason::new(
-        ReasonCode::QueueBroken,
-        evidence,
-        fix.chain([queue.clone()]),
-    )
+    let fix = CommandLine::new("check --repair").exactly("--queue", queue);
+    Reason::new(ReasonCode::QueueBroken, evidence, fix)
 }
 
 /// Returns the reason that no worker pops, if the facts allow that conclusion: a worker that pops
@@ -302,7 +292,8 @@ fn no_consumer(queue: &Queue, facts: &PopFacts, now: Moment) -> Option<Reason> {
         worker: facts.worker.clone(),
         ..Evidence::default()
     };
-    Some(Reason::new(ReasonCode::NoConsumer, evidence, ["workers"]))
+    let fix = CommandLine::new("workers");
+    Some(Reason::new(ReasonCode::NoConsumer, evidence, fix))
 }
 
 fn ahead(job: &Job, facts: &PopFacts, now: Moment) -> Reason {
@@ -317,12 +308,9 @@ fn ahead(job: &Job, facts: &PopFacts, now: Moment) -> Reason {
         eta_s: pace.map(|pace| facts.ahead as f64 / pace * 60.0),
         ..Evidence::default()
     };
-    let fix = [
-        Name::from("priority"),
-        job.jid.clone(),
-        "--to".into(),
-        "N".into(),
-    ];
+    let fix = CommandLine::new("priority")
+        .value("--to", "N")
+        .name(&job.jid);
     Reason::new(ReasonCode::Ahead, evidence, fix).delaying()
 }
 
@@ -336,7 +324,7 @@ fn throttled(full: &ThrottleJobs) -> Reason {
         roots: full.holders.iter().take(ROOTS).cloned().collect(),
         ..Evidence::default()
     };
-    let fix = [Name::from("throttle"), "show".into(), throttle.id.clone()];
+    let fix = CommandLine::new("throttle show").name(&throttle.id);
     Reason::new(ReasonCode::Throttled, evidence, fix)
 }
 
@@ -350,12 +338,8 @@ fn ordered(job: &Job, coordination: &CoordinationFacts) -> Option<Reason> {
         ..Evidence::default()
     };
     let queue = job.queue.clone().unwrap_or_default();
-    let (queue, key) = lane::words(lane, &queue);
-    Some(Reason::new(
-        ReasonCode::Ordered,
-        evidence,
-        [Name::from("key"), queue, key],
-    ))
+    let fix = lane::command(lane, &queue);
+    Some(Reason::new(ReasonCode::Ordered, evidence, fix))
 }
 
 /// Adds why a blocked job is blocked.
@@ -365,12 +349,7 @@ fn add_dependencies(job: &Job, walk: &Walk, reasons: &mut Vec<Reason>) {
             cycle: walk.cycle.clone(),
             ..Evidence::default()
         };
-        let fix = [
-            Name::from("depends"),
-            owner.clone(),
-            "--off".into(),
-            next.clone(),
-        ];
+        let fix = CommandLine::new("depends").value("--off", next).name(owner);
         reasons.push(Reason::new(ReasonCode::DependsCycle, evidence, fix));
     }
     let evidence = |roots: Vec<Neighbor>| Evidence {
@@ -381,12 +360,9 @@ fn add_dependencies(job: &Job, walk: &Walk, reasons: &mut Vec<Reason>) {
     if let Some((owner, missing)) = walk.missing.first() {
         let jids = walk.missing.iter().map(|(_, jid)| jid.clone());
         let roots = jids.map(|jid| Neighbor::new(jid, None)).collect();
-        let fix = [
-            Name::from("depends"),
-            owner.clone(),
-            "--off".into(),
-            missing.clone(),
-        ];
+        let fix = CommandLine::new("depends")
+            .value("--off", missing)
+            .name(owner);
         reasons.push(Reason::new(
             ReasonCode::DependsMissing,
             evidence(roots),
@@ -399,7 +375,7 @@ fn add_dependencies(job: &Job, walk: &Walk, reasons: &mut Vec<Reason>) {
     };
     let failed = of(&|state| state == Some(State::Failed));
     if let Some(first) = failed.first() {
-        let fix = [Name::from("retry"), first.jid.clone()];
+        let fix = CommandLine::new("retry").name(&first.jid);
         let failure = first.job.as_ref().and_then(|job| job.failure.clone());
         let (group, message) = failure
             .map(|failure| (failure.group, failure.message))
@@ -413,7 +389,7 @@ fn add_dependencies(job: &Job, walk: &Walk, reasons: &mut Vec<Reason>) {
     }
     let open = of(&|state| !matches!(state, Some(State::Failed | State::Complete)));
     if let Some(first) = open.first() {
-        let fix = [Name::from("explain"), first.jid.clone()];
+        let fix = CommandLine::new("explain").name(&first.jid);
         reasons.push(Reason::new(
             ReasonCode::Depends,
             evidence(open.clone()),

@@ -1,8 +1,9 @@
 //! A job's data: JSON text, a file, stdin, or pairs; validated before anything is sent.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 
 use super::source::InputSource;
+use crate::args::input_arg::InputArg;
 use crate::error::Error;
 use crate::json::quote::quote;
 use crate::json::syntax;
@@ -12,7 +13,7 @@ use crate::json::syntax::Shape;
 /// changed.
 pub(crate) fn read(
     source: &mut InputSource,
-    given: &OsStr,
+    given: &InputArg,
     most: usize,
 ) -> Result<(Vec<u8>, Shape), Error> {
     let text = source.read(given, "data", most)?;

@@ -1,15 +1,11 @@
 //! The jids that a command is given: on the command line, from stdin, or from a file.
 
 use std::collections::HashSet;
-use std::ffi::OsStr;
-use std::os::unix::ffi::OsStrExt;
 
-use base64::Engine;
-use base64::engine::general_purpose::STANDARD;
-use serde::Deserialize;
-
-use super::source::InputSource;
+use super::source::{InputSource, Item};
+use crate::args::input_arg::InputArg;
 use crate::error::Error;
+use crate::model::jid_list;
 use crate::name::Name;
 
 /// The jids given, each once, in order.
@@ -38,14 +34,14 @@ impl JidArgs {
 }
 
 /// Reads `JID…`, `-` and `@FILE`.
-pub(crate) fn read(source: &mut InputSource, given: &[Name]) -> Result<JidArgs, Error> {
+pub(crate) fn read(source: &mut InputSource, given: &[InputArg]) -> Result<JidArgs, Error> {
     let mut jids = Vec::new();
     let mut listed = false;
-    for name in given {
-        let take = |line: &[u8]| read_line(line).map(|jid| jids.extend(jid));
-        match source.lines(OsStr::from_bytes(name.as_bytes()), "job ids", take)? {
-            true => listed = true,
-            false => jids.push(name.clone()),
+    for arg in given {
+        let take = |item: Item| read_item(item).map(|jid| jids.extend(jid));
+        match source.items(arg, "job ids", take)? {
+            Some(jid) => jids.push(Name::from(jid)),
+            None => listed = true,
         }
     }
     Ok(once(jids, listed))
@@ -61,44 +57,11 @@ fn once(mut jids: Vec<Name>, listed: bool) -> JidArgs {
     }
 }
 
-/// A line of any ndjson that qless writes; the last line of a bulk verb has no jid.
-#[derive(Deserialize)]
-struct Line {
-    jid: Option<String>,
-    jid_bytes: Option<String>,
-    #[serde(default)]
-    summary: Option<serde::de::IgnoredAny>,
-}
-
-/// Maximum length of a line that is a plain jid, in bytes.
-const LONGEST: usize = 64 << 10;
-
-/// Returns the jid of a line, if it has one.
-pub(crate) fn read_line(line: &[u8]) -> Result<Option<Name>, String> {
-    let line = line.trim_ascii();
-    match line.first() {
-        None | Some(b'#') => return Ok(None),
-        Some(b'{') => {}
-        Some(_) if line.len() > LONGEST => return Err("this is too long for a job id".to_owned()),
-        Some(_) => return Ok(Some(Name::from(line))),
-    }
-    let line: Line = serde_json::from_slice(line).map_err(|error| match error.is_data() {
-        true => "its `jid` is not a text".to_owned(),
-        false => "this is not JSON".to_owned(),
-    })?;
-    match line {
-        Line {
-            jid_bytes: Some(bytes),
-            ..
-        } => match STANDARD.decode(bytes) {
-            Ok(jid) => Ok(Some(Name::from(jid))),
-            Err(_) => Err("`jid_bytes` is not base64".to_owned()),
-        },
-        Line { jid: Some(jid), .. } => Ok(Some(Name::from(jid))),
-        Line {
-            summary: Some(_), ..
-        } => Ok(None),
-        _ => Err("there is no `jid` in it".to_owned()),
+/// Returns the jid of an item, if it has one.
+fn read_item(item: Item) -> Result<Option<Name>, String> {
+    match item {
+        Item::Line(line) => jid_list::read_line(line),
+        Item::Exact(jid) => Ok(Some(Name::from(jid))),
     }
 }
 
@@ -115,26 +78,5 @@ mod tests {
         assert_eq!(once(&["a"], true), JidArgs::Many(vec!["a".into()]));
         let many = JidArgs::Many(vec!["b".into(), "a".into()]);
         assert_eq!(once(&["b", "a", "b"], false), many);
-    }
-
-    #[test]
-    fn a_line_is_a_jid_or_an_object_with_one() {
-        assert_eq!(read_line(b" a b \r"), Ok(Some("a b".into())));
-        assert_eq!(read_line(b"# a"), Ok(None));
-        assert_eq!(read_line(b"  "), Ok(None));
-        assert_eq!(
-            read_line(br#"{"kind":"job","jid":"a"}"#),
-            Ok(Some("a".into()))
-        );
-        assert_eq!(
-            read_line(br#"{"jid":"a\\xff","jid_bytes":"Yf8="}"#),
-            Ok(Some(Name::from(&b"a\xff"[..])))
-        );
-        assert_eq!(read_line(br#"{"summary":{"done":3}}"#), Ok(None));
-        assert_eq!(read_line(b"{}"), Err("there is no `jid` in it".to_owned()));
-        let long = "a".repeat(LONGEST + 1);
-        let expected = Err("this is too long for a job id".to_owned());
-        assert_eq!(read_line(long.as_bytes()), expected);
-        assert_eq!(read_line(b"{"), Err("this is not JSON".to_owned()));
     }
 }

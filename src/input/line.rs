@@ -9,11 +9,12 @@ use crate::args::moment;
 use crate::args::moment::When;
 use crate::args::value;
 use crate::clock::moment::Moment;
+use crate::command_line::CommandLine;
 use crate::json::syntax;
 use crate::json::syntax::{Member, Shape, Wrong};
 use crate::model::coordination::{Coordination, CoordinationOption, WrongValue};
 use crate::name;
-use crate::text::{Harmless, cut, quoted};
+use crate::text::{Harmless, cut};
 
 /// The members of a line, in the order of hints.
 const MEMBERS: [&str; 20] = [
@@ -390,10 +391,11 @@ fn refuse_maximum(ids: &[u8]) -> Result<(), String> {
         if let Some((throttle, maximum)) = text.rsplit_once('=')
             && value::integer(maximum).is_ok()
         {
+            let set = CommandLine::new("throttle set").name(throttle);
+            let set = set.name(maximum);
             return Err(format!(
-                "takes ids without a maximum, not `{}`; `qless throttle set {} {maximum}` sets it",
-                shown(&id),
-                quoted(throttle)
+                "takes ids without a maximum, not `{}`; `{set}` sets it",
+                shown(&id)
             ));
         }
     }

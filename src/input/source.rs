@@ -3,17 +3,19 @@
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::PathBuf;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
 
+use crate::args::input_arg::InputArg;
 use crate::error::{Error, Kind, io_words};
 use crate::text::Harmless;
 
 /// The inputs of one command; stdin can be read only once.
-#[derive(Default)]
 pub(crate) struct InputSource {
     /// The name of the input that was read from stdin.
     stdin: Option<&'static str>,
+    /// Whether a NUL ends each item of a list, and not a line end: `--null`.
+    null: bool,
 }
 
 /// A value that was read, with its name for messages.
@@ -31,31 +33,35 @@ struct OpenInput {
     stdin: bool,
 }
 
+/// An item of a list.
+pub(crate) enum Item<'i> {
+    Line(&'i [u8]),
+    /// What stands before a NUL, byte for byte.
+    Exact(&'i [u8]),
+}
+
 /// Maximum length of a line of a list: twice a job with the longest data.
 const LONGEST: u64 = 64 << 20;
 
 impl InputSource {
+    pub(crate) fn new(null: bool) -> InputSource {
+        InputSource { stdin: None, null }
+    }
+
     /// Reads `what` from the source `given`, up to `most` bytes.
     pub(crate) fn read(
         &mut self,
-        given: &OsStr,
+        given: &InputArg,
         what: &'static str,
         most: usize,
     ) -> Result<InputText, Error> {
-        let text = match self.open(given, what)? {
-            Some(mut input) => {
-                // One byte more than allowed shows that the input is too long.
-                let more = (most as u64).saturating_add(1);
-                let mut bytes = Vec::new();
-                let read = input.from.by_ref().take(more).read_to_end(&mut bytes);
-                read.map_err(|fault| input.failed(&fault))?;
-                let what = input.what;
-                InputText { bytes, what }
-            }
-            None => InputText {
-                bytes: given.as_bytes().to_vec(),
+        let text = match given {
+            InputArg::Value(value) => InputText {
+                bytes: value.as_bytes().to_vec(),
                 what: what.to_owned(),
             },
+            InputArg::Stdin => whole(self.stdin(what)?, most)?,
+            InputArg::File(path) => whole(OpenInput::file(path)?, most)?,
         };
         match text.bytes.len() > most {
             true => Err(
@@ -66,56 +72,51 @@ impl InputSource {
         }
     }
 
-    /// Passes each line of the list `given` (`-` or `@FILE`) to `take`, one at a time. Returns whether
-    /// `given` is a list.
-    pub(crate) fn lines(
+    /// Passes each item of the list `given` to `take`, one at a time. Returns the value if `given` is
+    /// none.
+    pub(crate) fn items<'g>(
         &mut self,
-        given: &OsStr,
+        given: &'g InputArg,
         what: &'static str,
-        mut take: impl FnMut(&[u8]) -> Result<(), String>,
-    ) -> Result<bool, Error> {
-        let Some(mut input) = self.open(given, what)? else {
-            return Ok(false);
+        mut take: impl FnMut(Item) -> Result<(), String>,
+    ) -> Result<Option<&'g OsStr>, Error> {
+        let mut input = match given {
+            InputArg::Value(value) => return Ok(Some(value)),
+            InputArg::Stdin => self.stdin(what)?,
+            InputArg::File(path) => OpenInput::file(path)?,
+        };
+        let (end, unit) = match self.null {
+            true => (0, "item"),
+            false => (b'\n', "line"),
         };
         let mut from = BufReader::new(std::mem::replace(&mut input.from, Box::new(io::empty())));
-        let mut line = Vec::new();
+        let mut bytes = Vec::new();
         for number in 1.. {
-            line.clear();
-            let read = from.by_ref().take(LONGEST).read_until(b'\n', &mut line);
+            bytes.clear();
+            let read = from.by_ref().take(LONGEST).read_until(end, &mut bytes);
             if read.map_err(|fault| input.failed(&fault))? == 0 {
                 break;
             }
-            let taken = match line.len() as u64 == LONGEST {
-                true => Err(format!("it is longer than {LONGEST} bytes")),
-                false => take(&line),
+            let item = bytes.strip_suffix(&[end]).unwrap_or(&bytes);
+            let taken = match self.null {
+                _ if bytes.len() as u64 == LONGEST => {
+                    Err(format!("it is longer than {LONGEST} bytes"))
+                }
+                true => take(Item::Exact(item)),
+                false => take(Item::Line(item)),
             };
-            taken.map_err(|why| Error::usage(format!("{}, line {number}: {why}", input.what)))?;
+            taken.map_err(|why| Error::usage(format!("{}, {unit} {number}: {why}", input.what)))?;
         }
-        Ok(true)
+        Ok(None)
     }
 
-    /// Opens `-` or `@FILE`; returns `None` for a value.
-    fn open(&mut self, given: &OsStr, what: &'static str) -> Result<Option<OpenInput>, Error> {
-        let mut input = OpenInput {
-            from: Box::new(io::empty()),
+    fn stdin(&mut self, what: &'static str) -> Result<OpenInput, Error> {
+        self.claim_stdin(what)?;
+        Ok(OpenInput {
+            from: Box::new(io::stdin()),
             what: what.to_owned(),
             stdin: true,
-        };
-        match given.as_bytes() {
-            b"-" => {
-                self.claim_stdin(what)?;
-                input.from = Box::new(io::stdin());
-            }
-            [b'@', path @ ..] => {
-                input.what = format!("`{}`", Harmless(path));
-                input.stdin = false;
-                let path = PathBuf::from(std::ffi::OsString::from_vec(path.to_vec()));
-                let file = File::open(path).map_err(|fault| input.failed(&fault))?;
-                input.from = Box::new(file);
-            }
-            _ => return Ok(None),
-        }
-        Ok(Some(input))
+        })
     }
 
     /// Refuses to read stdin for two inputs.
@@ -140,7 +141,28 @@ impl InputSource {
     }
 }
 
+/// Reads an input, up to one byte more than allowed: that byte shows that the input is too long.
+fn whole(mut input: OpenInput, most: usize) -> Result<InputText, Error> {
+    let mut bytes = Vec::new();
+    let more = (most as u64).saturating_add(1);
+    let read = input.from.by_ref().take(more).read_to_end(&mut bytes);
+    read.map_err(|fault| input.failed(&fault))?;
+    let what = input.what;
+    Ok(InputText { bytes, what })
+}
+
 impl OpenInput {
+    fn file(path: &Path) -> Result<OpenInput, Error> {
+        let mut input = OpenInput {
+            from: Box::new(io::empty()),
+            what: format!("`{}`", Harmless(path.as_os_str().as_bytes())),
+            stdin: false,
+        };
+        let file = File::open(path).map_err(|fault| input.failed(&fault))?;
+        input.from = Box::new(file);
+        Ok(input)
+    }
+
     fn failed(&self, fault: &io::Error) -> Error {
         let (what, why) = (&self.what, io_words(fault));
         match self.stdin {

@@ -4,7 +4,6 @@
 //! first pass.
 
 use std::env;
-use std::ffi::OsStr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::os::fd::AsFd;
@@ -13,6 +12,7 @@ use std::time::SystemTime;
 
 use uuid::Uuid;
 
+use crate::args::input_arg::FileArg;
 use crate::error::{Error, Kind, io_words};
 use crate::text::Harmless;
 
@@ -57,16 +57,16 @@ const PAGE: usize = 1 << 17;
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 impl TwoPassFile {
-    /// Opens a file, or stdin if `-` is given. No line may be longer than `longest` bytes.
-    pub(crate) fn open(given: &OsStr, longest: usize) -> Result<TwoPassFile, Error> {
-        match given.as_encoded_bytes() {
-            b"-" => TwoPassFile::stdin(longest),
-            path => {
-                let what = format!("`{}`", Harmless(path));
+    /// Opens a file, or stdin. No line may be longer than `longest` bytes.
+    pub(crate) fn open(given: &FileArg, longest: usize) -> Result<TwoPassFile, Error> {
+        match given {
+            FileArg::Stream => TwoPassFile::stdin(longest),
+            FileArg::Path(path) => {
+                let what = format!("`{}`", Harmless(path.as_os_str().as_encoded_bytes()));
                 let failed = |fault: &io::Error| {
                     Error::usage(format!("cannot read {what}: {}", io_words(fault)))
                 };
-                let file = File::open(given).map_err(|fault| failed(&fault))?;
+                let file = File::open(path).map_err(|fault| failed(&fault))?;
                 let about = file.metadata().map_err(|fault| failed(&fault))?;
                 if about.is_dir() {
                     return Err(failed(&io::ErrorKind::IsADirectory.into()));
@@ -351,7 +351,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("jobs");
         fs::write(&path, bytes).unwrap();
-        let mut twice = TwoPassFile::open(path.as_os_str(), longest).unwrap();
+        let mut twice = TwoPassFile::open(&FileArg::Path(path.clone()), longest).unwrap();
         let (mut first, mut again) = (Vec::new(), Vec::new());
         let message = |error: Error| error.message().rsplit("jobs`, ").next().unwrap().to_owned();
         let row = |row: TextLine| (row.number, row.offset, row.text.to_vec());

@@ -6,10 +6,10 @@ use super::field::Field;
 use super::finding::{Approval, Finding, FindingId, Form, Severity};
 use super::repair::{Planned, RepairCounts};
 use super::verdict::Verdict;
+use crate::command_line::CommandLine;
 use crate::json::Number;
 use crate::name;
 use crate::name::Name;
-use crate::text;
 
 /// The document of `qless check`.
 #[derive(Clone, Debug, serde::Serialize)]
@@ -194,16 +194,8 @@ impl Found {
 
 /// Returns the command that removes a dependency, if it can be typed.
 fn cut(one: &Name, other: &Name) -> Option<String> {
-    let (one, other) = (one.as_str()?, other.as_str()?);
-    let typable = |name: &str| !name.is_empty() && text::Harmless(name).to_string() == name;
-    if !typable(one) || !typable(other) {
-        return None;
-    }
-    let [job, off] = [one, other].map(text::quoted);
-    Some(match one.starts_with('-') || other.starts_with('-') {
-        true => format!("qless depends --off={off} -- {job}"),
-        false => format!("qless depends {job} --off {off}"),
-    })
+    let command = CommandLine::new("depends").value("--off", other).name(one);
+    command.can_be_typed().then(|| command.to_string())
 }
 
 impl Serialize for Severity {

@@ -9,6 +9,7 @@ use super::job::{Neighbor, State};
 use super::list::List;
 use super::queue::{Queue, Seconds};
 use crate::clock::moment::Moment;
+use crate::command_line::CommandLine;
 use crate::name;
 use crate::name::Name;
 
@@ -221,8 +222,9 @@ pub struct Reason {
     /// Whether nothing runs as long as it lasts.
     pub blocking: bool,
     pub evidence: Evidence,
-    /// The words of the command that helps.
-    pub fix: Vec<Name>,
+    /// The command that helps.
+    #[serde(flatten, serialize_with = "name::fix")]
+    pub fix: CommandLine,
 }
 
 impl Reason {
@@ -237,20 +239,15 @@ impl Reason {
             Evidence::FIELDS,
             "the facts behind it; each reason has its own",
         ),
-        Field::text("fix", "the words of the command that helps").list(),
+        Field::name("fix", "the words of the command that helps").list(),
     ];
 
-    pub(crate) fn new<W: Into<Name>>(
-        code: ReasonCode,
-        evidence: Evidence,
-        fix: impl IntoIterator<Item = W>,
-    ) -> Reason {
-        let words = fix.into_iter().map(Into::into);
+    pub(crate) fn new(code: ReasonCode, evidence: Evidence, fix: CommandLine) -> Reason {
         Reason {
             code,
             blocking: true,
             evidence,
-            fix: [Name::from("qless")].into_iter().chain(words).collect(),
+            fix,
         }
     }
 

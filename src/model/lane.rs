@@ -1,7 +1,7 @@
 //! The names of lanes.
 
+use crate::command_line::CommandLine;
 use crate::name::Name;
-use crate::text::quoted;
 
 /// Returns the lane of a key that a job got in a queue.
 pub(crate) fn name(queue: &Name, key: &[u8]) -> Name {
@@ -13,7 +13,7 @@ pub(crate) fn name(queue: &Name, key: &[u8]) -> Name {
 
 /// Returns the queue and the key that `qless key` takes for a lane. `queue` is the present queue of one
 /// of its jobs.
-pub(crate) fn words(lane: &Name, queue: &Name) -> (Name, Name) {
+fn words(lane: &Name, queue: &Name) -> (Name, Name) {
     let text = lane.as_bytes();
     if text.starts_with(b"/") {
         return (queue.clone(), lane.clone());
@@ -30,9 +30,9 @@ pub(crate) fn words(lane: &Name, queue: &Name) -> (Name, Name) {
 }
 
 /// Returns the command that lists a lane. `queue` is the present queue of one of its jobs.
-pub(crate) fn command(lane: &Name, queue: &Name) -> String {
+pub(crate) fn command(lane: &Name, queue: &Name) -> CommandLine {
     let (queue, key) = words(lane, queue);
-    format!("qless key {} {}", quoted(&queue), quoted(&key))
+    CommandLine::new("key").name(queue).name(key)
 }
 
 #[cfg(test)]
@@ -41,7 +41,7 @@ mod tests {
 
     #[test]
     fn the_command_names_the_queue_in_which_the_job_got_its_key() {
-        let command = |lane: &str, queue: &str| command(&lane.into(), &queue.into());
+        let command = |lane: &str, queue: &str| command(&lane.into(), &queue.into()).to_string();
         assert_eq!(command("mail/a/b", "mail"), "qless key mail a/b");
         assert_eq!(command("/all", "mail"), "qless key mail /all");
         assert_eq!(command("mail/a", "img"), "qless key mail a");

@@ -18,6 +18,7 @@ pub(crate) mod failure;
 pub(crate) mod field;
 pub mod finding;
 pub(crate) mod hashed_set;
+pub(crate) mod jid_list;
 pub(crate) mod jid_source;
 pub(crate) mod job;
 pub(crate) mod job_snapshot;

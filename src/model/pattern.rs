@@ -3,6 +3,7 @@
 use globset::GlobBuilder;
 use regex::{Regex, RegexBuilder};
 
+use crate::name;
 use crate::name::Name;
 
 /// A name, or a glob that matches whole names.
@@ -27,7 +28,7 @@ const MAX_LENGTH: usize = 4096;
 impl Pattern {
     /// Reads what was typed; the error is the end of a sentence that begins with the flag.
     pub fn new(typed: Name) -> Result<Pattern, String> {
-        if !typed.as_bytes().iter().any(|byte| b"*?[{\\".contains(byte)) {
+        if !name::has_wildcards(typed.as_bytes()) {
             return Ok(Pattern::Plain(typed));
         }
         let text = typed.lossless_text();
@@ -58,11 +59,11 @@ impl Pattern {
         }
     }
 
-    /// Returns the pattern as it was given.
-    pub fn typed(&self) -> &Name {
+    /// Returns the pattern as it can be typed.
+    pub fn typed(&self) -> Name {
         match self {
-            Pattern::Plain(name) => name,
-            Pattern::Glob(glob) => &glob.typed,
+            Pattern::Plain(name) => name::escaped(name),
+            Pattern::Glob(glob) => glob.typed.clone(),
         }
     }
 

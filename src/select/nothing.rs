@@ -2,6 +2,7 @@
 
 use crate::args::shared::Selector;
 use crate::clock::moment::Moment;
+use crate::command_line;
 use crate::core::api::index::Index;
 use crate::core::api::not_found;
 use crate::core::api::read::{Read, ReadReply};
@@ -13,7 +14,6 @@ use crate::model::data_filter::DataFilter;
 use crate::model::queue::Queue;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::quoted;
 
 /// Hints at the reason why a list is empty, or why a selector matches no job.
 pub(crate) fn hint(
@@ -78,7 +78,10 @@ fn meant(core: &mut Core, now: Moment, jid: &Name, prefixes: &[String]) -> Optio
     if let Some(bare) = jid.as_bytes().strip_prefix(keys.job.as_bytes()) {
         return Some(format!("that is a key; its jid is `{}`", Name::from(bare)));
     }
-    let flag = |what: &str, flag: &str| format!("`{jid}` is a {what}: `{flag} {}`", quoted(jid));
+    let flag = |what: &str, flag: &str| {
+        let flag = command_line::exactly(flag, jid);
+        format!("`{jid}` is a {what}: `{flag}`")
+    };
     if core.members(now, &Index::Groups).ok()?.contains(jid) {
         return Some(flag("failure group", "--group"));
     }
@@ -94,7 +97,7 @@ fn meant(core: &mut Core, now: Moment, jid: &Name, prefixes: &[String]) -> Optio
         matches!(core.read(now, Read::exists(&key)), Ok(ReadReply::Number(1)))
     })?;
     Some(format!(
-        "it exists under another prefix: add `--prefix {}`",
-        quoted(other)
+        "it exists under another prefix: add `{}`",
+        command_line::flag("--prefix", other)
     ))
 }

@@ -12,9 +12,11 @@ use crate::args::globals::{Globals, Origin, Typed};
 use crate::args::tls::TlsFiles;
 use crate::clock::Clock;
 use crate::clock::moment::Moment;
+use crate::command_line::CommandLine;
 use crate::core::call::{Core, Settings};
 use crate::core::script::USUAL;
 use crate::error::{Error, Kind};
+use crate::input::source::InputSource;
 use crate::model::overview::Sample;
 use crate::settings::{ConfigFile as File, ContextSettings};
 use crate::text::Harmless;
@@ -64,8 +66,13 @@ impl Session {
     }
 
     /// Returns the command with the arguments that define its work, not its output.
-    pub(crate) fn own(&self) -> &str {
+    pub(crate) fn own(&self) -> &CommandLine {
         &self.typed.own
+    }
+
+    /// Returns the inputs of the command.
+    pub(crate) fn input(&self) -> InputSource {
+        InputSource::new(self.globals.null)
     }
 
     /// Returns the whole command line, to be typed again, unless it holds a secret.

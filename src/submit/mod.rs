@@ -5,13 +5,13 @@
 //! rounds of a few calls ([`Sender`]) and reported ([`tally`]). A journal ([`journal`]) records what
 //! was sent and which replies came.
 
-use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::Duration;
 
 use crate::args::coordination::Throttled;
+use crate::args::input_arg::FileArg;
 use crate::args::shared::ExistingQueue;
 use crate::bulk::ledger::LedgerHead;
 use crate::bulk::maxima::Maxima;
@@ -49,8 +49,7 @@ use tally::{LineOutcome, Tally};
 /// The arguments of `put --from`.
 #[derive(Debug)]
 pub(crate) struct SubmitOptions {
-    /// A file, or `-`.
-    pub from: OsString,
+    pub from: FileArg,
     /// The values for members that a line does not have.
     pub defaults: JobDefaults,
     /// The throttles of the command line, whose maxima are set.

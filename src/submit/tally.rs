@@ -161,7 +161,7 @@ impl Tally {
                 jids.push((outcome.line, outcome.jid.into()));
                 Ok(())
             }
-            None => ui.verbatim(&[outcome.jid, b"\n"].concat()),
+            None => show_jid(ui, &outcome.jid.into()),
         }
     }
 
@@ -200,7 +200,7 @@ impl Tally {
         if let Some(mut jids) = self.jids.take() {
             jids.sort_by_key(|(line, _)| *line);
             for (_, jid) in jids {
-                ui.verbatim(&[jid.as_bytes(), b"\n"].concat())?;
+                show_jid(ui, &jid)?;
             }
         }
         match ui.format() {
@@ -239,5 +239,13 @@ impl Tally {
                 jids: self.kept.unwrap_or_default(),
             }),
         }
+    }
+}
+
+/// Writes the jid of a line.
+fn show_jid(ui: &mut Ui, jid: &Name) -> Result<(), Error> {
+    match ui.format() {
+        Format::Jid => ui.jids(&[jid]),
+        _ => ui.verbatim(&[jid.as_bytes(), b"\n"].concat()),
     }
 }

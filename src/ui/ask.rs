@@ -9,6 +9,7 @@ use dialoguer::Password;
 use dialoguer::console::{Key, Term};
 
 use super::{Ui, is_interactive};
+use crate::command_line;
 use crate::consent::Consent;
 use crate::error::{Error, Kind};
 use crate::text;
@@ -179,7 +180,7 @@ impl Ui {
         let Some(label) = self.protected() else {
             return "add `--yes`".into();
         };
-        let confirm = format!("--confirm {}", text::quoted(label));
+        let confirm = command_line::flag("--confirm", label);
         match (self.yes, self.confirm.is_some()) {
             (true, _) => format!("add `{confirm}`: the context is protected"),
             (false, true) => "add `--yes`".into(),

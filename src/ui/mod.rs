@@ -13,6 +13,8 @@ use crate::clock::moment::Moment;
 use crate::env;
 use crate::error::{Error, Kind, io_words};
 use crate::exit::Exit;
+use crate::model::jid_list;
+use crate::name::Name;
 use crate::text;
 use crate::view::table::Choice;
 use crate::view::{Lines, Page, Times, View, json};
@@ -67,6 +69,10 @@ pub(crate) struct Ui {
     force_raw: bool,
     /// Whether documents are those of `--watch`.
     ticks: bool,
+    /// Whether a NUL ends each job id of `-o jid`.
+    null: bool,
+    /// How many job ids `-o jid` has left out.
+    unlisted: u64,
 }
 
 impl Ui {
@@ -85,6 +91,7 @@ impl Ui {
         ui.no_input = globals.no_input;
         ui.quiet = globals.quiet;
         ui.verbose = globals.verbose;
+        ui.null = globals.null;
         ui.force_raw = globals.force_raw;
         let page = &mut ui.page;
         page.color = color(globals.color.unwrap_or_default(), ui.tty && page.terminal);
@@ -133,6 +140,8 @@ impl Ui {
             verbose: 0,
             force_raw: false,
             ticks: false,
+            null: false,
+            unlisted: 0,
         };
         ui.lay_out(tty);
         ui
@@ -269,16 +278,43 @@ impl Ui {
                 view.lines(&mut lines).map_err(serialize_error)?;
                 lines.0
             }
-            Format::Jid => {
-                let mut bytes = Vec::new();
-                for jid in view.jids().unwrap_or_default() {
-                    bytes.extend_from_slice(jid.as_bytes());
-                    bytes.push(b'\n');
-                }
-                return self.verbatim(&bytes);
-            }
+            Format::Jid => return self.jids(&view.jids().unwrap_or_default()),
         };
         self.write(&bytes)
+    }
+
+    /// Writes job ids. A reader would take an id that does not fit for another one: it is left out.
+    pub(crate) fn jids(&mut self, jids: &[&Name]) -> Result<(), Error> {
+        let (end, fits): (u8, fn(&Name) -> bool) = match self.null {
+            true => (0, jid_list::fits_before_nul),
+            false => (b'\n', jid_list::fits_a_line),
+        };
+        let mut bytes = Vec::new();
+        for jid in jids {
+            if !fits(jid) {
+                self.unlisted += 1;
+                continue;
+            }
+            bytes.extend_from_slice(jid.as_bytes());
+            bytes.push(end);
+        }
+        self.verbatim(&bytes)
+    }
+
+    /// Returns the error about the job ids that `-o jid` has left out, if there are any.
+    pub(crate) fn unlisted(&self) -> Option<Error> {
+        let (reason, way) = match self.null {
+            true => ("with a NUL", "`-o ndjson` prints all"),
+            false => ("that fit no line", "`-0` or `-o ndjson` prints all"),
+        };
+        let reason = match self.unlisted {
+            0 => return None,
+            1 => reason.replace("fit", "fits"),
+            _ => reason.to_owned(),
+        };
+        let jids = text::plural(self.unlisted, "job id", "job ids");
+        let message = format!("left out {jids} {reason}");
+        Some(Error::new(Kind::Partial, message).hint(way))
     }
 
     /// Writes harmless text to stdout.

@@ -265,6 +265,7 @@ mod tests {
 
     use super::*;
     use crate::clock::moment::Moment;
+    use crate::command_line::CommandLine;
     use crate::error::Error;
     use crate::json::{Data, Json, Number};
     use crate::model::bulk::{BulkItem, Code, RowContent, Totals};
@@ -528,7 +529,11 @@ mod tests {
             cycle: vec![name.clone()],
         };
         let explanation = Explanation {
-            reasons: vec![Reason::new(ReasonCode::Paused, evidence, ["unpause"])],
+            reasons: vec![Reason::new(
+                ReasonCode::Paused,
+                evidence,
+                CommandLine::new("unpause"),
+            )],
             counts: Some(Queue::default()),
             ..Explanation::default()
         };

@@ -11,7 +11,7 @@ use crate::model::job::{Neighbor, State};
 use crate::model::queue::Queue;
 use crate::name::Name;
 use crate::text;
-use crate::text::{Harmless, duration, first_line, plural, quoted, short};
+use crate::text::{Harmless, duration, first_line, plural, short};
 
 impl View for Explanation {
     const DOCUMENT: Document = Document::one(
@@ -207,8 +207,7 @@ impl Reason {
 
     /// Returns the command that helps, as it can be typed.
     pub(crate) fn command(&self) -> String {
-        let words = self.fix.iter().map(quoted);
-        words.collect::<Vec<String>>().join(" ")
+        self.fix.to_string()
     }
 
     fn sentence(&self) -> String {

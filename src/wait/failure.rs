@@ -1,12 +1,13 @@
 //! The error of a wait that did not reach its end.
 
 use super::WaitOptions;
+use crate::command_line::CommandLine;
 use crate::error::{Error, Kind};
 use crate::model::job::State;
 use crate::model::wait::{Wait, WaitItem, WaitOutcome, WaitResult, WaitTotals};
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{Harmless, duration, first_line, measure, plural, quoted};
+use crate::text::{Harmless, duration, first_line, measure, plural};
 
 /// Returns the error of a wait that did not reach its end.
 pub(crate) fn failure(
@@ -40,7 +41,10 @@ pub(crate) fn failure(
         }
     };
     Err(match job {
-        Some(job) => result.hint(format!("`qless explain {}` shows why", quoted(&job.jid))),
+        Some(job) => {
+            let explain = CommandLine::new("explain").name(&job.jid);
+            result.hint(format!("`{explain}` shows why"))
+        }
         None => result,
     })
 }
@@ -64,7 +68,7 @@ fn ended(job: &WaitItem, options: &WaitOptions, session: &mut Session) -> Error 
     let jid = &job.jid;
     let (sentence, hint) = match job.result {
         WaitResult::Ended(State::Failed) => {
-            let hint = format!("`qless get {}` shows the failure", quoted(jid));
+            let hint = format!("`{}` shows the failure", CommandLine::new("get").name(jid));
             (format!("`{jid}` failed{}", cause(jid, session)), Some(hint))
         }
         WaitResult::Ended(state) => {

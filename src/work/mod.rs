@@ -36,6 +36,7 @@ use self::reporter::Reporter;
 use self::server::{Order, Server};
 use self::service::ServiceManager;
 use crate::clock::moment::Moment;
+use crate::command_line::CommandLine;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::model::worker_name;
@@ -234,8 +235,9 @@ fn note_queues(
         let queues = core.queues_or_wrong_keys(now, &names)?;
         for queue in queues.iter().filter(|queue| queue.paused) {
             let name = &queue.name;
+            let unpause = CommandLine::new("unpause").name(name);
             ui.note(&format!(
-                "note: queue `{name}` is paused; its jobs wait for `qless unpause {name}`"
+                "note: queue `{name}` is paused; its jobs wait for `{unpause}`"
             ));
         }
     }

@@ -510,7 +510,7 @@ fn each_edge_of_a_cycle_may_be_cut() {
     redis.send(&["SADD", "ql:j:-y-dependents", "it's x"]);
     let printed = redis.at(200).run("check").stderr();
     let cuts = [
-        "qless depends --off=-y -- 'it'\\''s x'",
+        "qless depends --off=-y 'it'\\''s x'",
         "qless depends --off='it'\\''s x' -- -y",
     ];
     let document = redis.at(200).run("check -o json").stdout();
@@ -569,7 +569,7 @@ fn a_terminal_shows_a_table_and_the_next_command() {
         SEVERITY  FINDING             COUNT  PROBLEM                                      EXAMPLES
         critical  ghost-waiting           1  id waits in a queue, the job does not exist  mail: a1
         error     dependency-missing      1  job depends on a job that does not exist     b1 needs a1
-        hint: show the plan: qless check --queue mail --repair --dry-run
+        hint: show the plan: qless check --queue=mail --repair --dry-run
     "#]].assert_eq(&on_terminal("check --queue mail", 110));
     expect![[r#"
         scanned 20 keys, 4 jobs, 2 queues in 0.0s
@@ -577,7 +577,7 @@ fn a_terminal_shows_a_table_and_the_next_command() {
         SEVERITY  FINDING             PROBLEM
         error     dependency-missing  job depends on a job that doe…
         warn      tag-index           tag's index disagrees with th…
-        hint: show the plan: qless check --only dependency-missing --only tag-index --repair --dry-run
+        hint: show the plan: qless check --only=dependency-missing --only=tag-index --repair --dry-run
     "#]].assert_eq(&on_terminal(
         "check --only dependency-missing,tag-index",
         60,
@@ -587,7 +587,7 @@ fn a_terminal_shows_a_table_and_the_next_command() {
 
         SEVERITY  FINDING             COUNT  PROBLEM                                   EXAMPLES
         error     dependency-missing      1  job depends on a job that does not exist  b1 needs a1
-        hint: show the plan: qless check --only dependency-missing --repair --dry-run
+        hint: show the plan: qless check --only=dependency-missing --repair --dry-run
     "#]]
     .assert_eq(&on_terminal("check --only dependency-missing", 110));
     expect![[r#"

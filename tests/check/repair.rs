@@ -362,7 +362,7 @@ fn a_file_that_is_not_an_undo_file_is_refused_before_any_call() {
     ))
     .shows(expect![[r#"
         --- stderr
-        error: `DIR/undo.ndjson` was begun by `qless check --repair`, this is `qless check --repair --only tag-count`; nothing was changed
+        error: `DIR/undo.ndjson` was begun by `qless check --repair`, this is `qless check --repair --only=tag-count`; nothing was changed
         hint: name another file
         --- exit 2
     "#]]);
@@ -642,7 +642,7 @@ fn a_protected_context_requires_its_label() {
         --- stderr
         scanned 21 keys, 4 jobs, 2 queues in 0.0s
         error: cannot ask whether to repair 5 findings on PROD (unix://DIR/s); nothing was changed
-        hint: add `--confirm PROD`: the context is protected
+        hint: add `--confirm=PROD`: the context is protected
         --- exit 9
     "#]]);
     prod.run("check --repair --yes --confirm PROD -q").exits(0);
@@ -749,7 +749,7 @@ fn a_job_with_more_dependents_than_one_call_can_verify_is_left_unchanged() {
         error	in-no-set	1	0	0	0	put it in the set that fits its state
         --- stderr
         scanned 755 keys, 251 jobs, 1 queue in 0.0s
-        note: y lost more dependencies than one call can verify: set all of them with `qless depends y --on JID …`
+        note: y lost more dependencies than one call can verify: set all of them with `qless depends --on=JID y`, with a `--on` for each
         1 repaired; 250 remaining
         --- exit 7
     "#]]);

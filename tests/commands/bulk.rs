@@ -687,7 +687,7 @@ fn a_report_is_continued_only_by_the_same_command() {
     here.run(&format!("cancel --group boom --yes --report {shown}"))
         .shows(expect![[r#"
             --- stderr
-            error: `FILE` was begun by `qless retry --to elsewhere --group boom`, this is `qless cancel --group boom`; nothing was changed
+            error: `FILE` was begun by `qless retry --to=elsewhere --group=boom`, this is `qless cancel --group=boom`; nothing was changed
             hint: name another file
             --- exit 2
         "#]]);

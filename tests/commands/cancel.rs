@@ -356,7 +356,7 @@ fn jobs_are_saved_before_they_are_deleted() {
     // Another command does not write to it.
     cancel("c").shows(expect![[r#"
         --- stderr
-        error: `TMP/c.ndjson` was begun by `qless cancel --save TMP/c.ndjson x`, this is `qless cancel --save TMP/c.ndjson c`; nothing was changed
+        error: `TMP/c.ndjson` was begun by `qless cancel --save=TMP/c.ndjson x`, this is `qless cancel --save=TMP/c.ndjson c`; nothing was changed
         hint: name another file
         --- exit 2
     "#]]);

@@ -55,13 +55,13 @@ fn a_refusal_names_the_flags_a_script_has_to_add() {
     prod.run("retry --group boom").shows(expect![[r#"
         --- stderr
         error: cannot ask whether to retry 2 failed jobs on PROD EU (unix://DIR/s); nothing was changed
-        hint: add `--yes --confirm 'PROD EU'`: the context is protected
+        hint: add `--yes --confirm='PROD EU'`: the context is protected
         --- exit 9
     "#]]);
     prod.run("retry --group boom --yes").shows(expect![[r#"
         --- stderr
         error: cannot ask whether to retry 2 failed jobs on PROD EU (unix://DIR/s); nothing was changed
-        hint: add `--confirm 'PROD EU'`: the context is protected
+        hint: add `--confirm='PROD EU'`: the context is protected
         --- exit 9
     "#]]);
     prod.run("retry --group boom --confirm 'PROD EU'")
@@ -222,7 +222,7 @@ fn putting_many_jobs_asks_for_confirmation() {
     prod.run("put --from - --yes").shows(expect![[r#"
         --- stderr
         error: cannot ask whether to put 3 jobs on PROD (unix://DIR/s); nothing was changed
-        hint: add `--confirm PROD`: the context is protected
+        hint: add `--confirm=PROD`: the context is protected
         --- exit 9
     "#]]);
     let output = prod.run("put --from - -n").exits(0).stderr();
@@ -248,7 +248,7 @@ fn importing_jobs_asks_for_confirmation() {
     prod.run("import - --yes").shows(expect![[r#"
         --- stderr
         error: cannot ask whether to import 1 job on PROD (unix://DIR/s); nothing was changed
-        hint: add `--confirm PROD`: the context is protected
+        hint: add `--confirm=PROD`: the context is protected
         --- exit 9
     "#]]);
     let output = prod.run("import - -n").exits(0).stderr();
@@ -294,11 +294,11 @@ fn dry_runs_do_not_ask_and_name_the_server() {
         .prod()
         .run("forget queue mail --force")
         .shows(expect![[r#"
-        --- stderr
-        error: cannot ask whether to forget queue `mail` on PROD (unix://DIR/s); nothing was changed
-        hint: add `--yes --confirm PROD`: the context is protected
-        --- exit 9
-    "#]]);
+            --- stderr
+            error: cannot ask whether to forget queue `mail` on PROD (unix://DIR/s); nothing was changed
+            hint: add `--yes --confirm=PROD`: the context is protected
+            --- exit 9
+        "#]]);
 }
 
 #[test]
@@ -377,7 +377,7 @@ fn no_input_never_asks_even_on_a_terminal() {
     server.failed(&["a", "b"]);
     let (code, seen) = server.answers(&["retry", "--group", "boom", "--no-input"], &[]);
     assert_eq!(code, 9);
-    assert!(seen.contains("--yes --confirm prod"), "{seen}");
+    assert!(seen.contains("--yes --confirm=prod"), "{seen}");
     let text = server.home.text();
     server
         .home
@@ -434,7 +434,7 @@ fn protection_holds_however_the_server_is_named() {
             ),
         ] {
             let refused = qless.run(&format!("retry a b --yes{flags}")).exits(9);
-            assert!(refused.stderr().contains("add `--confirm PROD`"), "{url}");
+            assert!(refused.stderr().contains("add `--confirm=PROD`"), "{url}");
             qless
                 .run(&format!("retry a b --yes --confirm staging{flags}"))
                 .exits(9);
@@ -446,7 +446,7 @@ fn protection_holds_however_the_server_is_named() {
         --- stderr
         note: this is the server of context `prod`, which is protected
         error: cannot ask whether to retry 2 failed jobs on PROD (unix://DIR/s); nothing was changed
-        hint: add `--confirm PROD`: the context is protected
+        hint: add `--confirm=PROD`: the context is protected
         --- exit 9
     "#]]);
     bare.run("retry a b --dry-run").shows(expect![[r#"

@@ -166,14 +166,14 @@ fn jobs_ahead_and_concurrency_are_counted() {
         86_530.0,
         "explain a",
         expect![[r#"
-        K in q is waiting and cannot run now
+            K in q is waiting and cannot run now
 
-          [31m✗[0m concurrency is used up  2 of 2 running
-              qless config set q-max-concurrency N
-          · 1 job is ahead of it  about 1m 5s at today's pace (0.9/min)
-              qless priority a --to N
-          [32m✓[0m a worker popped here  10s ago
-    "#]],
+              [31m✗[0m concurrency is used up  2 of 2 running
+                  qless config set q-max-concurrency N
+              · 1 job is ahead of it  about 1m 5s at today's pace (0.9/min)
+                  qless priority --to=N a
+              [32m✓[0m a worker popped here  10s ago
+        "#]],
     );
     assert_eq!(
         codes(&redis, 86_530.0, "--queue q"),
@@ -321,21 +321,21 @@ fn a_queue_tells_why_it_hands_out_nothing() {
         1001.0,
         "pop q",
         expect![[r#"
-        nothing to pop from q: 1 job is scheduled: the next is due in 59m 59s
-        hint: qless jobs --queue q --state scheduled
-    "#]],
+            nothing to pop from q: 1 job is scheduled: the next is due in 59m 59s
+            hint: qless jobs --queue=q --state=scheduled
+        "#]],
     );
     on_terminal(
         &redis,
         1001.0,
         "explain --queue q",
         expect![[r#"
-        a pop of q gets no job now
-        1 scheduled, 1 depends
+            a pop of q gets no job now
+            1 scheduled, 1 depends
 
-          [31m✗[0m 1 job is scheduled          the next is due in 59m 59s  qless jobs --queue q --state scheduled
-          [31m✗[0m 1 job waits for other jobs                              qless jobs --queue q --state depends
-    "#]],
+              [31m✗[0m 1 job is scheduled          the next is due in 59m 59s  qless jobs --queue=q --state=scheduled
+              [31m✗[0m 1 job waits for other jobs                              qless jobs --queue=q --state=depends
+        "#]],
     );
     redis.at(1000).run("put q K --jid old --priority -5").ok();
     redis.at(1005).run("put q K --jid new").ok();
@@ -395,7 +395,7 @@ fn a_pipe_gets_the_number_of_jobs_ahead() {
         redis.at(put).run(&line).exits(0);
     }
     redis.at(1003).run("explain c").shows(expect![[r#"
-        c	ahead	delaying	2 jobs are ahead of it	qless priority c --to N
+        c	ahead	delaying	2 jobs are ahead of it	qless priority --to=N c
     "#]]);
 }
 

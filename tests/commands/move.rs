@@ -76,7 +76,7 @@ fn move_takes_a_running_job_only_with_force() {
         .shows(expect![[r#"
             --- stderr
             error: cannot move `r`: it is running, held by `w1`
-            hint: take its lock away: `qless move --force r --to 'slow lane'`
+            hint: take its lock away: `qless move --force --to='slow lane' r`
             --- exit 5
         "#]]);
     redis

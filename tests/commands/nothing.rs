@@ -52,19 +52,19 @@ fn an_empty_list_and_an_unknown_name_hint_at_the_reason() {
     run("get 'timed out'").shows(expect![[r#"
         --- stderr
         error: job `timed out` does not exist
-        hint: `timed out` is a failure group: `--group 'timed out'`
+        hint: `timed out` is a failure group: `--group='timed out'`
         --- exit 4
     "#]]);
     run("retry 'timed out'").shows(expect![[r#"
         --- stderr
         error: job `timed out` does not exist
-        hint: `timed out` is a failure group: `--group 'timed out'`
+        hint: `timed out` is a failure group: `--group='timed out'`
         --- exit 4
     "#]]);
     run("cancel mail").shows(expect![[r#"
         --- stderr
         error: job `mail` does not exist
-        hint: `mail` is a queue: `--queue mail`
+        hint: `mail` is a queue: `--queue=mail`
         --- exit 4
     "#]]);
     run("get ql:j:a").shows(expect![[r#"
@@ -76,7 +76,7 @@ fn an_empty_list_and_an_unknown_name_hint_at_the_reason() {
     run("--prefix x: get a").shows(expect![[r#"
         --- stderr
         error: job `a` does not exist
-        hint: it exists under another prefix: add `--prefix ql:`
+        hint: it exists under another prefix: add `--prefix=ql:`
         --- exit 4
     "#]]);
     run("get other").shows(expect![[r#"
@@ -89,7 +89,7 @@ fn an_empty_list_and_an_unknown_name_hint_at_the_reason() {
     configured.run("get other").shows(expect![[r#"
         --- stderr
         error: job `other` does not exist
-        hint: it exists under another prefix: add `--prefix x:`
+        hint: it exists under another prefix: add `--prefix=x:`
         --- exit 4
     "#]]);
 }

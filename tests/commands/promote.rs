@@ -42,7 +42,7 @@ fn jobs_that_are_not_scheduled_are_refused() {
                 "d" => expect![[r#"
                     --- stderr
                     error: cannot promote `d`: it waits for other jobs
-                    hint: let it wait no longer: `qless depends d --off-all`
+                    hint: let it wait no longer: `qless depends --off-all d`
                     --- exit 5
                 "#]],
                 "r" => expect![[r#"

@@ -989,7 +989,7 @@ fn a_journal_belongs_to_its_input_prefix_and_command() {
         .run(&format!("{line} --tag more"))
         .shows(expect![[r#"
             --- stderr
-            error: `DIR/night.journal` was begun by `qless put`, this is `qless put --tag more`; nothing was changed
+            error: `DIR/night.journal` was begun by `qless put`, this is `qless put --tag=more`; nothing was changed
             hint: name another file
             --- exit 2
         "#]]);

@@ -246,12 +246,12 @@ fn a_job_without_a_free_slot_is_throttled() {
         20.0,
         "explain --queue mail",
         expect![[r#"
-        a pop of mail gets no job now
-        1 running, 2 throttled
+            a pop of mail gets no job now
+            1 running, 2 throttled
 
-          ✗ 2 jobs wait for throttles           qless jobs --queue mail --state throttled
-          ✓ a worker popped here       10s ago
-    "#]],
+              ✗ 2 jobs wait for throttles           qless jobs --queue=mail --state=throttled
+              ✓ a worker popped here       10s ago
+        "#]],
     );
     on_terminal(
         &redis,
@@ -294,12 +294,12 @@ fn a_queue_is_explained_by_what_its_next_pop_does_with_held_jobs() {
         20.0,
         "explain --queue mail",
         expect![[r#"
-        a pop of mail gets a job
-        1 running, 2 throttled
+            a pop of mail gets a job
+            1 running, 2 throttled
 
-          · 2 jobs wait for throttles; slots are free           qless jobs --queue mail --state throttled
-          ✓ a worker popped here                       10s ago
-    "#]],
+              · 2 jobs wait for throttles; slots are free           qless jobs --queue=mail --state=throttled
+              ✓ a worker popped here                       10s ago
+        "#]],
     );
     let before = redis.dump();
     let found = redis.at(20).run("explain --queue mail -o json").json();

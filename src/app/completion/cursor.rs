@@ -1,5 +1,7 @@
 //! Where on the command line the cursor is.
 
+use std::ffi::OsString;
+
 use clap::builder::ValueRange;
 use clap::{Arg, ArgAction, Command};
 
@@ -45,15 +47,7 @@ pub(super) fn find<'t>(tree: &'t Command, typed: &Typed) -> Option<Cursor<'t>> {
     if words.is_empty() && !typed.redirects {
         return None;
     }
-    let mut parser = Parser {
-        command: tree,
-        pending: None,
-        open: None,
-        only_positionals: false,
-        flags: Vec::new(),
-        globals: Vec::new(),
-        positionals: Vec::new(),
-    };
+    let mut parser = Parser::new(tree);
     for word in words.iter().skip(1) {
         let globals = parser.globals.len();
         parser.step(&word.text);
@@ -84,6 +78,18 @@ pub(super) fn find<'t>(tree: &'t Command, typed: &Typed) -> Option<Cursor<'t>> {
     })
 }
 
+/// Returns which word is the `--` that ends the flags.
+pub(in crate::app) fn end_of_flags(tree: &Command, words: &[OsString]) -> Option<usize> {
+    let mut parser = Parser::new(tree);
+    for (at, word) in words.iter().enumerate().skip(1) {
+        parser.step(&word.to_string_lossy());
+        if parser.only_positionals {
+            return Some(at);
+        }
+    }
+    None
+}
+
 /// Reads words as clap would, however incomplete the line is.
 struct Parser<'t> {
     command: &'t Command,
@@ -98,6 +104,18 @@ struct Parser<'t> {
 }
 
 impl<'t> Parser<'t> {
+    fn new(tree: &'t Command) -> Parser<'t> {
+        Parser {
+            command: tree,
+            pending: None,
+            open: None,
+            only_positionals: false,
+            flags: Vec::new(),
+            globals: Vec::new(),
+            positionals: Vec::new(),
+        }
+    }
+
     /// Returns what the last word is, what is typed of its value, and what stands before that.
     fn slot<'w>(&self, word: &'w str, redirects: bool) -> (Slot<'t>, &'w str, &'w str) {
         if redirects {

@@ -14,7 +14,7 @@ use crate::exit::Exit;
 use crate::ui::Ui;
 
 mod cache;
-mod cursor;
+pub(super) mod cursor;
 mod line;
 mod names;
 mod offer;

@@ -11,6 +11,7 @@ use super::{Candidate, names};
 use crate::app::help;
 use crate::args::value::{Candidates, Jobs};
 use crate::model::pattern::Pattern;
+use crate::name;
 
 /// The maximum number of names that are offered.
 const NAMES: usize = 200;
@@ -129,7 +130,10 @@ fn values(
         Some(kind) => {
             let known = names::of(kind, &cursor.globals, deadline).unwrap_or_default();
             let typed = known.into_iter().filter_map(|name| {
-                let value = typed(&name.value, kind, arg)?;
+                let value = match cursor.escaped && arg.is_positional() {
+                    true => name.value,
+                    false => typed(&name.value, kind, arg)?,
+                };
                 let fits = value.starts_with(&cursor.begun);
                 fits.then(|| Candidate::new(value, name.help))
             });
@@ -181,15 +185,10 @@ fn typed(name: &str, kind: Candidates, arg: &Arg) -> Option<String> {
     if is_special || matches!(kind, Candidates::Jids(_)) && name.starts_with(['@', '#']) {
         return None;
     }
-    let is_glob = is_glob(arg);
-    let mut typed = String::with_capacity(name.len());
-    for c in name.chars() {
-        if is_glob && "*?[{\\".contains(c) {
-            typed.push('\\');
-        }
-        typed.push(c);
+    match is_glob(arg) {
+        true => name::escaped(&name.into()).as_str().map(str::to_owned),
+        false => Some(name.to_owned()),
     }
-    Some(typed)
 }
 
 /// Returns the next words of the path to a command, and the topics of `help`.

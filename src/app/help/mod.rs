@@ -27,7 +27,8 @@ use crate::view::finding;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// A command, such as `recur put`, or a topic
-    #[arg(value_name = "COMMAND | TOPIC", add = value::Candidates::Topics)]
+    #[arg(value_name = "COMMAND | TOPIC", value_parser = value::text(),
+          add = value::Candidates::Topics)]
     words: Vec<String>,
 }
 
@@ -201,6 +202,9 @@ an error.
 Globs are *, ?, [ab], [!ab] and {a,b}. A glob matches the whole name; \\* is a literal star. Quote
 globs for the shell. A slash is an ordinary character.
 
+After -- every argument is a plain name: neither a flag nor -, @FILE or a glob. Put -- before names
+that others have chosen: `qless get -- \"$jid\"`. In the value of a flag, \\* is a literal star.
+
 --where user.id=42 and --where items.0.sku=A1 name a path with dots, --where /a.b/0=x with a JSON
 pointer. The value is JSON if it parses, else text: id=42 is the number, id='\"42\"' the text. No
 number is rounded: 1, 1.0 and 1e0 are equal. Objects are equal if only the order of their members
@@ -216,13 +220,19 @@ const FORMATS: &str = "\
 -o tsv     for programs: tab-separated, without headers, never cut, with full times
 -o json    one document with \"kind\" and \"v\"; keys are only added, never removed
 -o ndjson  the elements of its \"items\", one per line
--o jid     only job ids, one per line, if the result is jobs
+-o jid     only job ids, one per line, if the result is jobs; with -0, a NUL ends each id
 -o raw     the core's own reply, byte for byte, if it comes from one call
 
 Without -o, a terminal gets table and a pipe gets tsv; so it does if the setting is `table`, in
 QLESS_OUTPUT or the config file. A terminal that is too narrow for a table gets fewer columns: those
 that are empty or alike in all rows are left out first, then the least needed. --columns names the
 columns instead. --headers always adds headers to tsv.
+
+Commands that take jids read such lists: `-` is a list on stdin, `@FILE` one in a file, of -o jid or
+of -o ndjson. A line of -o jid never means another job: ids that a reader of lines would take for
+another, such as those with a line end, are left out, and the exit code is 3. -0 on both sides
+carries them, and -o ndjson carries all ids. Other programs take a list as names after --:
+`qless jobs -0 -o jid | xargs -0 qless get --`.
 
 Times are RFC 3339 in UTC. Durations are seconds, in keys that end in _s. Job data is the stored
 JSON. Bytes that are not JSON or not UTF-8 are in data_bytes, in base64; names that are not UTF-8

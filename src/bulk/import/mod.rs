@@ -5,12 +5,13 @@
 //! and put. Memory grows with the number of jobs, not with their data.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
-use std::ffi::OsString;
 
 use super::slice::failed_call;
 use super::{BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
+use crate::args::input_arg::FileArg;
 use crate::args::shared::BulkFlags;
 use crate::clock::moment::Moment;
+use crate::command_line::CommandLine;
 use crate::consent::Consent;
 use crate::core::api::guard::GuardReply;
 use crate::core::api::job::Detail;
@@ -60,8 +61,7 @@ const STEP: std::time::Duration = std::time::Duration::from_micros(20);
 /// The arguments of `qless import`.
 #[derive(Debug)]
 pub(crate) struct ImportOptions {
-    /// A file, or `-`.
-    pub from: OsString,
+    pub from: FileArg,
     /// Pairs of old and new queue names.
     pub map: Vec<(Name, Name)>,
     pub existing: ExistingPolicy,
@@ -164,11 +164,10 @@ pub(crate) fn run(options: ImportOptions, session: &mut Session) -> Result<Exit,
     let held = !dry_run && !pauses.hold.is_empty();
     let ended = plan.run(session, |core, now, jobs| importer.slice(core, now, jobs));
     if held {
-        let queues: Vec<String> = pauses.hold.iter().map(Name::to_string).collect();
-        session.ui.hint(&format!(
-            "nothing runs there until `qless unpause {}`",
-            queues.join(" ")
-        ));
+        let unpause = CommandLine::new("unpause").names(&pauses.hold);
+        session
+            .ui
+            .hint(&format!("nothing runs there until `{unpause}`"));
     }
     ended.map_err(|error| match (error.kind(), options.existing) {
         (Kind::Interrupted | Kind::Terminated | Kind::Unknown, ExistingPolicy::Refuse) => {

@@ -3,6 +3,7 @@
 use super::{RequeueTarget, RunTime, wrong_state};
 use crate::args::shared::Later;
 use crate::bulk::{BulkPlan, JobOutcome};
+use crate::command_line::CommandLine;
 use crate::core::api::guard::RequeueVerb;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -11,7 +12,6 @@ use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::quoted;
 
 pub(crate) const MOVE: Verb = Verb {
     word: "move",
@@ -35,9 +35,9 @@ impl MoveOptions {
     pub(crate) fn refuse(&self, job: &JobSnapshot) -> Option<JobOutcome> {
         let running = job.state.as_bytes() == b"running";
         if running && !self.force {
-            let (jid, to) = (quoted(&job.jid), quoted(&self.to));
-            let hint = format!("take its lock away: `qless move --force {jid} --to {to}`");
-            return Some(wrong_state(job).hint(hint));
+            let by_force = CommandLine::new("move --force").value("--to", &self.to);
+            let by_force = by_force.name(&job.jid);
+            return Some(wrong_state(job).hint(format!("take its lock away: `{by_force}`")));
         }
         let leaves = running || job.is("failed") || job.is("complete") || self.later.is_given();
         if !leaves && job.queue.as_ref() == Some(&self.to) {

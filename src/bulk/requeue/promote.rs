@@ -2,6 +2,7 @@
 
 use super::{RequeueTarget, RunTime, wrong_state};
 use crate::bulk::{BulkPlan, JobOutcome};
+use crate::command_line::CommandLine;
 use crate::core::api::guard::RequeueVerb;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -9,7 +10,6 @@ use crate::model::bulk::RowContent;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
 use crate::session::Session;
-use crate::text::quoted;
 
 pub(crate) const PROMOTE: Verb = Verb {
     word: "promote",
@@ -21,12 +21,14 @@ pub(crate) const PROMOTE: Verb = Verb {
 /// Refuses a job that is not scheduled. Older cores leave some jobs in the schedule whose state is
 /// `waiting`.
 pub(crate) fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
-    let jid = quoted(&job.jid);
     let hint = match job.stored.as_bytes() {
         b"scheduled" => return None,
         b"waiting" if job.due.is_some() => return None,
-        b"failed" => format!("`qless retry {jid}`"),
-        b"depends" => format!("let it wait no longer: `qless depends {jid} --off-all`"),
+        b"failed" => format!("`{}`", CommandLine::new("retry").name(&job.jid)),
+        b"depends" => {
+            let release = CommandLine::new("depends --off-all").name(&job.jid);
+            format!("let it wait no longer: `{release}`")
+        }
         _ => return Some(wrong_state(job)),
     };
     Some(wrong_state(job).hint(hint))

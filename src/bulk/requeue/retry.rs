@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::{RequeueTarget, RunTime, has_worker, wrong_state};
 use crate::bulk::order;
 use crate::bulk::{BulkPlan, JobOutcome};
+use crate::command_line::CommandLine;
 use crate::core::api::guard::RequeueVerb;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -13,7 +14,6 @@ use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::quoted;
 
 pub(crate) const RETRY: Verb = Verb {
     word: "retry",
@@ -37,15 +37,17 @@ pub(crate) struct RetryOptions {
 impl RetryOptions {
     /// Refuses a job that cannot be retried with these options.
     pub(crate) fn refuse(&self, job: &JobSnapshot) -> Option<JobOutcome> {
-        let jid = quoted(&job.jid);
+        let command = |words: &str| CommandLine::new(words).name(&job.jid);
         let hint = match job.stored.as_bytes() {
             b"failed" => return None,
             b"complete" if self.completed => return None,
             b"running" | b"stalled" if self.force => return None,
-            b"complete" => format!("run it again: `qless retry --completed {jid}`"),
-            b"running" | b"stalled" => format!("take its lock away: `qless retry --force {jid}`"),
-            b"scheduled" => format!("run it now: `qless promote {jid}`"),
-            b"depends" => format!("see which: `qless depends {jid}`"),
+            b"complete" => format!("run it again: `{}`", command("retry --completed")),
+            b"running" | b"stalled" => {
+                format!("take its lock away: `{}`", command("retry --force"))
+            }
+            b"scheduled" => format!("run it now: `{}`", command("promote")),
+            b"depends" => format!("see which: `{}`", command("depends")),
             _ => return Some(wrong_state(job)),
         };
         Some(wrong_state(job).hint(hint))

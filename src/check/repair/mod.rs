@@ -19,6 +19,7 @@ use super::verify::batch_size::BatchSizes;
 use super::verify::run;
 use super::verify::run::{CheckOptions, ScanResult};
 use crate::clock::moment::Moment;
+use crate::command_line::CommandLine;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
@@ -26,7 +27,7 @@ use crate::model::finding::Severity;
 use crate::model::repair::{RepairCounts, Repaired, Row};
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{plural, quoted};
+use crate::text::plural;
 use crate::view::repair::{decisions, deletions, plan};
 
 /// Says which findings a repair with `--queue` skips, and why.
@@ -144,10 +145,10 @@ fn note_skipped(skipped: usize, wide: &[Name], session: &mut Session) {
         session.ui.note(SKIPPED_BY_QUEUE);
     }
     for job in wide.iter().take(3) {
-        let job = quoted(job);
+        let depends = CommandLine::new("depends").value("--on", "JID").name(job);
         session.ui.note(&format!(
             "note: {job} lost more dependencies than one call can verify: set all of them with \
-             `qless depends {job} --on JID …`"
+             `{depends}`, with a `--on` for each"
         ));
     }
 }

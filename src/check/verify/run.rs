@@ -159,14 +159,14 @@ pub(crate) fn report(
     }
     if check.complete && hints {
         let own = session.own();
-        let named = own.contains(" --only ");
+        let named = own.has("--only");
         let repairable = |found: &Found| found.repairable > 0 || named && found.needs_only > 0;
         if check.items.iter().any(repairable) {
-            let dry = match own.ends_with(" --dry-run") || own.contains(" --dry-run ") {
-                true => "",
-                false => " --dry-run",
-            };
-            let hint = format!("show the plan: qless {own} --repair{dry}");
+            let mut plan = own.clone().word("--repair");
+            if !own.has("--dry-run") {
+                plan = plan.word("--dry-run");
+            }
+            let hint = format!("show the plan: {plan}");
             session.ui.hint_in_any_case(&hint);
         } else if check.items.iter().any(|found| found.needs_only > 0) {
             session
@@ -204,7 +204,7 @@ fn scope(patterns: &[Pattern], session: &mut Session) -> Result<Scope, Error> {
                 .collect(),
         };
         if some.is_empty() {
-            return Err(Error::unknown("queue", pattern.typed(), &[]));
+            return Err(Error::unknown("queue", &pattern.typed(), &[]));
         }
         queues.extend(some);
     }

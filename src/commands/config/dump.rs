@@ -1,10 +1,9 @@
 //! `qless config dump`
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
-use std::path::Path;
 
 use crate::args::format::Format;
+use crate::args::input_arg::FileArg;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::fs;
@@ -29,26 +28,22 @@ use crate::view::json;
 pub(super) struct Args {
     /// File; `-` means stdout [default: stdout]
     #[arg(value_name = "FILE")]
-    file: Option<OsString>,
+    file: Option<FileArg>,
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
-    let file = args.file.filter(|file| file != "-");
-    if file.as_ref().is_some_and(|file| file.is_empty()) {
-        return Err(Error::usage("the name of the file is empty"));
-    }
     let now = session.begin()?;
     let mut items = session.core()?.config(now)?;
     items.retain(|item| item.set);
-    let Some(file) = file else {
+    let Some(FileArg::Path(file)) = args.file else {
         match session.ui.format() {
             Format::Table => session.ui.write(&object(&items)?)?,
             _ => session.ui.show(&List::whole(items))?,
         }
         return Ok(Exit::Ok);
     };
-    fs::save(Path::new(&file), &object(&items)?)?;
+    fs::save(&file, &object(&items)?)?;
     let name = Name::from(file.as_os_str());
     session.ui.note_on_terminal(&format!("wrote {name}"));
     session

@@ -1,16 +1,15 @@
 //! `qless config load`
 
 use std::collections::BTreeMap;
-use std::ffi::{OsStr, OsString};
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
+use crate::args::input_arg::InputArg;
 use crate::args::shared::{DryRun, MaxData};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::option::checked;
-use crate::input::source::InputSource;
 use crate::json::Json;
 use crate::json::syntax;
 use crate::json::syntax::Shape;
@@ -39,7 +38,7 @@ use crate::text::cut;
 pub(super) struct Args {
     /// File; `-` for stdin
     #[arg(value_name = "FILE")]
-    file: OsString,
+    file: InputArg,
     /// Reset options that the file does not name to their defaults
     #[arg(long)]
     clear: bool,
@@ -54,7 +53,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
-    let mut wanted = read(&args.file, args.limit.max_data)?;
+    let mut wanted = read(args.file.or_file(), args.limit.max_data, session)?;
     for (key, value) in &mut wanted {
         *value = checked(key, value, args.force)?;
     }
@@ -112,13 +111,8 @@ fn halfway(error: Error, done: usize, changes: &[OptionChange]) -> Error {
 }
 
 /// Reads names and values. Checks only that no name occurs twice.
-fn read(file: &OsStr, most: usize) -> Result<BTreeMap<Name, Name>, Error> {
-    let mut given = OsString::new();
-    if file != "-" && !file.as_encoded_bytes().starts_with(b"@") {
-        given.push("@");
-    }
-    given.push(file);
-    let text = InputSource::default().read(&given, "the configuration", most)?;
+fn read(file: InputArg, most: usize, session: &Session) -> Result<BTreeMap<Name, Name>, Error> {
+    let text = session.input().read(&file, "the configuration", most)?;
     let what = text.what;
     match syntax::check(&text.bytes) {
         Ok(Shape::Object) => {}

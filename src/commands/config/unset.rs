@@ -18,7 +18,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Options
-    #[arg(required = true, value_name = "KEY", value_parser = value::jids(),
+    #[arg(required = true, value_name = "KEY", value_parser = value::any_name(),
           add = value::Candidates::Options)]
     keys: Vec<Name>,
     #[command(flatten)]

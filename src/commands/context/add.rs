@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use crate::address;
 use crate::address::Target;
 use crate::args::globals::Origin;
+use crate::args::plain;
 use crate::args::shared::DryRun;
 use crate::args::tls::TlsFiles;
 use crate::error::{Error, Kind, io_words};
@@ -52,6 +53,7 @@ pub(super) struct Args {
 }
 
 fn name(text: &str) -> Result<String, String> {
+    let text = plain::unmarked(text);
     let text = text.trim();
     name::refuse_new(text.as_bytes()).map(|()| text.into())
 }

@@ -18,7 +18,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Name of the context
-    #[arg(add = value::Candidates::Contexts)]
+    #[arg(value_parser = value::text(), add = value::Candidates::Contexts)]
     name: Option<String>,
 }
 

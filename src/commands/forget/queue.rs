@@ -22,7 +22,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Queues
-    #[arg(required = true, value_name = "QUEUE", value_parser = value::jids(),
+    #[arg(required = true, value_name = "QUEUE", value_parser = value::any_name(),
           add = value::Candidates::Queues)]
     queues: Vec<Name>,
     /// Remove queues that have jobs, too

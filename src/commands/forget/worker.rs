@@ -3,13 +3,14 @@
 use crate::args::format::Format;
 use crate::args::shared::DryRun;
 use crate::args::value;
+use crate::command_line::CommandLine;
 use crate::core::api::index::Index;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::{plural, quoted};
+use crate::text::plural;
 
 /// Remove workers from the list of known workers
 ///
@@ -21,7 +22,7 @@ use crate::text::{plural, quoted};
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Workers
-    #[arg(required = true, value_name = "WORKER", value_parser = value::jids(),
+    #[arg(required = true, value_name = "WORKER", value_parser = value::any_name(),
           add = value::Candidates::Workers)]
     workers: Vec<Name>,
     #[command(flatten)]
@@ -39,7 +40,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         if held > 0 {
             let held = plural(held as u64, "job", "jobs");
             let message = format!("cannot forget `{name}`: it holds {held}");
-            let hint = format!("`qless workers {}` shows them", quoted(name));
+            let hint = format!("`{}` shows them", CommandLine::new("workers").name(name));
             return Err(Error::conflict(message).hint(hint));
         }
         if !known.contains(name) {

@@ -1,14 +1,12 @@
 //! `qless put --from`: one job per line of a file.
 
-use std::ffi::OsStr;
-
 use super::Args;
 use crate::args::format::Format;
+use crate::args::input_arg::FileArg;
 use crate::core::api::put::Policy;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::line::DueTime;
-use crate::input::source::InputSource;
 use crate::json::quote::array;
 use crate::name::Name;
 use crate::session::Session;
@@ -17,11 +15,11 @@ use crate::submit::SubmitOptions;
 use crate::submit::job_spec::JobDefaults;
 use crate::wait::Waiter;
 
-pub(super) fn run(args: &Args, from: &OsStr, session: &mut Session) -> Result<Exit, Error> {
+pub(super) fn run(args: &Args, from: &FileArg, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    let mut source = InputSource::default();
+    let mut source = session.input();
     let data = args.data(&mut source)?;
-    if from == "-" {
+    if *from == FileArg::Stream {
         source.claim("jobs")?;
     }
     let bytes = |name: &Name| name.as_bytes().to_vec();
@@ -41,7 +39,7 @@ pub(super) fn run(args: &Args, from: &OsStr, session: &mut Session) -> Result<Ex
         max_data: args.limit.max_data,
     };
     let order = SubmitOptions {
-        from: from.to_owned(),
+        from: from.clone(),
         defaults: plan,
         throttles: args.coordinated.throttles.clone(),
         policy: Policy {

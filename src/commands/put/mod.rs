@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use super::{Group, Spec};
 use crate::args::coordination::{Coordinated, LaneFlags};
+use crate::args::input_arg::{FileArg, InputArg};
 use crate::args::moment;
 use crate::args::moment::When;
 use crate::args::shared::{BULK, ExistingQueue, Later, MaxData, Replicas};
@@ -93,10 +94,10 @@ pub(crate) struct Args {
     klass: Option<Name>,
     /// Data: JSON, `@FILE`, or `-` for stdin
     #[arg(value_name = "DATA", allow_negative_numbers = true)]
-    positional: Option<OsString>,
+    positional: Option<InputArg>,
     /// Data: JSON, `@FILE`, or `-` for stdin
     #[arg(long, allow_hyphen_values = true, conflicts_with = "positional")]
-    data: Option<OsString>,
+    data: Option<InputArg>,
     /// Member of the data: `key=text` or `key:=json`; dots in the key make nested objects
     #[arg(long, value_name = "PAIR", conflicts_with_all = ["positional", "data"])]
     arg: Vec<OsString>,
@@ -137,9 +138,9 @@ pub(crate) struct Args {
           conflicts_with = "replace")]
     jid_from: Option<JidSource>,
     /// Put one job per line of this file, each a JSON object; `-` for stdin
-    #[arg(help_heading = BULK, long, value_name = "FILE", value_parser = value::input(),
+    #[arg(help_heading = BULK, long, value_name = "FILE",
           conflicts_with_all = ["positional", "jid"])]
-    from: Option<OsString>,
+    from: Option<FileArg>,
     /// Record each line in this file; the same command with the same file skips lines that are done
     #[arg(help_heading = BULK, long, value_name = "FILE", value_parser = value::file(),
           requires = "from")]

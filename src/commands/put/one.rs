@@ -9,7 +9,6 @@ use crate::core::api::put::{Placed, Policy, Put};
 use crate::core::api::queue::CHECK;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
-use crate::input::source::InputSource;
 use crate::model::bulk::Code;
 use crate::model::put::Put as Shown;
 use crate::name::Name;
@@ -36,7 +35,7 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     if args.coordinated.key.as_ref().is_some_and(Name::is_empty) {
         coordination::check(&args.lane.options(&args.coordinated))?;
     }
-    let data = args.data(&mut InputSource::default())?;
+    let data = args.data(&mut session.input())?;
     let now = session.begin()?;
     let fresh = || Name::from(uuid::Uuid::new_v4().simple().to_string());
     let job = Put {

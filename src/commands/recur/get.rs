@@ -1,15 +1,14 @@
 //! `qless recur get`
 
 use crate::args::format::Format;
+use crate::args::input_arg::InputArg;
 use crate::args::value;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
-use crate::input::source::InputSource;
 use crate::model::list::List;
-use crate::name::Name;
 use crate::session::Session;
 
 /// Show recurring jobs in full
@@ -22,14 +21,13 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Jids of recurring jobs; `-` reads jids from stdin, `@FILE` from a file
-    #[arg(value_name = "JID", required = true, value_parser = value::jids(),
-          add = value::Candidates::Jids(value::Jobs::Recurring))]
-    jids: Vec<Name>,
+    #[arg(value_name = "JID", required = true, add = value::Candidates::Jids(value::Jobs::Recurring))]
+    jids: Vec<InputArg>,
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    let given = jids::read(&mut InputSource::default(), &args.jids)?;
+    let given = jids::read(&mut session.input(), &args.jids)?;
     if matches!(given, JidArgs::Many(_)) {
         session
             .ui

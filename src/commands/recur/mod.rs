@@ -4,13 +4,13 @@ use clap::Subcommand;
 
 use super::{Group, Spec};
 use crate::clock::moment::Moment;
+use crate::command_line::CommandLine;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::coordination::{Coordination, CoordinationOption};
 use crate::model::recur::Recurring;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::quoted;
 use crate::view::recur::next_runs;
 
 mod get;
@@ -92,8 +92,8 @@ fn refuse_paused(found: &Recurring, verb: &str) -> Result<(), Error> {
         true => Err(
             Error::conflict(format!("cannot {verb} `{jid}`: it is paused"))
                 .hint(format!(
-                    "resume it first: `qless recur resume {}`",
-                    quoted(jid)
+                    "resume it first: `{}`",
+                    CommandLine::new("recur resume").name(jid)
                 ))
                 .jid(jid),
         ),

@@ -1,12 +1,12 @@
 //! `qless recur pause`
 
 use super::{existing, missing};
+use crate::args::input_arg::InputArg;
 use crate::args::shared::DryRun;
 use crate::args::value;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
-use crate::input::source::InputSource;
 use crate::model::bulk::Code;
 use crate::model::done::Done;
 use crate::name::Name;
@@ -27,9 +27,8 @@ use crate::text::plural;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Jids of recurring jobs; `-` reads jids from stdin, `@FILE` from a file
-    #[arg(value_name = "JID", required = true, value_parser = value::jids(),
-          add = value::Candidates::Jids(value::Jobs::Recurring))]
-    jids: Vec<Name>,
+    #[arg(value_name = "JID", required = true, add = value::Candidates::Jids(value::Jobs::Recurring))]
+    jids: Vec<InputArg>,
     /// Reason, which `qless recur get` shows
     #[arg(long, value_name = "TEXT", value_parser = value::new_name())]
     reason: Option<Name>,
@@ -42,7 +41,7 @@ pub(super) const SLICE: usize = 100;
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
-    let given = jids::read(&mut InputSource::default(), &args.jids)?;
+    let given = jids::read(&mut session.input(), &args.jids)?;
     let jids = given.jids().to_vec();
     let now = session.begin()?;
     existing(session, now, &jids)?;

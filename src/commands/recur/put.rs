@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::{first, note_runs, refuse_paused};
 use crate::args::coordination::{self, COORDINATION, Coordinated, LaneFlags};
 use crate::args::format::Format;
+use crate::args::input_arg::InputArg;
 use crate::args::moment;
 use crate::args::moment::When;
 use crate::args::shared::{DryRun, ExistingQueue, MaxData};
@@ -16,7 +17,6 @@ use crate::core::api::template::Template;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
-use crate::input::source::InputSource;
 use crate::model::done::Done;
 use crate::model::recur::Recurring;
 use crate::name::Name;
@@ -52,10 +52,10 @@ pub(super) struct Args {
     klass: Name,
     /// Data: JSON, `@FILE`, or `-` for stdin
     #[arg(value_name = "DATA", allow_negative_numbers = true)]
-    positional: Option<OsString>,
+    positional: Option<InputArg>,
     /// Data: JSON, `@FILE`, or `-` for stdin
     #[arg(long, allow_hyphen_values = true, conflicts_with = "positional")]
-    data: Option<OsString>,
+    data: Option<InputArg>,
     /// Member of the data: `key=text` or `key:=json`; dots in the key make nested objects
     #[arg(long, value_name = "PAIR", conflicts_with_all = ["positional", "data"])]
     arg: Vec<OsString>,
@@ -109,7 +109,7 @@ pub(super) struct Args {
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     let data = match args.positional.as_ref().or(args.data.as_ref()) {
-        Some(given) => data::read(&mut InputSource::default(), given, args.limit.max_data)?.0,
+        Some(given) => data::read(&mut session.input(), given, args.limit.max_data)?.0,
         None => data::limited(data::build(&args.arg)?, args.limit.max_data)?,
     };
     let now = session.begin()?;

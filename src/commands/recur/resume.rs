@@ -2,13 +2,13 @@
 
 use super::pause::{SLICE, invalid, twice};
 use super::{existing, missing, note_runs};
+use crate::args::input_arg::InputArg;
 use crate::args::shared::DryRun;
 use crate::args::value;
 use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
-use crate::input::source::InputSource;
 use crate::model::bulk::Code;
 use crate::model::done::Done;
 use crate::model::recur::Recurring;
@@ -29,16 +29,15 @@ use crate::text::plural;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Jids of recurring jobs; `-` reads jids from stdin, `@FILE` from a file
-    #[arg(value_name = "JID", required = true, value_parser = value::jids(),
-          add = value::Candidates::Jids(value::Jobs::Recurring))]
-    jids: Vec<Name>,
+    #[arg(value_name = "JID", required = true, add = value::Candidates::Jids(value::Jobs::Recurring))]
+    jids: Vec<InputArg>,
     #[command(flatten)]
     dry: DryRun,
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
-    let given = jids::read(&mut InputSource::default(), &args.jids)?;
+    let given = jids::read(&mut session.input(), &args.jids)?;
     let jids = given.jids().to_vec();
     let now = session.begin()?;
     let found = existing(session, now, &jids)?;

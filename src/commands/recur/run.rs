@@ -25,7 +25,7 @@ use crate::submit;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Jid of the recurring job
-    #[arg(value_parser = value::jids(), add = value::Candidates::Jids(value::Jobs::Recurring))]
+    #[arg(value_parser = value::any_name(), add = value::Candidates::Jids(value::Jobs::Recurring))]
     jid: Name,
     #[command(flatten)]
     dry: DryRun,

@@ -1,11 +1,11 @@
 //! `qless recur set`
 
-use std::ffi::OsString;
 use std::time::Duration;
 
 use super::{first, missing, note_runs, refuse_paused};
 use crate::args::coordination::{COORDINATION, Coordinated, LaneFlags};
 use crate::args::format::Format;
+use crate::args::input_arg::InputArg;
 use crate::args::moment;
 use crate::args::moment::When;
 use crate::args::shared::{DryRun, ExistingQueue, MaxData};
@@ -16,7 +16,6 @@ use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
-use crate::input::source::InputSource;
 use crate::model::coordination::CoordinationOption;
 use crate::model::done::Done;
 use crate::model::recur::Recurring;
@@ -33,7 +32,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Jid of the recurring job
-    #[arg(value_parser = value::jids(), add = value::Candidates::Jids(value::Jobs::Recurring))]
+    #[arg(value_parser = value::any_name(), add = value::Candidates::Jids(value::Jobs::Recurring))]
     jid: Name,
     /// Interval; the next run moves by the difference, unless `--at` is given
     #[arg(long, value_name = "D", value_parser = value::interval, allow_hyphen_values = true)]
@@ -52,7 +51,7 @@ pub(super) struct Args {
     klass: Option<Name>,
     /// Data: JSON, `@FILE`, or `-` for stdin
     #[arg(long, allow_hyphen_values = true)]
-    data: Option<OsString>,
+    data: Option<InputArg>,
     #[command(flatten)]
     limit: MaxData,
     /// Priority; higher runs first
@@ -89,7 +88,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         changes.push(("klass", klass.into_bytes()));
     }
     if let Some(given) = &args.data {
-        let data = data::read(&mut InputSource::default(), given, args.limit.max_data)?.0;
+        let data = data::read(&mut session.input(), given, args.limit.max_data)?.0;
         changes.push(("data", data));
     }
     if let Some(priority) = args.priority {

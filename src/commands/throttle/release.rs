@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 
+use crate::args::input_arg::InputArg;
 use crate::args::shared::DryRun;
 use crate::args::value;
 use crate::clock::moment::Moment;
@@ -10,7 +11,6 @@ use crate::core::api::throttle::ThrottlePart;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
-use crate::input::source::InputSource;
 use crate::model::done::Done;
 use crate::model::job::{Job, State};
 use crate::name::Name;
@@ -35,16 +35,15 @@ pub(super) struct Args {
     #[arg(value_name = "ID", value_parser = value::name(), add = value::Candidates::Throttles)]
     id: Name,
     /// Jids of the jobs; `-` reads jids from stdin, `@FILE` from a file
-    #[arg(value_name = "JID", required = true, value_parser = value::jids(),
-          add = value::Candidates::Jids(value::Jobs::Open))]
-    jids: Vec<Name>,
+    #[arg(value_name = "JID", required = true, add = value::Candidates::Jids(value::Jobs::Open))]
+    jids: Vec<InputArg>,
     #[command(flatten)]
     dry: DryRun,
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
-    let jids = jids::read(&mut InputSource::default(), &args.jids)?.into_jids();
+    let jids = jids::read(&mut session.input(), &args.jids)?.into_jids();
     let now = session.begin()?;
     let (jids, others) = users(jids, &args.id, now, session)?;
     if let (true, Some(error)) = (jids.is_empty(), &others) {

@@ -4,6 +4,7 @@
 //! Each method of `core::api` states the spec of its call. Calls by their name on the wire have
 //! theirs from [`raw`](super::raw).
 
+use crate::command_line::CommandLine;
 use crate::name::Name;
 use crate::text;
 
@@ -118,16 +119,17 @@ impl CallSpec {
 
     /// Returns the hint with the command that shows whether a lost call was applied.
     pub(crate) fn hint_for_lost(&self, args: &[Vec<u8>]) -> Option<String> {
-        let (command, at) = match self.subject {
-            Subject::Nothing | Subject::Jobs => return None,
-            Subject::Jid(at) => ("get", at),
-            Subject::Queue(at) => ("queues", at),
-            Subject::Pop { worker, .. } => ("workers", worker),
-            Subject::Key(at) => ("config get", at),
-            Subject::Worker(at) => ("workers", at),
-            Subject::Group(at) => ("failed --group", at),
+        let named = |at: usize| args.get(at).map(|name| Name::from(name.as_slice()));
+        let command = |words: &str, at| Some(CommandLine::new(words).name(named(at)?));
+        let command = match self.subject {
+            Subject::Nothing | Subject::Jobs => None,
+            Subject::Jid(at) => command("get", at),
+            Subject::Queue(at) => command("queues", at),
+            Subject::Pop { worker, .. } => command("workers", worker),
+            Subject::Key(at) => command("config get", at),
+            Subject::Worker(at) => command("workers", at),
+            Subject::Group(at) => Some(CommandLine::new("failed").exactly("--group", &named(at)?)),
         };
-        let name = text::quoted(args.get(at)?);
-        Some(format!("`qless {command} {name}` shows it"))
+        Some(format!("`{}` shows it", command?))
     }
 }

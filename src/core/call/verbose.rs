@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::request::Call;
 use super::round::Round;
 use super::{Core, Value, server_error};
+use crate::command_line;
 use crate::text;
 
 impl Core {
@@ -57,7 +58,7 @@ fn argument(arg: &[u8]) -> String {
     let document = matches!(arg.first(), Some(b'{' | b'[' | b'"'));
     match document || arg.len() > 60 {
         true => format!("<{} bytes>", arg.len()),
-        false => text::quoted(text.as_bytes()),
+        false => command_line::quoted(text::clean(text.as_bytes())),
     }
 }
 

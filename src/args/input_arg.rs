@@ -1,0 +1,93 @@
+//! A value that may be read from elsewhere: the argument itself, `@FILE`, or `-` for stdin.
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::OsStrExt;
+use std::path::PathBuf;
+
+use clap::builder::{OsStringValueParser, TypedValueParser, ValueParserFactory};
+
+use super::invalid::Invalid;
+use super::plain;
+
+/// What was given for a value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum InputArg {
+    Value(OsString),
+    Stdin,
+    File(PathBuf),
+}
+
+impl InputArg {
+    /// Reads a word of the command line. After `--` it is the value.
+    fn new(word: OsString) -> InputArg {
+        let (word, is_plain) = plain::read(word);
+        match word.as_bytes() {
+            _ if is_plain => InputArg::Value(word),
+            b"-" => InputArg::Stdin,
+            [b'@', path @ ..] => InputArg::File(OsStr::from_bytes(path).into()),
+            _ => InputArg::Value(word),
+        }
+    }
+
+    /// Takes a value for the name of a file.
+    pub(crate) fn or_file(self) -> InputArg {
+        match self {
+            InputArg::Value(path) => InputArg::File(path.into()),
+            given => given,
+        }
+    }
+}
+
+impl ValueParserFactory for InputArg {
+    type Parser = clap::builder::MapValueParser<OsStringValueParser, fn(OsString) -> InputArg>;
+
+    fn value_parser() -> Self::Parser {
+        OsStringValueParser::new().map(InputArg::new)
+    }
+}
+
+/// A file that a command reads or writes, or `-` for stdin or stdout.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum FileArg {
+    Stream,
+    Path(PathBuf),
+}
+
+impl FileArg {
+    fn new(word: OsString) -> Result<FileArg, Invalid> {
+        let (word, is_plain) = plain::read(word);
+        match word.as_bytes() {
+            b"" => Err(Invalid::because("is empty")),
+            b"-" if !is_plain => Ok(FileArg::Stream),
+            _ => Ok(FileArg::Path(word.into())),
+        }
+    }
+}
+
+impl ValueParserFactory for FileArg {
+    type Parser = clap::builder::TryMapValueParser<
+        OsStringValueParser,
+        fn(OsString) -> Result<FileArg, Invalid>,
+    >;
+
+    fn value_parser() -> Self::Parser {
+        OsStringValueParser::new().try_map(FileArg::new)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn after_two_dashes_a_word_is_a_value() {
+        let read = |word: &str| InputArg::new(word.into());
+        assert_eq!(read("-"), InputArg::Stdin);
+        assert_eq!(read("@a"), InputArg::File("a".into()));
+        assert_eq!(read("a@"), InputArg::Value("a@".into()));
+        for word in ["-", "@a", "a"] {
+            let marked = plain::mark(OsStr::new(word));
+            assert_eq!(InputArg::new(marked), InputArg::Value(word.into()));
+        }
+    }
+}

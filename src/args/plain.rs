@@ -1,0 +1,40 @@
+//! The words after `--`: plain names, whatever they look like.
+//!
+//! A parser of a value sees the word, but not what stands before it. [`mark`] therefore puts a NUL,
+//! which no argument of a process holds, before each word after `--` that would mean something else
+//! elsewhere. The parsers of [`super::value`] take it off with [`read`].
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+use crate::command_line;
+
+const MARK: u8 = 0;
+
+/// Whether a word means something else than itself, unless it stands after `--`: stdin, a file or a
+/// pattern.
+pub(crate) fn has_meaning(word: &OsStr) -> bool {
+    let word = word.as_bytes();
+    command_line::is_special(word) && (word == b"-" || !word.starts_with(b"-"))
+}
+
+/// Marks a word that stands after `--`, if it needs that.
+pub(crate) fn mark(word: &OsStr) -> OsString {
+    match command_line::is_special(word.as_bytes()) {
+        true => OsString::from_vec([&[MARK], word.as_bytes()].concat()),
+        false => word.to_owned(),
+    }
+}
+
+/// Returns a word without its mark, and whether it had one.
+pub(crate) fn read(word: OsString) -> (OsString, bool) {
+    match word.as_bytes() {
+        [MARK, rest @ ..] => (OsStr::from_bytes(rest).to_owned(), true),
+        _ => (word, false),
+    }
+}
+
+/// Removes the marks in a message about words.
+pub(crate) fn unmarked(message: &str) -> String {
+    message.replace(char::from(MARK), "")
+}

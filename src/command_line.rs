@@ -1,0 +1,267 @@
+//! Command lines of `qless` that it prints: as the words that a program runs, and as a line that a
+//! person types.
+//!
+//! A name comes from jobs and from other clients. In a command it stays a name: the value of a flag
+//! stands behind `=`, and `--` stands before a name that could be read as something else.
+
+use std::fmt::{self, Display};
+
+use serde::ser::{Serialize, Serializer};
+
+use crate::name;
+use crate::name::{Name, Named};
+use crate::text;
+
+/// A command of `qless`: `qless COMMAND FLAG… [--] NAME…`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct CommandLine {
+    /// The command and its flags.
+    words: Vec<Word>,
+    /// What it names.
+    names: Vec<Name>,
+}
+
+/// A word before the names.
+#[derive(Clone, Debug, PartialEq)]
+struct Word {
+    text: Name,
+    value: Option<Name>,
+}
+
+impl CommandLine {
+    /// Begins with the words of this program's own text: `recur run`, `retry --completed`.
+    pub(crate) fn new(words: &str) -> CommandLine {
+        let words = words.split_ascii_whitespace();
+        words.fold(CommandLine::default(), CommandLine::word)
+    }
+
+    /// Adds a word as it is: a flag, or an argument that was typed before `--`.
+    pub(crate) fn word(mut self, word: impl Into<Name>) -> CommandLine {
+        let (text, value) = (word.into(), None);
+        self.words.push(Word { text, value });
+        self
+    }
+
+    /// Adds a flag with its value.
+    pub(crate) fn value(mut self, flag: &str, value: impl Into<Name>) -> CommandLine {
+        let (text, value) = (Name::from(flag), Some(value.into()));
+        self.words.push(Word { text, value });
+        self
+    }
+
+    /// Adds a flag that takes a pattern, with the pattern that matches this name only.
+    pub(crate) fn exactly(self, flag: &str, name: &Name) -> CommandLine {
+        self.value(flag, name::escaped(name))
+    }
+
+    /// Adds an argument.
+    pub(crate) fn name(mut self, name: impl Into<Name>) -> CommandLine {
+        self.names.push(name.into());
+        self
+    }
+
+    /// Adds several arguments.
+    pub(crate) fn names<'n>(mut self, names: impl IntoIterator<Item = &'n Name>) -> CommandLine {
+        self.names.extend(names.into_iter().cloned());
+        self
+    }
+
+    /// Returns the words as a program runs them.
+    pub(crate) fn argv(&self) -> Vec<Name> {
+        let words = self.words.iter().map(|word| match &word.value {
+            Some(value) => Name::from([word.text.as_bytes(), b"=", value.as_bytes()].concat()),
+            None => word.text.clone(),
+        });
+        let separator = self.separator().map(Name::from);
+        let program = [Name::from("qless")].into_iter();
+        let names = self.names.iter().cloned();
+        program.chain(words).chain(separator).chain(names).collect()
+    }
+
+    /// Returns the line without the name of the program.
+    pub(crate) fn without_program(&self) -> String {
+        let line = self.to_string();
+        line.strip_prefix("qless ").unwrap_or(&line).to_owned()
+    }
+
+    /// Whether a flag was given, with or without a value.
+    pub(crate) fn has(&self, flag: &str) -> bool {
+        let mut words = self.words.iter();
+        words.any(|word| word.text.as_bytes() == flag.as_bytes())
+    }
+
+    /// Whether the command can hold its names.
+    pub(crate) fn can_be_typed(&self) -> bool {
+        let values = self.words.iter().filter_map(|word| word.value.as_ref());
+        let mut names = values.chain(&self.names);
+        names.all(|name| !name.is_empty() && !name.as_bytes().contains(&0))
+    }
+
+    fn separator(&self) -> Option<&'static str> {
+        let mut names = self.names.iter();
+        names
+            .any(|name| is_special(name.as_bytes()))
+            .then_some("--")
+    }
+}
+
+/// Whether an argument without `--` before it could mean something else than its name: a flag, stdin,
+/// a file or a pattern.
+pub(crate) fn is_special(name: &[u8]) -> bool {
+    matches!(name, [b'-' | b'@', ..]) || name::has_wildcards(name)
+}
+
+/// The line as a shell reads it.
+impl Display for CommandLine {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        f.write_str("qless")?;
+        for Word { text, value } in &self.words {
+            match value {
+                Some(value) => write!(f, " {text}={}", quoted(value))?,
+                None => write!(f, " {}", quoted(text))?,
+            }
+        }
+        let separator = self.separator().map(str::to_owned);
+        let names = self.names.iter().map(quoted);
+        separator
+            .into_iter()
+            .chain(names)
+            .try_for_each(|word| write!(f, " {word}"))
+    }
+}
+
+/// The list of its words, for the exact bytes of which [`name::fix`] adds a list in base64.
+impl Serialize for CommandLine {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.argv().serialize(serializer)
+    }
+}
+
+impl Named for CommandLine {
+    const LIST: bool = true;
+
+    fn bytes(&self) -> Option<Vec<String>> {
+        self.argv().bytes()
+    }
+}
+
+/// Returns a flag with a value, to be added to a command: `--prefix=ql:`.
+pub(crate) fn flag(flag: &str, value: impl AsRef<[u8]>) -> String {
+    format!("{flag}={}", quoted(value))
+}
+
+/// Returns a flag with the pattern that matches this name only, to be added to a command.
+pub(crate) fn exactly(flag: &str, name: &Name) -> String {
+    self::flag(flag, name::escaped(name))
+}
+
+/// Stands for a name that no command can hold. A shell refuses it.
+const UNTYPABLE: &str = "<name with a NUL byte>";
+
+/// Returns a name as one word of a shell, of exactly its bytes.
+pub(crate) fn quoted(name: impl AsRef<[u8]>) -> String {
+    let name = name.as_ref();
+    if name.contains(&0) {
+        return UNTYPABLE.to_owned();
+    }
+    let clean = text::clean(name);
+    if clean.as_bytes() != name {
+        return escaped(name);
+    }
+    let is_plain = |c: char| c.is_alphanumeric() || "-_.,:/@%+=".contains(c);
+    match !clean.is_empty() && !clean.starts_with('=') && clean.chars().all(is_plain) {
+        true => clean,
+        false => format!("'{}'", clean.replace('\'', "'\\''")),
+    }
+}
+
+/// Returns a word with bytes that a terminal would not show, as `$'…'`.
+fn escaped(name: &[u8]) -> String {
+    let bytes = name.iter().map(|&byte| match byte {
+        b'\n' => "\\n".to_owned(),
+        b'\t' => "\\t".to_owned(),
+        b'\r' => "\\r".to_owned(),
+        b'\'' | b'\\' => format!("\\{}", char::from(byte)),
+        b' '..=b'~' => char::from(byte).to_string(),
+        // Exactly three digits: a digit that follows is not a part of it.
+        byte => format!("\\{byte:03o}"),
+    });
+    format!("$'{}'", bytes.collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn both(command: CommandLine) -> (String, Vec<String>) {
+        let argv = command.argv().iter().map(Name::to_string).collect();
+        (command.to_string(), argv)
+    }
+
+    #[test]
+    fn an_ordinary_name_needs_nothing() {
+        let command = CommandLine::new("retry --completed").name("a1:b/c");
+        let (line, argv) = both(command);
+        assert_eq!(line, "qless retry --completed a1:b/c");
+        assert_eq!(argv, ["qless", "retry", "--completed", "a1:b/c"]);
+    }
+
+    #[test]
+    fn a_name_that_could_mean_something_else_stands_after_two_dashes() {
+        for name in [
+            "--all",
+            "-y",
+            "-",
+            "@/etc/hostname",
+            "*",
+            "a?",
+            "[a",
+            "{",
+            "\\",
+        ] {
+            let argv = CommandLine::new("get").name(name).argv();
+            assert_eq!(argv[2..], ["--".into(), Name::from(name)], "{name}");
+        }
+        let (line, _) = both(CommandLine::new("key").name("mail").name("-y"));
+        assert_eq!(line, "qless key -- mail -y");
+    }
+
+    #[test]
+    fn the_value_of_a_flag_stands_behind_an_equals_sign() {
+        let command = CommandLine::new("depends")
+            .value("--off", "--all")
+            .name("b");
+        let (line, argv) = both(command);
+        assert_eq!(line, "qless depends --off=--all b");
+        assert_eq!(argv, ["qless", "depends", "--off=--all", "b"]);
+        let command = CommandLine::new("jobs").exactly("--queue", &"a*".into());
+        let (line, argv) = both(command);
+        assert_eq!(line, "qless jobs --queue='a\\*'");
+        assert_eq!(argv, ["qless", "jobs", "--queue=a\\*"]);
+    }
+
+    #[test]
+    fn a_shell_reads_exactly_the_bytes() {
+        for (name, word) in [
+            (&b"mail"[..], "mail"),
+            (b"", "''"),
+            (b"two words", "'two words'"),
+            (b"it's; rm", "'it'\\''s; rm'"),
+            (b"=ls", "'=ls'"),
+            (b"a\nb", "$'a\\nb'"),
+            (b"a'\x1b1\xff\\", "$'a\\'\\0331\\377\\\\'"),
+            ("\u{202e}ü".as_bytes(), "$'\\342\\200\\256\\303\\274'"),
+            (b"a\0b", UNTYPABLE),
+        ] {
+            assert_eq!(quoted(name), word);
+            if name.contains(&0) {
+                continue;
+            }
+            let script = format!("printf %s {word}");
+            let ran = std::process::Command::new("bash")
+                .args(["-c", &script])
+                .output();
+            assert_eq!(ran.unwrap().stdout, name, "{word}");
+        }
+    }
+}

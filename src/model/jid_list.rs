@@ -1,0 +1,136 @@
+//! Lists of job ids: what a line of text stands for, and which ids a line can hold.
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::Deserialize;
+
+use crate::name::Name;
+
+/// Whether a reader of lines reads exactly this id from a line that holds it.
+pub(crate) fn fits_a_line(jid: &Name) -> bool {
+    !jid.as_bytes().contains(&b'\n') && read_line(jid.as_bytes()).as_ref() == Ok(&Some(jid.clone()))
+}
+
+/// Whether an id can stand before a NUL.
+pub(crate) fn fits_before_nul(jid: &Name) -> bool {
+    !jid.as_bytes().contains(&0)
+}
+
+/// A line of any ndjson that qless writes; the last line of a bulk verb has no jid.
+#[derive(Deserialize)]
+struct Line {
+    jid: Option<String>,
+    jid_bytes: Option<String>,
+    #[serde(default)]
+    summary: Option<serde::de::IgnoredAny>,
+}
+
+/// Maximum length of a line that is a plain jid, in bytes.
+const LONGEST: usize = 64 << 10;
+
+/// Returns the jid of a line, if it has one.
+pub(crate) fn read_line(line: &[u8]) -> Result<Option<Name>, String> {
+    let line = line.trim_ascii();
+    match line.first() {
+        None | Some(b'#') => return Ok(None),
+        Some(b'{') => {}
+        Some(_) if line.len() > LONGEST => return Err("this is too long for a job id".to_owned()),
+        Some(_) => return Ok(Some(Name::from(line))),
+    }
+    let line: Line = serde_json::from_slice(line).map_err(|error| match error.is_data() {
+        true => "its `jid` is not a text".to_owned(),
+        false => "this is not JSON".to_owned(),
+    })?;
+    match line {
+        Line {
+            jid_bytes: Some(bytes),
+            ..
+        } => match STANDARD.decode(bytes) {
+            Ok(jid) => Ok(Some(Name::from(jid))),
+            Err(_) => Err("`jid_bytes` is not base64".to_owned()),
+        },
+        Line { jid: Some(jid), .. } => Ok(Some(Name::from(jid))),
+        Line {
+            summary: Some(_), ..
+        } => Ok(None),
+        _ => Err("there is no `jid` in it".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn a_line_is_a_jid_or_an_object_with_one() {
+        assert_eq!(read_line(b" a b \r"), Ok(Some("a b".into())));
+        assert_eq!(read_line(b"# a"), Ok(None));
+        assert_eq!(read_line(b"  "), Ok(None));
+        assert_eq!(
+            read_line(br#"{"kind":"job","jid":"a"}"#),
+            Ok(Some("a".into()))
+        );
+        assert_eq!(
+            read_line(br#"{"jid":"a\\xff","jid_bytes":"Yf8="}"#),
+            Ok(Some(Name::from(&b"a\xff"[..])))
+        );
+        assert_eq!(read_line(br#"{"summary":{"done":3}}"#), Ok(None));
+        assert_eq!(read_line(b"{}"), Err("there is no `jid` in it".to_owned()));
+        let long = "a".repeat(LONGEST + 1);
+        let expected = Err("this is too long for a job id".to_owned());
+        assert_eq!(read_line(long.as_bytes()), expected);
+        assert_eq!(read_line(b"{"), Err("this is not JSON".to_owned()));
+    }
+
+    #[test]
+    fn an_id_that_a_reader_would_take_for_another_fits_no_line() {
+        for jid in [
+            "a",
+            "--all",
+            "-",
+            "@/etc/hostname",
+            "*",
+            "a b",
+            "a\tb",
+            "a#",
+            "'; rm",
+        ] {
+            assert!(fits_a_line(&jid.into()), "{jid:?}");
+        }
+        let long = "a".repeat(LONGEST + 1);
+        for jid in [
+            "",
+            " ",
+            "a\nb",
+            "\na",
+            "a\n",
+            "a\r",
+            " a",
+            "a ",
+            "\ta",
+            "a\x0c",
+            "# a",
+            "#",
+            "{",
+            "{}",
+            "{\"jid\":\"b\"}",
+            &long,
+        ] {
+            assert!(!fits_a_line(&jid.into()), "{jid:?}");
+        }
+        assert!(fits_before_nul(&"a\nb".into()) && !fits_before_nul(&"a\0b".into()));
+    }
+
+    proptest! {
+        #[test]
+        fn what_fits_a_line_is_read_from_it(jid in proptest::collection::vec(any::<u8>(), 0..6)) {
+            let jid = Name::from(jid);
+            let text = [jid.as_bytes(), b"\n"].concat();
+            let read: Vec<Result<Option<Name>, String>> =
+                text.split_inclusive(|byte| *byte == b'\n').map(read_line).collect();
+            prop_assert_eq!(fits_a_line(&jid), read == [Ok(Some(jid))]);
+        }
+    }
+}

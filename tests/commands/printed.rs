@@ -1,0 +1,673 @@
+//! The commands that `qless` prints: whatever a name looks like, they change what it names and
+//! nothing else.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use proc_macro2::{TokenStream, TokenTree};
+
+use crate::support::qless::RunOutput;
+use crate::support::redis::Redis;
+use crate::support::terminal;
+
+/// Names that could be flags, stdin, a file, patterns, or more than one word of a shell.
+const NAMES: [&str; 9] = [
+    "--all",
+    "-y",
+    "--queue=other",
+    "-",
+    "@/etc/hostname",
+    "*",
+    "'; rm",
+    "a\nb\\[",
+    "=ls",
+];
+
+/// Stands for the name in a call or a command.
+const NAME: &str = "NAME";
+
+/// A state of the database, and the commands that print other commands about it.
+struct Place {
+    calls: &'static [(f64, &'static str)],
+    /// Commands of Redis that damage something.
+    damage: &'static [&'static str],
+    shows: &'static [&'static str],
+    /// What they print, with `NAME` for the name as a shell reads it.
+    prints: &'static [&'static str],
+}
+
+/// Jobs, queues and more that no command may change.
+const BYSTANDERS: &[(f64, &str)] = &[
+    (1.0, "put me other bystander-fails K {} 0"),
+    (2.0, "pop other other-worker 1"),
+    (3.0, "fail bystander-fails other-worker other-group boom"),
+    (4.0, "put me other bystander-completes K {} 0"),
+    (5.0, "pop other other-worker 1"),
+    (6.0, "complete bystander-completes other-worker other {}"),
+    (7.0, "put me other bystander-runs K {} 0"),
+    (90.0, "pop other other-worker 1"),
+    (90.0, "put me other bystander-waits K {} 0 tags [\"other\"]"),
+    (90.0, "put me other bystander-is-scheduled K {} 600"),
+    (
+        90.0,
+        "put me other bystander-depends K {} 0 depends [\"bystander-waits\"]",
+    ),
+    (90.0, "put me other-paused bystander-is-paused K {} 0"),
+    (90.0, "pause other-paused"),
+    (90.0, "recur other bystander-recurs K {} interval 600 300"),
+    (90.0, "throttle.set other-throttle 3"),
+];
+
+const BYSTANDING_KEYS: [&str; 7] = [
+    "ql:j:bystander",
+    "ql:q:other",
+    "ql:r:bystander",
+    "ql:w:other",
+    "ql:f:other",
+    "ql:t:other",
+    "ql:th:other",
+];
+
+/// Returns the words of a call. A quoted `"NAME"` stands in JSON.
+fn words(line: &str, name: &str) -> Vec<String> {
+    let json = serde_json::to_string(name).unwrap();
+    let word = |word: &str| match word.contains("\"NAME\"") {
+        true => word.replace("\"NAME\"", &json),
+        false => word.replace(NAME, name),
+    };
+    line.split(' ').map(word).collect()
+}
+
+struct World<'r> {
+    redis: &'r Redis,
+    name: &'static str,
+}
+
+impl World<'_> {
+    fn new<'r>(redis: &'r Redis, place: &Place, name: &'static str) -> World<'r> {
+        redis.send(&["FLUSHALL"]);
+        let calls = BYSTANDERS.iter().chain(place.calls);
+        redis.calls(calls.map(|(now, line)| (*now, words(line, name))));
+        for line in place.damage {
+            let words = words(line, name);
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            redis.send(&words);
+        }
+        World { redis, name }
+    }
+
+    /// Runs a command on a terminal, so that it prints hints, too.
+    fn shown(&self, line: &str) -> String {
+        let mut command = self.redis.at(100).command();
+        command.args(["--no-pager", "--color=never"]);
+        command.args(words(line, self.name));
+        let ran = terminal::run(command, 2000);
+        assert_ne!(ran.code(), 2, "{line}: {}", ran.stdout());
+        ran.stdout()
+    }
+
+    /// Runs a command that was printed, with the jids of the bystanders on stdin.
+    fn run(&self, mut command: Command) -> RunOutput {
+        let qless = self.redis.at(100);
+        let bin = Path::new(env!("CARGO_BIN_EXE_qless")).parent().unwrap();
+        let path = std::env::var("PATH").unwrap();
+        let list = tempfile::tempfile().unwrap();
+        let jids = BYSTANDERS.iter().flat_map(|(_, call)| call.split(' '));
+        let jids = jids.filter(|word| word.starts_with("bystander"));
+        fs_write(&list, &jids.collect::<Vec<_>>().join("\n"));
+        for (name, value) in qless.command().get_envs() {
+            command.env(name, value.unwrap());
+        }
+        command.env("PATH", format!("{}:{path}", bin.display()));
+        let output = command.stdin(Stdio::from(list)).stdout(Stdio::piped());
+        RunOutput::of_child(output.stderr(Stdio::piped()).spawn().unwrap())
+    }
+
+    fn bystanders(&self) -> (BTreeMap<Vec<u8>, Vec<u8>>, String) {
+        let mut keys = self.redis.dump();
+        keys.retain(|key, _| {
+            let mut known = BYSTANDING_KEYS.iter();
+            known.any(|start| key.starts_with(start.as_bytes()))
+        });
+        let queues = self.redis.at(100).run("queues other other-paused -o json");
+        (keys, queues.ok())
+    }
+}
+
+fn fs_write(mut file: &fs::File, text: &str) {
+    use std::io::{Seek, Write};
+    file.write_all(text.as_bytes()).unwrap();
+    file.rewind().unwrap();
+}
+
+/// Returns the commands in a text: between backticks, in hints, and at the ends of lines.
+fn commands(text: &str) -> Vec<String> {
+    let mut found: Vec<String> = Vec::new();
+    for line in text.lines() {
+        let Some(at) = line.find("qless ") else {
+            continue;
+        };
+        let command = match line[..at].ends_with('`') {
+            true => line[at..].rsplit_once('`').unwrap().0,
+            false => &line[at..],
+        };
+        if !found.iter().any(|other| other == command) {
+            found.push(command.to_owned());
+        }
+    }
+    found
+}
+
+/// Fills in what a person has to decide.
+fn filled(command: &str) -> String {
+    let command = command.replace("--to=N", "--to=5");
+    let command = command.replacen("qless ", "qless --yes ", 1);
+    match command.strip_suffix(" N") {
+        Some(command) => format!("{command} 5"),
+        None => command.replace(" --as-holder", " --as-holder --group=g --message=m"),
+    }
+}
+
+/// Returns a printed word with the name in it, as a shell reads it.
+fn printed_word(word: &str, name: &str) -> String {
+    let (flag, value) = match word.split_once('=') {
+        Some((flag, value)) => (format!("{flag}="), value),
+        None => (String::new(), word),
+    };
+    let mut pattern = String::new();
+    for c in name.chars() {
+        if "*?[{\\".contains(c) {
+            pattern.push('\\');
+        }
+        pattern.push(c);
+    }
+    let value = value.replace("PATTERN", &pattern).replace(NAME, name);
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_@/=".contains(c);
+    let quoted = match value.chars().all(is_plain) && !value.starts_with('=') {
+        true => value,
+        false if value.contains('\n') => {
+            let escaped = value.replace('\\', "\\\\").replace('\n', "\\n");
+            format!("$'{escaped}'")
+        }
+        false => format!("'{}'", value.replace('\'', "'\\''")),
+    };
+    format!("{flag}{quoted}")
+}
+
+/// Returns a printed line with the name in it.
+fn printed_line(line: &str, name: &str) -> String {
+    let needs_dashes = name.starts_with(['-', '@']) || name.contains(['*', '[']);
+    let words = line.split(' ').filter(|word| *word != "--" || needs_dashes);
+    let words = words.map(|word| match word {
+        "--" | "" => word.to_owned(),
+        word => printed_word(word, name),
+    });
+    words.collect::<Vec<_>>().join(" ")
+}
+
+/// Walks places: each prints what is expected, and what it prints changes no bystander.
+#[track_caller]
+fn walk(places: &[Place]) {
+    let redis = Redis::start();
+    for place in places {
+        for name in NAMES {
+            let expected = place.prints.iter().map(|line| printed_line(line, name));
+            let mut expected: Vec<String> = expected.collect();
+            expected.sort();
+            let mut printed = Vec::new();
+            let shows = World::new(&redis, place, name);
+            for line in place.shows {
+                printed.extend(commands(&shows.shown(line)));
+            }
+            printed.sort();
+            printed.dedup();
+            assert_eq!(printed, expected, "{name} {:?}", place.shows);
+            for command in printed {
+                let world = World::new(&redis, place, name);
+                let before = world.bystanders();
+                let mut shell = Command::new("bash");
+                shell.args(["--norc", "-c", &filled(&command)]);
+                world.run(shell).exits(0);
+                assert_eq!(world.bystanders(), before, "{command}");
+            }
+        }
+    }
+}
+
+#[test]
+fn commands_about_jobs_by_state() {
+    walk(&[
+        Place {
+            calls: &[
+                (91.0, "put me q NAME K {} 0"),
+                (92.0, "pop q w 1"),
+                (93.0, "complete NAME w q {}"),
+            ],
+            damage: &[],
+            shows: &["explain -- NAME", "retry -- NAME"],
+            prints: &["qless retry --completed -- NAME"],
+        },
+        Place {
+            calls: &[
+                (91.0, "put me q NAME K {} 0"),
+                (92.0, "pop q w 1"),
+                (93.0, "fail NAME w g boom"),
+                (93.0, "put me q next K {} 0 depends [\"NAME\"]"),
+            ],
+            damage: &[],
+            shows: &[
+                "explain -- NAME",
+                "explain next",
+                "promote -- NAME",
+                "wait -- NAME",
+            ],
+            prints: &["qless get -- NAME", "qless retry -- NAME"],
+        },
+        Place {
+            calls: &[(91.0, "put me q NAME K {} 0"), (92.0, "pop q w 1")],
+            damage: &[],
+            shows: &[
+                "explain -- NAME",
+                "retry -- NAME",
+                "move --to=elsewhere -- NAME",
+                "bury --group=g --message=m -- NAME",
+            ],
+            prints: &[
+                "qless fail --as-holder -- NAME",
+                "qless move --force --to=elsewhere -- NAME",
+                "qless retry --force -- NAME",
+                "qless timeout -- NAME",
+            ],
+        },
+        Place {
+            calls: &[(91.0, "put me q NAME K {} 600")],
+            damage: &[],
+            shows: &[
+                "explain -- NAME",
+                "retry -- NAME",
+                "fail --group=g --message=m -- NAME",
+            ],
+            prints: &["qless cancel -- NAME", "qless promote -- NAME"],
+        },
+    ]);
+}
+
+#[test]
+fn commands_about_jobs_that_wait_or_are_damaged() {
+    walk(&[
+        Place {
+            calls: &[
+                (91.0, "put me q first K {} 0"),
+                (91.0, "put me q NAME K {} 0 depends [\"first\"]"),
+                (92.0, "put me q last K {} 0 depends [\"NAME\"]"),
+            ],
+            damage: &[],
+            shows: &[
+                "retry -- NAME",
+                "promote -- NAME",
+                "wait --deadline=0.1s -- NAME",
+            ],
+            prints: &[
+                "qless depends --off-all -- NAME",
+                "qless depends -- NAME",
+                "qless explain -- NAME",
+            ],
+        },
+        Place {
+            calls: &[
+                (91.0, "put me q NAME K {} 0"),
+                (91.0, "put me q next K {} 0 depends [\"NAME\"]"),
+            ],
+            damage: &["DEL ql:j:NAME", "ZREM ql:q:q-work NAME"],
+            shows: &["explain next"],
+            prints: &["qless depends --off=NAME next"],
+        },
+        Place {
+            calls: &[
+                (91.0, "put me q first K {} 0"),
+                (91.0, "put me q NAME K {} 0"),
+            ],
+            damage: &["HSET ql:j:NAME data {bad}"],
+            shows: &["explain -- NAME"],
+            prints: &["qless get --data -- NAME", "qless priority --to=N -- NAME"],
+        },
+        Place {
+            calls: &[
+                (91.0, "throttle.set t 1"),
+                (91.0, "put me q first K {} 0 throttles [\"t\"]"),
+                (92.0, "pop q w 1"),
+                (93.0, "put me q NAME K {} 0 throttles [\"t\"]"),
+            ],
+            damage: &["HSET ql:j:first state complete"],
+            shows: &["explain -- NAME"],
+            prints: &["qless get -- NAME"],
+        },
+        Place {
+            calls: &[
+                (91.0, "put me q NAME K {} 0"),
+                (91.0, "put me q next K {} 0 depends [\"NAME\"]"),
+            ],
+            damage: &[
+                "ZREM ql:q:q-work NAME",
+                "ZADD ql:q:q-depends 0 NAME",
+                "HSET ql:j:NAME state depends",
+                "SADD ql:j:NAME-dependencies next",
+                "SADD ql:j:next-dependents NAME",
+            ],
+            shows: &["explain next", "check"],
+            prints: &[
+                "qless depends --off=NAME next",
+                "qless depends --off=next -- NAME",
+            ],
+        },
+        Place {
+            calls: &[(91.0, "recur q NAME K {} interval 600 300")],
+            damage: &[],
+            shows: &["explain -- NAME"],
+            prints: &["qless recur run -- NAME"],
+        },
+    ]);
+}
+
+#[test]
+fn commands_about_queues() {
+    walk(&[
+        Place {
+            calls: &[(91.0, "put me NAME job K {} 0"), (92.0, "pause NAME")],
+            damage: &[],
+            shows: &["explain job", "explain --queue=NAME"],
+            prints: &["qless unpause -- NAME"],
+        },
+        Place {
+            calls: &[
+                (91.0, "config.set NAME-max-concurrency 1"),
+                (91.0, "put me NAME one K {} 0"),
+                (91.0, "put me NAME two K {} 0"),
+                (92.0, "pop NAME w 1"),
+            ],
+            damage: &[],
+            shows: &["explain --queue=NAME"],
+            prints: &["qless config set -- NAME-max-concurrency N"],
+        },
+        Place {
+            calls: &[
+                (91.0, "put me NAME one K {} 600"),
+                (91.0, "put me NAME two K {} 0 depends [\"one\"]"),
+                (91.0, "recur NAME late K {} interval 600 0"),
+            ],
+            damage: &[],
+            shows: &["explain --queue=NAME"],
+            prints: &[
+                "qless jobs --queue=PATTERN --state=depends",
+                "qless jobs --queue=PATTERN --state=scheduled",
+                "qless recur list -- NAME",
+            ],
+        },
+        Place {
+            calls: &[(91.0, "put me NAME job K {} 0")],
+            damage: &["ZADD ql:q:NAME-work 9 ghost"],
+            shows: &["explain --queue=NAME"],
+            prints: &["qless check --repair --queue=PATTERN"],
+        },
+    ]);
+}
+
+#[test]
+fn commands_about_workers_groups_lanes_and_throttles() {
+    walk(&[
+        Place {
+            calls: &[(10.0, "put me q job K {} 0"), (10.0, "pop q NAME 1")],
+            damage: &[],
+            shows: &["explain job", "forget worker --yes -- NAME"],
+            prints: &["qless workers -- NAME"],
+        },
+        Place {
+            calls: &[
+                (91.0, "put me q job K {} 0"),
+                (92.0, "pop q w 1"),
+                // The newest group comes first.
+                (93.0, "fail job w NAME boom"),
+                (93.0, "put me q two K {} 0"),
+                (93.0, "pop q w 1"),
+                (94.0, "fail two w NAME boom"),
+            ],
+            damage: &[],
+            shows: &["failed"],
+            prints: &["qless failed --group=PATTERN --retry-all"],
+        },
+        Place {
+            calls: &[
+                (91.0, "put me q one K {} 0 key NAME"),
+                (92.0, "put me q two K {} 0 key NAME"),
+            ],
+            damage: &[],
+            shows: &["explain two", "depends two --off-all", "promote two"],
+            prints: &["qless explain one", "qless key -- q NAME"],
+        },
+        Place {
+            calls: &[
+                (91.0, "throttle.set NAME 1"),
+                (91.0, "put me q one K {} 0 throttles [\"NAME\"]"),
+                (92.0, "pop q w 1"),
+                (93.0, "put me q two K {} 0 throttles [\"NAME\"]"),
+            ],
+            damage: &[],
+            shows: &["explain two"],
+            prints: &["qless throttle show -- NAME"],
+        },
+    ]);
+}
+
+/// The files that quote a command without its being one to type: of a ledger, of the command that
+/// runs, of the tree of commands, and the name of the program.
+const QUOTED_IN: [&str; 4] = [
+    "src/app/dispatch.rs",
+    "src/app/suggestion.rs",
+    "src/bulk/ledger.rs",
+    "src/view/version.rs",
+];
+
+/// Collects the literals that put something into a command of `qless`.
+fn formatted(tokens: TokenStream, found: &mut Vec<String>) {
+    for token in tokens {
+        match token {
+            TokenTree::Group(group) => formatted(group.stream(), found),
+            TokenTree::Literal(literal) => {
+                let text = literal.to_string();
+                // A doc comment begins with a blank.
+                let is_doc = text.starts_with("\" ");
+                let starts = text
+                    .match_indices("qless ")
+                    .map(|(at, _)| text.split_at(at));
+                let mut commands = starts.filter(|(before, _)| before.ends_with(['"', '`']));
+                let is_formatted = |command: &str| {
+                    let end = command.find('`').unwrap_or(command.len());
+                    command[..end].contains('{')
+                };
+                if !is_doc && commands.any(|(_, command)| is_formatted(command)) {
+                    found.push(text);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+#[test]
+fn only_the_builder_puts_names_into_commands() {
+    let mut dirs = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src")];
+    let mut found = Vec::new();
+    while let Some(dir) = dirs.pop() {
+        for entry in fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            let shown = path.to_str().unwrap();
+            if path.is_dir() {
+                dirs.push(path);
+            } else if shown.ends_with(".rs") && !QUOTED_IN.iter().any(|file| shown.ends_with(file))
+            {
+                let text = fs::read_to_string(&path).unwrap();
+                // Tests follow the code.
+                let code = text.split("#[cfg(test)]\nmod tests").next().unwrap();
+                formatted(code.parse().unwrap(), &mut found);
+            }
+        }
+    }
+    assert_eq!(found, [""; 0]);
+}
+
+/// Returns whether a queue is paused.
+fn is_paused(redis: &Redis, queue: &str) -> bool {
+    let found = redis
+        .at(100)
+        .args(["queues", "-o", "ndjson", "--", queue])
+        .ok();
+    found.contains(r#""paused":true"#)
+}
+
+#[test]
+fn a_queue_that_an_import_paused_is_unpaused_alone() {
+    for name in NAMES {
+        let redis = Redis::start();
+        redis.calls([
+            (1.0, words("put me NAME job K {} 0", name)),
+            (1.0, words("put me other bystander K {} 0", name)),
+        ]);
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("jobs.ndjson");
+        let file = file.to_str().unwrap();
+        redis
+            .at(2)
+            .args(["cancel", "--yes", "--save", file, "job"])
+            .ok();
+        redis.at(3).run("pause other").ok();
+        let mut command = redis.at(4).command();
+        command.args(["import", "--hold", "--yes", file]);
+        let ran = terminal::run(command, 2000);
+        let printed = commands(&ran.stdout());
+        assert_eq!(printed, [printed_line("qless unpause -- NAME", name)]);
+        let world = World {
+            redis: &redis,
+            name,
+        };
+        assert!(is_paused(&redis, name));
+        let mut shell = Command::new("bash");
+        shell.args(["--norc", "-c", &printed[0]]);
+        world.run(shell).exits(0);
+        assert!(
+            !is_paused(&redis, name) && is_paused(&redis, "other"),
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn a_worker_names_the_queue_that_is_paused() {
+    for name in NAMES.into_iter().filter(|name| !name.contains('\n')) {
+        let redis = Redis::start();
+        redis.calls([
+            (1.0, words("put me NAME job K {} 0", name)),
+            (1.0, words("pause NAME", name)),
+        ]);
+        let queue: String = name.chars().flat_map(|c| ['\\', c]).collect();
+        let ran = redis.at(2).args(["work", &queue, "--drain", "--", "true"]);
+        let printed = commands(&ran.stderr());
+        assert_eq!(printed, [printed_line("qless unpause -- NAME", name)]);
+    }
+}
+
+#[test]
+fn the_flag_that_was_meant_selects_what_has_this_name() {
+    for name in NAMES {
+        let redis = Redis::start();
+        redis.calls([
+            (1.0, words("put me NAME in-queue K {} 0", name)),
+            (1.0, words("put me q in-group K {} 0", name)),
+            (1.0, words("put me other other K {} 0", name)),
+            (2.0, words("pop q w 1", name)),
+            (3.0, words("fail in-group w group-NAME boom", name)),
+        ]);
+        for (wanted, flag, jid) in [
+            (name.to_owned(), "--queue", "in-queue"),
+            (format!("group-{name}"), "--group", "in-group"),
+        ] {
+            let error = redis.at(4).args(["get", "--", &wanted]).exits(4).stderr();
+            let (_, hint) = error.rsplit_once(": `").unwrap();
+            let hint = hint.trim_end().strip_suffix('`').unwrap();
+            assert!(hint.starts_with(flag), "{error}");
+            let mut shell = Command::new("bash");
+            shell.args(["--norc", "-c", &format!("qless jobs -o jid {hint}")]);
+            let world = World {
+                redis: &redis,
+                name,
+            };
+            assert_eq!(world.run(shell).ok(), jid, "{hint}");
+        }
+    }
+}
+
+#[test]
+fn the_maximum_of_a_line_is_set_for_its_throttle() {
+    for name in NAMES.into_iter().filter(|name| !name.contains('\n')) {
+        let redis = Redis::start();
+        let throttles = [format!("{name}=5")];
+        let line = serde_json::json!({"queue": "q", "klass": "K", "throttles": throttles});
+        let put = redis.at(1).input(line.to_string()).run("put --from -");
+        let printed = commands(&put.exits(2).stderr());
+        assert_eq!(
+            printed,
+            [printed_line("qless throttle set -- NAME 5", name)]
+        );
+        let mut shell = Command::new("bash");
+        shell.args(["--norc", "-c", &printed[0]]);
+        let world = World {
+            redis: &redis,
+            name,
+        };
+        world.run(shell).exits(0);
+        let keys: Vec<Vec<u8>> = redis.dump().into_keys().collect();
+        assert_eq!(keys, [format!("ql:th:{name}").into_bytes()]);
+    }
+}
+
+#[test]
+fn documents_hold_the_exact_words() {
+    let redis = Redis::start();
+    redis.calls([
+        (
+            1.0,
+            vec!["put", "me", "--all", "--queue=other", "K", "{}", "0"],
+        ),
+        (1.0, vec!["pause", "--all"]),
+        (2.0, vec!["put", "me", "other", "bystander", "K", "{}", "0"]),
+        (2.0, vec!["pause", "other"]),
+    ]);
+    let found = redis.at(3).run("explain -o json -- --queue=other").json();
+    let fix = &found["reasons"][0]["fix"];
+    assert_eq!(*fix, serde_json::json!(["qless", "unpause", "--", "--all"]));
+    let words = fix.as_array().unwrap().iter().skip(1);
+    redis
+        .at(4)
+        .args(words.map(|word| word.as_str().unwrap()))
+        .ok();
+    assert!(!is_paused(&redis, "--all") && is_paused(&redis, "other"));
+
+    use std::os::unix::ffi::OsStrExt;
+    let words: [&[u8]; 8] = [b"api", b"put", b"me", b"q", b"\xff", b"K", b"{}", b"60"];
+    redis
+        .at(5)
+        .args(words.map(std::ffi::OsStr::from_bytes))
+        .ok();
+    let words: [&[u8]; 4] = [b"explain", b"-o", b"json", b"\xff"];
+    let found = redis
+        .at(6)
+        .args(words.map(std::ffi::OsStr::from_bytes))
+        .json();
+    let reason = &found["reasons"][0];
+    assert_eq!(
+        reason["fix"],
+        serde_json::json!(["qless", "promote", "\\xff"])
+    );
+    assert_eq!(reason["fix_bytes"][2], "/w==");
+}
