@@ -20,6 +20,7 @@ mod support {
     pub mod client;
     pub mod config;
     pub mod core;
+    pub mod files;
     pub mod jobs;
     pub mod keyboard;
     pub mod proxy;
@@ -170,6 +171,10 @@ mod recovery {
     mod verbs;
     mod work_storm;
     mod worker;
+}
+
+mod security {
+    mod files;
 }
 
 mod work {

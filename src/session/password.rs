@@ -17,6 +17,7 @@ use crate::address::secret::Secret;
 use crate::args::globals::{Globals, Origin};
 use crate::env;
 use crate::error::{Error, Kind, io_words};
+use crate::fs::open;
 use crate::settings::ContextSettings;
 use crate::text;
 use crate::text::Harmless;
@@ -190,7 +191,8 @@ fn from_file(path: &OsStr, ui: &mut Ui) -> Result<Secret, Error> {
         }
         first_line(&mut io::stdin().lock())
     } else {
-        let file = std::fs::File::open(Path::new(path)).map_err(unreadable)?;
+        let what = format!("cannot read password file `{shown}`");
+        let file = open::trusted(Path::new(path)).map_err(|why| why.error(&what, Kind::Usage))?;
         let found = file.metadata().map_err(unreadable)?;
         if found.is_file() && found.mode() & 0o077 != 0 {
             ui.warn(&format!("other users may read the password file `{shown}`"));
