@@ -175,6 +175,7 @@ mod recovery {
 
 mod security {
     mod files;
+    mod local;
 }
 
 mod work {

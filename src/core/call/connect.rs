@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 use redis::Value;
 use zeroize::Zeroize;
 
+use super::local;
 use super::stream::Stream;
 use super::tls::{TlsClient, TlsFault};
 use crate::address::Address;
@@ -47,6 +48,8 @@ pub(crate) enum Fault {
     Strange,
     /// The server's error message is not UTF-8, so the crate cannot read it.
     Illegible,
+    /// A process of another user listens on the socket of a private server.
+    Stranger,
     /// The server speaks TLS, and this end does not.
     RequiresTls,
     /// There is no encrypted connection.
@@ -314,7 +317,8 @@ fn connect(address: &Address, tls: Option<&TlsClient>, deadline: Instant) -> Res
     let (host, port) = match address {
         Address::Tcp(host, port) => (host, *port),
         Address::Unix(path) => return Stream::unix(path),
-        Address::Local { .. } => return Err(Fault::Unresolved),
+        Address::Local { dir: Some(dir), .. } => return Ok(Stream::over(local::connect(dir)?)),
+        Address::Local { dir: None, .. } => return Err(Fault::Unresolved),
     };
     let mut addresses = match (host.as_str(), port).to_socket_addrs() {
         Ok(addresses) => addresses.collect::<Vec<_>>(),

@@ -50,7 +50,12 @@ impl Stream {
     /// Connects to a Unix socket. That has no timeout.
     pub(super) fn unix(path: &Path) -> Result<Stream, Fault> {
         let socket = UnixStream::connect(path).map_err(|error| Fault::of(&error))?;
-        Ok(Stream::of(Socket::Unix(socket)))
+        Ok(Stream::over(socket))
+    }
+
+    /// Uses a Unix socket that is connected already.
+    pub(super) fn over(socket: UnixStream) -> Stream {
+        Stream::of(Socket::Unix(socket))
     }
 
     /// Connects to a port, with TLS if the client has it.

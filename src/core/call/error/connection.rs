@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::tls::not_encrypted;
 use crate::address::{Address, Target};
 use crate::core::call::connect::Fault;
+use crate::core::call::local;
 use crate::error::{Cause, Error, Kind};
 use crate::text::Harmless;
 
@@ -51,6 +52,7 @@ pub(crate) fn not_connected(fault: Fault, target: &Target, timeout: Duration) ->
             }
             _ => "is it a Redis server?",
         }),
+        Fault::Stranger => local::stranger(&place),
         Fault::RequiresTls => {
             Error::new(Kind::Protocol, format!("`{place}` requires TLS")).hint("use `rediss://`")
         }
