@@ -11,7 +11,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::address;
+use super::secrets;
 use crate::address::Target;
 use crate::address::secret::Secret;
 use crate::args::globals::{Globals, Origin};
@@ -28,15 +28,6 @@ const LONGEST_LINE: u64 = 64 * 1024;
 
 /// Maximum run time of a `password-command`.
 const TIMEOUT: Duration = Duration::from_secs(10);
-
-/// Variables with a password, which are removed from the environment of a `password-command`.
-const SECRET_VARIABLES: [&str; 5] = [
-    "QLESS_REDIS_PASSWORD",
-    "REDISCLI_AUTH",
-    "QLESS_SENTINEL_PASSWORD",
-    "QLESS_REDIS_URL",
-    "REDIS_URL",
-];
 
 /// Puts the password into the target.
 pub(crate) fn fill(
@@ -114,16 +105,8 @@ fn from_command(words: &[String]) -> Result<Secret, String> {
         .args(args)
         .stdin(Stdio::null())
         .stdout(Stdio::piped());
-    for name in SECRET_VARIABLES {
-        let address = name.ends_with("_URL");
-        let no_password = |value: &OsStr| {
-            value
-                .to_str()
-                .is_some_and(|url| !address::holds_password(url))
-        };
-        if !(address && env::var(name).is_none_or(|value| no_password(&value))) {
-            command.env_remove(name);
-        }
+    for name in secrets::variables(None) {
+        command.env_remove(name);
     }
     let deadline = Instant::now() + TIMEOUT;
     let cannot = |error: io::Error| format!("cannot be run: {}", io_words(&error));

@@ -14,7 +14,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use super::machine::event::{End, Exit as JobExit, JobLabel, JobResult};
 use super::options::Hooks;
 use super::process::{
-    Directory, Exit, Launch, ProcessEnd, ProcessEvent, Processes, StdoutMode, Waker, environment,
+    Directory, Exit, Launch, ProcessEnd, ProcessEvent, Processes, StdoutMode, Waker,
 };
 use crate::error::{Error, Kind, io_words};
 use crate::text::{Harmless, plural};
@@ -74,7 +74,7 @@ pub(super) fn on_start(
         Error::new(Kind::Error, format!("`--on-start` failed: {why}")).hint("no job was popped")
     };
     let mut shell = Command::new("sh");
-    for name in environment::removed() {
+    for name in processes.removed_variables() {
         shell.env_remove(name);
     }
     shell.arg("-c").arg(command).stdin(Stdio::null());

@@ -40,7 +40,7 @@ use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::model::worker_name;
 use crate::name::Name;
-use crate::session::Session;
+use crate::session::{Session, secrets};
 use crate::text::{clean_lines, duration, plural};
 
 /// Time between two searches for queues whose names match.
@@ -57,12 +57,16 @@ const GRACE: f64 = 10.0;
 pub(crate) fn run(options: WorkOptions, session: &mut Session) -> Result<WorkResult, Error> {
     let launcher = Launcher::new(&options)?;
     session.ui.outlive_reader();
+    let secrets = secrets::variables(session.file.as_ref());
     // Before any connection, while descriptor 3 is free.
     let (mut processes, waker) = Processes::new(ProcessOptions {
         error_bytes: options.error_bytes,
         signals: vec![SIGINT, SIGTERM, SIGHUP, SIGTTIN],
+        secrets: secrets.clone(),
     })?;
     let now = session.begin()?;
+    // The password is known now, and no program of a job or hook runs yet.
+    secrets::hide(&secrets);
     let queues = QueueList {
         queues: options.queues.clone(),
         order: options.order,

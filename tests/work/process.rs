@@ -52,6 +52,7 @@ impl Programs {
         let options = ProcessOptions {
             error_bytes,
             signals: signals.to_vec(),
+            secrets: Vec::new(),
         };
         let (processes, waker) = Processes::new(options).unwrap();
         Programs {

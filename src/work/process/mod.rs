@@ -12,6 +12,7 @@ pub(super) mod sandbox;
 mod signals;
 pub mod substitute;
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
@@ -47,6 +48,8 @@ pub struct ProcessOptions {
     pub error_bytes: usize,
     /// The signals of this program that [`Processes::wait`] reports.
     pub signals: Vec<i32>,
+    /// The variables with secrets, which no program inherits.
+    pub secrets: Vec<OsString>,
 }
 
 /// A stream of a program that is passed on.
@@ -123,7 +126,7 @@ pub struct Processes {
     /// Whether output that is to be passed on stays in its pipes.
     holds_output: bool,
     /// The variables that no program inherits.
-    removed: Vec<std::ffi::OsString>,
+    removed: Vec<OsString>,
     buffer: Vec<u8>,
     /// What the descriptors of a poll belong to.
     sources: Vec<Source>,
@@ -170,7 +173,11 @@ impl Processes {
             wakeups,
             error_bytes: options.error_bytes,
             holds_output: false,
-            removed: environment::removed(),
+            removed: options
+                .secrets
+                .into_iter()
+                .chain(environment::removed())
+                .collect(),
             buffer: vec![0; BUFFER],
             sources: Vec::new(),
             ready: Vec::new(),
@@ -224,6 +231,11 @@ impl Processes {
     /// pipe is full waits.
     pub fn hold_output(&mut self, holds: bool) {
         self.holds_output = holds;
+    }
+
+    /// The variables of this program that no program inherits.
+    pub(super) fn removed_variables(&self) -> &[OsString] {
+        &self.removed
     }
 
     /// Returns the process id of the program that runs in a slot.
