@@ -176,6 +176,7 @@ mod recovery {
 mod security {
     mod files;
     mod local;
+    mod memory;
     mod work;
 }
 

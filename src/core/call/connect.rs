@@ -19,6 +19,7 @@ use redis::Value;
 use zeroize::Zeroize;
 
 use super::local;
+use super::resp::MAX_REPLIES;
 use super::stream::Stream;
 use super::tls::{TlsClient, TlsFault};
 use crate::address::Address;
@@ -46,6 +47,8 @@ pub(crate) enum Fault {
     Closed,
     /// The reply is not in the Redis protocol.
     Strange,
+    /// A reply is longer than any of Redis.
+    TooLong,
     /// The server's error message is not UTF-8, so the crate cannot read it.
     Illegible,
     /// A process of another user listens on the socket of a private server.
@@ -402,9 +405,9 @@ fn receive(stream: &mut Stream, sent: Sent) -> Response {
     let mut replies = Vec::with_capacity(sent.commands);
     // A server that ends the connection before it has read everything may have said why.
     let may_reply = matches!(sent.result, Ok(()) | Err(Fault::Unreachable(..)));
-    let mut result = Ok(());
+    let (mut result, mut left) = (Ok(()), MAX_REPLIES);
     while may_reply && result.is_ok() && replies.len() < sent.commands {
-        result = stream.receive().map(|reply| replies.push(reply));
+        result = stream.receive(&mut left).map(|reply| replies.push(reply));
     }
     let fault = sent.result.and(result).err().map(|fault| match fault {
         Fault::Unreachable(..) => Fault::Closed,
@@ -416,7 +419,8 @@ fn receive(stream: &mut Stream, sent: Sent) -> Response {
 /// Sends the commands and passes on each message, until the connection breaks or nobody takes them.
 fn listen(stream: &mut Stream, packed: &Packed, outbox: &SyncSender<Response>) {
     let sent = stream.send(&packed.bytes);
-    let mut message = sent.and_then(|()| stream.receive());
+    let mut next = || stream.receive(&mut MAX_REPLIES.clone());
+    let mut message = sent.and_then(|()| next());
     while let Ok(value) = message {
         let response = Response {
             replies: vec![value],
@@ -425,7 +429,7 @@ fn listen(stream: &mut Stream, packed: &Packed, outbox: &SyncSender<Response>) {
         if outbox.send(response).is_err() {
             return;
         }
-        message = stream.receive();
+        message = next();
     }
     if let Err(fault) = message {
         // The caller may have dropped the connection.

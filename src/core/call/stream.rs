@@ -101,9 +101,9 @@ impl Stream {
         }
     }
 
-    /// Reads one reply.
-    pub(super) fn receive(&mut self) -> Result<Value, Fault> {
-        resp::read(&mut self.wire).map_err(|unread| match unread {
+    /// Reads one reply, which takes no more memory than what is `left`, and less is left then.
+    pub(super) fn receive(&mut self, left: &mut usize) -> Result<Value, Fault> {
+        resp::read(&mut self.wire, left).map_err(|unread| match unread {
             Unread::Failed(error) => self.wire.get_mut().fault_of(&error),
             Unread::NotAReply(_) if self.wire.get_ref().first == Some(ALERT) => Fault::RequiresTls,
             Unread::NotAReply(fault) => fault,

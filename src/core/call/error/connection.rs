@@ -61,6 +61,11 @@ pub(crate) fn not_connected(fault: Fault, target: &Target, timeout: Duration) ->
             format!("`{place}` does not speak the Redis protocol"),
         )
         .hint("is it a Redis server, and the right port?"),
+        Fault::TooLong => Error::new(
+            Kind::Protocol,
+            format!("`{place}` sent a reply that is too long for a Redis server"),
+        )
+        .hint("is it a Redis server, and the right port?"),
         Fault::Tls(fault) => not_encrypted(&fault, target),
     }
 }
