@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use rustix::io::retry_on_intr;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use super::machine::event::{End, Exit as JobExit, JobLabel, JobResult};
 use super::options::Hooks;
@@ -100,7 +100,7 @@ pub(super) fn on_start(
     while !has_ended() {
         processes.wait(kill_at, &mut events)?;
         for event in events.drain(..) {
-            let ProcessEvent::Signal(signal @ (SIGINT | SIGTERM | SIGHUP)) = event else {
+            let ProcessEvent::Signal(signal @ (SIGINT | SIGTERM | SIGHUP | SIGQUIT)) = event else {
                 continue;
             };
             outcome = match outcome {

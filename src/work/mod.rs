@@ -19,7 +19,7 @@ mod service;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTTIN};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTTIN};
 
 use self::arrangement::Arrangement;
 use self::hooks::{HookQueue, StartHook};
@@ -61,7 +61,7 @@ pub(crate) fn run(options: WorkOptions, session: &mut Session) -> Result<WorkRes
     // Before any connection, while descriptor 3 is free.
     let (mut processes, waker) = Processes::new(ProcessOptions {
         error_bytes: options.error_bytes,
-        signals: vec![SIGINT, SIGTERM, SIGHUP, SIGTTIN],
+        signals: vec![SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTTIN],
         secrets: secrets.clone(),
     })?;
     let now = session.begin()?;

@@ -4,7 +4,7 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::{PermissionsExt, chown};
 use std::path::Path;
 
-/// A user that owns nothing of ours: `nobody` on most systems.
+/// A user that owns nothing of ours: `nobody` on most systems, who runs no tests.
 pub const STRANGER: u32 = 65534;
 
 /// Writes a file that only its owner may use.

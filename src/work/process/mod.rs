@@ -143,8 +143,9 @@ struct Running {
     outputs: [OutputPipe; 3],
     /// Whether it is to stay, and so has to answer.
     stays: bool,
-    /// Whether it was asked to end by a signal.
-    is_stopping: bool,
+    /// Whether the rest of its group ends with it: it was asked to end by a signal, or the next program gets
+    /// its directory.
+    ends_group: bool,
 }
 
 /// What a descriptor belongs to.
@@ -221,7 +222,7 @@ impl Processes {
     /// outlives the program.
     pub fn signal(&mut self, slot: usize, signal: Signal) {
         if let Some(running) = self.running(slot) {
-            running.is_stopping |= [Signal::TERM, Signal::KILL].contains(&signal);
+            running.ends_group |= [Signal::TERM, Signal::KILL].contains(&signal);
             // The group exists until the end of the program is reported.
             _ = kill_process_group(running.group, signal);
         }
@@ -394,7 +395,7 @@ impl Running {
 
     /// Returns how the program ended, if it did.
     fn exit(&mut self) -> Option<Result<ExitStatus, std::io::Error>> {
-        if self.is_stopping {
+        if self.ends_group {
             // The rest of the group dies with the program. Its number belongs to nobody else before
             // the program's end is collected.
             let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
