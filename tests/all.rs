@@ -177,6 +177,7 @@ mod security {
     mod files;
     mod local;
     mod memory;
+    mod page;
     mod work;
 }
 
