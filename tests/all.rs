@@ -20,6 +20,7 @@ mod support {
     pub mod client;
     pub mod config;
     pub mod core;
+    pub mod files;
     pub mod jobs;
     pub mod keyboard;
     pub mod proxy;
@@ -177,6 +178,14 @@ mod recovery {
     mod verbs;
     mod work_storm;
     mod worker;
+}
+
+mod security {
+    mod files;
+    mod local;
+    mod memory;
+    mod page;
+    mod work;
 }
 
 mod work {

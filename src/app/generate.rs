@@ -191,7 +191,10 @@ const ABOUT_SETTINGS: [(&str, &str); 5] = [
         "The first of these is used: --password-file, --askpass, QLESS_REDIS_PASSWORD, REDISCLI_AUTH, \
          password-command or password-env of the context, the address. If the address is not that of \
          the context and has a password, this password is used instead of those of the context. If a \
-         password-command fails, `qless` exits with 6.",
+         password-command fails, `qless` exits with 6. password-command, password-env and a password in an \
+         address are refused if another user can have written them: the file must belong to you or \
+         root, neither group nor others may write it, and no folder on its way may be writable by \
+         everybody, unless it is sticky. So must a --password-file.",
     ),
     (
         "TLS",

@@ -10,16 +10,15 @@ use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::moment::Moment;
 use crate::error::{Error, Kind, io_words};
+use crate::fs::open::{self, Unopened};
 use crate::session::Session;
 use crate::text::Harmless;
 
-/// The kind of ledger that holds the values from before a repair. A symbolic link at its path is
-/// not followed: another user may have put it there.
+/// The kind of ledger that holds the values from before a repair.
 pub(crate) const UNDO: &str = "undo";
 
 /// The first line of a ledger.
@@ -101,8 +100,7 @@ impl Ledger {
         };
         if !dry_run {
             ledger.created = !path.exists();
-            let file = ledger.lock().map_err(|fault| ledger.unwritten(&fault))?;
-            ledger.file = Some(file);
+            ledger.file = Some(ledger.lock()?);
         }
         let length = ledger.read(take)?;
         ledger
@@ -170,15 +168,12 @@ impl Ledger {
 
     /// Reads the lines of earlier runs. Returns the length of the complete lines in bytes.
     fn read(&mut self, mut take: impl FnMut(&[u8]) -> Result<(), String>) -> Result<u64, Error> {
-        let file = match File::open(&self.path) {
+        let file = match open::private(&self.path, OpenOptions::new().read(true)) {
             Ok(file) => file,
-            Err(fault) if fault.kind() == ErrorKind::NotFound => return Ok(0),
-            Err(fault) => return Err(self.unread(&fault)),
+            Err(why) if why.io_kind() == Some(ErrorKind::NotFound) => return Ok(0),
+            Err(why) => return Err(why.error(&self.cannot("read"), Kind::File)),
         };
         let about = file.metadata().map_err(|fault| self.unread(&fault))?;
-        if about.is_dir() {
-            return Err(self.unread(&io::Error::from(ErrorKind::IsADirectory)));
-        }
         // A pipe or device has no lines of an earlier run.
         if !about.is_file() {
             return Ok(0);
@@ -246,19 +241,20 @@ impl Ledger {
     }
 
     /// Opens the file for appending, and locks it.
-    fn lock(&self) -> io::Result<File> {
+    fn lock(&self) -> Result<File, Error> {
         let mut options = OpenOptions::new();
         options.append(true).create(true).mode(0o600);
-        if self.head.kind == UNDO {
-            options.custom_flags(OFlags::NOFOLLOW.bits().cast_signed());
-        }
-        let file = options.open(&self.path)?;
+        let file = match open::private(&self.path, &mut options) {
+            Ok(file) => file,
+            Err(Unopened::Failed(fault)) => return Err(self.unwritten(&fault)),
+            Err(refused) => return Err(refused.error(&self.cannot("write"), Kind::File)),
+        };
         // Some file systems have no locks; there the user must not start two runs.
         match file.try_lock() {
-            Err(TryLockError::WouldBlock) => Err(io::Error::new(
+            Err(TryLockError::WouldBlock) => Err(self.unwritten(&io::Error::new(
                 ErrorKind::WouldBlock,
                 "another run is using it",
-            )),
+            ))),
             _ => Ok(file),
         }
     }
@@ -280,20 +276,24 @@ impl Ledger {
         Error::usage(format!("`{file}` exists and is not a qless {kind}")).hint("name another file")
     }
 
+    fn cannot(&self, verb: &str) -> String {
+        format!("cannot {verb} `{}`", self.shown())
+    }
+
     fn unread(&self, fault: &io::Error) -> Error {
-        let (file, why) = (self.shown(), io_words(fault));
-        Error::new(Kind::File, format!("cannot read `{file}`: {why}"))
+        let (what, why) = (self.cannot("read"), io_words(fault));
+        Error::new(Kind::File, format!("{what}: {why}"))
     }
 
     fn unwritten(&self, fault: &io::Error) -> Error {
-        let (file, why) = (self.shown(), io_words(fault));
+        let (what, why) = (self.cannot("write"), io_words(fault));
         let hint = match &self.file {
             None if fault.kind() != ErrorKind::WouldBlock => {
                 "nothing was changed; name a file that can be written"
             }
             _ => "run again with the same file",
         };
-        Error::new(Kind::File, format!("cannot write `{file}`: {why}")).hint(hint)
+        Error::new(Kind::File, format!("{what}: {why}")).hint(hint)
     }
 }
 

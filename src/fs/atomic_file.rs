@@ -1,13 +1,12 @@
 //! A file that is written piece by piece and appears only when it is complete.
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-use uuid::Uuid;
-
-use crate::error::{Error, Kind, io_words};
+use super::open::{self, Unopened};
+use super::{OWNER, create_beside};
+use crate::error::{Error, Kind};
 use crate::text::Harmless;
 
 /// A file for its owner only. The old content stays until [`AtomicFile::finish`]. Without that call no
@@ -21,24 +20,32 @@ pub(crate) struct AtomicFile {
 
 impl AtomicFile {
     pub(crate) fn create(path: &Path) -> Result<AtomicFile, Error> {
-        let opened = match fs::metadata(path) {
-            Ok(found) if !found.is_file() => OpenOptions::new()
-                .write(true)
-                .open(path)
-                .map(|file| (file, path.to_owned(), None)),
-            // The target of a link is replaced, not the link.
-            Ok(_) => fs::canonicalize(path).and_then(beside),
-            Err(_) => beside(path.to_owned()),
+        AtomicFile::with_mode(path, OWNER).map_err(|why| unwritten(path, why))
+    }
+
+    /// A file with this mode, within the user's umask.
+    pub(super) fn with_mode(path: &Path, mode: u32) -> Result<AtomicFile, Unopened> {
+        open::must_be_own_link(path)?;
+        let (file, path, beside) = match fs::metadata(path) {
+            // A terminal, a pipe or another device is not replaced.
+            Ok(found) if !found.is_file() => (open::device(path)?, path.to_owned(), None),
+            found => {
+                // The target of a link is replaced, not the link.
+                let path = match found {
+                    Ok(_) => fs::canonicalize(path)?,
+                    Err(_) => path.to_owned(),
+                };
+                let (file, beside) = create_beside(&path, mode)?;
+                (file, path, Some(beside))
+            }
         };
-        let (file, target, beside) = opened.map_err(|fault| unwritten(path, &fault))?;
         let file = BufWriter::with_capacity(1 << 16, file);
-        let path = target;
         Ok(AtomicFile { file, path, beside })
     }
 
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let written = self.file.write_all(bytes);
-        written.map_err(|fault| unwritten(&self.path, &fault))
+        written.map_err(|fault| unwritten(&self.path, fault.into()))
     }
 
     /// Replaces the old content.
@@ -51,7 +58,7 @@ impl AtomicFile {
             }
             Ok(())
         };
-        finish().map_err(|fault: io::Error| unwritten(&self.path, &fault))?;
+        finish().map_err(|fault: io::Error| unwritten(&self.path, fault.into()))?;
         self.beside = None;
         Ok(())
     }
@@ -65,19 +72,7 @@ impl Drop for AtomicFile {
     }
 }
 
-fn beside(path: PathBuf) -> io::Result<(File, PathBuf, Option<PathBuf>)> {
-    let beside = path.with_file_name(format!(".qless-{}", Uuid::new_v4().simple()));
-    let mut options = OpenOptions::new();
-    let file = options
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(&beside)?;
-    Ok((file, path, Some(beside)))
-}
-
-fn unwritten(path: &Path, fault: &io::Error) -> Error {
+pub(super) fn unwritten(path: &Path, why: Unopened) -> Error {
     let shown = Harmless(path.as_os_str().as_encoded_bytes());
-    let why = io_words(fault);
-    Error::new(Kind::File, format!("cannot write `{shown}`: {why}"))
+    why.error(&format!("cannot write `{shown}`"), Kind::File)
 }

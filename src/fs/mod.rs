@@ -1,7 +1,8 @@
 //! Files that commands write: completely or not at all. Only their owner may read them, except files
-//! without job data.
+//! without job data. [`open`] opens files that exist already.
 
 pub(crate) mod atomic_file;
+pub(crate) mod open;
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -10,8 +11,8 @@ use std::path::{Path, PathBuf};
 
 use uuid::Uuid;
 
-use crate::error::{Error, Kind, io_words};
-use crate::text::Harmless;
+use self::atomic_file::AtomicFile;
+use crate::error::Error;
 
 /// The mode of a file for its owner only.
 const OWNER: u32 = 0o600;
@@ -30,27 +31,16 @@ pub(crate) fn publish(path: &Path, bytes: &[u8]) -> Result<(), Error> {
 }
 
 fn write(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Error> {
-    let written = match fs::metadata(path) {
-        // A terminal, a pipe or another device is not replaced.
-        Ok(found) if !found.is_file() => OpenOptions::new()
-            .write(true)
-            .open(path)
-            .and_then(|mut file| file.write_all(bytes)),
-        // The target of a link is replaced, not the link.
-        Ok(_) => fs::canonicalize(path).and_then(|path| replace(&path, bytes, mode)),
-        Err(_) => replace(path, bytes, mode),
-    };
-    written.map_err(|fault| {
-        let path = Harmless(path.as_os_str().as_encoded_bytes());
-        let why = io_words(&fault);
-        Error::new(Kind::File, format!("cannot write `{path}`: {why}"))
-    })
+    let file = AtomicFile::with_mode(path, mode);
+    let mut file = file.map_err(|why| atomic_file::unwritten(path, why))?;
+    file.write(bytes)?;
+    file.finish()
 }
 
 /// Rewrites a file of the user in the same way. An existing file keeps its mode and owner.
 pub(crate) fn update(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let existing = fs::metadata(path).ok();
-    place(path, OWNER, |file| {
+    place(path, |file| {
         file.write_all(bytes)?;
         if let Some(existing) = &existing {
             // Only root can change the owner. Otherwise the file belongs to the current user.
@@ -73,22 +63,11 @@ pub(crate) fn follow_links(path: &Path) -> PathBuf {
     path
 }
 
-fn replace(path: &Path, bytes: &[u8], mode: u32) -> io::Result<()> {
-    place(path, mode, |file| file.write_all(bytes))
-}
-
 /// Writes a temporary file beside the path and renames it to the path.
-fn place(
-    path: &Path,
-    mode: u32,
-    write: impl FnOnce(&mut File) -> io::Result<()>,
-) -> io::Result<()> {
-    let beside = path.with_file_name(format!(".qless-{}", Uuid::new_v4().simple()));
-    let written = create(&beside, mode)
-        .and_then(|mut file| {
-            write(&mut file)?;
-            file.sync_all()
-        })
+fn place(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    let (mut file, beside) = create_beside(path, OWNER)?;
+    let written = write(&mut file)
+        .and_then(|()| file.sync_all())
         .and_then(|()| fs::rename(&beside, path));
     if written.is_err() {
         _ = fs::remove_file(&beside);
@@ -96,10 +75,14 @@ fn place(
     written
 }
 
-fn create(path: &Path, mode: u32) -> io::Result<File> {
-    OpenOptions::new()
+/// Creates a temporary file in the folder of a path.
+fn create_beside(path: &Path, mode: u32) -> io::Result<(File, PathBuf)> {
+    let beside = path.with_file_name(format!(".qless-{}", Uuid::new_v4().simple()));
+    let mut options = OpenOptions::new();
+    let file = options
         .write(true)
         .create_new(true)
         .mode(mode)
-        .open(path)
+        .open(&beside)?;
+    Ok((file, beside))
 }

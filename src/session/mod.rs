@@ -2,6 +2,7 @@
 
 pub(crate) mod actor;
 pub(crate) mod password;
+pub(crate) mod secrets;
 pub(crate) mod tls;
 
 use std::time::Duration;

@@ -11,12 +11,13 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::address;
+use super::secrets;
 use crate::address::Target;
 use crate::address::secret::Secret;
 use crate::args::globals::{Globals, Origin};
 use crate::env;
 use crate::error::{Error, Kind, io_words};
+use crate::fs::open;
 use crate::settings::ContextSettings;
 use crate::text;
 use crate::text::Harmless;
@@ -27,15 +28,6 @@ const LONGEST_LINE: u64 = 64 * 1024;
 
 /// Maximum run time of a `password-command`.
 const TIMEOUT: Duration = Duration::from_secs(10);
-
-/// Variables with a password, which are removed from the environment of a `password-command`.
-const SECRET_VARIABLES: [&str; 5] = [
-    "QLESS_REDIS_PASSWORD",
-    "REDISCLI_AUTH",
-    "QLESS_SENTINEL_PASSWORD",
-    "QLESS_REDIS_URL",
-    "REDIS_URL",
-];
 
 /// Puts the password into the target.
 pub(crate) fn fill(
@@ -113,16 +105,8 @@ fn from_command(words: &[String]) -> Result<Secret, String> {
         .args(args)
         .stdin(Stdio::null())
         .stdout(Stdio::piped());
-    for name in SECRET_VARIABLES {
-        let address = name.ends_with("_URL");
-        let no_password = |value: &OsStr| {
-            value
-                .to_str()
-                .is_some_and(|url| !address::holds_password(url))
-        };
-        if !(address && env::var(name).is_none_or(|value| no_password(&value))) {
-            command.env_remove(name);
-        }
+    for name in secrets::variables(None) {
+        command.env_remove(name);
     }
     let deadline = Instant::now() + TIMEOUT;
     let cannot = |error: io::Error| format!("cannot be run: {}", io_words(&error));
@@ -190,7 +174,8 @@ fn from_file(path: &OsStr, ui: &mut Ui) -> Result<Secret, Error> {
         }
         first_line(&mut io::stdin().lock())
     } else {
-        let file = std::fs::File::open(Path::new(path)).map_err(unreadable)?;
+        let what = format!("cannot read password file `{shown}`");
+        let file = open::trusted(Path::new(path)).map_err(|why| why.error(&what, Kind::Usage))?;
         let found = file.metadata().map_err(unreadable)?;
         if found.is_file() && found.mode() & 0o077 != 0 {
             ui.warn(&format!("other users may read the password file `{shown}`"));

@@ -2,7 +2,7 @@
 //!
 //! Flags and environment win over the file: [`fill`] sets only what they leave open.
 
-use std::fs::{File, Metadata};
+use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
@@ -12,7 +12,8 @@ use crate::address;
 use crate::args::globals::{Globals, Origin};
 use crate::args::tls::TlsFiles;
 use crate::env;
-use crate::error::{Error, io_words};
+use crate::error::{Error, Kind, io_words};
+use crate::fs::open;
 use crate::model;
 use crate::name::Name;
 use crate::text::Harmless;
@@ -155,16 +156,18 @@ impl ConfigSource {
             warning: None,
             summary: None,
         };
-        let Some((bytes, found)) = settings.source.bytes(must)? else {
+        let Some((bytes, file)) = settings.source.bytes(must)? else {
             return Ok(settings);
         };
         settings.there = true;
         settings.contents = settings.source.understood(&bytes)?;
+        settings.must_be_trusted(&file)?;
         if let Some(dir) = settings.source.path().and_then(|path| path.parent()) {
             settings.contents.take_relative_paths_from(dir);
         }
-        let open = found.is_file() && found.mode() & 0o044 != 0;
-        if open && settings.contents.holds_password() {
+        let found = file.metadata();
+        let is_readable = found.is_ok_and(|found| found.is_file() && found.mode() & 0o044 != 0);
+        if is_readable && settings.contents.holds_password() {
             settings.warning = Some(format!(
                 "others may read `{}`, and a password stands in it",
                 settings.source.shown()
@@ -173,36 +176,35 @@ impl ConfigSource {
         Ok(settings)
     }
 
-    /// Returns the bytes of the file; `None` if the file does not exist and need not.
-    fn bytes(&self, must: bool) -> Result<Option<(Vec<u8>, Metadata)>, Error> {
+    /// Returns the bytes of the file, and the file itself; `None` if it does not exist and need not.
+    fn bytes(&self, must: bool) -> Result<Option<(Vec<u8>, File)>, Error> {
         use io::ErrorKind::{NotADirectory, NotFound};
         let Some(path) = self.path() else {
             return Ok(None);
         };
-        let missing = |fault: &io::Error| matches!(fault.kind(), NotFound | NotADirectory);
-        let failed = |fault: io::Error| {
-            let (shown, why) = (self.shown(), io_words(&fault));
-            let error = Error::usage(format!("cannot read config file `{shown}`: {why}"));
-            error.hint("`--config none` reads no file")
-        };
-        let file = match File::open(path) {
+        let what = format!("cannot read config file `{}`", self.shown());
+        let no_file = "`--config none` reads no file";
+        let failed =
+            |fault: io::Error| Error::usage(format!("{what}: {}", io_words(&fault))).hint(no_file);
+        let file = match open::to_read(path) {
             Ok(file) => file,
-            Err(fault) if missing(&fault) && !(must && matches!(self, ConfigSource::Given(_))) => {
+            Err(why)
+                if matches!(why.io_kind(), Some(NotFound | NotADirectory))
+                    && !(must && matches!(self, ConfigSource::Given(_))) =>
+            {
                 return Ok(None);
             }
-            Err(fault) => return Err(failed(fault)),
+            Err(why) => return Err(why.error(&what, Kind::Usage).hint(no_file)),
         };
-        let found = file.metadata().map_err(failed)?;
         let mut bytes = Vec::new();
-        file.take(LARGEST + 1)
-            .read_to_end(&mut bytes)
-            .map_err(failed)?;
+        let read = (&file).take(LARGEST + 1).read_to_end(&mut bytes);
+        read.map_err(failed)?;
         match bytes.len() as u64 > LARGEST {
             true => Err(Error::usage(format!(
                 "config file `{}` is longer than 1 MiB",
                 self.shown()
             ))),
-            false => Ok(Some((bytes, found))),
+            false => Ok(Some((bytes, file))),
         }
     }
 
@@ -232,6 +234,26 @@ impl ConfigContents {
         for values in self.contexts.values_mut().chain([&mut self.defaults]) {
             values.tls = std::mem::take(&mut values.tls).within(dir);
         }
+    }
+
+    /// The first key that runs a program or is about a password.
+    fn first_sensitive_key(&self) -> Option<&'static str> {
+        let mut all = self.contexts.values().chain([&self.defaults]);
+        all.find_map(|values| match values {
+            Values {
+                password_command: Some(_),
+                ..
+            } => Some("password-command"),
+            Values {
+                password_env: Some(_),
+                ..
+            } => Some("password-env"),
+            Values {
+                redis: Some(address),
+                ..
+            } if address::holds_password(address) => Some("redis"),
+            _ => None,
+        })
     }
 
     fn holds_password(&self) -> bool {
@@ -268,6 +290,20 @@ impl ConfigFile {
             Some(ContextSettings { name, values })
         };
         self.contents.order.iter().filter_map(named).collect()
+    }
+
+    /// Refuses a program or a password from a file that another user may have written.
+    fn must_be_trusted(&self, file: &File) -> Result<(), Error> {
+        let (Some(path), Some(key)) = (self.source.path(), self.contents.first_sensitive_key())
+        else {
+            return Ok(());
+        };
+        let shown = self.source.shown();
+        let what = match key {
+            "redis" => format!("cannot take a password from config file `{shown}`"),
+            _ => format!("cannot take `{key}` from config file `{shown}`"),
+        };
+        open::must_be_trusted(path, file).map_err(|why| why.error(&what, Kind::Usage))
     }
 
     /// Refuses a file that was given and does not exist.

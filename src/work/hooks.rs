@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use rustix::io::retry_on_intr;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 use super::machine::event::{End, Exit as JobExit, JobLabel, JobResult};
 use super::options::Hooks;
 use super::process::{
-    Directory, Exit, Launch, ProcessEnd, ProcessEvent, Processes, StdoutMode, Waker, environment,
+    Directory, Exit, Launch, ProcessEnd, ProcessEvent, Processes, StdoutMode, Waker,
 };
 use crate::error::{Error, Kind, io_words};
 use crate::text::{Harmless, plural};
@@ -74,7 +74,7 @@ pub(super) fn on_start(
         Error::new(Kind::Error, format!("`--on-start` failed: {why}")).hint("no job was popped")
     };
     let mut shell = Command::new("sh");
-    for name in environment::removed() {
+    for name in processes.removed_variables() {
         shell.env_remove(name);
     }
     shell.arg("-c").arg(command).stdin(Stdio::null());
@@ -100,7 +100,7 @@ pub(super) fn on_start(
     while !has_ended() {
         processes.wait(kill_at, &mut events)?;
         for event in events.drain(..) {
-            let ProcessEvent::Signal(signal @ (SIGINT | SIGTERM | SIGHUP)) = event else {
+            let ProcessEvent::Signal(signal @ (SIGINT | SIGTERM | SIGHUP | SIGQUIT)) = event else {
                 continue;
             };
             outcome = match outcome {

@@ -54,8 +54,7 @@ impl Launcher {
             return Err(no_program(why));
         }
         if let Directory::Sandbox(directory) = &options.directory {
-            sandbox::prepare_parent(directory)
-                .map_err(|why| Error::new(Kind::Error, why).hint("no job was popped"))?;
+            sandbox::prepare_parent(directory)?;
         }
         Ok(Launcher {
             mode: options.mode,

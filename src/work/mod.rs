@@ -19,7 +19,7 @@ mod service;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGTTIN};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGTTIN};
 
 use self::arrangement::Arrangement;
 use self::hooks::{HookQueue, StartHook};
@@ -41,7 +41,7 @@ use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::model::worker_name;
 use crate::name::Name;
-use crate::session::Session;
+use crate::session::{Session, secrets};
 use crate::text::{clean_lines, duration, plural};
 
 /// Time between two searches for queues whose names match.
@@ -58,12 +58,16 @@ const GRACE: f64 = 10.0;
 pub(crate) fn run(options: WorkOptions, session: &mut Session) -> Result<WorkResult, Error> {
     let launcher = Launcher::new(&options)?;
     session.ui.outlive_reader();
+    let secrets = secrets::variables(session.file.as_ref());
     // Before any connection, while descriptor 3 is free.
     let (mut processes, waker) = Processes::new(ProcessOptions {
         error_bytes: options.error_bytes,
-        signals: vec![SIGINT, SIGTERM, SIGHUP, SIGTTIN],
+        signals: vec![SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTTIN],
+        secrets: secrets.clone(),
     })?;
     let now = session.begin()?;
+    // The password is known now, and no program of a job or hook runs yet.
+    secrets::hide(&secrets);
     let queues = QueueList {
         queues: options.queues.clone(),
         order: options.order,

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::machine::event::{Exit, JobLabel, JobResult, LeftJobs, Report};
+use super::machine::event::{BadLineKind, Exit, JobLabel, JobResult, LeftJobs, Report};
 use crate::args::format::Format;
 use crate::clock::moment::Moment;
 use crate::model::queue::Seconds;
@@ -94,6 +94,17 @@ impl Reporter {
                     "warning: slot {}: the command wrote a line{about} that is no answer: {}",
                     slot + 1,
                     Harmless(reason)
+                ));
+            }
+            Report::MoreBadLines { slot, kind, count } => {
+                let lines = plural(count, "further line", "further lines");
+                let what = match kind {
+                    BadLineKind::NoAnswer => "that were no answers",
+                    BadLineKind::OtherJob => "about jobs that it did not have",
+                };
+                self.line(&format!(
+                    "warning: slot {}: the command wrote {lines} {what}",
+                    slot + 1
                 ));
             }
             Report::Restart {

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use expect_test::expect;
 
+use crate::support::files::write_private;
 use crate::support::keyboard::answer;
 use crate::support::qless::Qless;
 use crate::support::redis::Redis;
@@ -319,7 +320,7 @@ fn a_file_that_is_not_an_undo_file_is_refused_before_any_call() {
     let redis = damaged();
     let before = redis.dump();
     let other = file(&redis, "other");
-    std::fs::write(&other, "my shopping list\n").unwrap();
+    write_private(&other, "my shopping list\n");
     let nowhere = Qless::bare()
         .env("QLESS_REDIS_URL", "unix:///nowhere/at/all")
         .hide(&other, "OTHER");
@@ -717,7 +718,7 @@ fn a_symbolic_link_is_not_followed() {
         .run(&format!("check --repair --yes --undo {link}"))
         .shows(expect![[r#"
             --- stderr
-            error: `DIR/link` is a symbolic link, which is not followed
+            error: cannot write `DIR/link`: it is a symbolic link
             hint: name the file itself
             --- exit 2
         "#]]);

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use expect_test::expect;
 use rustix::process::Signal;
 
+use crate::support::files::write_private;
 use crate::support::proxy::{Cut, proxy, proxy_then};
 use crate::support::qless::{Qless, RunOutput};
 use crate::support::redis::Redis;
@@ -742,7 +743,7 @@ fn a_file_that_is_not_a_report_is_neither_read_nor_overwritten() {
     let shown = file.to_str().unwrap();
     let line = format!("tag j --add x --report {shown}");
     for content in ["precious", "precious\n", "{}\n", "[1]\n", "\n", "\u{0}\n"] {
-        fs::write(&file, content).unwrap();
+        write_private(&file, content);
         let ran = Qless::bare().hide(shown, "FILE").run(&line);
         ran.shows(expect![[r#"
             --- stderr
@@ -876,7 +877,8 @@ fn two_runs_do_not_write_one_report() {
     let redis = failed(1);
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("r.ndjson");
-    let held = fs::File::create(&file).unwrap();
+    write_private(&file, "");
+    let held = fs::File::open(&file).unwrap();
     held.lock().unwrap();
     let line = format!("retry --group boom --yes --report {}", file.display());
     let hide = file.to_str().unwrap();

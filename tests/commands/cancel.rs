@@ -2,6 +2,7 @@
 
 use expect_test::expect;
 
+use crate::support::files::write_private;
 use crate::support::qless::RunOutput;
 use crate::support::redis::Redis;
 
@@ -381,7 +382,7 @@ fn jobs_that_cannot_be_saved_are_not_deleted() {
     redis.at(10).run("cancel x --save ''").exits(2);
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("mine");
-    std::fs::write(&file, "my own notes").unwrap();
+    write_private(&file, "my own notes");
     redis
         .at(10)
         .hide(dir.path().to_str().unwrap(), "TMP")

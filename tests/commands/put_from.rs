@@ -11,6 +11,7 @@ use expect_test::expect;
 use rustix::process::Signal;
 use tempfile::TempDir;
 
+use crate::support::files::mode;
 use crate::support::qless::Qless;
 use crate::support::redis::Redis;
 
@@ -1030,6 +1031,7 @@ fn a_journal_belongs_to_its_input_prefix_and_command() {
         1 put, 3 done before
     "#]]);
     let other = workspace.file("other", "something else\n");
+    mode(&other, 0o600);
     let line = format!(
         "put q K --from {} --journal {}",
         night.display(),

@@ -43,6 +43,15 @@ struct Left {
     stderr: String,
 }
 
+/// The variables that no program inherits.
+const SECRETS: [&str; 5] = [
+    "QLESS_REDIS_PASSWORD",
+    "REDISCLI_AUTH",
+    "QLESS_SENTINEL_PASSWORD",
+    "QLESS_REDIS_URL",
+    "QLESS_OTHER_URL",
+];
+
 impl Programs {
     fn new() -> Programs {
         Programs::with(8192, &[])
@@ -52,6 +61,7 @@ impl Programs {
         let options = ProcessOptions {
             error_bytes,
             signals: signals.to_vec(),
+            secrets: SECRETS.map(Into::into).to_vec(),
         };
         let (processes, waker) = Processes::new(options).unwrap();
         Programs {

@@ -5,7 +5,7 @@
 //! that the server made: for a batch without reported changes, the plan counts.
 
 use std::collections::BTreeMap;
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::Path;
 
@@ -15,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::bulk::ledger::{Ledger, LedgerHead, UNDO};
 use crate::error::{Error, Kind, io_words};
+use crate::fs::open;
 use crate::model::finding::FindingId;
 use crate::model::verdict::{Change, RepairReply, Verdict, VerdictOutcome};
 use crate::name::Name;
@@ -39,13 +40,6 @@ impl Undo {
         dry_run: bool,
         session: &Session,
     ) -> Result<Undo, Error> {
-        if path.is_symlink() {
-            let file = Harmless(path.as_os_str().as_encoded_bytes());
-            return Err(Error::usage(format!(
-                "`{file}` is a symbolic link, which is not followed"
-            ))
-            .hint("name the file itself"));
-        }
         let mut slice = 0;
         let head = LedgerHead {
             command: command.to_owned(),
@@ -237,7 +231,9 @@ impl UndoFile {
             Error::usage(format!("`{shown}` is not a file of `qless check --undo`"))
                 .hint("name the file that `--undo` wrote")
         };
-        let file = File::open(path).map_err(|fault| unread(&fault))?;
+        let what = format!("cannot read `{shown}`");
+        let opened = open::private(path, OpenOptions::new().read(true));
+        let file = opened.map_err(|why| why.error(&what, Kind::Usage))?;
         let about = file.metadata().map_err(|fault| unread(&fault))?;
         if !about.is_file() {
             return Err(foreign());

@@ -18,6 +18,8 @@ use std::time::{Duration, Instant};
 use redis::Value;
 use zeroize::Zeroize;
 
+use super::local;
+use super::resp::MAX_REPLIES;
 use super::stream::Stream;
 use super::tls::{TlsClient, TlsFault};
 use crate::address::Address;
@@ -45,8 +47,12 @@ pub(crate) enum Fault {
     Closed,
     /// The reply is not in the Redis protocol.
     Strange,
+    /// A reply is longer than any of Redis.
+    TooLong,
     /// The server's error message is not UTF-8, so the crate cannot read it.
     Illegible,
+    /// A process of another user listens on the socket of a private server.
+    Stranger,
     /// The server speaks TLS, and this end does not.
     RequiresTls,
     /// There is no encrypted connection.
@@ -314,7 +320,8 @@ fn connect(address: &Address, tls: Option<&TlsClient>, deadline: Instant) -> Res
     let (host, port) = match address {
         Address::Tcp(host, port) => (host, *port),
         Address::Unix(path) => return Stream::unix(path),
-        Address::Local { .. } => return Err(Fault::Unresolved),
+        Address::Local { dir: Some(dir), .. } => return Ok(Stream::over(local::connect(dir)?)),
+        Address::Local { dir: None, .. } => return Err(Fault::Unresolved),
     };
     let mut addresses = match (host.as_str(), port).to_socket_addrs() {
         Ok(addresses) => addresses.collect::<Vec<_>>(),
@@ -398,9 +405,9 @@ fn receive(stream: &mut Stream, sent: Sent) -> Response {
     let mut replies = Vec::with_capacity(sent.commands);
     // A server that ends the connection before it has read everything may have said why.
     let may_reply = matches!(sent.result, Ok(()) | Err(Fault::Unreachable(..)));
-    let mut result = Ok(());
+    let (mut result, mut left) = (Ok(()), MAX_REPLIES);
     while may_reply && result.is_ok() && replies.len() < sent.commands {
-        result = stream.receive().map(|reply| replies.push(reply));
+        result = stream.receive(&mut left).map(|reply| replies.push(reply));
     }
     let fault = sent.result.and(result).err().map(|fault| match fault {
         Fault::Unreachable(..) => Fault::Closed,
@@ -412,7 +419,8 @@ fn receive(stream: &mut Stream, sent: Sent) -> Response {
 /// Sends the commands and passes on each message, until the connection breaks or nobody takes them.
 fn listen(stream: &mut Stream, packed: &Packed, outbox: &SyncSender<Response>) {
     let sent = stream.send(&packed.bytes);
-    let mut message = sent.and_then(|()| stream.receive());
+    let mut next = || stream.receive(&mut MAX_REPLIES.clone());
+    let mut message = sent.and_then(|()| next());
     while let Ok(value) = message {
         let response = Response {
             replies: vec![value],
@@ -421,7 +429,7 @@ fn listen(stream: &mut Stream, packed: &Packed, outbox: &SyncSender<Response>) {
         if outbox.send(response).is_err() {
             return;
         }
-        message = stream.receive();
+        message = next();
     }
     if let Err(fault) = message {
         // The caller may have dropped the connection.

@@ -18,10 +18,13 @@ use super::connect::{Connection, Fault};
 use crate::address::{Address, Fsync, Target};
 use crate::env;
 use crate::error::{Error, Kind, io_words};
-use crate::text::Harmless;
+use crate::text::{Harmless, quoted};
 
 /// The longest path of a socket: `sun_path` without the NUL at its end.
 const LONGEST: usize = if cfg!(target_os = "linux") { 107 } else { 103 };
+
+/// The longest reply to a command that stops the server.
+const LONGEST_REPLY: u64 = 64 * 1024;
 
 /// The private server of one directory.
 #[derive(Debug)]
@@ -57,7 +60,7 @@ impl Local {
 
     /// Returns the socket that the server listens on.
     pub(crate) fn socket(&self) -> PathBuf {
-        self.dir.join("redis.sock")
+        socket(&self.dir)
     }
 
     /// Returns the address for other clients.
@@ -81,7 +84,11 @@ impl Local {
         if !self.dir_exists()? {
             return Ok(false);
         }
-        Ok(UnixStream::connect(self.socket()).is_ok())
+        match connect(&self.dir) {
+            Ok(_) => Ok(true),
+            Err(Fault::Stranger) => Err(stranger(&harmless(&self.dir))),
+            Err(_) => Ok(false),
+        }
     }
 
     /// Connects to the server, and starts it first if it does not run.
@@ -91,7 +98,10 @@ impl Local {
         deadline: Instant,
         failure: impl Fn(Fault) -> Error,
     ) -> Result<Connection, Error> {
-        let address = Address::Unix(self.socket());
+        let address = Address::Local {
+            dir: Some(self.dir.clone()),
+            fsync: None,
+        };
         if self.dir_exists()? {
             match Connection::open(&address, None, deadline) {
                 Ok(connection) => return Ok(connection),
@@ -128,8 +138,10 @@ impl Local {
             return Ok(false);
         }
         let _lock = self.lock(deadline)?;
-        let Ok(mut stream) = UnixStream::connect(self.socket()) else {
-            return Ok(false);
+        let mut stream = match connect(&self.dir) {
+            Ok(stream) => stream,
+            Err(Fault::Stranger) => return Err(stranger(&harmless(&self.dir))),
+            Err(_) => return Ok(false),
         };
         let failed = |error: io::Error| match error.kind() {
             io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => self.timed_out(),
@@ -140,7 +152,7 @@ impl Local {
         stream.set_read_timeout(Some(timeout)).map_err(failed)?;
         stream.write_all(b"SHUTDOWN SAVE\r\n").map_err(failed)?;
         let mut reply = Vec::new();
-        match stream.read_to_end(&mut reply) {
+        match stream.take(LONGEST_REPLY).read_to_end(&mut reply) {
             Err(error) if error.kind() != io::ErrorKind::ConnectionReset => {
                 return Err(failed(error));
             }
@@ -165,7 +177,8 @@ impl Local {
         size(&self.dir)
     }
 
-    /// Returns whether the directory exists. Refuses one that belongs to another user.
+    /// Returns whether the directory exists. Refuses one that belongs to another user, or in which others
+    /// can put a socket of theirs.
     fn dir_exists(&self) -> Result<bool, Error> {
         let found = match std::fs::metadata(&self.dir) {
             Ok(found) => found,
@@ -178,6 +191,12 @@ impl Local {
         }
         if found.uid() != rustix::process::geteuid().as_raw() {
             return Err(unreachable(format!("`{dir}` belongs to someone else")).hint(OTHER_DIR));
+        }
+        if found.mode() & 0o022 != 0 {
+            let dir = quoted(self.dir.as_os_str().as_bytes());
+            let close = format!("`chmod 700 {dir}` leaves it to its owner");
+            let shown = harmless(&self.dir);
+            return Err(unreachable(format!("other users may write `{shown}`")).hint(close));
         }
         Ok(true)
     }
@@ -308,7 +327,7 @@ impl Local {
     }
 
     fn is_ready(&self) -> bool {
-        let Ok(mut stream) = UnixStream::connect(self.socket()) else {
+        let Ok(mut stream) = connect(&self.dir) else {
             return false;
         };
         let mut reply = [0; 5];
@@ -321,7 +340,7 @@ impl Local {
 
     /// Waits until no server listens and the pid file is removed.
     fn await_end(&self, deadline: Instant) -> Result<(), Error> {
-        while UnixStream::connect(self.socket()).is_ok() || self.pid().is_some() {
+        while connect(&self.dir).is_ok() || self.pid().is_some() {
             if Instant::now() >= deadline {
                 return Err(self.timed_out());
             }
@@ -348,6 +367,39 @@ impl Local {
             format!("no reply from the server in `{}`", harmless(&self.dir)),
         )
     }
+}
+
+fn socket(dir: &Path) -> PathBuf {
+    dir.join("redis.sock")
+}
+
+/// Connects to the private server of a directory, unless a process of another user listens there. Nothing
+/// is sent.
+pub(super) fn connect(dir: &Path) -> Result<UnixStream, Fault> {
+    let stream = UnixStream::connect(socket(dir)).map_err(|error| Fault::of(&error))?;
+    match is_own_server(&stream) {
+        true => Ok(stream),
+        false => Err(Fault::Stranger),
+    }
+}
+
+/// Whether a process of this user or of root listens.
+#[cfg(target_os = "linux")]
+fn is_own_server(stream: &UnixStream) -> bool {
+    let own = rustix::process::geteuid();
+    let peer = rustix::net::sockopt::socket_peercred(stream);
+    peer.is_ok_and(|peer| peer.uid == own || peer.uid.is_root())
+}
+
+/// Other systems do not say it without `unsafe`. The directory is private.
+#[cfg(not(target_os = "linux"))]
+fn is_own_server(_: &UnixStream) -> bool {
+    true
+}
+
+/// The error for a server of another user at this address.
+pub(super) fn stranger(place: &impl std::fmt::Display) -> Error {
+    unreachable(format!("a process of another user listens in `{place}`")).hint(OTHER_DIR)
 }
 
 /// The server's log.

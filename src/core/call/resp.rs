@@ -13,8 +13,18 @@ use super::connect::Fault;
 /// Deeper lists are no reply of Redis.
 const MAX_DEPTH: usize = 100;
 
-/// Memory reserved for a list or a text before its content arrives, in items or bytes.
+/// Memory reserved for a list or a text before its content arrives, in bytes.
 const MAX_RESERVED: usize = 1 << 16;
+
+/// The longest line, with its end: sizes, numbers, status and errors.
+const MAX_LINE: usize = 64 << 10;
+
+/// The longest text: the default of `proto-max-bulk-len`, and the most that a value of Redis can hold.
+const MAX_TEXT: usize = 512 << 20;
+
+/// The most memory that the replies to one request take, with all their lists and texts. Those of the
+/// core are far smaller.
+pub(super) const MAX_REPLIES: usize = 1 << 30;
 
 /// Why a reply could not be read.
 #[derive(Debug)]
@@ -31,25 +41,52 @@ impl From<io::Error> for Unread {
     }
 }
 
-/// Reads one reply.
-pub(super) fn read<R: Read>(wire: &mut BufReader<R>) -> Result<Value, Unread> {
-    let mut line = Vec::new();
-    value(wire, &mut line, 0)
+/// Reads one reply. Its memory is taken as its bytes arrive, and counted against what is `left`.
+pub(super) fn read<R: Read>(wire: &mut BufReader<R>, left: &mut usize) -> Result<Value, Unread> {
+    let line = Vec::new();
+    value(wire, &mut Reading { line, left }, 0)
 }
 
-/// Reads a value. `line` is a buffer for its first line.
+/// A reply that is being read.
+struct Reading<'l> {
+    /// A buffer for the first line of a value.
+    line: Vec<u8>,
+    /// How much memory the rest may take.
+    left: &'l mut usize,
+}
+
+impl Reading<'_> {
+    /// Counts memory before it is taken.
+    fn takes(&mut self, bytes: usize) -> Result<(), Unread> {
+        match self.left.checked_sub(bytes) {
+            Some(left) => {
+                *self.left = left;
+                Ok(())
+            }
+            None => Err(too_long()),
+        }
+    }
+}
+
+/// Reads a value.
 fn value<R: Read>(
     wire: &mut BufReader<R>,
-    line: &mut Vec<u8>,
+    reading: &mut Reading,
     depth: usize,
 ) -> Result<Value, Unread> {
+    reading.takes(size_of::<Value>())?;
+    let line = &mut reading.line;
     read_line(wire, line)?;
     let (kind, rest) = line.split_first().ok_or_else(strange)?;
     match kind {
         b':' => number(rest).map(Value::Int).ok_or_else(strange),
         b'$' => match size(rest)? {
             None => Ok(Value::Nil),
-            Some(size) => text(wire, size).map(Value::BulkString),
+            Some(size) if size > MAX_TEXT => Err(too_long()),
+            Some(size) => {
+                reading.takes(size)?;
+                text(wire, size).map(Value::BulkString)
+            }
         },
         b'*' => {
             let Some(count) = size(rest)? else {
@@ -60,7 +97,7 @@ fn value<R: Read>(
             }
             let mut items = Vec::with_capacity(count.min(MAX_RESERVED / size_of::<Value>()));
             for _ in 0..count {
-                items.push(value(wire, line, depth + 1)?);
+                items.push(value(wire, reading, depth + 1)?);
             }
             Ok(Value::Array(items))
         }
@@ -79,6 +116,10 @@ fn strange() -> Unread {
     Unread::NotAReply(Fault::Strange)
 }
 
+fn too_long() -> Unread {
+    Unread::NotAReply(Fault::TooLong)
+}
+
 /// Reads a line, without its end. The first byte decides whether there is one: bytes of another
 /// protocol may never end a line.
 fn read_line<R: Read>(wire: &mut BufReader<R>, line: &mut Vec<u8>) -> Result<(), Unread> {
@@ -93,10 +134,13 @@ fn read_line<R: Read>(wire: &mut BufReader<R>, line: &mut Vec<u8>) -> Result<(),
     if first.is_some_and(|first| !b":$*+-".contains(&first)) {
         return Err(strange());
     }
-    wire.read_until(b'\n', line)?;
+    wire.by_ref()
+        .take(MAX_LINE as u64)
+        .read_until(b'\n', line)?;
     match line.strip_suffix(b"\r\n").map(<[u8]>::len) {
         Some(length) => line.truncate(length),
         None if line.ends_with(b"\n") => return Err(strange()),
+        None if line.len() == MAX_LINE => return Err(too_long()),
         None => return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into()),
     }
     Ok(())
@@ -123,10 +167,14 @@ fn text<R: Read>(wire: &mut BufReader<R>, size: usize) -> Result<Vec<u8>, Unread
             text
         }
         None => {
-            let mut text = Vec::with_capacity(size.min(MAX_RESERVED));
-            wire.by_ref().take(size as u64).read_to_end(&mut text)?;
-            if text.len() < size {
-                return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+            let mut text = Vec::new();
+            while text.len() < size {
+                // As much again as has arrived.
+                let more = text.len().max(MAX_RESERVED).min(size - text.len());
+                text.reserve_exact(more);
+                if wire.by_ref().take(more as u64).read_to_end(&mut text)? < more {
+                    return Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());
+                }
             }
             text
         }
@@ -157,7 +205,8 @@ mod tests {
     }
 
     fn read_in_steps(bytes: &[u8], step: usize) -> Result<Value, Unread> {
-        read(&mut BufReader::with_capacity(16, Slow(bytes, step)))
+        let wire = &mut BufReader::with_capacity(16, Slow(bytes, step));
+        read(wire, &mut MAX_REPLIES.clone())
     }
 
     #[test]
@@ -207,11 +256,62 @@ mod tests {
         }
         let read = read_in_steps(b"-ERR \xff\r\n", 2);
         assert!(matches!(read, Err(Unread::NotAReply(Fault::Illegible))));
-        for text in ["", "$5\r\nab", "*2\r\n:1\r\n", ":1", "$99999999999999\r\na"] {
+        for text in ["", "$5\r\nab", "*2\r\n:1\r\n", ":1", "$536870912\r\na"] {
             let read = read_in_steps(text.as_bytes(), 1);
             let ended = matches!(&read, Err(Unread::Failed(error))
                 if error.kind() == io::ErrorKind::UnexpectedEof);
             assert!(ended, "{text}: {read:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_longer_than_any_reply_is_refused() {
+        let is_too_long = |read| matches!(read, Err(Unread::NotAReply(Fault::TooLong)));
+        let line = |length: usize| format!("-{}\r\n", "x".repeat(length - 3));
+        assert!(read_in_steps(line(MAX_LINE).as_bytes(), 1 << 20).is_ok());
+        for text in [
+            &line(MAX_LINE + 1),
+            "$536870913\r\n",
+            "$9000000000000\r\n",
+            "*2\r\n*1\r\n$9223372036854775807\r\n",
+        ] {
+            assert!(
+                is_too_long(read_in_steps(text.as_bytes(), 1 << 20)),
+                "{text:.40}"
+            );
+        }
+        // An endless line, an endless list, and lists of texts that are longer together.
+        let endless = |start: &'static [u8], again: &'static [u8]| {
+            let again = Endless { again, at: 0 };
+            let wire = &mut BufReader::with_capacity(1 << 16, start.chain(again));
+            read(wire, &mut (1 << 20))
+        };
+        assert!(is_too_long(endless(b"+", b"x")));
+        let list = b"*9223372036854775807\r\n";
+        for again in [
+            &b"*-1\r\n"[..],
+            b":1\r\n",
+            b"*0\r\n",
+            b"$0\r\n\r\n",
+            b"$3\r\nabc\r\n",
+        ] {
+            assert!(is_too_long(endless(list, again)));
+        }
+    }
+
+    /// The same bytes again and again.
+    struct Endless {
+        again: &'static [u8],
+        at: usize,
+    }
+
+    impl Read for Endless {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            for byte in &mut *buffer {
+                *byte = self.again[self.at % self.again.len()];
+                self.at += 1;
+            }
+            Ok(buffer.len())
         }
     }
 }

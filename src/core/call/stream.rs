@@ -50,7 +50,12 @@ impl Stream {
     /// Connects to a Unix socket. That has no timeout.
     pub(super) fn unix(path: &Path) -> Result<Stream, Fault> {
         let socket = UnixStream::connect(path).map_err(|error| Fault::of(&error))?;
-        Ok(Stream::of(Socket::Unix(socket)))
+        Ok(Stream::over(socket))
+    }
+
+    /// Uses a Unix socket that is connected already.
+    pub(super) fn over(socket: UnixStream) -> Stream {
+        Stream::of(Socket::Unix(socket))
     }
 
     /// Connects to a port, with TLS if the client has it.
@@ -96,9 +101,9 @@ impl Stream {
         }
     }
 
-    /// Reads one reply.
-    pub(super) fn receive(&mut self) -> Result<Value, Fault> {
-        resp::read(&mut self.wire).map_err(|unread| match unread {
+    /// Reads one reply, which takes no more memory than what is `left`, and less is left then.
+    pub(super) fn receive(&mut self, left: &mut usize) -> Result<Value, Fault> {
+        resp::read(&mut self.wire, left).map_err(|unread| match unread {
             Unread::Failed(error) => self.wire.get_mut().fault_of(&error),
             Unread::NotAReply(_) if self.wire.get_ref().first == Some(ALERT) => Fault::RequiresTls,
             Unread::NotAReply(fault) => fault,

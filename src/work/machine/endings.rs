@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::event::{Action, End, Exit, JobResult, LineContent, Mode, Report, Request};
+use super::event::{Action, BadLineKind, End, Exit, JobResult, LineContent, Mode, Report, Request};
 use super::held::Phase;
 use super::slots::Slot;
 use super::{Machine, Stage};
@@ -36,7 +36,7 @@ impl Machine {
     pub(super) fn line(&mut self, now: f64, slot: usize, jid: Option<Name>, content: LineContent) {
         let Some(jid) = jid else {
             if let LineContent::Invalid(reason) = content {
-                self.report(Report::BadLine { slot, jid, reason });
+                self.bad_line(slot, jid, reason);
             }
             return;
         };
@@ -55,11 +55,7 @@ impl Machine {
         }
         if !process.jobs.contains(&jid) {
             let reason = "the process does not have this job".to_owned();
-            return self.report(Report::BadLine {
-                slot,
-                jid: Some(jid),
-                reason,
-            });
+            return self.bad_line(slot, Some(jid), reason);
         }
         match content {
             LineContent::Progress(text) => self.progress(now, &jid, text),
@@ -81,6 +77,19 @@ impl Machine {
                     reason,
                 });
             }
+        }
+    }
+
+    /// Reports a line that ends no job, unless the process has written many of its kind.
+    fn bad_line(&mut self, slot: usize, jid: Option<Name>, reason: String) {
+        let kind = match jid {
+            None => BadLineKind::NoAnswer,
+            Some(_) => BadLineKind::OtherJob,
+        };
+        if let Slot::Busy(process) = &mut self.slots[slot]
+            && process.bad_lines.count(kind)
+        {
+            self.report(Report::BadLine { slot, jid, reason });
         }
     }
 
@@ -114,6 +123,9 @@ impl Machine {
         let Slot::Busy(process) = std::mem::replace(&mut self.slots[slot], Slot::Free) else {
             return;
         };
+        for (kind, count) in process.bad_lines.not_reported() {
+            self.report(Report::MoreBadLines { slot, kind, count });
+        }
         if matches!(self.config.mode, Mode::Persistent(_)) && !process.is_closed {
             let lived = process.mute_at.unwrap_or(now) - process.begun;
             let wait = self.quick_deaths[slot].wait(lived, process.has_answered);

@@ -105,6 +105,15 @@ pub enum LineContent {
     Invalid(String),
 }
 
+/// What is wrong with a line that is no answer about a job of its process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BadLineKind {
+    /// It cannot be read, or names no job.
+    NoAnswer,
+    /// It is about a job that the process does not have.
+    OtherJob,
+}
+
 /// Why a request failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
@@ -326,6 +335,12 @@ pub enum Report {
         slot: usize,
         jid: Option<Name>,
         reason: String,
+    },
+    /// Further lines of a process that were no answers, which were not reported one by one.
+    MoreBadLines {
+        slot: usize,
+        kind: BadLineKind,
+        count: u64,
     },
     /// A process that stays ended by itself, or was stopped because it could not answer any more. It is
     /// started again after so many seconds.

@@ -1,6 +1,6 @@
 //! The slots of a worker: the processes that run at a time.
 
-use super::event::{Action, Mode, Signal};
+use super::event::{Action, BadLineKind, Mode, Signal};
 use crate::name::Name;
 
 /// A process that ends sooner than this after its start, in seconds, counts as dead at once.
@@ -35,7 +35,41 @@ pub(super) struct Process {
     pub is_closed: bool,
     /// When it closed the pipes for its answers.
     pub mute_at: Option<f64>,
+    /// How many lines of each kind were no answers.
+    pub bad_lines: BadLines,
     pub stop: Option<Stop>,
+}
+
+/// The most lines of a kind that are reported one by one for a process. The others are counted.
+const REPORTED: u64 = 5;
+
+/// Lines of a process that are no answers.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct BadLines {
+    no_answer: u64,
+    other_job: u64,
+}
+
+impl BadLines {
+    /// Counts a line. Returns whether it is reported.
+    pub(super) fn count(&mut self, kind: BadLineKind) -> bool {
+        let count = match kind {
+            BadLineKind::NoAnswer => &mut self.no_answer,
+            BadLineKind::OtherJob => &mut self.other_job,
+        };
+        *count += 1;
+        *count <= REPORTED
+    }
+
+    /// How many lines of each kind were only counted.
+    pub(super) fn not_reported(self) -> impl Iterator<Item = (BadLineKind, u64)> {
+        let kinds = [
+            (BadLineKind::NoAnswer, self.no_answer),
+            (BadLineKind::OtherJob, self.other_job),
+        ];
+        let more = kinds.map(|(kind, count)| (kind, count.saturating_sub(REPORTED)));
+        more.into_iter().filter(|(_, count)| *count > 0)
+    }
 }
 
 /// How a process is stopped.
@@ -56,6 +90,7 @@ impl Process {
             has_answered: false,
             is_closed: false,
             mute_at: None,
+            bad_lines: BadLines::default(),
             stop: None,
         }
     }

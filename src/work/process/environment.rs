@@ -1,21 +1,13 @@
 //! The environment of a program: its job, and no password of ours.
 
-use std::ffi::{OsStr, OsString};
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::ffi::OsString;
+use std::os::unix::ffi::OsStringExt;
 
 use super::ANSWER_DESCRIPTOR;
 use super::launch::StartFault;
 use super::substitute::LONGEST;
-use crate::address;
 use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
-
-/// Variables that hold a password.
-const PASSWORDS: [&str; 3] = [
-    "QLESS_REDIS_PASSWORD",
-    "REDISCLI_AUTH",
-    "QLESS_SENTINEL_PASSWORD",
-];
 
 /// The variables of a program. They are not inherited from a job that started this program.
 const JOB: [&str; 11] = [
@@ -88,59 +80,7 @@ fn value(name: &str, bytes: &[u8]) -> Result<OsString, StartFault> {
     Ok(OsString::from_vec(bytes.to_vec()))
 }
 
-/// Returns the variables of this program that no program inherits.
-pub(in crate::work) fn removed() -> Vec<OsString> {
-    std::env::vars_os()
-        .filter(|(name, value)| is_removed(name, value))
-        .map(|(name, _)| name)
-        .collect()
-}
-
-fn is_removed(name: &OsStr, value: &OsStr) -> bool {
-    let Some(name) = name.to_str() else {
-        return false;
-    };
-    let is_address = name == "REDIS_URL" || (name.starts_with("QLESS_") && name.ends_with("_URL"));
-    PASSWORDS.contains(&name)
-        || JOB.contains(&name)
-        || SERVICE.contains(&name)
-        || (is_address && holds_password(value))
-}
-
-/// Whether an address has a password, also one in a form that only other clients accept.
-fn holds_password(value: &OsStr) -> bool {
-    match value.to_str() {
-        Some(text) => address::holds_password(text) || text.contains("password="),
-        // Such an address is of no use to anybody.
-        None => value.as_bytes().contains(&b'@'),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn passwords_are_not_inherited_and_plain_addresses_are() {
-        for (name, value, is_secret) in [
-            ("QLESS_REDIS_PASSWORD", "x", true),
-            ("REDISCLI_AUTH", "x", true),
-            ("QLESS_SENTINEL_PASSWORD", "", true),
-            ("QLESS_REDIS_URL", "redis://:secret@h/0", true),
-            ("QLESS_REDIS_URL", "redis://user:secret@h/0", true),
-            ("QLESS_REDIS_URL", "redis://h/0", false),
-            ("QLESS_REDIS_URL", "redis://user@h/0", false),
-            ("QLESS_REDIS_URL", "redis://h/0?password=secret", true),
-            ("QLESS_SENTINEL_URL", "redis-sentinel://:secret@h/m", true),
-            ("REDIS_URL", ":secret@h", true),
-            ("REDIS_URL", "unix:///run/redis.sock", false),
-            ("DATABASE_URL", "postgres://me:secret@h/db", false),
-            ("QLESS_PREFIX", "ql:", false),
-            ("QLESS_JID", "of an outer job", true),
-            ("PATH", "/bin", false),
-        ] {
-            let removed = is_removed(OsStr::new(name), OsStr::new(value));
-            assert_eq!(removed, is_secret, "{name}={value}");
-        }
-    }
+/// The variables of this program that no program inherits besides the secret ones.
+pub(super) fn removed() -> impl Iterator<Item = OsString> {
+    JOB.into_iter().chain(SERVICE).map(OsString::from)
 }

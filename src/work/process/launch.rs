@@ -11,10 +11,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use rustix::io::{Errno, dup2};
-use rustix::process::{Pid, getpid};
+use rustix::process::{Pid, fchdir, getpid};
 
 use super::pipe::{AnswerLines, Capture, InputPipe, OutputPipe, PassedOutput, Sink};
-use super::{ANSWER_DESCRIPTOR, Running, Stream, sandbox};
+use super::sandbox::{self, SlotFolder};
+use super::{ANSWER_DESCRIPTOR, Running, Stream};
 use crate::error::io_words;
 use crate::text::Harmless;
 
@@ -41,7 +42,8 @@ pub enum Directory {
     #[default]
     Inherited,
     Shared(PathBuf),
-    /// A directory per slot below this one, `slot-1` for the first, emptied before each start.
+    /// A directory per slot below this one, `slot-1` for the first, emptied before each start. Nothing of the
+    /// process group of a program outlives it.
     Sandbox(PathBuf),
 }
 
@@ -109,11 +111,15 @@ impl Launch<'_> {
         removed: &[OsString],
         error_bytes: usize,
     ) -> Result<Running, StartFault> {
-        let directory = match self.directory {
-            Directory::Inherited => None,
-            Directory::Shared(directory) => Some(directory.clone()),
-            Directory::Sandbox(directory) => Some(sandbox::prepare(directory, slot)?),
+        let (directory, folder) = match self.directory {
+            Directory::Inherited => (None, None),
+            Directory::Shared(directory) => (Some(directory.clone()), None),
+            Directory::Sandbox(directory) => {
+                let SlotFolder { path, opened } = sandbox::prepare(directory, slot)?;
+                (Some(path), Some(opened))
+            }
         };
+        let is_sandbox = folder.is_some();
         let exhausted = |fault: io::Error| StartFault::exhausted(io_words(&fault));
         let (answers, writer) = io::pipe().map_err(exhausted)?;
         let mut command = Command::new(program_path(self.program, directory.as_deref()));
@@ -128,10 +134,15 @@ impl Launch<'_> {
             command.env_remove(name);
         }
         command.envs(self.variables.iter().map(|(name, value)| (name, value)));
-        if let Some(directory) = &directory {
+        if let Some(directory) = directory.as_ref().filter(|_| !is_sandbox) {
             command.current_dir(directory);
         }
-        prepare_child(&mut command, writer.into(), getpid());
+        let child = ChildSetup {
+            answers: writer.into(),
+            folder,
+            parent: getpid(),
+        };
+        child.prepare(&mut command);
         let spawned = command.spawn();
         // The command holds the other end of the answers.
         drop(command);
@@ -175,26 +186,40 @@ impl Launch<'_> {
             stdin,
             outputs,
             stays: self.keeps_stdin,
-            is_stopping: false,
+            ends_group: is_sandbox,
         })
     }
 }
 
-/// Has the child get SIGTERM when this program dies, and its answers on descriptor 3. The standard
-/// library resets the action of SIGPIPE and the blocked signals, and sets the process group.
-#[allow(unsafe_code)]
-fn prepare_child(command: &mut Command, answers: OwnedFd, parent: Pid) {
-    let prepare = move || {
-        end_with(parent)?;
-        // SAFETY: nothing of the child owns descriptor 3: the parent's is either reserved for this
-        // purpose or closed at exec. It is never dropped here.
-        let mut third = ManuallyDrop::new(unsafe { OwnedFd::from_raw_fd(ANSWER_DESCRIPTOR) });
-        dup2(&answers, &mut third)?;
-        Ok(())
-    };
-    // SAFETY: between fork and exec only system calls are made: no memory is allocated and no lock
-    // is taken, since another thread may have held it.
-    unsafe { command.pre_exec(prepare) };
+/// What a child does between fork and exec.
+struct ChildSetup {
+    answers: OwnedFd,
+    /// The sandbox that it enters.
+    folder: Option<OwnedFd>,
+    parent: Pid,
+}
+
+impl ChildSetup {
+    /// Has the child get SIGTERM when this program dies, enter its sandbox, and have its answers on
+    /// descriptor 3. The standard library resets the action of SIGPIPE and the blocked signals, and sets the
+    /// process group.
+    #[allow(unsafe_code)]
+    fn prepare(self, command: &mut Command) {
+        let prepare = move || {
+            end_with(self.parent)?;
+            if let Some(folder) = &self.folder {
+                fchdir(folder)?;
+            }
+            // SAFETY: nothing of the child owns descriptor 3: the parent's is either reserved for this
+            // purpose or closed at exec. It is never dropped here.
+            let mut third = ManuallyDrop::new(unsafe { OwnedFd::from_raw_fd(ANSWER_DESCRIPTOR) });
+            dup2(&self.answers, &mut third)?;
+            Ok(())
+        };
+        // SAFETY: between fork and exec only system calls are made: no memory is allocated and no lock
+        // is taken, since another thread may have held it.
+        unsafe { command.pre_exec(prepare) };
+    }
 }
 
 /// Asks the system to send SIGTERM to this process when its parent dies.

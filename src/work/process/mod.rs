@@ -12,6 +12,7 @@ pub(super) mod sandbox;
 mod signals;
 pub mod substitute;
 
+use std::ffi::OsString;
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::process::ExitStatusExt;
@@ -47,6 +48,8 @@ pub struct ProcessOptions {
     pub error_bytes: usize,
     /// The signals of this program that [`Processes::wait`] reports.
     pub signals: Vec<i32>,
+    /// The variables with secrets, which no program inherits.
+    pub secrets: Vec<OsString>,
 }
 
 /// A stream of a program that is passed on.
@@ -123,7 +126,7 @@ pub struct Processes {
     /// Whether output that is to be passed on stays in its pipes.
     holds_output: bool,
     /// The variables that no program inherits.
-    removed: Vec<std::ffi::OsString>,
+    removed: Vec<OsString>,
     buffer: Vec<u8>,
     /// What the descriptors of a poll belong to.
     sources: Vec<Source>,
@@ -140,8 +143,9 @@ struct Running {
     outputs: [OutputPipe; 3],
     /// Whether it is to stay, and so has to answer.
     stays: bool,
-    /// Whether it was asked to end by a signal.
-    is_stopping: bool,
+    /// Whether the rest of its group ends with it: it was asked to end by a signal, or the next program gets
+    /// its directory.
+    ends_group: bool,
 }
 
 /// What a descriptor belongs to.
@@ -170,7 +174,11 @@ impl Processes {
             wakeups,
             error_bytes: options.error_bytes,
             holds_output: false,
-            removed: environment::removed(),
+            removed: options
+                .secrets
+                .into_iter()
+                .chain(environment::removed())
+                .collect(),
             buffer: vec![0; BUFFER],
             sources: Vec::new(),
             ready: Vec::new(),
@@ -214,7 +222,7 @@ impl Processes {
     /// outlives the program.
     pub fn signal(&mut self, slot: usize, signal: Signal) {
         if let Some(running) = self.running(slot) {
-            running.is_stopping |= [Signal::TERM, Signal::KILL].contains(&signal);
+            running.ends_group |= [Signal::TERM, Signal::KILL].contains(&signal);
             // The group exists until the end of the program is reported.
             _ = kill_process_group(running.group, signal);
         }
@@ -224,6 +232,11 @@ impl Processes {
     /// pipe is full waits.
     pub fn hold_output(&mut self, holds: bool) {
         self.holds_output = holds;
+    }
+
+    /// The variables of this program that no program inherits.
+    pub(super) fn removed_variables(&self) -> &[OsString] {
+        &self.removed
     }
 
     /// Returns the process id of the program that runs in a slot.
@@ -382,7 +395,7 @@ impl Running {
 
     /// Returns how the program ended, if it did.
     fn exit(&mut self) -> Option<Result<ExitStatus, std::io::Error>> {
-        if self.is_stopping {
+        if self.ends_group {
             // The rest of the group dies with the program. Its number belongs to nobody else before
             // the program's end is collected.
             let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;

@@ -7,40 +7,113 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, DirEntry, FileType, Mode, OFlags, Stat, chmodat, fchmod, fstat, openat,
-    renameat, statat, unlinkat,
+    AtFlags, CWD, Dir, DirEntry, FileType, Mode, OFlags, Stat, chmodat, fchmod, fstat, mkdirat,
+    openat, renameat, statat, unlinkat,
 };
 use rustix::io::Errno;
 use rustix::path::Arg;
 use rustix::process::geteuid;
 
 use super::launch::StartFault;
-use crate::error::io_words;
-use crate::text::Harmless;
+use crate::error::{Error, Kind, io_words};
+use crate::fs::open::{self, Unopened};
+use crate::text::{Harmless, quoted};
 
 /// The mode of directories that are created here.
 const OWNER: u32 = 0o700;
+
+/// All rights of the group and of others.
+const OTHERS: u32 = 0o077;
+
+/// The right of every user to write.
+const OTHERS_WRITE: u32 = 0o002;
+
+/// In a directory with this bit, only its owner can remove or rename a file.
+const STICKY: u32 = 0o1000;
 
 /// How often the entries of a directory are read until it is empty. A tree of directories needs as
 /// many rounds as it is deep; a program that still writes there would need them all.
 const ROUNDS: usize = 100_000;
 
+/// The directory of a slot.
+#[derive(Debug)]
+pub(super) struct SlotFolder {
+    pub path: PathBuf,
+    /// The directory itself, which a program enters whatever is at the path then.
+    pub opened: OwnedFd,
+}
+
 /// Creates the directory in which those of the slots are. Returns why it cannot be one. A full disk is no
 /// reason: it may have space when the first program starts.
-pub(in crate::work) fn prepare_parent(parent: &Path) -> Result<(), String> {
-    let mut builder = DirBuilder::new();
-    let Err(error) = builder.mode(OWNER).recursive(true).create(parent) else {
-        return Ok(());
-    };
+pub(in crate::work) fn prepare_parent(parent: &Path) -> Result<(), Error> {
     let path = Harmless(parent.as_os_str().as_encoded_bytes());
-    match errno(&error) {
-        Some(errno) if is_passing(errno) => Ok(()),
-        Some(Errno::EXIST) => Err(format!("`{path}` is not a directory")),
-        _ => Err(format!(
-            "cannot create the directory `{path}`: {}",
+    let fault = |why: String| Error::new(Kind::Error, why).hint("no job was popped");
+    match open_parent(parent) {
+        Ok(_) => {}
+        Err(ParentFault::Unsafe(why, change)) => {
+            return Err(fault(format!("cannot use the directory `{path}`: {why}")).hint(change));
+        }
+        Err(ParentFault::System(errno)) if is_passing(errno) => return Ok(()),
+        Err(ParentFault::System(Errno::NOTDIR | Errno::EXIST)) if parent.exists() => {
+            return Err(fault(format!("`{path}` is not a directory")));
+        }
+        Err(ParentFault::System(errno)) => {
+            let why = io_words(&errno.into());
+            return Err(fault(format!(
+                "cannot create the directory `{path}`: {why}"
+            )));
+        }
+    }
+    open::must_be_safe_way(parent).map_err(|why| match why {
+        Unopened::Failed(error) => fault(format!(
+            "cannot use the directory `{path}`: {}",
             io_words(&error)
         )),
+        Unopened::Refused { why, hint } => {
+            let error = fault(format!("cannot use the directory `{path}`: {why}"));
+            match hint {
+                Some(hint) => error.hint(hint),
+                None => error,
+            }
+        }
+    })
+}
+
+/// Why the directory of the slots is not opened.
+enum ParentFault {
+    System(Errno),
+    /// Another user could replace what is in it: why, and what helps.
+    Unsafe(&'static str, String),
+}
+
+/// Opens the directory of the slots, which is created if it is missing. It belongs to this user or root,
+/// and nobody else can replace what is in it.
+fn open_parent(parent: &Path) -> Result<OwnedFd, ParentFault> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+    let system = ParentFault::System;
+    let opened = match openat(CWD, parent, flags, Mode::empty()) {
+        Err(Errno::NOENT) => {
+            let mut builder = DirBuilder::new();
+            let created = builder.mode(OWNER).recursive(true).create(parent);
+            created.map_err(|error| system(errno(&error).unwrap_or(Errno::IO)))?;
+            openat(CWD, parent, flags, Mode::empty())
+        }
+        opened => opened,
+    };
+    let opened = opened.map_err(system)?;
+    let found = fstat(&opened).map_err(system)?;
+    if found.st_uid != geteuid().as_raw() && found.st_uid != 0 {
+        let other = "name a directory of your own".to_owned();
+        return Err(ParentFault::Unsafe("it belongs to another user", other));
     }
+    if found.st_mode & OTHERS_WRITE != 0 && found.st_mode & STICKY == 0 {
+        let change = format!(
+            "`chmod o-w {}` takes that right away",
+            quoted(parent.as_os_str().as_encoded_bytes())
+        );
+        return Err(ParentFault::Unsafe("other users may write it", change));
+    }
+    Ok(opened)
 }
 
 fn errno(error: &io::Error) -> Option<Errno> {
@@ -61,9 +134,10 @@ fn is_passing(errno: Errno) -> bool {
     )
 }
 
-/// Returns the directory of a slot, which exists then and is empty.
-pub(super) fn prepare(parent: &Path, slot: usize) -> Result<PathBuf, StartFault> {
-    let path = parent.join(format!("slot-{}", slot + 1));
+/// Prepares the directory of a slot: it exists then, is that of this user alone, and is empty.
+pub(super) fn prepare(parent: &Path, slot: usize) -> Result<SlotFolder, StartFault> {
+    let name = format!("slot-{}", slot + 1);
+    let path = parent.join(&name);
     let fault = |what: &str, why: &str| {
         let path = Harmless(path.as_os_str().as_encoded_bytes());
         StartFault::sandbox(format!("cannot {what} the sandbox `{path}`: {why}"))
@@ -75,31 +149,29 @@ pub(super) fn prepare(parent: &Path, slot: usize) -> Result<PathBuf, StartFault>
             false => fault,
         }
     };
-    let mut builder = DirBuilder::new();
-    builder.mode(OWNER);
-    let created = match builder.create(&path) {
-        Err(missing) if missing.kind() == io::ErrorKind::NotFound => {
-            builder.recursive(true).create(&path)
-        }
-        Err(there) if there.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        created => created,
-    };
-    created.map_err(|error| match errno(&error) {
-        Some(errno) => system_fault("create", errno),
-        None => fault("create", &io_words(&error)),
+    let parent = open_parent(parent).map_err(|why| match why {
+        ParentFault::System(errno) => system_fault("create", errno),
+        ParentFault::Unsafe(why, _) => fault("use", &format!("of the directory above it, {why}")),
     })?;
-    let opened = match open_writable(CWD, &path) {
+    match mkdirat(&parent, &name, Mode::from_raw_mode(OWNER)) {
+        Ok(()) | Err(Errno::EXIST) => {}
+        Err(errno) => return Err(system_fault("create", errno)),
+    }
+    let opened = match open_writable(&parent, &name) {
         Ok(opened) => opened,
         Err(Errno::LOOP | Errno::NOTDIR) => return Err(fault("use", "it is not a directory")),
         Err(errno) => return Err(system_fault("use", errno)),
     };
-    match fstat(&opened) {
-        Ok(found) if found.st_uid == geteuid().as_raw() => {}
-        Ok(_) => return Err(fault("use", "it belongs to another user")),
-        Err(errno) => return Err(system_fault("use", errno)),
+    let found = fstat(&opened).map_err(|errno| system_fault("use", errno))?;
+    if found.st_uid != geteuid().as_raw() {
+        return Err(fault("use", "it belongs to another user"));
+    }
+    // A program may have opened it to others.
+    if found.st_mode & OTHERS != 0 {
+        fchmod(&opened, Mode::from_raw_mode(OWNER)).map_err(|errno| system_fault("use", errno))?;
     }
     match empty(&opened) {
-        Ok(true) => Ok(path),
+        Ok(true) => Ok(SlotFolder { path, opened }),
         Ok(false) => {
             let fault = fault("empty", "a program still writes in it");
             Err(StartFault::sandbox_not_yet(fault.message))
@@ -109,7 +181,7 @@ pub(super) fn prepare(parent: &Path, slot: usize) -> Result<PathBuf, StartFault>
 }
 
 /// Opens a directory, but follows no symbolic link to it.
-fn open(at: impl AsFd, path: impl Arg) -> rustix::io::Result<OwnedFd> {
+fn open_folder(at: impl AsFd, path: impl Arg) -> rustix::io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     openat(at, path, flags, Mode::empty())
 }
@@ -179,14 +251,14 @@ fn is_directory(at: &OwnedFd, entry: &DirEntry) -> rustix::io::Result<bool> {
 fn open_writable(at: impl AsFd, path: impl Arg + Copy) -> rustix::io::Result<OwnedFd> {
     let is_ours = |found: &Stat| found.st_uid == geteuid().as_raw();
     let all = Mode::from_raw_mode(OWNER);
-    let opened = match open(&at, path) {
+    let opened = match open_folder(&at, path) {
         Err(Errno::ACCESS) => {
             let found = statat(&at, path, AtFlags::SYMLINK_NOFOLLOW)?;
             if !is_ours(&found) || FileType::from_raw_mode(found.st_mode) != FileType::Directory {
                 return Err(Errno::ACCESS);
             }
             chmodat(&at, path, all, AtFlags::empty())?;
-            open(&at, path)?
+            open_folder(&at, path)?
         }
         opened => opened?,
     };

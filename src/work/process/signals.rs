@@ -7,10 +7,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::io::ioctl_fionbio;
 use signal_hook::SigId;
-use signal_hook::consts::SIGCHLD;
-use signal_hook::low_level;
+use signal_hook::consts::{SIGALRM, SIGCHLD, SIGUSR1, SIGUSR2};
+use signal_hook::{flag, low_level};
 
 use super::ProcessEvent;
+
+/// Signals that would end this program, which a job may send, and which mean nothing here.
+const IGNORED: [i32; 3] = [SIGUSR1, SIGUSR2, SIGALRM];
 
 /// The pipes into which the handlers of signals write one byte per signal.
 #[derive(Debug)]
@@ -20,12 +23,17 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    /// Handles SIGCHLD and these signals.
+    /// Handles SIGCHLD and these signals, and those that mean nothing. Programs get the default action of
+    /// all of them.
     pub(super) fn listen(signals: &[i32]) -> io::Result<Signals> {
         let mut listening = Signals {
             pipes: Vec::new(),
             handlers: Vec::new(),
         };
+        for signal in IGNORED {
+            let nothing = Arc::new(AtomicBool::new(false));
+            listening.handlers.push(flag::register(signal, nothing)?);
+        }
         for &signal in [SIGCHLD].iter().chain(signals) {
             let (reader, writer) = io::pipe()?;
             ioctl_fionbio(&reader, true)?;

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::tls::not_encrypted;
 use crate::address::{Address, Target};
 use crate::core::call::connect::Fault;
+use crate::core::call::local;
 use crate::error::{Cause, Error, Kind};
 use crate::text::Harmless;
 
@@ -51,12 +52,18 @@ pub(crate) fn not_connected(fault: Fault, target: &Target, timeout: Duration) ->
             }
             _ => "is it a Redis server?",
         }),
+        Fault::Stranger => local::stranger(&place),
         Fault::RequiresTls => {
             Error::new(Kind::Protocol, format!("`{place}` requires TLS")).hint("use `rediss://`")
         }
         Fault::Strange | Fault::Illegible => Error::new(
             Kind::Protocol,
             format!("`{place}` does not speak the Redis protocol"),
+        )
+        .hint("is it a Redis server, and the right port?"),
+        Fault::TooLong => Error::new(
+            Kind::Protocol,
+            format!("`{place}` sent a reply that is too long for a Redis server"),
         )
         .hint("is it a Redis server, and the right port?"),
         Fault::Tls(fault) => not_encrypted(&fault, target),

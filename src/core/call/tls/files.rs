@@ -1,6 +1,5 @@
 //! The files of TLS: certificates and keys in PEM.
 
-use std::fs::File;
 use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
@@ -16,6 +15,7 @@ use zeroize::Zeroizing;
 use crate::address::tls::Identity;
 use crate::env;
 use crate::error::{Error, Kind, io_words};
+use crate::fs::open;
 use crate::text::Harmless;
 
 /// Maximum size of a file in bytes. The CAs of a system take about 250 KiB.
@@ -132,7 +132,8 @@ fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
         ))
     };
     let mut bytes = Zeroizing::new(Vec::new());
-    let file = File::open(path).map_err(failed)?;
+    let what = format!("cannot read `{}`", shown(path));
+    let file = open::to_read(path).map_err(|why| why.error(&what, Kind::Config))?;
     file.take(LARGEST + 1)
         .read_to_end(&mut bytes)
         .map_err(failed)?;

@@ -1,0 +1,139 @@
+//! The secrets of this process that its children and other processes of this user must not see.
+
+use std::ffi::{OsStr, OsString};
+use std::fs::{self, File, OpenOptions};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::FileExt;
+
+use crate::address;
+use crate::settings::ConfigFile;
+
+/// Variables that hold a password.
+const PASSWORDS: [&str; 3] = [
+    "QLESS_REDIS_PASSWORD",
+    "REDISCLI_AUTH",
+    "QLESS_SENTINEL_PASSWORD",
+];
+
+/// Variables of this process that hold a secret: passwords, addresses with one, and what a
+/// `password-env` of the config file names.
+pub(crate) fn variables(file: Option<&ConfigFile>) -> Vec<OsString> {
+    let named = |name: &str| {
+        let mut contexts = file.iter().flat_map(|file| file.contents.contexts.values());
+        contexts.any(|values| values.password_env.as_deref() == Some(name))
+    };
+    std::env::vars_os()
+        .filter(|(name, value)| {
+            let name = name.to_str().unwrap_or_default();
+            holds_secret(name, value) || named(name)
+        })
+        .map(|(name, _)| name)
+        .collect()
+}
+
+fn holds_secret(name: &str, value: &OsStr) -> bool {
+    let is_address = name == "REDIS_URL" || (name.starts_with("QLESS_") && name.ends_with("_URL"));
+    PASSWORDS.contains(&name) || (is_address && holds_password(value))
+}
+
+/// Whether an address has a password, also one in a form that only other clients accept.
+fn holds_password(value: &OsStr) -> bool {
+    match value.to_str() {
+        Some(text) => address::holds_password(text) || text.contains("password="),
+        // Such an address is of no use to anybody.
+        None => value.as_bytes().contains(&b'@'),
+    }
+}
+
+/// Hides the environment and the memory of this process from other processes of this user, and empties
+/// these variables where `/proc/PID/environ` shows them, since root reads that anyway. From then on
+/// they are not set. It does what the system allows, and other systems than Linux do not need it.
+pub(crate) fn hide(variables: &[OsString]) {
+    // Afterwards the process could not write its own memory.
+    _ = wipe(variables);
+    #[cfg(target_os = "linux")]
+    {
+        use rustix::process::{DumpableBehavior, set_dumpable_behavior};
+
+        _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+    }
+}
+
+/// Overwrites the values of variables in the memory that the system filled at the start.
+///
+/// `std::env::remove_var` only forgets the address of a variable, and needs `unsafe`. The bytes are written
+/// through the file of this process's memory: the variable stays a string, an empty one, so a thread
+/// that reads it meanwhile reads a part of it or nothing.
+fn wipe(variables: &[OsString]) -> io::Result<()> {
+    if variables.is_empty() {
+        return Ok(());
+    }
+    let (start, end) = environment_bounds()?;
+    let memory = OpenOptions::new()
+        .read(true)
+        .write(true)
+        .open("/proc/self/mem")?;
+    let length = usize::try_from(end.saturating_sub(start)).unwrap_or(0);
+    let mut environment = vec![0; length];
+    memory.read_exact_at(&mut environment, start)?;
+    let mut at = start;
+    for entry in environment.split(|byte| *byte == 0) {
+        wipe_entry(&memory, entry, at, variables)?;
+        at += entry.len() as u64 + 1;
+    }
+    Ok(())
+}
+
+/// Overwrites the value of an entry such as `NAME=value`, if the name is one of these.
+fn wipe_entry(memory: &File, entry: &[u8], at: u64, variables: &[OsString]) -> io::Result<()> {
+    let Some(equals) = entry.iter().position(|byte| *byte == b'=') else {
+        return Ok(());
+    };
+    let (name, value) = (&entry[..equals], &entry[equals + 1..]);
+    if !variables.iter().any(|variable| variable.as_bytes() == name) {
+        return Ok(());
+    }
+    memory.write_all_at(&vec![0; value.len()], at + equals as u64 + 1)
+}
+
+/// Where the environment begins and ends in the memory of this process.
+fn environment_bounds() -> io::Result<(u64, u64)> {
+    let stat = fs::read_to_string("/proc/self/stat")?;
+    // The name of the program, in parentheses, may hold blanks. The state behind it is field 3.
+    let fields = stat.rsplit(") ").next().unwrap_or_default();
+    let mut bounds = fields.split_whitespace().skip(50 - 3);
+    let mut bound = || bounds.next()?.parse().ok();
+    match (bound(), bound()) {
+        (Some(start), Some(end)) => Ok((start, end)),
+        _ => Err(io::ErrorKind::Unsupported.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn passwords_are_secrets_and_plain_addresses_are_not() {
+        for (name, value, is_secret) in [
+            ("QLESS_REDIS_PASSWORD", "x", true),
+            ("REDISCLI_AUTH", "x", true),
+            ("QLESS_SENTINEL_PASSWORD", "", true),
+            ("QLESS_REDIS_URL", "redis://:secret@h/0", true),
+            ("QLESS_REDIS_URL", "redis://user:secret@h/0", true),
+            ("QLESS_REDIS_URL", "redis://h/0", false),
+            ("QLESS_REDIS_URL", "redis://user@h/0", false),
+            ("QLESS_REDIS_URL", "redis://h/0?password=secret", true),
+            ("QLESS_SENTINEL_URL", "redis-sentinel://:secret@h/m", true),
+            ("REDIS_URL", ":secret@h", true),
+            ("REDIS_URL", "unix:///run/redis.sock", false),
+            ("DATABASE_URL", "postgres://me:secret@h/db", false),
+            ("QLESS_PREFIX", "ql:", false),
+            ("PATH", "/bin", false),
+        ] {
+            let secret = holds_secret(name, OsStr::new(value));
+            assert_eq!(secret, is_secret, "{name}={value}");
+        }
+    }
+}

@@ -1,0 +1,353 @@
+//! Files that another user can write, has made beforehand, or has replaced by a pipe or a link.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, symlink};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use expect_test::expect;
+use rustix::process::Signal;
+use tempfile::TempDir;
+
+use crate::support::config::ConfigHome;
+use crate::support::files::{give_away, mode, write_private};
+use crate::support::qless::{Qless, RunOutput};
+use crate::support::redis::Redis;
+
+/// A folder that nobody else may enter.
+fn folder() -> TempDir {
+    tempfile::Builder::new()
+        .prefix("qs")
+        .tempdir_in("/tmp")
+        .unwrap()
+}
+
+/// A config file whose program leaves a mark, and whether it did.
+fn config_that_runs(home: &ConfigHome) -> impl Fn() -> bool {
+    let mark = home.dir().join("ran");
+    home.write(&format!(
+        "default = \"a\"\n[context.a]\nredis = \"redis://127.0.0.1:1\"\npassword-command = [\"touch\", \"{}\"]\n",
+        mark.display()
+    ));
+    move || mark.exists()
+}
+
+/// Runs a line. It must end by itself: a test that hangs says nothing.
+fn ends(qless: &Qless, line: &str) -> RunOutput {
+    let mut running = qless.start(line);
+    let begun = Instant::now();
+    while !running.has_ended() {
+        if begun.elapsed() > Duration::from_secs(20) {
+            running.signal(Signal::KILL);
+            panic!("`qless {line}` waits for ever");
+        }
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    running.end()
+}
+
+fn fifo(path: &Path) -> String {
+    assert!(Command::new("mkfifo").arg(path).status().unwrap().success());
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn no_program_runs_from_a_config_file_that_others_can_write() {
+    let home = ConfigHome::empty();
+    fs::create_dir_all(home.path().parent().unwrap()).unwrap();
+    let has_run = config_that_runs(&home);
+    for bits in [0o620, 0o602, 0o666] {
+        home.mode(bits);
+        home.run("queues").shows(expect![[r#"
+            --- stderr
+            error: cannot take `password-command` from config file `HOME/qless/config.toml`: other users may write it
+            hint: `chmod go-w HOME/qless/config.toml` leaves that to its owner
+            --- exit 2
+        "#]]);
+        home.run("__complete fish qless queues --context ''")
+            .stdout();
+        assert!(!has_run());
+    }
+    // The command of the hint is all that it takes.
+    home.mode(0o600);
+    home.run("queues").exits(6);
+    assert!(has_run());
+}
+
+#[test]
+fn no_program_runs_from_a_config_file_of_another_user() {
+    let home = ConfigHome::empty();
+    fs::create_dir_all(home.path().parent().unwrap()).unwrap();
+    let has_run = config_that_runs(&home);
+    if give_away(home.path()) {
+        home.run("queues").shows(expect![[r#"
+            --- stderr
+            error: cannot take `password-command` from config file `HOME/qless/config.toml`: it belongs to another user
+            hint: name a copy that is yours
+            --- exit 2
+        "#]]);
+        assert!(!has_run());
+    }
+}
+
+#[test]
+fn secrets_are_not_taken_from_a_config_file_that_others_can_write() {
+    for (text, key) in [
+        ("redis = \"redis://:geheim@127.0.0.1:1\"", "a password"),
+        ("password-env = \"HOME\"", "`password-env`"),
+    ] {
+        let home = ConfigHome::new(&format!("[context.a]\n{text}\n"));
+        home.mode(0o666);
+        let ran = home.run("queues --context a").exits(2);
+        let refused = format!("error: cannot take {key} from config file");
+        assert!(ran.stderr().starts_with(&refused), "{}", ran.stderr());
+        assert!(!ran.stderr().contains("geheim"), "{}", ran.stderr());
+    }
+    // Without them, another user may write it: an administrator may share it with a group.
+    let redis = Redis::start();
+    let home = ConfigHome::new(&format!("[context.a]\nredis = \"{}\"\n", redis.url()));
+    home.mode(0o664);
+    home.run("queues --context a").ok();
+}
+
+#[test]
+fn no_program_runs_if_others_can_replace_the_config_file_or_a_folder_on_its_way() {
+    let home = ConfigHome::empty();
+    fs::create_dir_all(home.path().parent().unwrap()).unwrap();
+    let has_run = config_that_runs(&home);
+    let folder = home.path().parent().unwrap().to_owned();
+    mode(&folder, 0o777);
+    home.run("queues").shows(expect![[r#"
+        --- stderr
+        error: cannot take `password-command` from config file `HOME/qless/config.toml`: other users may write the folder `HOME/qless`
+        hint: `chmod o-w HOME/qless` takes that right away
+        --- exit 2
+    "#]]);
+    // Also if the folder is that of the target of a link.
+    let away = folder_with_link(&home);
+    home.run("queues").exits(2);
+    mode(&away, 0o700);
+    mode(&folder, 0o700);
+    assert!(!has_run());
+    // In a folder such as /tmp, others cannot replace it.
+    mode(&folder, 0o1777);
+    home.run("queues").exits(6);
+    assert!(has_run());
+}
+
+/// Replaces the config file by a link to it in an open folder. Its own folder is closed then.
+fn folder_with_link(home: &ConfigHome) -> PathBuf {
+    let away = home.dir().join("away");
+    fs::create_dir(&away).unwrap();
+    fs::rename(home.path(), away.join("real.toml")).unwrap();
+    symlink("../away/real.toml", home.path()).unwrap();
+    mode(home.path().parent().unwrap(), 0o700);
+    mode(&away, 0o777);
+    away
+}
+
+#[test]
+fn a_password_file_that_others_can_write_is_refused() {
+    let redis = Redis::with(&["--requirepass", "geheim"]);
+    let dir = folder();
+    let file = dir.path().join("pw");
+    write_private(&file, "geheim\n");
+    let qless = redis.qless().hide(dir.path().to_str().unwrap(), "TMP");
+    let line = format!("--password-file {} length q", file.display());
+    assert_eq!(qless.run(&line).ok(), "0");
+    mode(&file, 0o622);
+    qless.run(&line).shows(expect![[r#"
+        --- stderr
+        error: cannot read password file `TMP/pw`: other users may write it
+        hint: `chmod go-w TMP/pw` leaves that to its owner
+        --- exit 2
+    "#]]);
+    mode(&file, 0o600);
+    if give_away(&file) {
+        let ran = qless.run(&line).exits(2);
+        assert!(ran.stderr().contains("another user"), "{}", ran.stderr());
+    }
+}
+
+/// Each command that writes job data or their outcomes to a file that it continues, with the file `F`.
+const LEDGERS: [&str; 4] = [
+    "cancel a --yes --save F",
+    "retry --state failed --yes --report F",
+    "put q K --from IN --journal F",
+    "check --repair --yes --undo F",
+];
+
+#[test]
+fn job_data_is_not_written_into_a_file_that_others_made_beforehand() {
+    let redis = Redis::start();
+    redis.at(1).run("put q K --jid a").ok();
+    let before = redis.dump();
+    let dir = folder();
+    let input = dir.path().join("in");
+    write_private(&input, "{\"data\":1}\n");
+    for line in LEDGERS {
+        let file = dir.path().join("F");
+        let shown = file.to_str().unwrap();
+        let line = line
+            .replace('F', shown)
+            .replace("IN", input.to_str().unwrap());
+        let refuses = |why: &str| {
+            let ran = redis.at(2).run(&line).exits(2);
+            assert!(ran.stderr().contains(why), "{line}: {}", ran.stderr());
+            // A dry run reads it, too.
+            let ran = redis.at(2).run(&format!("{line} --dry-run")).exits(2);
+            assert!(ran.stderr().contains(why), "{line}: {}", ran.stderr());
+        };
+        for bits in [0o644, 0o606, 0o620, 0o666] {
+            write_private(&file, "");
+            mode(&file, bits);
+            refuses("other users may use it");
+            assert_eq!(fs::metadata(&file).unwrap().len(), 0);
+        }
+        mode(&file, 0o600);
+        if give_away(&file) {
+            refuses("it belongs to another user");
+            assert_eq!(fs::metadata(&file).unwrap().len(), 0);
+        }
+        fs::remove_file(&file).unwrap();
+        let target = dir.path().join("target");
+        symlink(&target, &file).unwrap();
+        refuses("it is a symbolic link");
+        assert!(!target.exists());
+        fs::remove_file(&file).unwrap();
+    }
+    assert_eq!(redis.dump(), before);
+}
+
+#[test]
+fn an_undo_file_that_others_can_write_is_not_believed() {
+    let redis = Redis::start();
+    redis.at(1).run("put q K --jid a").ok();
+    redis.send(&["ZADD", "ql:q:q-work", "1", "ghost"]);
+    let dir = folder();
+    let undo = dir.path().join("undo");
+    let shown = undo.to_str().unwrap();
+    redis
+        .at(2)
+        .run(&format!("check --repair --yes --undo {shown}"))
+        .ok();
+    let before = redis.dump();
+    let revert = || {
+        let qless = redis.at(3).hide(shown, "UNDO");
+        qless.run(&format!("check --revert {shown} --yes"))
+    };
+    mode(&undo, 0o602);
+    revert().shows(expect![[r#"
+        --- stderr
+        error: cannot read `UNDO`: other users may use it
+        hint: `chmod 600 UNDO` leaves it to its owner
+        --- exit 2
+    "#]]);
+    mode(&undo, 0o600);
+    if give_away(&undo) {
+        let ran = revert().exits(2);
+        assert!(ran.stderr().contains("another user"), "{}", ran.stderr());
+    }
+    assert_eq!(redis.dump(), before);
+}
+
+#[test]
+fn an_export_replaces_no_file_through_a_link_of_another_user() {
+    let redis = Redis::start();
+    redis.at(1).run("put q K --jid a").ok();
+    let dir = folder();
+    let (link, precious) = (dir.path().join("link"), dir.path().join("precious"));
+    write_private(&precious, "precious");
+    symlink(&precious, &link).unwrap();
+    let line = format!("export --all --file {}", link.display());
+    let owner = std::os::unix::fs::lchown(&link, Some(65534), None);
+    if owner.is_ok() {
+        let qless = redis.at(2).hide(dir.path().to_str().unwrap(), "TMP");
+        qless.run(&line).shows(expect![[r#"
+            --- stderr
+            error: cannot write `TMP/link`: it is a symbolic link of another user
+            hint: name another file
+            --- exit 2
+        "#]]);
+        assert_eq!(fs::read(&precious).unwrap(), b"precious");
+    } else {
+        // Only root can give the link away. One's own link is followed.
+        redis.at(2).run(&line).ok();
+    }
+    // A file that others made beforehand is replaced, not written into.
+    let file = dir.path().join("file");
+    write_private(&file, "");
+    mode(&file, 0o666);
+    let before = fs::metadata(&file).unwrap().ino();
+    let line = format!("export --all --file {}", file.display());
+    redis.at(2).run(&line).ok();
+    let after = fs::metadata(&file).unwrap();
+    assert!(after.ino() != before && after.mode() & 0o777 == 0o600);
+}
+
+#[test]
+fn named_pipes_are_refused_and_not_waited_for() {
+    let redis = Redis::start();
+    redis.at(1).run("put q K --jid a").ok();
+    let dir = folder();
+    let pipe = fifo(&dir.path().join("pipe"));
+    let qless = redis.at(2).hide(dir.path().to_str().unwrap(), "TMP");
+    for line in [
+        "--config F length q",
+        "--password-file F length q",
+        "--tls-ca F --redis rediss://127.0.0.1:1 length q",
+        "cancel a --yes --save F",
+        "cancel a --yes --save F --dry-run",
+        "tag a --add x --report F",
+        "put q K --from /dev/null --journal F",
+        "check --repair --yes --undo F",
+        "check --revert F --yes",
+        "export --all --file F",
+        "config dump F",
+        "context add a --redis redis://h --config F",
+    ] {
+        let ran = ends(&qless, &line.replace('F', &pipe)).exits(2);
+        assert!(
+            ran.stderr().contains("it is a named pipe"),
+            "{line}: {}",
+            ran.stderr()
+        );
+    }
+    ends(&qless, &format!("--config {pipe} length q")).shows(expect![[r#"
+        --- stderr
+        error: cannot read config file `TMP/pipe`: it is a named pipe
+        hint: `--config none` reads no file
+        --- exit 2
+    "#]]);
+}
+
+#[test]
+fn completion_does_not_wait_for_a_named_pipe() {
+    let home = ConfigHome::empty();
+    fs::create_dir_all(home.path().parent().unwrap()).unwrap();
+    fifo(&home.path());
+    ends(&home.qless(), "__complete fish qless length ''");
+    ends(&home.qless(), "__complete fish qless --context ''");
+}
+
+#[test]
+fn pipes_that_the_shell_opened_are_read_and_written() {
+    let redis = Redis::with(&["--requirepass", "geheim"]);
+    let mut shell = Command::new("bash");
+    let script = "\"$Q\" --password-file <(echo geheim) put q K --jid a -q &&
+        \"$Q\" --config <(printf '[defaults]\\noutput=\"json\"\\n') --password-file <(echo geheim) length q &&
+        \"$Q\" --password-file <(echo geheim) export --all --file /dev/stdout -q | grep -c '\"jid\":\"a\"' &&
+        \"$Q\" --password-file <(echo geheim) cancel a --yes -q --save >(cat >\"$D/saved\")
+        wait; until grep -q '\"jid\":\"a\"' \"$D/saved\"; do :; done";
+    let dir = folder();
+    shell
+        .args(["-c", script])
+        .env("Q", env!("CARGO_BIN_EXE_qless"))
+        .env("D", dir.path())
+        .env("QLESS_REDIS_URL", redis.url())
+        .env("HOME", "/nonexistent");
+    let ran = RunOutput::of(&mut shell);
+    assert!(ran.code() == 0, "{}{}", ran.stdout(), ran.stderr());
+    assert!(ran.stdout().contains("\"length\""), "{}", ran.stdout());
+}

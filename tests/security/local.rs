@@ -1,0 +1,143 @@
+//! A socket that another user has put where `local:` expects its server.
+
+use std::os::unix::net::UnixListener;
+use std::os::unix::process::CommandExt;
+use std::process::{Child, Command, Stdio};
+
+use expect_test::expect;
+use tempfile::TempDir;
+
+use crate::support::files::{STRANGER, give_away, mode};
+use crate::support::qless::Qless;
+use crate::support::work::until;
+
+struct Folder(TempDir);
+
+impl Folder {
+    fn new() -> Folder {
+        let dir = tempfile::Builder::new()
+            .prefix("ql")
+            .tempdir_in("/tmp")
+            .unwrap();
+        mode(dir.path(), 0o755);
+        std::fs::create_dir(dir.path().join("night")).unwrap();
+        Folder(dir)
+    }
+
+    fn path(&self) -> std::path::PathBuf {
+        self.0.path().join("night")
+    }
+
+    fn qless(&self) -> Qless {
+        Qless::bare()
+            .env(
+                "QLESS_REDIS_URL",
+                format!("local:{}", self.path().display()),
+            )
+            .hide(self.0.path().to_str().unwrap(), "DIR")
+            .at(0)
+    }
+}
+
+/// Each command that speaks with the server, or asks whether there is one.
+const LINES: [&str; 5] = [
+    "length q",
+    "local",
+    "local start",
+    "local stop",
+    "put q K --jid a",
+];
+
+#[test]
+fn a_folder_in_which_others_can_put_a_socket_is_not_used() {
+    let folder = Folder::new();
+    let socket = UnixListener::bind(folder.path().join("redis.sock")).unwrap();
+    socket.set_nonblocking(true).unwrap();
+    for bits in [0o777, 0o770, 0o1777] {
+        mode(folder.path(), bits);
+        for line in LINES {
+            folder.qless().run(line).shows(expect![[r#"
+                --- stderr
+                error: other users may write `DIR/night`
+                hint: `chmod 700 DIR/night` leaves it to its owner
+                --- exit 6
+            "#]]);
+        }
+    }
+    // Not even a connection was made.
+    let fault = socket.accept().unwrap_err();
+    assert_eq!(fault.kind(), std::io::ErrorKind::WouldBlock);
+    mode(folder.path(), 0o700);
+    if give_away(folder.path()) {
+        let ran = folder.qless().run("length q").exits(6);
+        let said = ran.stderr();
+        assert!(said.contains("belongs to someone else"), "{said}");
+    }
+}
+
+/// A server of another user in this folder. `None` if this user is not root, who alone can start one: the
+/// test above holds for other users, too.
+fn server_of_a_stranger(folder: &Folder) -> Option<Server> {
+    mode(folder.path(), 0o777);
+    let socket = folder.path().join("redis.sock");
+    let program = std::env::var("REDIS_SERVER").unwrap_or_else(|_| "redis-server".into());
+    let server = Command::new(program)
+        .uid(STRANGER)
+        .current_dir("/")
+        .args(["--port", "0", "--save", "", "--unixsocketperm", "777"])
+        .arg("--unixsocket")
+        .arg(&socket)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .spawn();
+    let Ok(server) = server else {
+        eprintln!("not root: no server of another user can be started");
+        return None;
+    };
+    let server = Server(server);
+    until("a server of another user", || commands(&socket).is_some());
+    mode(folder.path(), 0o700);
+    Some(server)
+}
+
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        _ = self.0.kill();
+        _ = self.0.wait();
+    }
+}
+
+/// The commands that a server has processed besides this one.
+fn commands(socket: &std::path::Path) -> Option<u64> {
+    let client = redis::Client::open(format!("unix://{}", socket.display())).ok()?;
+    let mut connection = client.get_connection().ok()?;
+    let info: String = redis::cmd("INFO")
+        .arg("commandstats")
+        .query(&mut connection)
+        .ok()?;
+    let others = info.lines().filter(|line| {
+        line.starts_with("cmdstat_")
+            && !line.starts_with("cmdstat_info")
+            && !line.starts_with("cmdstat_client")
+    });
+    Some(others.count() as u64)
+}
+
+#[test]
+fn nothing_is_sent_to_a_server_of_another_user() {
+    let folder = Folder::new();
+    let Some(_server) = server_of_a_stranger(&folder) else {
+        return;
+    };
+    for line in LINES {
+        let ran = folder.qless().run(line).exits(6);
+        let said = ran.stderr();
+        assert!(
+            said.contains("a process of another user listens in"),
+            "{line}: {said}"
+        );
+    }
+    assert_eq!(commands(&folder.path().join("redis.sock")), Some(0));
+}

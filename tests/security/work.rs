@@ -1,0 +1,261 @@
+//! Programs of jobs that try to learn the password, to disturb their worker, or to read what other jobs left.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::os::unix::process::CommandExt;
+use std::time::{Duration, Instant};
+
+use expect_test::expect;
+
+use crate::support::config::ConfigHome;
+use crate::support::files::{STRANGER, give_away, mode};
+use crate::support::proxy::free_port;
+use crate::support::redis::Redis;
+use crate::support::work::{WorkSite, is_alive};
+
+const SECRET: &str = "geheim-4711";
+
+/// What a job or a hook can see: its own environment, and that of its worker.
+const LOOK: &str = "env; tr '\\0' '\\n' </proc/$PPID/environ; true";
+
+#[test]
+fn programs_learn_no_secret_from_an_environment() {
+    let port = free_port();
+    let redis = Redis::with(&["--requirepass", SECRET, "--port", &port.to_string()]);
+    let with_password = format!("redis://:{SECRET}@127.0.0.1:{port}/0");
+    let socket = format!("unix://{}", redis.socket().display());
+    let home = ConfigHome::new(&format!(
+        "[context.prod]\nredis = \"{socket}\"\npassword-env = \"PROD_PW\"\n"
+    ));
+    let site = tempfile::tempdir().unwrap();
+    let seen = site.path().join("seen");
+    for variables in [
+        &[
+            ("QLESS_REDIS_URL", &socket[..]),
+            ("QLESS_REDIS_PASSWORD", SECRET),
+        ][..],
+        &[("QLESS_REDIS_URL", &socket), ("REDISCLI_AUTH", SECRET)],
+        &[("QLESS_REDIS_URL", &with_password)],
+        &[("REDIS_URL", &with_password)],
+        &[("QLESS_CONTEXT", "prod"), ("PROD_PW", SECRET)],
+    ] {
+        _ = fs::remove_file(&seen);
+        let mut qless = home.qless().env("SEEN", &seen).env("HARMLESS", "yes");
+        for (name, value) in variables {
+            qless = qless.env(name, *value);
+        }
+        qless.run("put q K").ok();
+        let look = format!("({LOOK}) >>\"$SEEN\"");
+        let args = [
+            "work",
+            "q",
+            "--drain",
+            "--on-start",
+            &look,
+            "--",
+            "sh",
+            "-c",
+            &look,
+        ];
+        let ran = qless.args(args);
+        assert_eq!(ran.code(), 0, "{}", ran.stderr());
+        let seen = fs::read_to_string(&seen).unwrap();
+        assert!(!seen.contains(SECRET), "{variables:?}: {seen}");
+        // Those of hook and job were seen, and that of the worker by both. Only root reads the latter.
+        let environments = match rustix::process::geteuid().is_root() {
+            true => 4,
+            false => 2,
+        };
+        assert_eq!(seen.matches("HARMLESS=yes").count(), environments, "{seen}");
+    }
+}
+
+/// Root reads the memory of every process, so this runs as another user if this one is root. Otherwise
+/// it holds for this user.
+#[test]
+fn a_program_cannot_look_into_its_worker() {
+    let port = free_port();
+    let _redis = Redis::with(&["--requirepass", SECRET, "--port", &port.to_string()]);
+    let dir = tempfile::tempdir().unwrap();
+    mode(dir.path(), 0o777);
+    // The other user may not reach the folder of the build.
+    let program = dir.path().join("qless");
+    fs::copy(env!("CARGO_BIN_EXE_qless"), &program).unwrap();
+    let run = |args: &[&str]| {
+        let mut command = std::process::Command::new(&program);
+        command
+            .args(args)
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap())
+            .env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"))
+            .env("QLESS_REDIS_PASSWORD", SECRET)
+            .current_dir(dir.path());
+        if rustix::process::geteuid().is_root() {
+            command.uid(STRANGER);
+        }
+        command.output().unwrap()
+    };
+    assert!(run(&["put", "q", "K"]).status.success());
+    let look = "for file in environ maps mem; do
+        head -c 1 /proc/$PPID/$file >/dev/null 2>&1 && echo $file; done >seen; true";
+    let ran = run(&["work", "q", "--drain", "--", "sh", "-c", look]);
+    assert!(
+        ran.status.success(),
+        "{}",
+        String::from_utf8_lossy(&ran.stderr)
+    );
+    assert_eq!(fs::read_to_string(dir.path().join("seen")).unwrap(), "");
+}
+
+#[test]
+fn signals_of_a_job_do_not_end_its_worker() {
+    let mut site = WorkSite::new();
+    for number in 0..6 {
+        site.put("mail", &format!("j{number}"), "{}");
+    }
+    let script = "for name in USR1 USR2 ALRM; do kill -$name $PPID; done; echo ran >>$D/ran";
+    let ran = site.work("mail --drain", script);
+    assert_eq!(ran.code(), 0, "{}", ran.stderr());
+    assert_eq!(site.words("ran"), "ran ran ran ran ran ran");
+    // A program gets their default action.
+    let own = site.work("mail --drain --on-start 'kill -USR1 $$'", "true");
+    assert!(
+        own.stderr().contains("`--on-start` failed"),
+        "{}",
+        own.stderr()
+    );
+    site.must_be_clean();
+}
+
+#[test]
+fn sigquit_is_the_first_signal_of_an_orderly_end() {
+    let mut site = WorkSite::new();
+    site.put("mail", "first", "{}");
+    site.put("mail", "second", "{}");
+    let script = "kill -QUIT $PPID; until grep -q stopping $D/stderr-1; do sleep 0.01; done; echo done >>$D/ran";
+    let worker = site.start("mail", script);
+    let ended = worker.end();
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert_eq!(site.words("ran"), "done");
+    assert_eq!(site.state("first"), "complete");
+    assert_eq!(site.state("second"), "waiting");
+    site.must_be_clean();
+}
+
+#[test]
+fn a_flood_of_lines_that_are_no_answers_is_five_warnings_and_a_count() {
+    let mut site = WorkSite::new();
+    site.put("mail", "a", "{}");
+    site.put("mail", "b", "{}");
+    let script = "yes nonsense | head -n 20000 >&3; yes '{\"jid\":\"other\",\"result\":\"complete\"}' | head -n 20000 >&3";
+    let ended = site.start("mail --drain --batch 2", script).end();
+    let warnings: Vec<&str> = ended
+        .stderr
+        .lines()
+        .filter(|line| line.starts_with("warning"))
+        .collect();
+    expect![[r#"
+        warning: slot 1: the command wrote a line that is no answer: column 1: expected `{`, not `n`: nonsense
+        warning: slot 1: the command wrote a line that is no answer: column 1: expected `{`, not `n`: nonsense
+        warning: slot 1: the command wrote a line that is no answer: column 1: expected `{`, not `n`: nonsense
+        warning: slot 1: the command wrote a line that is no answer: column 1: expected `{`, not `n`: nonsense
+        warning: slot 1: the command wrote a line that is no answer: column 1: expected `{`, not `n`: nonsense
+        warning: slot 1: the command wrote a line about `other` that is no answer: the process does not have this job
+        warning: slot 1: the command wrote a line about `other` that is no answer: the process does not have this job
+        warning: slot 1: the command wrote a line about `other` that is no answer: the process does not have this job
+        warning: slot 1: the command wrote a line about `other` that is no answer: the process does not have this job
+        warning: slot 1: the command wrote a line about `other` that is no answer: the process does not have this job
+        warning: slot 1: the command wrote 19,995 further lines that were no answers
+        warning: slot 1: the command wrote 19,995 further lines about jobs that it did not have
+    "#]]
+    .assert_eq(&(warnings.join("\n") + "\n"));
+    site.must_be_clean();
+}
+
+#[test]
+fn a_sandbox_in_a_folder_of_another_user_is_refused_before_any_pop() {
+    let mut site = WorkSite::new();
+    site.put("mail", "a", "{}");
+    let boxes = site.dir().join("boxes");
+    fs::create_dir(&boxes).unwrap();
+    let line = format!("mail --drain --sandbox {}", boxes.display());
+    mode(&boxes, 0o777);
+    site.work(&line, "touch $D/ran").shows(expect![[r#"
+        --- stderr
+        error: cannot use the directory `$D/boxes`: other users may write it
+        hint: `chmod o-w $D/boxes` takes that right away
+        --- exit 1
+    "#]]);
+    if give_away(&boxes) {
+        for bits in [0o755, 0o1777] {
+            mode(&boxes, bits);
+            site.work(&line, "touch $D/ran").shows(expect![[r#"
+                --- stderr
+                error: cannot use the directory `$D/boxes`: it belongs to another user
+                hint: name a directory of your own
+                --- exit 1
+            "#]]);
+        }
+    }
+    // Nor below a folder in which others can replace it.
+    let way = site.dir().join("way");
+    fs::create_dir(&way).unwrap();
+    mode(&way, 0o777);
+    let line = format!("mail --drain --sandbox {}/boxes", way.display());
+    site.work(&line, "touch $D/ran").exits(1);
+    assert!(!site.dir().join("ran").exists());
+    assert_eq!(site.state("a"), "waiting");
+    // In a sticky folder, as /tmp is, nobody else can replace it.
+    mode(&way, 0o1777);
+    site.work(&line, "touch $D/ran").exits(0);
+    assert!(site.dir().join("ran").exists());
+}
+
+/// The attacker is this test, which may rename anything: programs enter the folder that was checked and
+/// emptied, or the start fails.
+#[test]
+fn no_job_runs_in_a_folder_that_is_swapped_for_its_sandbox() {
+    let mut site = WorkSite::new();
+    for number in 0..100 {
+        site.put("mail", &format!("j{number}"), "{}");
+    }
+    let (boxes, evil) = (site.dir().join("boxes"), site.dir().join("evil"));
+    fs::create_dir(&boxes).unwrap();
+    fs::create_dir(&evil).unwrap();
+    fs::write(evil.join("mine"), "").unwrap();
+    let line = format!("mail --drain --sandbox {}", boxes.display());
+    // A job that runs in the folder of the attacker finds its file there.
+    let script = "test -e mine && echo caught >>$D/caught; echo ran >>$D/ran";
+    let mut worker = site.start(&line, script);
+    site.until_lines("ran", 1);
+    let (slot, away) = (boxes.join("slot-1"), boxes.join("away"));
+    let begun = Instant::now();
+    // Starts that fail wait a second, so not all jobs need to run.
+    while !worker.has_ended() && begun.elapsed() < Duration::from_secs(3) {
+        if fs::rename(&slot, &away).is_ok() {
+            _ = symlink(&evil, &slot);
+            _ = fs::remove_file(&slot);
+            _ = fs::rename(&away, &slot);
+        }
+    }
+    drop(worker);
+    assert_eq!(site.file("caught"), "");
+    assert!(evil.join("mine").exists());
+}
+
+#[test]
+fn what_a_job_leaves_running_does_not_see_the_next_sandbox() {
+    let mut site = WorkSite::new();
+    site.put("mail", "spy", "{}");
+    site.put("mail", "victim", "{}");
+    let script = "case $QLESS_JID in
+        spy) while :; do cat ./secret >>$D/stolen 2>/dev/null; sleep 0.01; done &
+            echo $! >$D/spy; exec >/dev/null 2>&1 3>&- ;;
+        *) echo geheim >secret; sleep 0.3 ;; esac";
+    let line = format!("mail --drain --sandbox {}/boxes", site.dir().display());
+    let ran = site.work(&line, script);
+    assert_eq!(ran.code(), 0, "{}", ran.stderr());
+    assert_eq!(site.file("stolen"), "");
+    assert!(!is_alive(site.pid("spy")));
+    assert_eq!(site.state("victim"), "complete");
+}

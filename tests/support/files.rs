@@ -1,0 +1,29 @@
+//! Files as another user may have left them.
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::Path;
+
+/// A user that owns nothing of ours: `nobody` on most systems, who runs no tests.
+pub const STRANGER: u32 = 65534;
+
+/// Writes a file that only its owner may use.
+pub fn write_private(path: impl AsRef<Path>, text: impl AsRef<[u8]>) {
+    fs::write(&path, text).unwrap();
+    mode(path, 0o600);
+}
+
+pub fn mode(path: impl AsRef<Path>, mode: u32) {
+    fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+}
+
+/// Makes a file or folder that of another user, and returns whether it is. Only root can give a file away:
+/// for other users, the test holds without this part, and says so.
+pub fn give_away(path: impl AsRef<Path>) -> bool {
+    let path = path.as_ref();
+    let is_given = chown(path, Some(STRANGER), None).is_ok();
+    if !is_given {
+        eprintln!("not root: `{}` stays that of this user", path.display());
+    }
+    is_given
+}
