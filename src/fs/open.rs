@@ -15,8 +15,9 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
+use crate::command_line::quoted;
 use crate::error::{Error, Kind, io_words};
-use crate::text::{Harmless, quoted};
+use crate::text::Harmless;
 
 /// The right of the group and of others to write.
 const OTHERS_WRITE: u32 = 0o022;

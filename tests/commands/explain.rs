@@ -473,11 +473,14 @@ fn a_job_that_waits_for_its_back_off_says_so() {
                   qless promote retried
         "#]],
     );
-    shown("explain asked", expect![[r#"
+    shown(
+        "explain asked",
+        expect![[r#"
         K in q is scheduled and cannot run now
 
           [31m✗[0m it is scheduled to run again  due in 2m, 4 retries remaining  qless promote asked
-    "#]]);
+    "#]],
+    );
     shown(
         "explain later",
         expect![[r#"

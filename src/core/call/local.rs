@@ -16,9 +16,10 @@ use std::time::{Duration, Instant};
 
 use super::connect::{Connection, Fault};
 use crate::address::{Address, Fsync, Target};
+use crate::command_line::quoted;
 use crate::env;
 use crate::error::{Error, Kind, io_words};
-use crate::text::{Harmless, quoted};
+use crate::text::Harmless;
 
 /// The longest path of a socket: `sun_path` without the NUL at its end.
 const LONGEST: usize = if cfg!(target_os = "linux") { 107 } else { 103 };

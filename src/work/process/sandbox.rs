@@ -15,9 +15,10 @@ use rustix::path::Arg;
 use rustix::process::geteuid;
 
 use super::launch::StartFault;
+use crate::command_line::quoted;
 use crate::error::{Error, Kind, io_words};
 use crate::fs::open::{self, Unopened};
-use crate::text::{Harmless, quoted};
+use crate::text::Harmless;
 
 /// The mode of directories that are created here.
 const OWNER: u32 = 0o700;
