@@ -447,7 +447,7 @@ fn a_jid_with_a_reserved_suffix_is_invalid() {
 fn an_unreadable_key_is_refused_or_reported_with_the_message_of_the_server() {
     let mut core = Core::new();
     core.all("put 0 w q a K {} 0; put 0 w q b K {} 0; put 0 w q c K {} 0 depends [\"a\"]");
-    core.redis("ACL SETUSER ops on >p &* +@all ~ql:j:a* ~ql:q* ~ql:config ~ql:tracked");
+    core.redis("ACL SETUSER ops on >p &* +@all ~ql:j:a* ~ql:q* ~ql:config ~ql:tracked ~ql:failed-jobs-list");
     core.redis("AUTH ops p");
     let move_all = r#"{"from":["waiting"],"to":"q2"}"#;
     let before = [
