@@ -1,7 +1,7 @@
 -- Adds tags to a template.
 -- Takes: jid tag ...
 -- Returns: its tags
--- Refuses: a missing template
+-- Refuses: a missing template, more than 1000 tags
 return function(argv)
   local jid = argv[3]
   if not jid then error('Recurring(): no jid provided') end
@@ -9,11 +9,13 @@ return function(argv)
   local stored = redis.call('hmget', key, 'tags', 'jid')
   if not stored[1] and not stored[2] then error('Tag(): Job ' .. jid .. ' does not exist') end
   local tags, has = need('job/tags')(stored[1]), {}
+  local before = #tags
   for i = 1, #tags do has[tags[i]] = true end
   for i = 4, #argv do
     if not has[argv[i]] and (not Dialect.php or string.find(argv[i], '%S')) then tags[#tags + 1] = argv[i] end
     has[argv[i]] = true
   end
+  need('job/few_tags')('Tag', #tags, before)
   local json = cjson.encode(tags)
   redis.call('hset', key, 'tags', json)
   return json

@@ -129,7 +129,7 @@ fn d_53_an_unfail_count_of_zero_takes_no_job() {
 fn ten_thousand_jobs_are_unfailed_in_one_call() {
     let mut core = Core::new();
     core.many((0..8100).map(|n| format!("put 0 w q j{n} K {{}} 0")));
-    core.ok("pop 1 q w1 8100");
+    core.all("pop 1 q w1 5000; pop 1 q w1 5000");
     core.many((0..8100).map(|n| format!("fail 2 j{n} w1 G M")));
     assert_eq!(core.ok("unfail 3 q G 10000"), Reply::Int(8100));
     assert_eq!(core.dump().zset("ql:q:q-work").len(), 8100);
