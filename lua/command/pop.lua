@@ -69,9 +69,12 @@ return function(argv, now, t, seconds, known)
       rest = math.min(rest, math.max(0, math.floor(max) - held))
     end
   end
-  -- One command for the usual case: nothing recurs, is scheduled or held.
-  local more = rest ~= 0 and not only
-    and call('exists', base .. Keys.recur, base .. Keys.scheduled, base .. Keys.throttled) > 0
+  -- One command for the usual case: nothing recurs, is scheduled, held or still to be released.
+  -- EXISTS counts a key as often as it is named, so four or more mean that there is something to release.
+  local present = rest ~= 0 and not only and call('exists', base .. Keys.recur, base .. Keys.scheduled,
+    base .. Keys.throttled, Keys.releasing, Keys.releasing, Keys.releasing, Keys.releasing) or 0
+  if present > 3 then need('dependency/release_rest')(now) end
+  local more = present % 4 > 0
   if more then slice = slice or need('queue/slice')() end
   local due = more and need('queue/due')(now, t, queue, rest, slice)
 

@@ -3,7 +3,7 @@
 
 use serde_json::json;
 
-use crate::support::core::{Core, Reply, short};
+use crate::support::core::{Core, Reply};
 
 /// A database with job `j` of queue `q`, held by `w1` since 10.
 fn held() -> Core {

@@ -210,6 +210,12 @@ fn too_many_names_are_refused() {
         ("tag 1 add j", 10_000, "Tag(): more than 10000 tags"),
         ("unfail 1 q g 1", 10_000, "Unfail(): more than 10000 jids"),
         ("depends 1 k on", 20_000, "Depends(): more than 20000 jids"),
+        (
+            "throttle.release 1 t",
+            10_000,
+            "Throttle(): more than 10000 jids",
+        ),
+        ("look.queues 1", 10_000, "Look(): more than 10000 queues"),
         ("pause 1", 100_000, "More than 100000 args"),
     ] {
         refused(&mut core, &format!("{call}{}", words("n", most + 1)), why);
@@ -219,6 +225,11 @@ fn too_many_names_are_refused() {
         &mut core,
         &format!("put 1 w q new K {{}} 0 depends {depends}"),
         "Put(): Arg \"depends\" has more than 20000 jids",
+    );
+    refused(
+        &mut core,
+        &format!("guard.put 1 {{}} 7 q new K {{}} 0 depends {depends}"),
+        "Guard(): Arg \"depends\" has more than 5000 jids",
     );
     refused(
         &mut core,
@@ -292,4 +303,40 @@ fn many_completions_in_one_call_delete_as_many_old_jobs_as_two() {
     let seen = commands(&mut core, &[format!("guard.finish 100 w{ends}")]);
     assert!(seen < 5000, "{seen} commands");
     assert_eq!(core.dump().zset("ql:completed").len(), 7009);
+}
+
+#[test]
+fn a_completion_releases_10000_dependents_and_pops_of_any_queue_the_others() {
+    let mut core = Core::new();
+    core.ok("config.set 0 jobs-history-count 0");
+    core.all("put 0 w q p K {} 0; pop 1 q w 1");
+    core.many((0..16_000).map(|n| format!("put 2 w d j{n} K {{}} 0 depends [\"p\"]")));
+    core.ok("complete 3 p w q {}");
+    let waiting = |core: &mut Core| core.json("queues 4 d")["waiting"].clone();
+    assert_eq!(waiting(&mut core), 10_000);
+    assert_eq!(core.redis("LLEN ql:releasing"), Reply::Int(2 * 6000));
+    // A job that was cancelled meanwhile does not come back.
+    let Reply::Text(cancelled) = core.redis("LINDEX ql:releasing 1") else {
+        panic!("no list")
+    };
+    core.ok(&format!("cancel 4 {cancelled}"));
+    core.ok("pop 4 other w 1");
+    assert_eq!(waiting(&mut core), 14_999);
+    core.ok("pop 4 other w 1");
+    assert_eq!(waiting(&mut core), 15_999);
+    let dump = core.dump();
+    assert!(!dump.has("ql:releasing") && !dump.has("ql:q:d-depends"));
+    assert!(!dump.has(&format!("ql:j:{cancelled}")));
+}
+
+#[test]
+fn a_throttle_wakes_5000_held_jobs_and_the_next_end_wakes_the_others() {
+    let mut core = Core::new();
+    core.all("throttle.set 0 t 1; put 0 w q first K {} 0 throttles [\"t\"]; pop 1 q w 1");
+    core.many((0..5500).map(|n| format!("put 2 w q j{n} K {{}} 0 throttles [\"t\"]")));
+    assert_eq!(core.dump().zset("ql:q:q-throttled").len(), 5500);
+    core.ok("throttle.set 3 t 100000");
+    assert_eq!(core.dump().zset("ql:q:q-throttled").len(), 500);
+    core.ok("complete 4 first w q {}");
+    assert!(!core.dump().has("ql:q:q-throttled"));
 }

@@ -65,6 +65,8 @@ pub(crate) const SHARED: &[(&str, Source)] = sources! { "lib/" {
     "dependency/pending_dependencies",
     "dependency/link",
     "dependency/release_dependents",
+    "dependency/release_dependent",
+    "dependency/release_rest",
     "dependency/release_job",
     "dependency/unlink",
     "job/reserved",
