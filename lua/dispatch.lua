@@ -2,7 +2,7 @@
 -- the command.
 -- Takes: ARGV: command now arg ...
 -- Returns: the reply of the command
--- Refuses: keys, a missing or unknown command, a `now` that is not a finite number
+-- Refuses: keys, a missing or unknown command, a `now` that is not a finite number, more than 100000 arguments
 if KEYS[1] then error('No Keys should be provided') end
 local name, t = ARGV[1], ARGV[2]
 if not name then error('Must provide a command') end
@@ -10,6 +10,7 @@ local run, timeless = need(name, true)
 if not run then error('Unknown command ' .. name) end
 if not t then error("bad argument #1 to 'tonumber' (value expected)") end
 local now = tonumber(t)
+if ARGV[100003] then error('More than 100000 args') end
 -- A time that is not finite would stop most writes half-way, so it does not count as a number.
 if not now or now - now ~= 0 then error('Arg "now" missing or not a number: nil') end
 if timeless then return run(ARGV) end

@@ -56,6 +56,8 @@ local Keys = {
   subscriptions = 'ql:subscriptions',
   -- settings
   config = 'ql:config',
+  -- dependents of complete jobs that pops still have to release
+  releasing = 'ql:releasing',
   -- patterns of queue names; the legacy keys have no prefix
   identifier_patterns = 'ql:qp:identifiers',
   priority_patterns = 'ql:qp:priorities',

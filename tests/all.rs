@@ -68,6 +68,7 @@ mod core {
     mod lag;
     mod library;
     mod lifecycle;
+    mod limits;
     mod lint;
     mod look;
     mod lost_lock;

@@ -10,6 +10,7 @@ mod binary;
 mod calls;
 mod check;
 mod damage;
+mod dearest;
 mod live;
 mod measured_server;
 mod private_redis;
@@ -29,7 +30,7 @@ const RESIDENT: [(&str, usize); 2] = [("1,000", 1_000), ("200,000", 200_000)];
 const ROUNDS: usize = 5;
 
 /// Measures everything, or only the named parts: `calls`, `recover`, `binary`, `tls`, `submit`,
-/// `search`, `check`, `live`, `work`; a number sets the jobs of `check`, `live` and `work`.
+/// `search`, `check`, `live`, `work`, `dearest`; a number sets the jobs of `check`, `live` and `work`.
 fn main() {
     if worker::play() {
         return;
@@ -70,6 +71,9 @@ fn main() {
     }
     if is_named("live") {
         live::print(10, &sizes);
+    }
+    if is_named("dearest") {
+        dearest::print(3);
     }
 }
 

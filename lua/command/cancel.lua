@@ -1,10 +1,11 @@
 -- Deletes jobs. Complete jobs are left alone.
 -- Takes: jid ...
 -- Returns: the given jids
--- Refuses: all, if a job that is not given depends on one of them
+-- Refuses: all, if a job that is not given depends on one of them; more than 10000 jids
 -- Publishes: `canceled` to the log and to the holder, for each job; the jid to `canceled` if tracked
 return function(argv, now)
   local call = redis.call
+  if argv[10003] then error('Cancel(): more than 10000 jids') end
   local jids, count = {}, #argv - 2
   for i = 1, count do jids[i] = argv[i + 2] end
   local related, tracked

@@ -1,7 +1,8 @@
 -- Adds or removes dependencies of a job in state `depends`. Without dependencies left, the job is released.
 -- Takes: jid on jid ... | jid off jid ... | jid off all
 -- Returns: 1
--- Refuses: a job in another state, the removal of the job before it in its lane
+-- Refuses: a job in another state, the removal of the job before it in its lane, more than 20000
+--   jids
 local Job = Fields('state', 'queue', 'priority', 'scheduled', 'throttles')
 
 return function(argv, now)
@@ -9,6 +10,7 @@ return function(argv, now)
   local jid, verb = argv[3], argv[4]
   if not jid then error('Job(): no jid provided') end
   if not verb then error('Depends(): Arg "command" missing') end
+  if argv[20005] then error('Depends(): more than 20000 jids') end
   local key = Keys.job .. jid
   local job = call('hmget', key, unpack(Job))
   if job[Job.state] ~= 'depends' then

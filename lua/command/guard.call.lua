@@ -42,6 +42,24 @@ return function(argv, now, t, seconds)
 
   local command = {name, argv[2]}
   if swap then
+    -- What `tag add` would refuse is refused before tags are removed.
+    local has, count = {}, 0
+    local function set(first, last, to)
+      for i = first, last do
+        if (has[argv[i]] or false) ~= to then count = count + (to and 1 or -1) end
+        has[argv[i]] = to
+      end
+    end
+    local tags = need('job/tags')(redis.call('hget', key, 'tags'))
+    for i = 1, #tags do
+      if not has[tags[i]] then count = count + 1 end
+      has[tags[i]] = true
+    end
+    set(10, off + 9, false)
+    local before = count
+    set(off + 10, #argv, true)
+    need('job/few_tags')('Guard', count, before)
+    if argv[off + 10014] or off > 10000 then error('Guard(): more than 10000 tags') end
     local gone = {name, argv[2], 'remove', jid}
     for i = 1, off do gone[i + 4] = argv[i + 9] end
     need(name, true)(gone, now, t, seconds)

@@ -1,7 +1,7 @@
 -- Ends jobs of one worker as guard.finish does, then pops further ones for it.
 -- Takes: worker total n (queue count) ..., then jobs as guard.finish takes them. `n` is the number of words of the
---   queues. Each queue gives at most its count, all together at most `total`. A queue whose turn comes after the
---   total is used up is not touched
+--   queues. Each queue gives at most its count, all together at most `total`, and no more than 10000. A queue whose
+--   turn comes after the total is used up is not touched
 -- Returns: the rows of guard.finish, then per queue the reply of pop, or a list with `invalid` and why if pop
 --   refuses
 -- Refuses: wrong words, more than 500 jobs or queues
@@ -15,7 +15,7 @@ end
 return function(argv, now, t, seconds)
   local worker = argv[3]
   if not worker then error('Guard(): worker missing') end
-  local left, words = whole(argv[4]), whole(argv[5])
+  local left, words = math.min(whole(argv[4]), 10000), whole(argv[5])
   if words % 2 ~= 0 or words > 1000 or 5 + words > #argv then
     error('Guard(): wrong number of words: ' .. argv[5])
   end
@@ -31,7 +31,7 @@ return function(argv, now, t, seconds)
   -- The replies of pop follow the rows in one list: the server needs a microsecond for each list of a reply.
   local ended, pop = #rows, counts[1] and need('pop', true)
   -- What pop need not read again. It notes in `listed` that the worker is listed.
-  local known = {false, config[4], false, config[5], config[1], listed = false}
+  local known = {false, config[4], false, config[5], config[1], listed = false, slice = need('queue/slice')()}
   for i = 1, #counts do
     local reply, taken = '{}', 0
     local count = math.min(left, counts[i])

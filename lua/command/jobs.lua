@@ -44,8 +44,9 @@ return function(argv, now, t)
     need('value/integer')(from + most)
     -- A server that does not accept a negative zero as an integer refuses it here, before any job is promoted.
     if from == 0 and 1 / from < 0 then call('zrange', Keys.queues, from, from) end
-    local due = call('zrangebyscore', base .. Keys.scheduled, 0, t)
-    if due[1] then need('queue/promote')(now, queue, due) end
+    -- Due jobs that one call cannot promote stand at the beginning.
+    local late = need('queue/promote_all')(now, t, queue, need('queue/slice')())
+    if from >= 0 then from = from + late end
     return call('zrange', base .. Keys.scheduled, from, from + most - 1)
   end
   error('Jobs(): Unknown type "' .. state .. '"')

@@ -2,11 +2,12 @@
 -- scheduled job, the earliest expired lock. 0 if nothing is due. The cost does not depend on the number of jobs.
 -- Takes: queue ...
 -- Returns: a JSON object of seconds by queue
--- Refuses: a missing queue
+-- Refuses: a missing queue, more than 10000 queues
 return function(argv, now, t)
   local call, pcall = redis.call, redis.pcall
   local number, parts, seen = need('value/number'), {}, {}
   if not argv[3] then error('Queue(): no queue name provided') end
+  if argv[10003] then error('Lag(): more than 10000 queues') end
   for i = 3, #argv do
     local queue = argv[i]
     local base, since = Keys.queue .. queue, now

@@ -2,8 +2,10 @@
 -- Writes nothing.
 -- Takes: [queue ...]; without names all known queues
 -- Returns: per queue: name, value, ...
+-- Refuses: more than 10000 names
 return function(argv, now, t)
   local call = redis.call
+  if argv[10003] then error('Look(): more than 10000 queues') end
   local queues = need('value/args_from')(argv, 3)
   if not queues[1] then queues = call('zrange', Keys.queues, 0, -1) end
   local entry_time, reply = need('history/entry_time'), {}

@@ -1,6 +1,6 @@
 -- Grants jobs to a worker: first jobs whose lock expired, then waiting jobs, highest priority first.
 -- Takes: queue worker count
--- Returns: the jobs as a JSON array (`{}` if there are none); for a caller in Lua, also their number
+-- Returns: the jobs as a JSON array (`{}` if there are none), at most 10000; for a caller in Lua, also their number
 -- Refuses: a count that is not an integer
 -- Publishes: the jid to `popped` if tracked; and what queue/expire_locks and queue/admit publish
 local Job = Fields('job/read')
@@ -12,7 +12,7 @@ local function setting(text)
 end
 
 -- `known`: the settings, if the caller has read them; in `listed` whether the worker is listed; in `only` the only job
--- that may be granted, which the caller has found to wait.
+-- that may be granted, which the caller has found to wait; in `slice` what the call may still bring.
 return function(argv, now, t, seconds, known)
   local call = redis.call
   local queue, worker, count = argv[3], argv[4], tonumber(argv[5])
@@ -39,33 +39,44 @@ return function(argv, now, t, seconds, known)
     count = math.min(count, free)
   end
   if count == 0 then return '{}' end
+  local slice = known and known.slice
+  if count < 0 or count > 10000 then count = need('queue/most')(t, queue, count) end
 
   local limit = tonumber(max_history or 100) or 100
   local jids, jobs, taken, rest = {}, {}, 0, count
   -- Decides on jobs with a lane or throttles.
   local decider
   local only = known and known.only
-  local lost = only and {} or call('zrangebyscore', base .. Keys.locks, '-inf', t, 'LIMIT', 0, count)
+  local most = slice and slice.lost or 5000
+  if count >= 0 and count < most then most = count end
+  local lost = only and {} or call('zrangebyscore', base .. Keys.locks, '-inf', t, 'LIMIT', 0, most)
   if lost[1] then
+    slice = slice or need('queue/slice')()
+    slice.lost = slice.lost - #lost
     jids, jobs = need('queue/expire_locks')(now, t, seconds, queue, lost, setting(grace) or 10, limit)
     for i = #jids, 1, -1 do
       if defaults or jobs[i][Job.throttles] then
-        decider = decider or need('queue/decider')(now, t, seconds, queue, defaults, limit)
+        decider = decider or need('queue/decider')(now, t, seconds, queue, defaults, limit, slice)
         decider.judge_lost(jids, jobs, i)
       end
     end
     taken = #jids
-    rest = count - taken
+    -- An expired lock costs about as much as two waiting jobs.
+    rest = math.min(count - taken, 10000 - 2 * #lost)
     -- A renewed lock takes a place within the limit again.
     if free then
       local held = call('zcount', base .. Keys.locks, '(' .. t, '+inf') + taken
       rest = math.min(rest, math.max(0, math.floor(max) - held))
     end
   end
-  -- One command for the usual case: nothing recurs, is scheduled or held.
-  local more = rest ~= 0 and not only
-    and call('exists', base .. Keys.recur, base .. Keys.scheduled, base .. Keys.throttled) > 0
-  local due = more and need('queue/due')(now, t, queue, rest)
+  -- One command for the usual case: nothing recurs, is scheduled, held or still to be released.
+  -- EXISTS counts a key as often as it is named, so four or more mean that there is something to release.
+  local present = rest ~= 0 and not only and call('exists', base .. Keys.recur, base .. Keys.scheduled,
+    base .. Keys.throttled, Keys.releasing, Keys.releasing, Keys.releasing, Keys.releasing) or 0
+  if present > 3 then need('dependency/release_rest')(now) end
+  local more = present % 4 > 0
+  if more then slice = slice or need('queue/slice')() end
+  local due = more and need('queue/due')(now, t, queue, rest, slice)
 
   -- A job that cannot be taken is replaced by the next in the set, over up to 1000 further entries.
   local read = need('job/read')
@@ -97,7 +108,7 @@ return function(argv, now, t, seconds, known)
     want = want > 0 and not only and missed or 0
   end
   if met or more and rest > count - taken then
-    decider = decider or need('queue/decider')(now, t, seconds, queue, defaults, limit)
+    decider = decider or need('queue/decider')(now, t, seconds, queue, defaults, limit, slice)
     decider.single = only
     count = decider.scan(rest, taken, met_page or {}, from, met or 1, met_job, jids, jobs, count, more, due)
   end
@@ -110,7 +121,7 @@ return function(argv, now, t, seconds, known)
   local ends = now + (setting(own_heartbeat) or setting(heartbeat) or 60)
   local reply, given = need('queue/grant')(now, seconds, queue, worker, ends, limit, jids, jobs, count, taken, remove)
   if seconds % 10 == 0 and (more or rest == 0 and call('exists', base .. Keys.throttled) == 1) then
-    decider = decider or need('queue/decider')(now, t, seconds, queue, defaults, limit)
+    decider = decider or need('queue/decider')(now, t, seconds, queue, defaults, limit, slice)
     decider.recheck()
   end
   if decider then decider.wake() end

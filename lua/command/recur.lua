@@ -2,7 +2,7 @@
 -- Takes: queue jid klass data interval seconds offset [tags json] [priority p] [retries n] [backlog n], and the options
 --   of put for throttles, lanes, merging, uniqueness and back-off
 -- Returns: the jid
--- Refuses: missing or wrong words, an interval of 0 or less
+-- Refuses: missing or wrong words, an interval of 0 or less, more than 1000 tags
 return function(argv, now, t)
   local call = redis.call
   local queue, jid, klass, data, spec = argv[3], argv[4], argv[5], argv[6], argv[7]
@@ -24,8 +24,9 @@ return function(argv, now, t)
   for i = 10, #argv, 2 do given[argv[i]] = argv[i + 1] end
   local tags = {}
   if given.tags then
-    tags = need('value/names')(given.tags, 'all')
+    tags = need('value/names')(given.tags, 'all', 1000)
     if not tags then error('Recur(): Arg "tags" must be JSON string array: ' .. given.tags) end
+    need('job/few_tags')('Recur', #tags)
     if Dialect.php then tags = need('value/without_blanks')(tags) end
   end
   local priority, retries = number(given.priority or 0), number(given.retries or 0)

@@ -1,7 +1,8 @@
 -- Adds or removes tags of a job, or lists jobs by tag.
 -- Takes: add jid tag ... | remove jid tag ... | get tag [offset [count]] | top [offset [count]]
 -- Returns: the tags of the job, a page of jids with their total, or the most used tags
--- Refuses: a missing job, unknown verbs, an offset or count that is not a number
+-- Refuses: a missing job, unknown verbs, an offset or count that is not a number, more than 1000 tags of a job, more
+--   than 10000 tags in one call
 local call = redis.call
 
 local function page(offset, count)
@@ -17,6 +18,7 @@ return function(argv, _, t)
   if verb == 'add' or verb == 'remove' then
     local jid = argv[4]
     if not jid then error('Tag(): Arg "jid" missing') end
+    if argv[10005] then error('Tag(): more than 10000 tags') end
     local key = Keys.job .. jid
     local stored = call('hget', key, 'tags')
     if not stored and not call('hget', key, 'jid') then error('Tag(): Job ' .. jid .. ' does not exist') end
@@ -26,13 +28,18 @@ return function(argv, _, t)
     if verb == 'add' then
       local words, first = argv, 5
       if Dialect.php then words, first = need('value/without_blanks')(need('value/args_from')(argv, 5)), 1 end
+      local before, given = #tags, {}
       for i = first, #words do
         local tag = words[i]
         if not has[tag] then
           has[tag] = true
           tags[#tags + 1] = tag
         end
-        if call('zadd', Keys.tag .. tag, t, jid) == 1 then call('zincrby', Keys.tags, 1, tag) end
+        given[#given + 1] = tag
+      end
+      need('job/few_tags')('Tag', #tags, before)
+      for i = 1, #given do
+        if call('zadd', Keys.tag .. given[i], t, jid) == 1 then call('zincrby', Keys.tags, 1, given[i]) end
       end
     else
       local untag = need('job/untag')

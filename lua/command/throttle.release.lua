@@ -1,11 +1,12 @@
 -- Releases jobs from a throttle: a running job gives its slot back, a held one returns to work without this throttle.
 -- Takes: id jid ...
--- Refuses: a missing id
+-- Refuses: a missing id, more than 10000 jids
 local Job = Fields('state', 'queue', 'throttles')
 
 return function(argv)
   local call, id = redis.call, argv[3]
   if not id then error('Throttle(): Arg "id" missing') end
+  if argv[10004] then error('Throttle(): more than 10000 jids') end
   local key = Keys.throttle .. id
   for i = 4, #argv do
     local jid = argv[i]

@@ -1,11 +1,12 @@
 -- Revokes the locks of jobs. Each is next in its queue.
 -- Takes: jid ...
--- Refuses: all, if one does not exist or is not running
+-- Refuses: all, if one does not exist or is not running; more than 10000 jids
 -- Publishes: `lock_lost` to the holder and to the log, for each job
 local Job = Fields('state', 'queue', 'worker', 'history', 'grace', 'throttles')
 
 return function(argv, now, t, seconds)
   local call = redis.call
+  if argv[10003] then error('Timeout(): more than 10000 jids') end
   local jobs = {}
   for i = 3, #argv do
     local jid = argv[i]

@@ -1,8 +1,8 @@
--- Moves the oldest failed jobs of a group into a queue. Entries that are not failed jobs are only removed. With
--- jids, only those are moved, in their order; others than failed jobs of the group are left alone.
+-- Moves the oldest failed jobs of a group into a queue, up to 10000 in a call. Entries that are not failed jobs are
+-- only removed. With jids, only those are moved, in their order; others than failed jobs of the group are left alone.
 -- Takes: queue group [count [jid ...]]
 -- Returns: how many entries were removed from the list
--- Refuses: missing words, a count that is not an integer; with jids, also a count below 0
+-- Refuses: missing words, a count that is not an integer; with jids, also a count below 0, and more than 10000 jids
 -- Publishes: as merge/vanish
 local Job = Fields('state', 'retries', 'priority', 'failure', 'queue', 'history', 'throttles')
 
@@ -17,7 +17,10 @@ return function(argv, now, t, seconds)
   need('value/integer')(count)
   if argv[6] and count < 0 then error('Unfail(): Arg "count" below 0 with jids: ' .. argv[5]) end
   if count == 0 then return 0 end
+  if argv[10006] then error('Unfail(): more than 10000 jids') end
   local list = Keys.group .. group
+  -- Below 0 means all but so many of the newest.
+  if count > 10000 or count < 0 and call('llen', list) + count > 10000 then count = 10000 end
   local jids = argv[6] and need('value/args_from')(argv, 6) or call('lrange', list, -count, -1)
   if not jids[1] then return 0 end
   local limit = tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100

@@ -12,7 +12,7 @@ return function(key)
     return 'hash'
   elseif key == 'fence' then
     return 'string'
-  elseif key == 'qp:priorities' then
+  elseif key == 'qp:priorities' or key == 'releasing' then
     return 'list'
   end
   local family, name = string.match(key, '^(%l+):(.*)$')

@@ -54,7 +54,8 @@ return function(now, t, seconds, worker, limit, age, most)
     return {'not_holder', job[1] or '', job[2] or ''}
   end
 
-  -- Enters the completed jobs. As many single completions would delete 1000 old jobs each. An old job that
+  -- Enters the completed jobs. As many single completions would delete 1000 old jobs
+  -- each; a call deletes as many as two. An old job that
   -- cannot be deleted is no reason to leave the rest of the call undone.
   function b.forget()
     local list = b.completed
@@ -62,7 +63,7 @@ return function(now, t, seconds, worker, limit, age, most)
     b.completed = {}
     need('value/in_chunks')('zadd', Keys.completed, list, 1, #list)
     local forget = need('job/forget_complete')
-    for _ = 2, #list, 2 do
+    for _ = 2, math.min(#list, 4), 2 do
       local ok, gone = pcall(forget, now, age, most)
       if not ok or gone == 0 then break end
     end

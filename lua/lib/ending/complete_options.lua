@@ -13,9 +13,10 @@ return function(argv, first, last)
     if not delay then error('assertion failed!') end
   end
   if given.depends then
-    names = need('value/names')(given.depends, 'objects')
+    names = need('value/names')(given.depends, 'objects', 20000)
     others = others - 2
     if names == nil then error('Complete(): Arg "depends" not JSON: ' .. given.depends) end
+    if names and names[20001] then error('Complete(): Arg "depends" has more than 20000 jids') end
   end
   if given.delay and not given.next then error('Complete(): "delay" cannot be used without a "next".') end
   if given.depends and not given.next then error('Complete(): "depends" cannot be used without a "next".') end

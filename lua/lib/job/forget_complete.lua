@@ -2,12 +2,19 @@
 -- Takes: now; the stored settings `jobs-history` and `jobs-history-count`
 -- Returns: how many jobs were deleted or removed from the set
 
--- The maximum number of jobs that one call deletes. The next call continues.
-local most = 1000
+-- The maximum number of jobs that one call deletes, and of tags that it removes from their index. The next call
+-- continues.
+local most, most_tags = 1000, 20000
 
+-- Returns how many of the jobs it dealt with.
 local function delete(jids)
   local call, tags_of, untag = redis.call, need('job/tags'), need('job/untag')
+  local done, left = #jids, most_tags
   for i = 1, #jids do
+    if left <= 0 then
+      done = i - 1
+      break
+    end
     local jid = jids[i]
     local key = Keys.job .. jid
     local job = call('hmget', key, 'state', 'tags')
@@ -16,11 +23,13 @@ local function delete(jids)
       if job[2] and job[2] ~= '{}' then
         local tags = tags_of(job[2])
         for k = 1, #tags do untag(jid, tags[k]) end
+        left = left - #tags
       end
       call('del', key, key .. Keys.history, key .. Keys.dependencies, key .. Keys.dependents)
     end
   end
-  need('value/in_chunks')('zrem', Keys.completed, jids, 1, #jids)
+  need('value/in_chunks')('zrem', Keys.completed, jids, 1, done)
+  return done
 end
 
 return function(now, age, count)
@@ -29,12 +38,10 @@ return function(now, age, count)
   if not age or age - age ~= 0 then age = 604800 end
   if not count or count - count ~= 0 then count = 50000 end
   local old = call('zrangebyscore', Keys.completed, '0', now - age, 'LIMIT', '0', most)
-  if old[1] then delete(old) end
+  local gone = old[1] and delete(old) or 0
   -- A negative count has always meant: that many of the oldest.
   count = math.floor(count)
   local excess = count < 0 and -count or call('zcard', Keys.completed) - count
-  if excess <= 0 or #old >= most then return #old end
-  local beyond = call('zrange', Keys.completed, 0, math.min(excess, most - #old) - 1)
-  delete(beyond)
-  return #old + #beyond
+  if excess <= 0 or #old >= most or gone < #old then return gone end
+  return gone + delete(call('zrange', Keys.completed, 0, math.min(excess, most - #old) - 1))
 end

@@ -28,8 +28,10 @@ return function(argv, first, count)
       if name == 'at' then job.at = n else o[name] = n end
     elseif name == 'tags' or name == 'depends' then
       json(name, value)
-      o[name] = need('value/names')(value)
+      o[name] = need('value/names')(value, nil, name == 'tags' and 1000 or 5000)
       if not o[name] then error('Guard(): ' .. name .. ' must be a JSON array of texts') end
+      if name == 'tags' then need('job/few_tags')('Guard', #o.tags) end
+      if o[name][5001] then error('Guard(): Arg "depends" has more than 5000 jids') end
     elseif name == 'history' then
       o.history = need('job/restore').history(value)
     elseif name == 'failed' then

@@ -13,9 +13,10 @@ return function(argv, first)
     if not o.retries then error('Put(): Arg "retries" not a number: ' .. given.retries) end
   end
   if given.tags then
-    o.tags = need('value/names')(given.tags, 'objects')
+    o.tags = need('value/names')(given.tags, 'objects', 1000)
     others = others - 2
     if o.tags == nil then error('Put(): Arg "tags" not JSON' .. given.tags) end
+    if o.tags then need('job/few_tags')('Put', #o.tags) end
   end
   if given.priority then
     o.priority = need('value/number')(given.priority)
@@ -23,9 +24,10 @@ return function(argv, first)
     if not o.priority then error('Put(): Arg "priority" not a number' .. given.priority) end
   end
   if given.depends then
-    o.depends = need('value/names')(given.depends, 'objects')
+    o.depends = need('value/names')(given.depends, 'objects', 20000)
     others = others - 2
     if o.depends == nil then error('Put(): Arg "depends" not JSON: ' .. given.depends) end
+    if o.depends and o.depends[20001] then error('Put(): Arg "depends" has more than 20000 jids') end
   end
   if given.backoff and need('option/empty_backoff')(given, o) then others = others - 2 end
   if Dialect.php and o.tags then o.tags = need('value/without_blanks')(o.tags) end

@@ -1,12 +1,13 @@
 -- Decides in one pop on jobs with a lane or throttles. Most queues have no such jobs.
--- Takes: now; t; seconds; queue; the queue's defaults as text, or false; the setting `max-job-history`
+-- Takes: now; t; seconds; queue; the queue's defaults as text, or false; the setting `max-job-history`; what the call
+--   may still bring (queue/slice)
 -- Returns: a table of `judge_lost` for jobs whose lock expired, `recheck` for held jobs, `scan` for the work set, and
 --   `wake`, which has to follow when the pop has read its last job; with `single` set, `scan` looks at the given page
 --   only
 -- Publishes: as queue/admit
 local Job = Fields('job/read')
 
-return function(now, t, seconds, queue, defaults, limit)
+return function(now, t, seconds, queue, defaults, limit, slice)
   local call, base = redis.call, Keys.queue .. queue
   local gate = need('throttle/gate')(now, t, seconds, queue)
   local d = defaults and need('option/defaults')(defaults)
@@ -41,7 +42,7 @@ return function(now, t, seconds, queue, defaults, limit)
     -- `passed` counts what it has not added, up to `most`.
     local read, decide, seen, passed, most = need('job/read'), need('queue/pop_decision'), nil, 0, nil
     local function limit_scan()
-      most = most or need('value/number')(redis.pcall('hget', Keys.config, 'max-pop-scan')) or 1000
+      most = most or math.min(need('value/number')(redis.pcall('hget', Keys.config, 'max-pop-scan')) or 1000, 5000)
     end
     -- A decision may move other jobs, so each is looked at once, and once more if the scan begins again.
     local function begin()
@@ -84,7 +85,8 @@ return function(now, t, seconds, queue, defaults, limit)
         if due then
           limit_scan()
           -- A put of a child would drop the slots of jobs that this pop has taken and that do not run yet.
-          due, brought, apart = need('queue/due')(now, t, queue, math.max(rest - count + taken, 20), count > taken)
+          due, brought, apart = need('queue/due')(now, t, queue, math.max(rest - count + taken, 20), slice,
+            count > taken)
         end
         if not returned and not gate.healed and brought == 0 then return count end
         passed = passed + apart

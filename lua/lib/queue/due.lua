@@ -1,22 +1,26 @@
 -- Brings due jobs into the work set: first children of templates, then jobs of the schedule.
--- Takes: now; t; queue; how many of each at most: below 0, no children and all of the schedule; whether to leave the
---   templates
+-- Takes: now; t; queue; how many of each at most: below 0, no children and all of the schedule; what the call may still
+--   bring (queue/slice), which this reduces; whether to leave the templates
 -- Returns: whether there may be more; how many it dealt with; how many of them the work set may not have: children,
 --   runs that made none, entries without a job
 -- Publishes: as recurring/spawn
-return function(now, t, queue, most, leave)
+return function(now, t, queue, most, slice, leave)
   local call, base = redis.call, Keys.queue .. queue
   local count, apart, more = 0, 0, false
-  if most > 0 and not leave then
-    local due = call('zrangebyscore', base .. Keys.recur, 0, t, 'WITHSCORES', 'LIMIT', 0, most)
+  local children = math.min(most, slice.children)
+  if children > 0 and not leave then
+    local due = call('zrangebyscore', base .. Keys.recur, 0, t, 'WITHSCORES', 'LIMIT', 0, children)
     if due[1] then
-      local moved, skipped = need('recurring/spawn')(now, t, queue, due, most)
+      local moved, skipped = need('recurring/spawn')(now, t, queue, due, children, slice)
+      slice.children = slice.children - moved - skipped
       count, apart = moved + skipped, moved + skipped
-      more = #due == 2 * most or moved == most
+      more = #due == 2 * children or moved == children or slice.tags <= 0
     end
   end
-  local due = call('zrangebyscore', base .. Keys.scheduled, 0, t, 'LIMIT', 0, most)
+  most = (most < 0 or most > slice.due) and slice.due or most
+  local due = most > 0 and call('zrangebyscore', base .. Keys.scheduled, 0, t, 'LIMIT', 0, most) or {}
   if due[1] then
+    slice.due = slice.due - #due
     apart = apart + #due - need('queue/promote')(now, queue, due)
     count, more = count + #due, more or #due == most
   end

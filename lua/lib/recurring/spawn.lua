@@ -1,17 +1,19 @@
 -- Creates the jobs of due templates. Each template continues at its next run; runs beyond its backlog are
--- skipped.
--- Takes: now; t; queue; templates as jid, time, ...; the maximum number of jobs
+-- skipped. Children have the first 1000 tags of their template, because more would hold up the server.
+-- Takes: now; t; queue; templates as jid, time, ...; the maximum number of jobs; what the call may still bring
+--   (queue/slice), whose `tags` this reduces
 -- Returns: the number of jobs; how many runs made none, and templates that are gone
 local Template = Fields('jid', 'klass', 'data', 'priority', 'tags', 'retries', 'interval', 'backlog', 'count',
   'opts')
 
-return function(now, t, queue, due, limit)
+return function(now, t, queue, due, limit, slice)
   local call, floor = redis.call, math.floor
   local base = Keys.queue .. queue
   local whole_tries = need('value/whole_tries')
   local moved, skipped, work, next_runs, gone, tagged = 0, 0, {}, {}, {}, {}
   local defaults = redis.pcall('hget', Keys.config, queue .. '-defaults')
   for n = 1, #due, 2 do
+    if slice.tags <= 0 then break end
     local id = due[n]
     local key = Keys.recurring .. id
     local r = call('hmget', key, unpack(Template))
@@ -26,21 +28,30 @@ return function(now, t, queue, due, limit)
       if priority - priority ~= 0 then priority = 0 end
       local behind = (now - at) / interval
       if backlog > 0 and behind > backlog then at = at + math.ceil(behind - backlog) * interval end
-      local tags = r[Template.tags] and r[Template.tags] ~= '{}' and need('job/tags')(r[Template.tags]) or {}
+      local stored = r[Template.tags]
+      local tags = stored and stored ~= '{}' and need('job/tags')(stored) or {}
+      if tags[1001] then
+        -- Reading many tags takes time, too.
+        slice.tags = slice.tags - math.floor(#tags / 10)
+        tags = {unpack(tags, 1, 1000)}
+        stored = cjson.encode(tags)
+      end
+      -- The first child is made in any case, so that no call is without effect.
+      local function may_make() return at <= now and moved < limit and (slice.tags > 0 or moved + skipped == 0) end
       local extended = (defaults or r[Template.opts]) and need('recurring/put_child')(queue, id, r, tags)
       -- A tick that another job takes makes no child and uses no number.
       local ticks = 0
-      while extended and at <= now and moved < limit and skipped < 1000 and ticks < 1000 do
+      while extended and may_make() and skipped < 1000 and ticks < 1000 do
         local number, made = extended(at, count + 1)
         if made then moved, count = moved + 1, number else skipped = skipped + 1 end
-        at, ticks = at + interval, ticks + 1
+        at, ticks, slice.tags = at + interval, ticks + 1, slice.tags - #tags
       end
       if ticks > 0 then
         call('hset', key, 'count', count)
         next_runs[#next_runs + 1], next_runs[#next_runs + 2] = at, id
         started = moved
       end
-      while not extended and at <= now and moved < limit do
+      while not extended and may_make() do
         -- A number already in use, as after a template was created again, is skipped: up to 1000 in one call. The
         -- next call continues there.
         count = count + 1
@@ -56,7 +67,7 @@ return function(now, t, queue, due, limit)
         call('rpush', Keys.job .. jid .. Keys.history,
           '[' .. floor(at) .. ',"put",{"q":' .. cjson.encode(queue) .. '}]')
         call('hmset', Keys.job .. jid, 'jid', jid, 'klass', r[Template.klass], 'data', r[Template.data],
-          'priority', priority, 'tags', tags[1] and r[Template.tags] or '{}', 'state', 'waiting', 'worker', '',
+          'priority', priority, 'tags', tags[1] and stored or '{}', 'state', 'waiting', 'worker', '',
           'expires', '0', 'queue', queue, 'retries', r[Template.retries] or '0',
           'remaining', whole_tries(tonumber(r[Template.retries]) or 0), 'time', string.format('%.20f', at),
           'spawned_from_jid', id)
@@ -72,7 +83,7 @@ return function(now, t, queue, due, limit)
         work[#work + 1] = priority - at / 10000000000
         work[#work + 1] = jid
         moved = moved + 1
-        at = at + interval
+        at, slice.tags = at + interval, slice.tags - #tags
       end
       if moved > started then
         if tried < 1000 then call('hset', key, 'count', count) end

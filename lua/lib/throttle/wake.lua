@@ -1,5 +1,5 @@
--- Returns as many pending jobs of a throttle to work as it has free slots: 1000 if it has no limit. Entries whose job
--- is not held by this throttle are dropped.
+-- Returns as many pending jobs of a throttle to work as it has free slots, up to 5000; 1000 if it has no limit.
+-- Entries whose job is not held by this throttle are dropped.
 -- Takes: id
 local Job = Fields('state', 'queue', 'throttles')
 
@@ -10,6 +10,7 @@ return function(id)
   if type(waiting) ~= 'number' or waiting == 0 then return end
   local most = need('throttle/maximum')(id)
   local free = most == 0 and 1000 or most - (tonumber(redis.pcall('zcard', Keys.throttle .. id .. Keys.locks)) or 0)
+  free = math.min(free, 5000)
   local decode = need('job/tags')
   while free > 0 do
     local page = call('zrange', pending, 0, math.min(free, 1000) - 1, 'WITHSCORES')

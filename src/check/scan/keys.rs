@@ -133,6 +133,7 @@ impl Scanner<'_> {
             Family::Throttle(_)
             | Family::Window(_)
             | Family::Fence
+            | Family::Releasing
             | Family::Topics
             | Family::Subscriptions => page.candidates.push(key.to_vec()),
             Family::Recurring(id) => page.templates.push(id.to_vec()),

@@ -58,7 +58,7 @@ fn key_type(keys: &Keys, key: &Name, of: &Name) -> KeyType {
         Family::Config | Family::Pauses | Family::PausedRecurring => KeyType::Hash,
         Family::IdentifierPatterns => KeyType::Hash,
         Family::Companion(Companion::History, _) | Family::Group(_) => KeyType::List,
-        Family::PriorityPatterns => KeyType::List,
+        Family::PriorityPatterns | Family::Releasing => KeyType::List,
         Family::Companion(..) | Family::Failures | Family::Paused => KeyType::Set,
         _ => KeyType::Zset,
     }

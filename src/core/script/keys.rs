@@ -89,6 +89,8 @@ pub enum Family<'a> {
     Subscriptions,
     IdentifierPatterns,
     PriorityPatterns,
+    /// The dependents that pops still have to release.
+    Releasing,
     /// Set aside by a repair.
     Lost,
     /// Not a key of the core.
@@ -135,6 +137,7 @@ pub struct Keys {
     subscriptions: String,
     identifier_patterns: String,
     priority_patterns: String,
+    releasing: String,
     lost: String,
     pub throttle: String,
     pending: String,
@@ -194,6 +197,7 @@ impl Keys {
             subscriptions: named("subscriptions"),
             identifier_patterns: named("identifier_patterns"),
             priority_patterns: named("priority_patterns"),
+            releasing: named("releasing"),
             lost: named("lost"),
             throttle: named("throttle"),
             pending: named("pending"),
@@ -360,6 +364,7 @@ impl Keys {
             (&self.fence, Family::Fence),
             (&self.identifier_patterns, Family::IdentifierPatterns),
             (&self.priority_patterns, Family::PriorityPatterns),
+            (&self.releasing, Family::Releasing),
         ];
         let whole = whole.into_iter().find(|(name, _)| name.as_bytes() == key);
         whole.map_or(Family::Unknown, |(_, family)| family)
@@ -453,6 +458,7 @@ mod tests {
             ("lane", keys.lane(b"")),
             ("window", keys.window.clone().into_bytes()),
             ("fence", keys.fence.clone().into_bytes()),
+            ("releasing", keys.releasing.clone().into_bytes()),
         ];
         // Channels are no keys, and the legacy keys of qmore have no prefix: only Lua reads those.
         let is_made = |name: &str| !name.starts_with("on_") && !name.starts_with("legacy_");
@@ -502,6 +508,7 @@ mod tests {
             ("ql:queues2", Family::Unknown),
             ("ql:qp:identifiers", Family::IdentifierPatterns),
             ("ql:qp:priorities", Family::PriorityPatterns),
+            ("ql:releasing", Family::Releasing),
             ("ql:qp:other", Family::Unknown),
             ("ql:failed-jobs-list", Family::FailedTimes),
             ("ql:q:a-completed", Family::CompletedIn(b"a")),

@@ -1,0 +1,347 @@
+//! What one call does at most, so that no call holds up the server: by counts of keys and
+//! commands. `make bench PART=dearest` measures milliseconds.
+
+use serde_json::json;
+
+use super::cost::commands;
+use crate::support::core::{Core, Reply, short};
+
+/// A JSON array of `n` names.
+fn list(prefix: &str, n: usize) -> String {
+    let names: Vec<String> = (0..n).map(|n| format!("\"{prefix}{n}\"")).collect();
+    format!("[{}]", names.join(","))
+}
+
+/// `n` names, each behind a blank.
+fn words(prefix: &str, n: usize) -> String {
+    (0..n).map(|n| format!(" {prefix}{n}")).collect()
+}
+
+/// Makes calls that are refused without any change.
+#[track_caller]
+fn refused(core: &mut Core, call: &str, why: &str) {
+    let before = core.dump();
+    assert_eq!(short(&core.refused(call)), format!("user_script:N: {why}"));
+    assert_eq!(core.dump(), before, "{why}");
+}
+
+/// A database with `n` jobs of queue `q` and state `scheduled` that are due at 10.
+fn due(n: usize) -> Core {
+    let mut core = Core::new();
+    core.many((0..n).map(|n| format!("put 0 w q j{n:04} K {{}} 10")));
+    core
+}
+
+#[test]
+fn a_job_gets_at_most_1000_tags() {
+    let mut core = Core::new();
+    core.all("put 0 w q j K {} 0 tags [\"old\"]; recur 0 q r K {} interval 60 0 tags [\"old\"]");
+    let (json, many) = (list("t", 1001), words("t", 1001));
+    let text = |area: &str| format!("{area}(): Arg \"tags\" has more than 1000 tags");
+    for (call, area) in [
+        (format!("put 1 w q new K {{}} 0 tags {json}"), "Put"),
+        (format!("put 1 w q j K {{}} 0 tags {json}"), "Put"),
+        (format!("requeue 1 w q j K {{}} 0 tags {json}"), "Put"),
+        (
+            format!("recur 1 q r K {{}} interval 60 0 tags {json}"),
+            "Recur",
+        ),
+        (format!("tag 1 add j{many}"), "Tag"),
+        (format!("tag 1 add j{}", words("t", 1000)), "Tag"),
+        (format!("recur.tag 1 r{many}"), "Tag"),
+        (
+            format!("guard.put 1 {{}} 7 q new K {{}} 0 tags {json}"),
+            "Guard",
+        ),
+        (format!("guard.call 1 j '' '' tag add j{many}"), "Tag"),
+        (
+            format!("guard.call 1 j '' '' tag swap j 1 old{many}"),
+            "Guard",
+        ),
+        (
+            format!("guard.recur 1 put '' q r K {{}} interval 60 0 tags {json}"),
+            "Recur",
+        ),
+    ] {
+        refused(&mut core, &call, &text(area));
+    }
+
+    core.ok(&format!("put 2 w q new K {{}} 0 tags {}", list("t", 1000)));
+    core.ok(&format!("tag 2 add j{}", words("t", 999)));
+    let swap = format!("guard.call 2 j '' '' tag swap j 1 old{}", words("t", 1000));
+    assert_eq!(core.ok(&swap).list()[0], Reply::Text("done".to_owned()));
+    assert_eq!(core.json("get 3 j")["tags"].as_array().unwrap().len(), 1000);
+    core.ok(&format!("recur.tag 2 r{}", words("t", 999)));
+    assert_eq!(
+        core.json("recur.get 3 r")["tags"].as_array().unwrap().len(),
+        1000
+    );
+}
+
+#[test]
+fn a_job_that_has_more_tags_keeps_them() {
+    let mut core = Core::new();
+    core.ok("put 0 w q j K {} 0");
+    core.redis_words(&[b"HSET", b"ql:j:j", b"tags", list("t", 1200).as_bytes()]);
+    let tags = |core: &mut Core| core.json("get 1 j")["tags"].as_array().unwrap().len();
+    core.all("put 1 w q j K {} 0; requeue 1 w q j K {} 0; tag 1 add j t7");
+    assert_eq!(tags(&mut core), 1200);
+    refused(
+        &mut core,
+        "tag 1 add j new",
+        "Tag(): Arg \"tags\" has more than 1000 tags",
+    );
+    core.ok(&format!("tag 1 remove j{}", words("t", 300)));
+    core.ok("tag 1 add j new");
+    assert_eq!(tags(&mut core), 901);
+}
+
+#[test]
+fn children_get_the_first_1000_tags_of_a_template() {
+    let mut core = Core::new();
+    core.ok("recur 0 q r K {} interval 60 0");
+    core.redis_words(&[b"HSET", b"ql:r:r", b"tags", list("t", 1200).as_bytes()]);
+    let child = core.json("pop 0 q w1 1")[0].clone();
+    assert_eq!(child["tags"].as_array().unwrap().len(), 1000);
+    assert_eq!(core.dump().zset("ql:tags").len(), 1000);
+    assert_eq!(
+        core.json("recur.get 1 r")["tags"].as_array().unwrap().len(),
+        1200
+    );
+}
+
+#[test]
+fn a_call_enters_20000_tags_of_children_and_the_next_goes_on() {
+    let mut core = Core::new();
+    core.ok(&format!(
+        "recur 0 q r K {{}} interval 60 0 tags {}",
+        list("t", 1000)
+    ));
+    assert_eq!(core.jids("pop 6000 q w1 50").len(), 20);
+    assert_eq!(core.dump().zset("ql:t:t0").len(), 20);
+    assert_eq!(core.jids("pop 6000 q w1 50")[0], "r-21");
+    let mut popped = 40;
+    for _ in 0..4 {
+        popped += core.jids("pop 6000 q w1 50").len();
+    }
+    assert_eq!(popped, 101);
+}
+
+#[test]
+fn a_call_makes_at_most_1000_children_and_the_next_goes_on() {
+    let now = 1_790_000_000;
+    for call in [
+        format!("peek {now} q 100000"),
+        format!("pop {now} q w1 100000"),
+        format!("guard.turn {now} w1 100000 4 q 100000 p 100000"),
+    ] {
+        let mut core = Core::new();
+        core.all("recur 0 q r K {} interval 60 0; recur 0 p s K {} interval 60 0");
+        for round in 1..=2 {
+            core.ok(&call);
+            let keys = core.dump();
+            let made = keys
+                .0
+                .keys()
+                .filter(|key| key.ends_with("-history"))
+                .count();
+            assert_eq!(made, 1000 * round, "{call}");
+        }
+    }
+}
+
+#[test]
+fn children_with_options_are_at_most_1000_in_a_call_too() {
+    let mut core = Core::new();
+    core.ok("recur 0 q r K {} interval 60 0 throttles [\"t\"]");
+    core.ok("peek 1790000000 q 100000");
+    assert_eq!(core.dump().zset("ql:q:q-work").len(), 1000);
+    assert_eq!(core.json("recur.get 1 r")["count"], 1000);
+}
+
+#[test]
+fn a_call_promotes_5000_due_jobs_and_counts_the_others_as_waiting() {
+    let mut core = due(6000);
+    core.ok("put 0 w q later K {} 100");
+    let seen = core.json("queues 20 q");
+    assert_eq!(
+        (&seen["waiting"], &seen["scheduled"]),
+        (&json!(6000), &json!(1))
+    );
+    assert_eq!(core.dump().zset("ql:q:q-scheduled").len(), 1001);
+    assert_eq!(core.json("queues 20")[0], seen);
+    assert_eq!(core.dump().zset("ql:q:q-scheduled").len(), 1);
+
+    let mut core = due(6000);
+    core.ok("put 0 w q later K {} 100");
+    assert_eq!(core.ok("jobs 20 scheduled q 0 50").texts(), ["later"]);
+    assert_eq!(core.dump().zset("ql:q:q-work").len(), 5000);
+    assert_eq!(core.ok("jobs 20 scheduled q 0 50").texts(), ["later"]);
+    assert_eq!(core.dump().zset("ql:q:q-work").len(), 6000);
+}
+
+#[test]
+fn a_call_pops_at_most_10000_jobs_and_looks_at_5000_locks() {
+    let mut core = Core::new();
+    core.many((0..21_000).map(|n| format!("put 0 w q{} j{n} K {{}} 0", n % 2)));
+    let held = |core: &mut Core| core.dump().zset("ql:w:w1:jobs").len();
+    let turn = "guard.turn 1 w1 100000 4 q0 100000 q1 100000";
+    core.ok(turn);
+    assert_eq!(held(&mut core), 10_000);
+    assert_eq!(core.jids("peek 1 q1 100000").len(), 10_000);
+    core.ok("pop 1 q1 w1 100000");
+    assert_eq!(held(&mut core), 20_000);
+    core.ok("pop 1 q1 w1 -1");
+    core.ok(turn);
+    assert_eq!(held(&mut core), 21_000);
+
+    // All locks are lost: 5000 are given a grace period in one call.
+    core.ok("guard.turn 100 w2 100000 4 q0 100000 q1 100000");
+    assert_eq!(held(&mut core), 16_000);
+    core.ok("pop 100 q0 w2 100000");
+    assert_eq!(held(&mut core), 11_000);
+}
+
+#[test]
+fn too_many_names_are_refused() {
+    let mut core = Core::new();
+    core.all("put 0 w q j K {} 0; put 0 w q k K {} 0 depends [\"j\"]; pop 1 q w 1");
+    for (call, most, why) in [
+        ("multiget 1", 10_000, "Multiget(): more than 10000 jids"),
+        ("cancel 1", 10_000, "Cancel(): more than 10000 jids"),
+        ("timeout 1", 10_000, "Timeout(): more than 10000 jids"),
+        ("lag 1", 10_000, "Lag(): more than 10000 queues"),
+        ("tag 1 remove j", 10_000, "Tag(): more than 10000 tags"),
+        ("tag 1 add j", 10_000, "Tag(): more than 10000 tags"),
+        ("unfail 1 q g 1", 10_000, "Unfail(): more than 10000 jids"),
+        ("depends 1 k on", 20_000, "Depends(): more than 20000 jids"),
+        (
+            "throttle.release 1 t",
+            10_000,
+            "Throttle(): more than 10000 jids",
+        ),
+        ("look.queues 1", 10_000, "Look(): more than 10000 queues"),
+        ("pause 1", 100_000, "More than 100000 args"),
+    ] {
+        refused(&mut core, &format!("{call}{}", words("n", most + 1)), why);
+    }
+    let depends = list("n", 20_001);
+    refused(
+        &mut core,
+        &format!("put 1 w q new K {{}} 0 depends {depends}"),
+        "Put(): Arg \"depends\" has more than 20000 jids",
+    );
+    refused(
+        &mut core,
+        &format!("guard.put 1 {{}} 7 q new K {{}} 0 depends {depends}"),
+        "Guard(): Arg \"depends\" has more than 5000 jids",
+    );
+    refused(
+        &mut core,
+        &format!("complete 1 j w q {{}} next q depends {depends}"),
+        "Complete(): Arg \"depends\" has more than 20000 jids",
+    );
+    assert_eq!(
+        core.ok(&format!("multiget 1{}", words("n", 10_000))).text(),
+        "{}"
+    );
+    assert_eq!(
+        core.ok(&format!("cancel 1{}", words("n", 10_000)))
+            .list()
+            .len(),
+        10_000
+    );
+    core.ok(&format!("depends 1 k on{}", words("n", 20_000)));
+}
+
+#[test]
+fn unfail_moves_10000_jobs_and_the_next_call_goes_on() {
+    for count in ["100000", "-1"] {
+        let mut core = Core::new();
+        core.redis_words(&[
+            b"EVAL",
+            b"for i = 1, 12000 do redis.call('lpush', 'ql:f:g', 'j' .. i) end redis.call('sadd', 'ql:failures', 'g')",
+            b"0",
+        ]);
+        assert_eq!(
+            core.ok(&format!("unfail 1 q g {count}")),
+            Reply::Int(10_000)
+        );
+        let rest = if count == "-1" { 1999 } else { 2000 };
+        assert_eq!(core.ok(&format!("unfail 1 q g {count}")), Reply::Int(rest));
+    }
+}
+
+#[test]
+fn a_completion_removes_20000_tags_of_old_jobs_and_the_next_goes_on() {
+    let mut core = Core::new();
+    core.ok("config.set 0 jobs-history 10");
+    let tags = list("t", 1000);
+    for n in 0..30 {
+        core.all(&format!(
+            "put 0 w q old{n} K {{}} 0 tags {tags}; pop 1 q w 1; complete 1 old{n} w q {{}}"
+        ));
+    }
+    core.many((0..3).map(|n| format!("put 100 w q new{n} K {{}} 0")));
+    core.ok("pop 100 q w 3");
+    for left in [10 + 1, 2, 3] {
+        let new = if left == 11 { 0 } else { left - 1 };
+        core.ok(&format!("complete 100 new{new} w q {{}}"));
+        assert_eq!(core.dump().zset("ql:completed").len(), left);
+    }
+}
+
+#[test]
+fn many_completions_in_one_call_delete_as_many_old_jobs_as_two() {
+    let mut core = Core::new();
+    core.all("config.set 0 jobs-history 10");
+    core.redis_words(&[
+        b"EVAL",
+        b"for i = 1, 9000 do redis.call('zadd', 'ql:completed', 1, 'old' .. i) end",
+        b"0",
+    ]);
+    core.many((0..9).map(|n| format!("put 100 w q new{n} K {{}} 0")));
+    core.ok("pop 100 q w 9");
+    let ends: String = (0..9)
+        .map(|n| format!(" 4 new{n} q complete {{}}"))
+        .collect();
+    let seen = commands(&mut core, &[format!("guard.finish 100 w{ends}")]);
+    assert!(seen < 5000, "{seen} commands");
+    assert_eq!(core.dump().zset("ql:completed").len(), 7009);
+}
+
+#[test]
+fn a_completion_releases_10000_dependents_and_pops_of_any_queue_the_others() {
+    let mut core = Core::new();
+    core.ok("config.set 0 jobs-history-count 0");
+    core.all("put 0 w q p K {} 0; pop 1 q w 1");
+    core.many((0..16_000).map(|n| format!("put 2 w d j{n} K {{}} 0 depends [\"p\"]")));
+    core.ok("complete 3 p w q {}");
+    let waiting = |core: &mut Core| core.json("queues 4 d")["waiting"].clone();
+    assert_eq!(waiting(&mut core), 10_000);
+    assert_eq!(core.redis("LLEN ql:releasing"), Reply::Int(2 * 6000));
+    // A job that was cancelled meanwhile does not come back.
+    let Reply::Text(cancelled) = core.redis("LINDEX ql:releasing 1") else {
+        panic!("no list")
+    };
+    core.ok(&format!("cancel 4 {cancelled}"));
+    core.ok("pop 4 other w 1");
+    assert_eq!(waiting(&mut core), 14_999);
+    core.ok("pop 4 other w 1");
+    assert_eq!(waiting(&mut core), 15_999);
+    let dump = core.dump();
+    assert!(!dump.has("ql:releasing") && !dump.has("ql:q:d-depends"));
+    assert!(!dump.has(&format!("ql:j:{cancelled}")));
+}
+
+#[test]
+fn a_throttle_wakes_5000_held_jobs_and_the_next_end_wakes_the_others() {
+    let mut core = Core::new();
+    core.all("throttle.set 0 t 1; put 0 w q first K {} 0 throttles [\"t\"]; pop 1 q w 1");
+    core.many((0..5500).map(|n| format!("put 2 w q j{n} K {{}} 0 throttles [\"t\"]")));
+    assert_eq!(core.dump().zset("ql:q:q-throttled").len(), 5500);
+    core.ok("throttle.set 3 t 100000");
+    assert_eq!(core.dump().zset("ql:q:q-throttled").len(), 500);
+    core.ok("complete 4 first w q {}");
+    assert!(!core.dump().has("ql:q:q-throttled"));
+}
