@@ -16,7 +16,7 @@ return function(argv, first)
     o.tags = need('value/names')(given.tags, 'objects', 1000)
     others = others - 2
     if o.tags == nil then error('Put(): Arg "tags" not JSON' .. given.tags) end
-    if o.tags then need('job/few_tags')('Put', #o.tags) end
+    if o.tags and o.tags[1001] then need('job/few_tags')('Put', #o.tags) end
   end
   if given.priority then
     o.priority = need('value/number')(given.priority)
