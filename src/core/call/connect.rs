@@ -49,6 +49,8 @@ pub(crate) enum Fault {
     Strange,
     /// A reply is longer than any of Redis.
     TooLong,
+    /// The replies to one request take more memory than they may.
+    TooMuch,
     /// The server's error message is not UTF-8, so the crate cannot read it.
     Illegible,
     /// A process of another user listens on the socket of a private server.

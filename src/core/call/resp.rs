@@ -22,8 +22,8 @@ const MAX_LINE: usize = 64 << 10;
 /// The longest text: the default of `proto-max-bulk-len`, and the most that a value of Redis can hold.
 const MAX_TEXT: usize = 512 << 20;
 
-/// The most memory that the replies to one request take, with all their lists and texts. Those of the
-/// core are far smaller.
+/// The most memory that the replies to one request take, with all their lists and texts. Only those
+/// about many jobs with much data come near it.
 pub(super) const MAX_REPLIES: usize = 1 << 30;
 
 /// Why a reply could not be read.
@@ -63,7 +63,7 @@ impl Reading<'_> {
                 *self.left = left;
                 Ok(())
             }
-            None => Err(too_long()),
+            None => Err(Unread::NotAReply(Fault::TooMuch)),
         }
     }
 }
@@ -295,7 +295,8 @@ mod tests {
             b"$0\r\n\r\n",
             b"$3\r\nabc\r\n",
         ] {
-            assert!(is_too_long(endless(list, again)));
+            let read = endless(list, again);
+            assert!(matches!(read, Err(Unread::NotAReply(Fault::TooMuch))));
         }
     }
 

@@ -66,6 +66,11 @@ pub(crate) fn not_connected(fault: Fault, target: &Target, timeout: Duration) ->
             format!("`{place}` sent a reply that is too long for a Redis server"),
         )
         .hint("is it a Redis server, and the right port?"),
+        Fault::TooMuch => Error::new(
+            Kind::Protocol,
+            format!("`{place}` replied with more than 1 GiB"),
+        )
+        .hint("name fewer jobs at a time, or use `qless export`"),
         Fault::Tls(fault) => not_encrypted(&fault, target),
     }
 }

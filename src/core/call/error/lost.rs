@@ -21,7 +21,9 @@ pub(crate) fn call_lost(fault: Fault, call: &Call, target: &Target, timeout: Dur
     if spec.reads() {
         return match fault {
             Fault::TimedOut => timed_out(target, timeout),
-            Fault::Strange | Fault::TooLong => not_connected(fault, target, timeout),
+            Fault::Strange | Fault::TooLong | Fault::TooMuch => {
+                not_connected(fault, target, timeout)
+            }
             _ => Error::new(
                 Kind::Unreachable,
                 format!("lost `{target}` while {doing} {object}"),
@@ -30,7 +32,7 @@ pub(crate) fn call_lost(fault: Fault, call: &Call, target: &Target, timeout: Dur
     }
     let lost = match fault {
         Fault::TimedOut => no_reply(target, timeout),
-        Fault::TooLong => format!("got too long a reply from `{target}`"),
+        Fault::TooLong | Fault::TooMuch => format!("got too long a reply from `{target}`"),
         _ => format!("lost `{target}`"),
     };
     let mut error = Error::new(
