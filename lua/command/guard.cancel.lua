@@ -7,7 +7,8 @@
 local Job = Fields('job/delete', 'jid')
 local Dependent = Fields('queue', 'priority', 'scheduled')
 
-local most = 5000
+-- How many jobs a call deletes, and how many dependents a job may have: each is read twice.
+local most, most_dependents = 5000, 20000
 
 return function(argv, now)
   local call, mode, reply, rows = redis.call, argv[3], {}, {}
@@ -70,6 +71,7 @@ return function(argv, now)
         if not blocked[name] then
           going[name] = true
           order[#order + 1] = name
+          if #order > most then return end
         end
       end
     end
@@ -78,9 +80,14 @@ return function(argv, now)
   while order[position] and #order <= most do
     local jid = order[position]
     if going[jid] then
-      below[jid], failed[jid] = dependents_of(jid, true)
-      if mode == 'release' then test_release(jid) end
-      if mode == 'cancel' then add_dependents(jid) end
+      below[jid], failed[jid] = dependents_of(jid, true, most_dependents)
+      if not below[jid] then
+        going[jid], stays[jid], trouble[jid] = nil, 'invalid', 'more than ' .. most_dependents .. ' dependents'
+      elseif mode == 'release' then
+        test_release(jid)
+      elseif mode == 'cancel' then
+        add_dependents(jid)
+      end
     end
     position = position + 1
   end

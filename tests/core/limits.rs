@@ -345,3 +345,38 @@ fn a_throttle_wakes_5000_held_jobs_and_the_next_end_wakes_the_others() {
     core.ok("complete 4 first w q {}");
     assert!(!core.dump().has("ql:q:q-throttled"));
 }
+
+#[test]
+fn guard_cancel_leaves_a_job_with_more_than_20000_dependents_alone() {
+    for mode in ["refuse", "cancel", "release"] {
+        let mut core = Core::new();
+        core.all("put 0 w q top K {} 0; put 0 w q p K {} 0 depends [\"top\"]; put 0 w q x K {} 0");
+        core.redis_words(&[
+            b"EVAL",
+            b"for i = 1, 20001 do redis.call('sadd', 'ql:j:p-dependents', 'j' .. i) end",
+            b"0",
+        ]);
+        let before = core.dump();
+        let reply = core.ok(&format!("guard.cancel 1 {mode} p ''"));
+        let rows = reply.list();
+        let row = rows[0].clone().texts();
+        assert_eq!(
+            (&row[0][..], &row[2][..]),
+            ("invalid", "more than 20000 dependents")
+        );
+        assert_eq!(core.dump(), before);
+        // Another job of the call goes, and the job above it too, if it need not take it along.
+        let reply = core.ok(&format!("guard.cancel 1 {mode} x '' top ''"));
+        let rows = reply.list();
+        let outcomes: Vec<String> = rows
+            .iter()
+            .map(|row| row.clone().texts()[0].clone())
+            .collect();
+        let above = if mode == "release" {
+            "done"
+        } else {
+            "has_dependents"
+        };
+        assert_eq!(outcomes, ["done", above], "{mode}");
+    }
+}

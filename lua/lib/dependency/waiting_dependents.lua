@@ -1,11 +1,13 @@
 -- Returns the dependents of a job that are in state `depends` and name it; and those that have failed and name it, as
 -- a buried job does that keeps its place in its lane.
--- Takes: jid; whether to leave out the job behind it in its lane
+-- Takes: jid; whether to leave out the job behind it in its lane; the most entries to read, if there is a
+--   limit: of a job with more, nothing is returned
 -- Refuses: raises a missing right
 local members = need('value/members')
 
-return function(jid, apart)
+return function(jid, apart, most)
   local list, found, failed = members(Keys.job .. jid .. Keys.dependents), {}, {}
+  if most and #list > most then return end
   for i = 1, #list do
     local key = Keys.job .. list[i]
     local above = key .. Keys.dependencies
