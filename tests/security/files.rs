@@ -401,8 +401,8 @@ fn pipes_that_the_shell_opened_are_read_and_written() {
         \"$Q\" --config <(printf '[defaults]\\noutput=\"json\"\\n') --password-file <(echo geheim) length q &&
         \"$Q\" --password-file <(echo geheim) export --all --file /dev/stdout -q | grep -c '\"jid\":\"a\"' &&
         \"$Q\" --password-file <(echo geheim) export --all --file /proc/$BASHPID/fd/1 -q | grep -c '\"jid\":\"a\"' &&
-        \"$Q\" --password-file <(echo geheim) cancel a --yes -q --save >(cat >\"$D/saved\")
-        wait; until grep -q '\"jid\":\"a\"' \"$D/saved\"; do :; done";
+        \"$Q\" --password-file <(echo geheim) cancel a --yes -q --save >(cat >\"$D/saved\") &&
+        wait && until grep -q '\"jid\":\"a\"' \"$D/saved\"; do :; done";
     let dir = folder();
     shell
         .args(["-c", script])

@@ -245,6 +245,7 @@ fn no_job_runs_in_a_folder_that_is_swapped_for_its_sandbox() {
     }
     let (boxes, evil) = (site.dir().join("boxes"), site.dir().join("evil"));
     fs::create_dir(&boxes).unwrap();
+    mode(&boxes, 0o700);
     fs::create_dir(&evil).unwrap();
     fs::write(evil.join("mine"), "").unwrap();
     let line = format!("mail --drain --sandbox {}", boxes.display());
