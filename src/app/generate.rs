@@ -194,7 +194,8 @@ const ABOUT_SETTINGS: [(&str, &str); 5] = [
          password-command fails, `qless` exits with 6. password-command, password-env and a password in an \
          address are refused if another user can have written them: the file must belong to you or \
          root, neither group nor others may write it, and no folder on its way may be writable by \
-         everybody, unless it is sticky. So must a --password-file.",
+         everybody, unless it is sticky. A --password-file may belong to anybody; `qless` warns of one \
+         that other users can read.",
     ),
     (
         "TLS",

@@ -25,15 +25,21 @@ impl AtomicFile {
 
     /// A file with this mode, within the user's umask.
     pub(super) fn with_mode(path: &Path, mode: u32) -> Result<AtomicFile, Unopened> {
-        open::must_be_own_link(path)?;
-        let (file, path, beside) = match fs::metadata(path) {
+        let (found, is_link) = match fs::symlink_metadata(path) {
+            Ok(about) if about.is_symlink() => {
+                open::must_be_own_link(path, &about)?;
+                (fs::metadata(path), true)
+            }
+            found => (found, false),
+        };
+        let (file, path, beside) = match found {
             // A terminal, a pipe or another device is not replaced.
             Ok(found) if !found.is_file() => (open::device(path)?, path.to_owned(), None),
             found => {
                 // The target of a link is replaced, not the link.
-                let path = match found {
-                    Ok(_) => fs::canonicalize(path)?,
-                    Err(_) => path.to_owned(),
+                let path = match is_link && found.is_ok() {
+                    true => fs::canonicalize(path)?,
+                    false => path.to_owned(),
                 };
                 let (file, beside) = create_beside(&path, mode)?;
                 (file, path, Some(beside))

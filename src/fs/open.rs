@@ -4,7 +4,7 @@
 //! `/dev/fd/3` or `/dev/stdout` stands for what the caller of this program opened, and is accepted as it
 //! is.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, FileType, Metadata, OpenOptions};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -20,7 +20,10 @@ use crate::error::{Error, Kind, io_words};
 use crate::text::Harmless;
 
 /// The right of the group and of others to write.
-const OTHERS_WRITE: u32 = 0o022;
+pub(crate) const OTHERS_WRITE: u32 = 0o022;
+
+/// The right of every user to write.
+const ALL_WRITE: u32 = 0o002;
 
 /// All rights of the group and of others.
 const OTHERS: u32 = 0o077;
@@ -93,13 +96,6 @@ pub(crate) fn to_read(path: &Path) -> Result<File, Unopened> {
     open(path, OpenOptions::new().read(true), OFlags::empty())
 }
 
-/// Opens a file with settings or secrets to read it. Nobody but its owner and root can have written it.
-pub(crate) fn trusted(path: &Path) -> Result<File, Unopened> {
-    let file = to_read(path)?;
-    must_be_trusted(path, &file)?;
-    Ok(file)
-}
-
 /// Opens a file of which only this user knows, to read or write it as the options say. A device is
 /// accepted: only root creates them.
 pub(crate) fn private(path: &Path, options: &mut OpenOptions) -> Result<File, Unopened> {
@@ -135,18 +131,22 @@ pub(crate) fn private(path: &Path, options: &mut OpenOptions) -> Result<File, Un
 /// Opens a device, or a pipe that the caller of this program opened, to write to it.
 pub(super) fn device(path: &Path) -> Result<File, Unopened> {
     let file = open(path, OpenOptions::new().write(true), OFlags::empty())?;
-    wait_from_now_on(&file)?;
+    // Files are replaced. This one has appeared since the caller looked.
+    if !is_descriptor(path) && file.metadata()?.is_file() {
+        return Err(io::Error::from(io::ErrorKind::AlreadyExists).into());
+    }
     Ok(file)
 }
 
 /// Refuses a link that another user made: its target is not what the caller means.
-pub(super) fn must_be_own_link(path: &Path) -> Result<(), Unopened> {
-    match fs::symlink_metadata(path) {
-        Ok(about) if about.is_symlink() && !is_own_or_root(&about) => {
+pub(super) fn must_be_own_link(path: &Path, about: &Metadata) -> Result<(), Unopened> {
+    // `/dev/stdout` is a link of root, who is a stranger in a user namespace.
+    match is_descriptor(path) || is_own_or_root(about) {
+        true => Ok(()),
+        false => {
             Err(Unopened::refused("it is a symbolic link of another user")
                 .hint("name another file"))
         }
-        _ => Ok(()),
     }
 }
 
@@ -174,7 +174,7 @@ pub(crate) fn must_be_trusted(path: &Path, file: &File) -> Result<(), Unopened> 
 pub(crate) fn must_be_safe_way(path: &Path) -> Result<(), Unopened> {
     for folder in folders(path)? {
         let mode = fs::metadata(&folder)?.mode();
-        if mode & 0o002 != 0 && mode & STICKY == 0 {
+        if is_open_folder(mode, ALL_WRITE) {
             let bytes = folder.as_os_str().as_bytes();
             let why = format!("other users may write the folder `{}`", Harmless(bytes));
             let change = format!("`chmod o-w {}` takes that right away", quoted(bytes));
@@ -182,6 +182,11 @@ pub(crate) fn must_be_safe_way(path: &Path) -> Result<(), Unopened> {
         }
     }
     Ok(())
+}
+
+/// Whether those with these rights can replace what is in a folder of this mode.
+pub(crate) fn is_open_folder(mode: u32, rights: u32) -> bool {
+    mode & rights != 0 && mode & STICKY == 0
 }
 
 /// The folders in which the names of a path are looked up, with those of the targets of its links.
@@ -246,7 +251,11 @@ fn open(path: &Path, options: &mut OpenOptions, more: OFlags) -> Result<File, Un
     }
     match unexpected(file.metadata()?.file_type()) {
         Some(refused) => Err(refused),
-        None => Ok(file),
+        None => {
+            // A terminal has nothing to read before somebody types.
+            wait_from_now_on(&file)?;
+            Ok(file)
+        }
     }
 }
 
@@ -265,15 +274,14 @@ fn wait_from_now_on(file: &File) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a path stands for a descriptor that this program was started with.
+/// Whether a path stands for a descriptor that this program, or another one of this user, has.
 fn is_descriptor(path: &Path) -> bool {
-    let folders = ["/dev/fd", "/proc/self/fd"];
-    let names = ["/dev/stdin", "/dev/stdout", "/dev/stderr"];
-    let mut names = names.iter().map(Path::new);
-    names.any(|name| name == path)
-        || folders
-            .iter()
-            .any(|folder| path.parent() == Some(Path::new(folder)))
+    let names: Option<Vec<&str>> = path.iter().map(OsStr::to_str).collect();
+    match names.as_deref() {
+        Some(["/", "dev", "stdin" | "stdout" | "stderr"] | ["/", "dev", "fd", _]) => true,
+        Some(["/", "proc", process, "fd", _]) => *process != "..",
+        _ => false,
+    }
 }
 
 fn is_own_or_root(about: &Metadata) -> bool {

@@ -175,7 +175,8 @@ fn from_file(path: &OsStr, ui: &mut Ui) -> Result<Secret, Error> {
         first_line(&mut io::stdin().lock())
     } else {
         let what = format!("cannot read password file `{shown}`");
-        let file = open::trusted(Path::new(path)).map_err(|why| why.error(&what, Kind::Usage))?;
+        // Whoever can write it can only make the login fail.
+        let file = open::to_read(Path::new(path)).map_err(|why| why.error(&what, Kind::Usage))?;
         let found = file.metadata().map_err(unreadable)?;
         if found.is_file() && found.mode() & 0o077 != 0 {
             ui.warn(&format!("other users may read the password file `{shown}`"));

@@ -48,7 +48,7 @@ fn holds_password(value: &OsStr) -> bool {
 
 /// Hides the environment and the memory of this process from other processes of this user, and empties
 /// these variables where `/proc/PID/environ` shows them, since root reads that anyway. From then on
-/// they are not set. It does what the system allows, and other systems than Linux do not need it.
+/// they are not set. It does what the system allows: on other systems than Linux, nothing.
 pub(crate) fn hide(variables: &[OsString]) {
     // Afterwards the process could not write its own memory.
     _ = wipe(variables);

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, symlink};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -11,9 +12,11 @@ use rustix::process::Signal;
 use tempfile::TempDir;
 
 use crate::support::config::ConfigHome;
-use crate::support::files::{give_away, mode, write_private};
+use crate::support::files::{STRANGER, give_away, mode, write_private};
+use crate::support::proxy::free_port;
 use crate::support::qless::{Qless, RunOutput};
 use crate::support::redis::Redis;
+use crate::support::terminal::Terminal;
 
 /// A folder that nobody else may enter.
 fn folder() -> TempDir {
@@ -148,7 +151,7 @@ fn folder_with_link(home: &ConfigHome) -> PathBuf {
 }
 
 #[test]
-fn a_password_file_that_others_can_write_is_refused() {
+fn a_password_file_of_another_user_is_read_and_a_pipe_is_refused() {
     let redis = Redis::with(&["--requirepass", "geheim"]);
     let dir = folder();
     let file = dir.path().join("pw");
@@ -156,18 +159,77 @@ fn a_password_file_that_others_can_write_is_refused() {
     let qless = redis.qless().hide(dir.path().to_str().unwrap(), "TMP");
     let line = format!("--password-file {} length q", file.display());
     assert_eq!(qless.run(&line).ok(), "0");
-    mode(&file, 0o622);
+    mode(&file, 0o666);
     qless.run(&line).shows(expect![[r#"
+        0
         --- stderr
-        error: cannot read password file `TMP/pw`: other users may write it
-        hint: `chmod go-w TMP/pw` leaves that to its owner
+        warning: other users may read the password file `TMP/pw`
+    "#]]);
+    // Such as a secret that a container was given.
+    mode(&file, 0o600);
+    give_away(&file);
+    qless.run(&line).shows(expect!["0\n"]);
+    let pipe = fifo(&dir.path().join("pipe"));
+    ends(&qless, &format!("--password-file {pipe} length q")).shows(expect![[r#"
+        --- stderr
+        error: cannot read password file `TMP/pipe`: it is a named pipe
+        hint: name a file
         --- exit 2
     "#]]);
-    mode(&file, 0o600);
-    if give_away(&file) {
-        let ran = qless.run(&line).exits(2);
-        assert!(ran.stderr().contains("another user"), "{}", ran.stderr());
+}
+
+#[test]
+fn a_terminal_is_read_when_somebody_has_typed() {
+    let redis = Redis::with(&["--requirepass", "geheim"]);
+    let mut command = Command::new("sh");
+    command
+        .args(["-c", "exec \"$Q\" --password-file \"$(tty)\" length q"])
+        .env("Q", env!("CARGO_BIN_EXE_qless"))
+        .env("QLESS_REDIS_URL", redis.url())
+        .env("HOME", "/nonexistent");
+    let mut terminal = Terminal::typed(command, 100, 20);
+    // It waits silently; what was typed before it reads would not show that it waits.
+    std::thread::sleep(Duration::from_millis(500));
+    terminal.types("geheim\n");
+    let ran = terminal.end().exits(0);
+    assert!(ran.stdout().ends_with("0\n"), "{}", ran.stdout());
+}
+
+/// In a user namespace, `/dev/stdout` is a link of an unknown user, since root has no number there.
+#[test]
+fn what_the_shell_opened_is_written_in_a_user_namespace() {
+    // Another user may not use the socket.
+    let port = free_port();
+    let redis = Redis::with(&["--port", &port.to_string()]);
+    redis.at(1).run("put q K --jid a").ok();
+    let dir = folder();
+    mode(dir.path(), 0o755);
+    // The other user may not reach the folder of the build.
+    let program = dir.path().join("qless");
+    fs::copy(env!("CARGO_BIN_EXE_qless"), &program).unwrap();
+    let unshare = |script: &str| {
+        let mut command = Command::new("unshare");
+        command
+            .args(["-Ur", "sh", "-c", script])
+            .env("Q", &program)
+            .env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"))
+            .env("HOME", "/nonexistent")
+            .current_dir("/");
+        if rustix::process::geteuid().is_root() {
+            command.uid(STRANGER);
+        }
+        command
+    };
+    let can = unshare("true")
+        .output()
+        .is_ok_and(|ran| ran.status.success());
+    if !can {
+        eprintln!("this system gives users no namespace of their own");
+        return;
     }
+    let script = "\"$Q\" export --all --file /dev/stdout -q | grep -c '\"jid\":\"a\"'";
+    let ran = RunOutput::of(&mut unshare(script));
+    assert_eq!(ran.ok(), "1", "{}", ran.stderr());
 }
 
 /// Each command that writes job data or their outcomes to a file that it continues, with the file `F`.
@@ -338,8 +400,9 @@ fn pipes_that_the_shell_opened_are_read_and_written() {
     let script = "\"$Q\" --password-file <(echo geheim) put q K --jid a -q &&
         \"$Q\" --config <(printf '[defaults]\\noutput=\"json\"\\n') --password-file <(echo geheim) length q &&
         \"$Q\" --password-file <(echo geheim) export --all --file /dev/stdout -q | grep -c '\"jid\":\"a\"' &&
-        \"$Q\" --password-file <(echo geheim) cancel a --yes -q --save >(cat >\"$D/saved\")
-        wait; until grep -q '\"jid\":\"a\"' \"$D/saved\"; do :; done";
+        \"$Q\" --password-file <(echo geheim) export --all --file /proc/$BASHPID/fd/1 -q | grep -c '\"jid\":\"a\"' &&
+        \"$Q\" --password-file <(echo geheim) cancel a --yes -q --save >(cat >\"$D/saved\") &&
+        wait && until grep -q '\"jid\":\"a\"' \"$D/saved\"; do :; done";
     let dir = folder();
     shell
         .args(["-c", script])

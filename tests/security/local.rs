@@ -1,5 +1,6 @@
 //! A socket that another user has put where `local:` expects its server.
 
+use std::os::unix::fs::MetadataExt;
 use std::os::unix::net::UnixListener;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
@@ -73,6 +74,23 @@ fn a_folder_in_which_others_can_put_a_socket_is_not_used() {
         let said = ran.stderr();
         assert!(said.contains("belongs to someone else"), "{said}");
     }
+}
+
+/// With the umask 002, `mkdir` makes a folder that the group may write.
+#[test]
+fn an_empty_folder_for_the_group_is_closed_and_used() {
+    let folder = Folder::new();
+    mode(folder.path(), 0o775);
+    assert_eq!(folder.qless().run("length q").ok(), "0");
+    let bits = std::fs::metadata(folder.path()).unwrap().mode();
+    folder.qless().run("local stop").ok();
+    assert_eq!(bits & 0o7777, 0o700);
+    // Not if somebody has put something there, nor if everybody may.
+    mode(folder.path(), 0o775);
+    folder.qless().run("length q").exits(6);
+    let other = Folder::new();
+    mode(other.path(), 0o777);
+    other.qless().run("length q").exits(6);
 }
 
 /// A server of another user in this folder. `None` if this user is not root, who alone can start one: the

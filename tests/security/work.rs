@@ -96,8 +96,9 @@ fn a_program_cannot_look_into_its_worker() {
         command.output().unwrap()
     };
     assert!(run(&["put", "q", "K"]).status.success());
+    // Reading `mem` at its start always fails, so opening it is what counts.
     let look = "for file in environ maps mem; do
-        head -c 1 /proc/$PPID/$file >/dev/null 2>&1 && echo $file; done >seen; true";
+        (exec 9</proc/$PPID/$file) 2>/dev/null && echo $file; done >seen; true";
     let ran = run(&["work", "q", "--drain", "--", "sh", "-c", look]);
     assert!(
         ran.status.success(),
@@ -179,13 +180,20 @@ fn a_sandbox_in_a_folder_of_another_user_is_refused_before_any_pop() {
     let boxes = site.dir().join("boxes");
     fs::create_dir(&boxes).unwrap();
     let line = format!("mail --drain --sandbox {}", boxes.display());
-    mode(&boxes, 0o777);
-    site.work(&line, "touch $D/ran").shows(expect![[r#"
-        --- stderr
-        error: cannot use the directory `$D/boxes`: other users may write it
-        hint: `chmod o-w $D/boxes` takes that right away
-        --- exit 1
-    "#]]);
+    // What a member of the group could have renamed to the directory of a slot.
+    let precious = boxes.join("slot-1/precious");
+    fs::create_dir(boxes.join("slot-1")).unwrap();
+    fs::write(&precious, "precious").unwrap();
+    for bits in [0o777, 0o775, 0o2770] {
+        mode(&boxes, bits);
+        site.work(&line, "touch $D/ran").shows(expect![[r#"
+            --- stderr
+            error: cannot use the directory `$D/boxes`: other users may write it
+            hint: `chmod go-w $D/boxes` takes that right away
+            --- exit 1
+        "#]]);
+    }
+    assert_eq!(fs::read(&precious).unwrap(), b"precious");
     if give_away(&boxes) {
         for bits in [0o755, 0o1777] {
             mode(&boxes, bits);
@@ -211,6 +219,22 @@ fn a_sandbox_in_a_folder_of_another_user_is_refused_before_any_pop() {
     assert!(site.dir().join("ran").exists());
 }
 
+/// While jobs run, the folder itself is what is named, and what helps.
+#[test]
+fn a_sandbox_that_is_opened_to_others_during_work_says_what_helps() {
+    let mut site = WorkSite::new();
+    site.put("mail", "a", "{}");
+    let boxes = site.dir().join("boxes");
+    let line = format!("mail --drain --poll 50ms --sandbox {}", boxes.display());
+    site.put("mail", "b", "{}");
+    let ended = site.start(&line, "chmod 770 ..").end();
+    assert_eq!(ended.code, 1, "{}", ended.stderr);
+    let stderr = ended.stderr.replace(site.dir().to_str().unwrap(), "$D");
+    let why = "cannot use the directory `$D/boxes`: other users may write it: \
+               `chmod go-w $D/boxes` takes that right away\n";
+    assert!(stderr.contains(why), "{stderr}");
+}
+
 /// The attacker is this test, which may rename anything: programs enter the folder that was checked and
 /// emptied, or the start fails.
 #[test]
@@ -221,6 +245,7 @@ fn no_job_runs_in_a_folder_that_is_swapped_for_its_sandbox() {
     }
     let (boxes, evil) = (site.dir().join("boxes"), site.dir().join("evil"));
     fs::create_dir(&boxes).unwrap();
+    mode(&boxes, 0o700);
     fs::create_dir(&evil).unwrap();
     fs::write(evil.join("mine"), "").unwrap();
     let line = format!("mail --drain --sandbox {}", boxes.display());

@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use expect_test::expect;
 
+use crate::support::files::mode;
 use crate::support::work::WorkSite;
 
 /// Three queues with three jobs each, put in turns.
@@ -282,6 +283,7 @@ fn a_sandbox_that_cannot_be_used_gives_the_jobs_back() {
     site.put_with("mail", "a", "{}", &["retries", "0"]);
     let slot = site.dir().join("boxes/slot-1");
     std::fs::create_dir(site.dir().join("boxes")).unwrap();
+    mode(site.dir().join("boxes"), 0o700);
     std::fs::write(&slot, "a file").unwrap();
     let line = format!("mail --poll 50ms --sandbox {}/boxes", site.dir().display());
     let mut worker = site.start(&line, "echo ran > $D/ran");
@@ -302,6 +304,7 @@ fn a_slot_directory_that_cannot_be_used_three_times_in_a_row_ends_the_work() {
         let precious = site.dir().join("precious");
         for dir in ["boxes", "precious"] {
             std::fs::create_dir(site.dir().join(dir)).unwrap();
+            mode(site.dir().join(dir), 0o700);
         }
         std::fs::write(precious.join("file"), "1").unwrap();
         match is_link {

@@ -194,6 +194,13 @@ impl Local {
             return Err(unreachable(format!("`{dir}` belongs to someone else")).hint(OTHER_DIR));
         }
         if found.mode() & 0o022 != 0 {
+            // With the umask 002, `mkdir` makes a folder for the group. While it is empty, it counts as
+            // missing, and is closed before it is used.
+            if found.mode() & 0o002 == 0
+                && self.is_empty().map_err(|error| self.unusable(&error))?
+            {
+                return Ok(false);
+            }
             let dir = quoted(self.dir.as_os_str().as_bytes());
             let close = format!("`chmod 700 {dir}` leaves it to its owner");
             let shown = harmless(&self.dir);
@@ -205,21 +212,44 @@ impl Local {
     /// Makes the directory private. A directory that others may enter and that holds other things,
     /// such as `/tmp`, is refused.
     fn make_dir(&self) -> Result<(), Error> {
+        let refused = |why: &str| {
+            let dir = harmless(&self.dir);
+            unreachable(format!("cannot use `{dir}`: {why}")).hint(OTHER_DIR)
+        };
+        let unusable = |error: io::Error| self.unusable(&error);
+        let close = || std::fs::set_permissions(&self.dir, PermissionsExt::from_mode(0o700));
         if self.dir_exists()? {
-            if self.is_shared().map_err(|error| self.unusable(&error))? {
-                let dir = harmless(&self.dir);
-                let why = "others may enter it, and it holds other things";
-                return Err(unreachable(format!("cannot use `{dir}`: {why}")).hint(OTHER_DIR));
-            }
-        } else {
-            let mut builder = DirBuilder::new();
-            builder.recursive(true).mode(0o700);
-            builder
-                .create(&self.dir)
-                .map_err(|error| self.unusable(&error))?;
+            return match self.is_shared().map_err(unusable)? {
+                true => Err(refused("others may enter it, and it holds other things")),
+                false => close().map_err(unusable),
+            };
         }
-        let private = std::fs::Permissions::from_mode(0o700);
-        std::fs::set_permissions(&self.dir, private).map_err(|error| self.unusable(&error))
+        let mut builder = DirBuilder::new();
+        builder.recursive(true).mode(0o700);
+        builder.create(&self.dir).map_err(unusable)?;
+        close().map_err(unusable)?;
+        // The group could put something there until now.
+        match self.is_all_ours().map_err(unusable)? {
+            true => Ok(()),
+            false => Err(refused("it holds files of another user")),
+        }
+    }
+
+    fn is_empty(&self) -> io::Result<bool> {
+        Ok(std::fs::read_dir(&self.dir)?.next().is_none())
+    }
+
+    /// Returns whether all files in the directory belong to this user.
+    fn is_all_ours(&self) -> io::Result<bool> {
+        let own = rustix::process::geteuid().as_raw();
+        for entry in std::fs::read_dir(&self.dir)? {
+            match entry?.metadata() {
+                Ok(found) if found.uid() != own => return Ok(false),
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(true)
     }
 
     /// Returns whether other users may need the directory: they may enter it, and it holds files of
@@ -227,7 +257,7 @@ impl Local {
     fn is_shared(&self) -> io::Result<bool> {
         let open = std::fs::metadata(&self.dir)?.mode() & 0o077 != 0;
         let is_private = || self.dir.join("lock").is_file();
-        Ok(open && !is_private() && std::fs::read_dir(&self.dir)?.next().is_some())
+        Ok(open && !is_private() && !self.is_empty()?)
     }
 
     fn unusable(&self, error: &io::Error) -> Error {

@@ -26,12 +26,6 @@ const OWNER: u32 = 0o700;
 /// All rights of the group and of others.
 const OTHERS: u32 = 0o077;
 
-/// The right of every user to write.
-const OTHERS_WRITE: u32 = 0o002;
-
-/// In a directory with this bit, only its owner can remove or rename a file.
-const STICKY: u32 = 0o1000;
-
 /// How often the entries of a directory are read until it is empty. A tree of directories needs as
 /// many rounds as it is deep; a program that still writes there would need them all.
 const ROUNDS: usize = 100_000;
@@ -107,9 +101,9 @@ fn open_parent(parent: &Path) -> Result<OwnedFd, ParentFault> {
         let other = "name a directory of your own".to_owned();
         return Err(ParentFault::Unsafe("it belongs to another user", other));
     }
-    if found.st_mode & OTHERS_WRITE != 0 && found.st_mode & STICKY == 0 {
+    if open::is_open_folder(found.st_mode, open::OTHERS_WRITE) {
         let change = format!(
-            "`chmod o-w {}` takes that right away",
+            "`chmod go-w {}` takes that right away",
             quoted(parent.as_os_str().as_encoded_bytes())
         );
         return Err(ParentFault::Unsafe("other users may write it", change));
@@ -152,7 +146,12 @@ pub(super) fn prepare(parent: &Path, slot: usize) -> Result<SlotFolder, StartFau
     };
     let parent = open_parent(parent).map_err(|why| match why {
         ParentFault::System(errno) => system_fault("create", errno),
-        ParentFault::Unsafe(why, _) => fault("use", &format!("of the directory above it, {why}")),
+        ParentFault::Unsafe(why, hint) => {
+            let parent = Harmless(parent.as_os_str().as_encoded_bytes());
+            StartFault::sandbox(format!(
+                "cannot use the directory `{parent}`: {why}: {hint}"
+            ))
+        }
     })?;
     match mkdirat(&parent, &name, Mode::from_raw_mode(OWNER)) {
         Ok(()) | Err(Errno::EXIST) => {}
