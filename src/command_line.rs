@@ -5,6 +5,7 @@
 //! stands behind `=`, and `--` stands before a name that could be read as something else.
 
 use std::fmt::{self, Display};
+use std::path::Path;
 
 use serde::ser::{Serialize, Serializer};
 
@@ -153,6 +154,13 @@ pub(crate) fn flag(flag: &str, value: impl AsRef<[u8]>) -> String {
 /// Returns a flag with the pattern that matches this name only, to be added to a command.
 pub(crate) fn exactly(flag: &str, name: &Name) -> String {
     self::flag(flag, name::escaped(name))
+}
+
+/// Returns a command of the shell that changes the rights to a path: `chmod MODE [--] PATH`.
+pub(crate) fn chmod(mode: &str, path: &Path) -> String {
+    let path = path.as_os_str().as_encoded_bytes();
+    let separator = if path.starts_with(b"-") { "-- " } else { "" };
+    format!("chmod {mode} {separator}{}", quoted(path))
 }
 
 /// Stands for a name that no command can hold. A shell refuses it.

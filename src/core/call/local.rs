@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use super::connect::{Connection, Fault};
 use crate::address::{Address, Fsync, Target};
-use crate::command_line::quoted;
+use crate::command_line::chmod;
 use crate::env;
 use crate::error::{Error, Kind, io_words};
 use crate::text::Harmless;
@@ -194,8 +194,7 @@ impl Local {
             return Err(unreachable(format!("`{dir}` belongs to someone else")).hint(OTHER_DIR));
         }
         if found.mode() & 0o022 != 0 {
-            let dir = quoted(self.dir.as_os_str().as_bytes());
-            let close = format!("`chmod 700 {dir}` leaves it to its owner");
+            let close = format!("`{}` leaves it to its owner", chmod("700", &self.dir));
             let shown = harmless(&self.dir);
             return Err(unreachable(format!("other users may write `{shown}`")).hint(close));
         }

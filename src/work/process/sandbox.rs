@@ -15,7 +15,7 @@ use rustix::path::Arg;
 use rustix::process::geteuid;
 
 use super::launch::StartFault;
-use crate::command_line::quoted;
+use crate::command_line::chmod;
 use crate::error::{Error, Kind, io_words};
 use crate::fs::open::{self, Unopened};
 use crate::text::Harmless;
@@ -108,10 +108,7 @@ fn open_parent(parent: &Path) -> Result<OwnedFd, ParentFault> {
         return Err(ParentFault::Unsafe("it belongs to another user", other));
     }
     if found.st_mode & OTHERS_WRITE != 0 && found.st_mode & STICKY == 0 {
-        let change = format!(
-            "`chmod o-w {}` takes that right away",
-            quoted(parent.as_os_str().as_encoded_bytes())
-        );
+        let change = format!("`{}` takes that right away", chmod("o-w", parent));
         return Err(ParentFault::Unsafe("other users may write it", change));
     }
     Ok(opened)
