@@ -163,8 +163,8 @@ pub(crate) fn chmod(mode: &str, path: &Path) -> String {
     format!("chmod {mode} {separator}{}", quoted(path))
 }
 
-/// Stands for a name that no command can hold. A shell refuses it.
-const UNTYPABLE: &str = "<name with a NUL byte>";
+/// Stands for a name that no command can hold. A shell refuses the whole line.
+const UNTYPABLE: &str = "(name with a NUL byte)";
 
 /// Returns a name as one word of a shell, of exactly its bytes.
 pub(crate) fn quoted(name: impl AsRef<[u8]>) -> String {
@@ -263,6 +263,13 @@ mod tests {
         ] {
             assert_eq!(quoted(name), word);
             if name.contains(&0) {
+                for line in [format!("true {word} a"), format!("true --flag={word} a")] {
+                    let ran = std::process::Command::new("bash")
+                        .args(["-c", &line])
+                        .output();
+                    let said = String::from_utf8(ran.unwrap().stderr).unwrap();
+                    assert!(said.contains("syntax error"), "{line}: {said}");
+                }
                 continue;
             }
             let script = format!("printf %s {word}");
