@@ -5,6 +5,7 @@
 //! stands behind `=`, and `--` stands before a name that could be read as something else.
 
 use std::fmt::{self, Display};
+use std::path::Path;
 
 use serde::ser::{Serialize, Serializer};
 
@@ -155,8 +156,15 @@ pub(crate) fn exactly(flag: &str, name: &Name) -> String {
     self::flag(flag, name::escaped(name))
 }
 
-/// Stands for a name that no command can hold. A shell refuses it.
-const UNTYPABLE: &str = "<name with a NUL byte>";
+/// Returns a command of the shell that changes the rights to a path: `chmod MODE [--] PATH`.
+pub(crate) fn chmod(mode: &str, path: &Path) -> String {
+    let path = path.as_os_str().as_encoded_bytes();
+    let separator = if path.starts_with(b"-") { "-- " } else { "" };
+    format!("chmod {mode} {separator}{}", quoted(path))
+}
+
+/// Stands for a name that no command can hold. A shell refuses the whole line.
+const UNTYPABLE: &str = "(name with a NUL byte)";
 
 /// Returns a name as one word of a shell, of exactly its bytes.
 pub(crate) fn quoted(name: impl AsRef<[u8]>) -> String {
@@ -255,6 +263,13 @@ mod tests {
         ] {
             assert_eq!(quoted(name), word);
             if name.contains(&0) {
+                for line in [format!("true {word} a"), format!("true --flag={word} a")] {
+                    let ran = std::process::Command::new("bash")
+                        .args(["-c", &line])
+                        .output();
+                    let said = String::from_utf8(ran.unwrap().stderr).unwrap();
+                    assert!(said.contains("syntax error"), "{line}: {said}");
+                }
                 continue;
             }
             let script = format!("printf %s {word}");

@@ -47,7 +47,7 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     };
     let mut session = Session::new(cli.globals, cli.typed, settings, ui, clock);
     let result = execute(&cli.command, &mut session);
-    let unlisted = session.ui.unlisted();
+    let unlisted = session.ui.unlisted(cli.command.writes());
     let unlisted = session.ui.left_out(unlisted);
     match result.and_then(|exit| session.ui.finish().map(|()| exit)) {
         Ok(Exit::Ok) => unlisted,

@@ -37,8 +37,8 @@ pub(crate) enum Stop {
 
 /// Parses the command line and fills in flags from the environment.
 pub(crate) fn parse(args: &[OsString]) -> Result<Cli, Stop> {
-    let args = &*help_flag_last(args);
     let mut tree = tree(args);
+    let args = &*help_flag_last(&mut tree, args);
     let marked = marked(&mut tree, args);
     let matches =
         tree.try_get_matches_from_mut(&*marked).map_err(|error| {
@@ -61,14 +61,17 @@ pub(crate) fn parse(args: &[OsString]) -> Result<Cli, Stop> {
 }
 
 /// Moves a leading `--help` behind the command: `qless --help retry` means `qless retry --help`.
-fn help_flag_last(args: &[OsString]) -> Cow<'_, [OsString]> {
+fn help_flag_last<'a>(tree: &mut clap::Command, args: &'a [OsString]) -> Cow<'a, [OsString]> {
     match args {
-        [name, flag, rest @ ..] if !rest.is_empty() && (flag == "--help" || flag == "-h") => {
-            // After `--` it would be a name.
-            let end = rest.iter().position(|arg| arg == "--");
-            let (before, after) = rest.split_at(end.unwrap_or(rest.len()));
-            let flag = std::slice::from_ref(flag);
-            Cow::Owned([std::slice::from_ref(name), before, flag, after].concat())
+        [_, flag, rest @ ..] if !rest.is_empty() && (flag == "--help" || flag == "-h") => {
+            // Only a built tree knows which flags take a value.
+            tree.build();
+            // After `--` it would be a name, and after a flag it could be its value.
+            let end = cursor::end_of_command(tree, args)
+                .or_else(|| cursor::end_of_flags(tree, args))
+                .unwrap_or(args.len());
+            let (before, after) = args.split_at(end);
+            Cow::Owned([&before[..1], &before[2..], &args[1..2], after].concat())
         }
         _ => Cow::Borrowed(args),
     }
@@ -305,6 +308,8 @@ mod tests {
             "qless --help cancel -- a",
             "qless -h cancel a",
             "qless --help cancel",
+            "qless --help cancel --yes --reason -- x1",
+            "qless --help cancel x1 --yes --reason",
         ] {
             let words: Vec<OsString> = line.split(' ').map(Into::into).collect();
             assert!(matches!(parse(&words), Err(Stop::Help(_))), "{line}");

@@ -15,7 +15,7 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
-use crate::command_line::quoted;
+use crate::command_line::chmod;
 use crate::error::{Error, Kind, io_words};
 use crate::text::Harmless;
 
@@ -119,10 +119,7 @@ pub(crate) fn private(path: &Path, options: &mut OpenOptions) -> Result<File, Un
         return Err(Unopened::refused("it belongs to another user").hint("name another file"));
     }
     if about.mode() & OTHERS != 0 {
-        let change = format!(
-            "`chmod 600 {}` leaves it to its owner",
-            quoted(path.as_os_str().as_bytes())
-        );
+        let change = format!("`{}` leaves it to its owner", chmod("600", path));
         return Err(Unopened::refused("other users may use it").hint(change));
     }
     Ok(file)
@@ -161,10 +158,7 @@ pub(crate) fn must_be_trusted(path: &Path, file: &File) -> Result<(), Unopened> 
         return Err(refused.hint("name a copy that is yours"));
     }
     if about.mode() & OTHERS_WRITE != 0 {
-        let change = format!(
-            "`chmod go-w {}` leaves that to its owner",
-            quoted(path.as_os_str().as_bytes())
-        );
+        let change = format!("`{}` leaves that to its owner", chmod("go-w", path));
         return Err(Unopened::refused("other users may write it").hint(change));
     }
     must_be_safe_way(path)
@@ -177,7 +171,7 @@ pub(crate) fn must_be_safe_way(path: &Path) -> Result<(), Unopened> {
         if is_open_folder(mode, ALL_WRITE) {
             let bytes = folder.as_os_str().as_bytes();
             let why = format!("other users may write the folder `{}`", Harmless(bytes));
-            let change = format!("`chmod o-w {}` takes that right away", quoted(bytes));
+            let change = format!("`{}` takes that right away", chmod("o-w", &folder));
             return Err(Unopened::refused(why).hint(change));
         }
     }

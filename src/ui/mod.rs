@@ -37,6 +37,9 @@ pub(crate) use crate::trace::Trace;
 pub(crate) use live::LiveLines;
 pub(crate) use progress::Progress;
 
+/// How many of the job ids that `-o jid` leaves out are named.
+const UNLISTED_SHOWN: usize = 3;
+
 /// The context in use, as questions and plans show it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Context {
@@ -73,6 +76,10 @@ pub(crate) struct Ui {
     null: bool,
     /// How many job ids `-o jid` has left out.
     unlisted: u64,
+    /// The first of them.
+    unlisted_jids: Vec<Name>,
+    /// Whether this was a dry run, which says so in a note.
+    rehearsed: bool,
 }
 
 impl Ui {
@@ -142,6 +149,8 @@ impl Ui {
             ticks: false,
             null: false,
             unlisted: 0,
+            unlisted_jids: Vec::new(),
+            rehearsed: false,
         };
         ui.lay_out(tty);
         ui
@@ -293,6 +302,9 @@ impl Ui {
         for jid in jids {
             if !fits(jid) {
                 self.unlisted += 1;
+                if self.unlisted_jids.len() < UNLISTED_SHOWN {
+                    self.unlisted_jids.push((*jid).clone());
+                }
                 continue;
             }
             bytes.extend_from_slice(jid.as_bytes());
@@ -301,11 +313,17 @@ impl Ui {
         self.verbatim(&bytes)
     }
 
-    /// Returns the error about the job ids that `-o jid` has left out, if there are any.
-    pub(crate) fn unlisted(&self) -> Option<Error> {
+    /// Returns the error about the job ids that `-o jid` has left out, if there are any. What a command
+    /// that `writes` has changed, it would not list again.
+    pub(crate) fn unlisted(&self, writes: bool) -> Option<Error> {
         let (reason, way) = match self.null {
-            true => ("with a NUL", "`-o ndjson` prints all"),
-            false => ("that fit no line", "`-0` or `-o ndjson` prints all"),
+            true => ("with a NUL", "`-o ndjson`"),
+            false => ("that fit no line", "`-0` or `-o ndjson`"),
+        };
+        let way = match (writes && !self.rehearsed, self.unlisted) {
+            (false, _) => format!("{way} prints all"),
+            (true, 1) => format!("the job was changed; next time, {way} prints all"),
+            (true, _) => format!("these jobs were changed; next time, {way} prints all"),
         };
         let reason = match self.unlisted {
             0 => return None,
@@ -313,7 +331,11 @@ impl Ui {
             _ => reason.to_owned(),
         };
         let jids = text::plural(self.unlisted, "job id", "job ids");
-        let message = format!("left out {jids} {reason}");
+        let shown = self.unlisted_jids.iter();
+        let shown = shown.map(|jid| format!("`{}`", text::cut(&text::clean(jid), 40)));
+        let more = (self.unlisted > UNLISTED_SHOWN as u64).then(|| "…".to_owned());
+        let shown: Vec<String> = shown.chain(more).collect();
+        let message = format!("left out {jids} {reason}: {}", shown.join(", "));
         Some(Error::new(Kind::Partial, message).hint(way))
     }
 
@@ -410,6 +432,7 @@ impl Ui {
 
     /// Writes to stderr what a dry run would change, after the context's label.
     pub(crate) fn note_dry_run(&mut self, line: &str) {
+        self.rehearsed = true;
         match self.context.label.as_ref().map(text::clean) {
             Some(label) => self.note(&format!("{label}: {line}")),
             None => self.note(line),

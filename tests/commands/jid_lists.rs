@@ -60,7 +60,7 @@ fn an_id_that_fits_no_line_is_left_out_and_forges_none() {
     let redis = hostile();
     let listed = redis.at(2).run("jobs -o jid").exits(3);
     expect![[r#"
-        error: left out 10 job ids that fit no line
+        error: left out 10 job ids that fit no line: `{"jid":"victim"}`, `{`, `x\nvictim`, …
         hint: `-0` or `-o ndjson` prints all
     "#]]
     .assert_eq(&listed.stderr());
@@ -81,7 +81,7 @@ fn a_nul_ends_every_id() {
     let redis = hostile();
     let listed = redis.at(2).run("jobs -0 -o jid").exits(3);
     expect![[r#"
-        error: left out 1 job id with a NUL
+        error: left out 1 job id with a NUL: `x\x00victim`
         hint: `-o ndjson` prints all
     "#]]
     .assert_eq(&listed.stderr());
@@ -126,6 +126,26 @@ fn ndjson_carries_every_id() {
 }
 
 #[test]
+fn a_changed_job_whose_id_is_left_out_is_named() {
+    let redis = Redis::start();
+    redis.calls([(1.0, vec!["put", "me", "q", "x\nv", "K", "{}", "0"])]);
+    let popped = redis.at(2).run("pop q --yes -o jid").exits(3);
+    assert_eq!(popped.bytes(), b"");
+    expect![[r#"
+        error: left out 1 job id that fits no line: `x\nv`
+        hint: the job was changed; next time, `-0` or `-o ndjson` prints all
+    "#]]
+    .assert_eq(&popped.stderr());
+    // A dry run changes nothing.
+    let planned = redis.at(3).run("cancel --dry-run --all -o jid").exits(3);
+    assert!(
+        planned
+            .stderr()
+            .ends_with("hint: `-0` or `-o ndjson` prints all\n")
+    );
+}
+
+#[test]
 fn what_is_left_out_is_also_said_with_quiet_and_does_not_hide_another_failure() {
     let redis = hostile();
     let quiet = redis.at(2).run("jobs -q -o jid").exits(3);
@@ -134,9 +154,17 @@ fn what_is_left_out_is_also_said_with_quiet_and_does_not_hide_another_failure() 
             .stderr()
             .starts_with("error: left out 10 job ids that fit no line")
     );
-    let missing = b"x\nvictim\0missing\0";
-    let line = "get -0 -o json -";
-    redis.at(2).input(missing).run(line).exits(4);
+    let list = tempfile::NamedTempFile::new().unwrap();
+    let lines = "{\"jid\":\"x\\nvictim\"}\n{\"jid\":\"missing\"}\n";
+    std::fs::write(list.path(), lines).unwrap();
+    let line = format!("get -o jid @{}", list.path().display());
+    let both = redis.at(2).run(&line).exits(4);
+    expect![[r#"
+        error: left out 1 job id that fits no line: `x\nvictim`
+        hint: `-0` or `-o ndjson` prints all
+        error: job `missing` does not exist
+    "#]]
+    .assert_eq(&both.stderr());
     let found = redis.at(2).input(b"x\nvictim\0").run("get -0 -o jid -");
     assert_eq!(found.bytes(), b"x\nvictim\0");
 }

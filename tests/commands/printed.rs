@@ -460,35 +460,51 @@ fn commands_about_workers_groups_lanes_and_throttles() {
     ]);
 }
 
-/// The files that quote a command without its being one to type: of a ledger, of the command that
-/// runs, of the tree of commands, and the name of the program.
-const QUOTED_IN: [&str; 4] = [
+/// The builder, and the files that quote a command without its being one to type: of a ledger, of the
+/// command that runs, of the tree of commands, and the name of the program.
+const QUOTED_IN: [&str; 6] = [
+    "src/command_line.rs",
     "src/app/dispatch.rs",
     "src/app/suggestion.rs",
     "src/bulk/ledger.rs",
     "src/view/version.rs",
+    "src/watch.rs",
 ];
 
-/// Collects the literals that put something into a command of `qless`.
+/// Whether a text puts something into a command: of `qless`, or `chmod`. Where another word than a
+/// flag or a command follows `qless`, it is a sentence.
+fn is_formatted(text: &str) -> bool {
+    let commands = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/commands");
+    let is_command = |word: &str| {
+        let file = commands.join(word);
+        word.starts_with('-') || file.is_dir() || file.with_extension("rs").is_file()
+    };
+    let rests = |program| {
+        text.match_indices(program)
+            .map(|(at, it)| &text[at + it.len()..])
+    };
+    let typed = rests("qless ").filter(|rest| {
+        let word = |c: char| c.is_alphabetic() || c == '-';
+        let end = rest.find(|c| !word(c)).unwrap_or(rest.len());
+        rest.starts_with('{') || (end > 0 && is_command(&rest[..end]))
+    });
+    let mut all = typed.chain(rests("chmod "));
+    all.any(|rest| rest.split('`').next().unwrap().contains('{'))
+}
+
+/// Collects the literals that put something into a command.
 fn formatted(tokens: TokenStream, found: &mut Vec<String>) {
     for token in tokens {
         match token {
-            TokenTree::Group(group) => formatted(group.stream(), found),
-            TokenTree::Literal(literal) => {
-                let text = literal.to_string();
-                // A doc comment begins with a blank.
-                let is_doc = text.starts_with("\" ");
-                let starts = text
-                    .match_indices("qless ")
-                    .map(|(at, _)| text.split_at(at));
-                let mut commands = starts.filter(|(before, _)| before.ends_with(['"', '`']));
-                let is_formatted = |command: &str| {
-                    let end = command.find('`').unwrap_or(command.len());
-                    command[..end].contains('{')
-                };
-                if !is_doc && commands.any(|(_, command)| is_formatted(command)) {
-                    found.push(text);
+            TokenTree::Group(group) => {
+                let mut inner = group.stream().into_iter();
+                let is_doc = matches!(inner.next(), Some(TokenTree::Ident(it)) if it == "doc");
+                if !is_doc {
+                    formatted(group.stream(), found);
                 }
+            }
+            TokenTree::Literal(literal) if is_formatted(&literal.to_string()) => {
+                found.push(literal.to_string());
             }
             _ => {}
         }
@@ -515,6 +531,12 @@ fn only_the_builder_puts_names_into_commands() {
         }
     }
     assert_eq!(found, [""; 0]);
+    // It sees commands wherever they stand.
+    assert!(is_formatted("show the plan: qless {own} --repair{dry}"));
+    assert!(is_formatted(" qless check --repair{dry}"));
+    assert!(is_formatted("`chmod 600 {}` leaves it to its owner"));
+    assert!(!is_formatted("`qless help` lists {count} commands"));
+    assert!(!is_formatted("a newer qless wrote it, this one reads {V}"));
 }
 
 /// Returns whether a queue is paused.

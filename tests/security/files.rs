@@ -414,3 +414,27 @@ fn pipes_that_the_shell_opened_are_read_and_written() {
     assert!(ran.code() == 0, "{}{}", ran.stdout(), ran.stderr());
     assert!(ran.stdout().contains("\"length\""), "{}", ran.stdout());
 }
+
+#[test]
+fn a_printed_chmod_names_a_file_that_looks_like_an_option() {
+    let redis = Redis::start();
+    redis.at(1).run("put q K --jid a").ok();
+    let dir = folder();
+    let file = dir.path().join("-R");
+    fs::write(&file, "").unwrap();
+    mode(&file, 0o644);
+    let cancel = || {
+        let mut command = redis.at(2).command();
+        command.args(["cancel", "a", "--yes", "--save=-R"]);
+        let output = command.current_dir(dir.path()).output().unwrap();
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let refused = cancel();
+    let hint = refused.split_once("hint: `").unwrap().1;
+    let (line, _) = hint.split_once('`').unwrap();
+    assert_eq!(line, "chmod 600 -- -R");
+    let mut shell = Command::new("sh");
+    let ran = shell.args(["-c", line]).current_dir(dir.path()).status();
+    assert!(ran.unwrap().success());
+    assert!(!cancel().contains("other users"));
+}

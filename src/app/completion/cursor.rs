@@ -90,6 +90,19 @@ pub(in crate::app) fn end_of_flags(tree: &Command, words: &[OsString]) -> Option
     None
 }
 
+/// Returns how many words there are up to the last one that names a command; `None` if none does.
+pub(in crate::app) fn end_of_command(tree: &Command, words: &[OsString]) -> Option<usize> {
+    let (mut parser, mut end) = (Parser::new(tree), None);
+    for (at, word) in words.iter().enumerate().skip(1) {
+        let above = parser.command;
+        parser.step(&word.to_string_lossy());
+        if !std::ptr::eq(above, parser.command) {
+            end = Some(at + 1);
+        }
+    }
+    end
+}
+
 /// Reads words as clap would, however incomplete the line is.
 struct Parser<'t> {
     command: &'t Command,

@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 
 use super::connect::{Connection, Fault};
 use crate::address::{Address, Fsync, Target};
-use crate::command_line::quoted;
+use crate::command_line::chmod;
 use crate::env;
 use crate::error::{Error, Kind, io_words};
 use crate::text::Harmless;
@@ -201,8 +201,7 @@ impl Local {
             {
                 return Ok(false);
             }
-            let dir = quoted(self.dir.as_os_str().as_bytes());
-            let close = format!("`chmod 700 {dir}` leaves it to its owner");
+            let close = format!("`{}` leaves it to its owner", chmod("700", &self.dir));
             let shown = harmless(&self.dir);
             return Err(unreachable(format!("other users may write `{shown}`")).hint(close));
         }

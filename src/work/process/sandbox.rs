@@ -15,7 +15,7 @@ use rustix::path::Arg;
 use rustix::process::geteuid;
 
 use super::launch::StartFault;
-use crate::command_line::quoted;
+use crate::command_line::chmod;
 use crate::error::{Error, Kind, io_words};
 use crate::fs::open::{self, Unopened};
 use crate::text::Harmless;
@@ -102,10 +102,7 @@ fn open_parent(parent: &Path) -> Result<OwnedFd, ParentFault> {
         return Err(ParentFault::Unsafe("it belongs to another user", other));
     }
     if open::is_open_folder(found.st_mode, open::OTHERS_WRITE) {
-        let change = format!(
-            "`chmod go-w {}` takes that right away",
-            quoted(parent.as_os_str().as_encoded_bytes())
-        );
+        let change = format!("`{}` takes that right away", chmod("go-w", parent));
         return Err(ParentFault::Unsafe("other users may write it", change));
     }
     Ok(opened)
