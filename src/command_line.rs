@@ -183,14 +183,15 @@ pub(crate) fn quoted(name: impl AsRef<[u8]>) -> String {
     }
 }
 
-/// Returns a word with bytes that a terminal would not show, as `$'…'`.
+/// Returns a word with bytes that a terminal would not show, as `$'…'`. Shells that do not know this form, such as
+/// dash, take it for `$` and a text in quotes, so a quote may not stand in it, not even behind a backslash.
 fn escaped(name: &[u8]) -> String {
     let bytes = name.iter().map(|&byte| match byte {
         b'\n' => "\\n".to_owned(),
         b'\t' => "\\t".to_owned(),
         b'\r' => "\\r".to_owned(),
-        b'\'' | b'\\' => format!("\\{}", char::from(byte)),
-        b' '..=b'~' => char::from(byte).to_string(),
+        b'\\' => "\\\\".to_owned(),
+        b' '..=b'&' | b'('..=b'~' => char::from(byte).to_string(),
         // Exactly three digits: a digit that follows is not a part of it.
         byte => format!("\\{byte:03o}"),
     });
@@ -257,7 +258,7 @@ mod tests {
             (b"it's; rm", "'it'\\''s; rm'"),
             (b"=ls", "'=ls'"),
             (b"a\nb", "$'a\\nb'"),
-            (b"a'\x1b1\xff\\", "$'a\\'\\0331\\377\\\\'"),
+            (b"a'\x1b1\xff\\", "$'a\\047\\0331\\377\\\\'"),
             ("\u{202e}ü".as_bytes(), "$'\\342\\200\\256\\303\\274'"),
             (b"a\0b", UNTYPABLE),
         ] {
@@ -277,6 +278,24 @@ mod tests {
                 .args(["-c", &script])
                 .output();
             assert_eq!(ran.unwrap().stdout, name, "{word}");
+        }
+    }
+
+    #[test]
+    fn no_shell_runs_a_part_of_a_name() {
+        for name in [
+            "a\n'; echo in #",
+            "a\n\\'; echo in #",
+            "a\\\n'$(echo in >&2)`echo in`",
+            "'\t'\necho in\n",
+        ] {
+            for shell in ["sh", "bash"] {
+                let ran = std::process::Command::new(shell)
+                    .args(["-c", &format!(": {}", quoted(name))])
+                    .output()
+                    .unwrap();
+                assert!(ran.stdout.is_empty() && ran.stderr.is_empty(), "{ran:?}");
+            }
         }
     }
 }
