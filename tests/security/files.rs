@@ -1,7 +1,7 @@
 //! Files that another user can write, has made beforehand, or has replaced by a pipe or a link.
 
 use std::fs;
-use std::os::unix::fs::{MetadataExt, symlink};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -391,6 +391,32 @@ fn completion_does_not_wait_for_a_named_pipe() {
     fifo(&home.path());
     ends(&home.qless(), "__complete fish qless length ''");
     ends(&home.qless(), "__complete fish qless --context ''");
+}
+
+#[test]
+fn completion_believes_no_cache_of_others_and_does_not_wait_for_a_pipe_in_it() {
+    let redis = Redis::start();
+    redis.qless().run("put q K --jid a").stdout();
+    let cache = folder();
+    let offered = || {
+        let qless = redis.qless().env("XDG_CACHE_HOME", cache.path());
+        let qless = qless.env("QLESS_COMPLETE_LIVE", "20s");
+        ends(&qless, "__complete fish qless length ''").stdout()
+    };
+    let before = offered();
+    assert!(before.contains("q\t"), "{before}");
+    let files = fs::read_dir(cache.path().join("qless")).unwrap();
+    let kept: Vec<PathBuf> = files.map(|file| file.unwrap().path()).collect();
+    let [kept] = &kept[..] else {
+        panic!("{kept:?}")
+    };
+    fs::write(kept, "forged\t\n").unwrap();
+    assert!(offered().contains("forged"));
+    fs::set_permissions(kept, PermissionsExt::from_mode(0o666)).unwrap();
+    assert_eq!(offered(), before);
+    fs::remove_file(kept).unwrap();
+    fifo(kept);
+    assert_eq!(offered(), before);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! files in `$XDG_CACHE_HOME/qless`.
 
 use std::fs::{self, DirBuilder, OpenOptions};
-use std::io::Write;
+use std::io::{Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use super::Candidate;
 use crate::env;
+use crate::fs::open;
 
 /// How long names are kept.
 const FRESH: Duration = Duration::from_secs(10);
@@ -56,7 +57,9 @@ impl Cache {
         if !is_young(&path, FRESH) {
             return None;
         }
-        let text = fs::read_to_string(path).ok()?;
+        let mut file = open::private(&path, OpenOptions::new().read(true)).ok()?;
+        let mut text = String::new();
+        file.read_to_string(&mut text).ok()?;
         let named = text.lines().map(|line| {
             let (name, help) = line.split_once('\t').unwrap_or((line, ""));
             Candidate::new(name, help)
