@@ -5,7 +5,6 @@
 -- Refuses: wrong words, more than 500 jobs
 -- Publishes: as cancel
 local Job = Fields('job/delete', 'jid')
-local Dependent = Fields('queue', 'priority', 'scheduled')
 
 -- How many jobs a call deletes, and how many dependents a job may have: each is read twice.
 local most, most_dependents = 5000, 20000
@@ -135,21 +134,8 @@ return function(argv, now)
   end
 
   -- 5. Release the dependents, delete the jobs.
-  local function release(jid)
-    for _, name in ipairs(below[jid] or {}) do
-      local key = Keys.job .. name
-      if not going[name] then
-        need('dependency/unlink')(name, jid)
-        if call('exists', key .. Keys.dependencies) == 0 then
-          local queue, priority, due = unpack(call('hmget', key, unpack(Dependent)))
-          need('dependency/release_job')(now, name, queue or '', priority, due)
-          table.insert(rows[jid], name)
-        end
-      end
-    end
-  end
   for _, jid in ipairs(deleted) do
-    if mode == 'release' then release(jid) end
+    if mode == 'release' then need('dependency/release_below')(now, jid, below[jid] or {}, going, rows[jid]) end
     for _, name in ipairs(failed[jid] or {}) do call('srem', Keys.job .. name .. Keys.dependencies, jid) end
   end
   if deleted[1] then need('job/delete')(now, deleted, true, call('exists', Keys.tracked) == 1, jobs) end

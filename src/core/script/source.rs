@@ -204,6 +204,7 @@ pub(crate) const SHARED: &[(&str, Source)] = sources! { "lib/" {
     "value/longest_delay",
     "dependency/release_dependent",
     "dependency/release_rest",
+    "dependency/release_below",
     "job/few_tags",
     "queue/promote_all",
     "queue/most",
