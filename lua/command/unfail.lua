@@ -19,7 +19,7 @@ return function(argv, now, t, seconds)
   if count == 0 then return 0 end
   if argv[10006] then error('Unfail(): more than 10000 jids') end
   local list = Keys.group .. group
-  -- Below 0 means all but so many of the newest.
+  -- A count below 0 means all jobs but that many of the newest.
   if count > 10000 or count < 0 and call('llen', list) + count > 10000 then count = 10000 end
   local jids = argv[6] and need('value/args_from')(argv, 6) or call('lrange', list, -count, -1)
   if not jids[1] then return 0 end
