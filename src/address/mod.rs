@@ -6,6 +6,7 @@
 
 pub(crate) mod secret;
 pub(crate) mod tls;
+pub(crate) mod variables;
 
 use std::ffi::OsString;
 use std::fmt;
@@ -29,6 +30,8 @@ pub enum Address {
         dir: Option<PathBuf>,
         /// Whether every write must be on disk before the server replies, if given.
         fsync: Option<Fsync>,
+        /// Whether connecting starts the server if it does not run.
+        starts: bool,
     },
 }
 
@@ -309,7 +312,11 @@ fn local(given: &str) -> Result<Target, String> {
         dir => Some(path(dir)?),
     };
     Ok(Target {
-        address: Address::Local { dir, fsync },
+        address: Address::Local {
+            dir,
+            fsync,
+            starts: true,
+        },
         user: None,
         password: None,
         db: 0,
@@ -425,6 +432,7 @@ mod tests {
         let local = |dir: Option<&str>, fsync| Address::Local {
             dir: dir.map(PathBuf::from),
             fsync,
+            starts: true,
         };
         assert_eq!(parse("local:").address, local(None, None));
         assert_eq!(parse("local:/a/b c").address, local(Some("/a/b c"), None));

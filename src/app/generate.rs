@@ -172,7 +172,11 @@ const ABOUT_SETTINGS: [(&str, &str); 5] = [
         "The file is TOML. --config FILE or QLESS_CONFIG names another file; `none` means no file. A \
          missing file is an error only if it was named. Unknown keys and values of the wrong type \
          are errors: `qless` reports line and column and does nothing. `qless` warns of a file that \
-         other users can read and that has a password in an address.",
+         other users can read and that has a password in an address.\n\nA file that another user can \
+         have written is refused, since it names servers, CAs and programs. It must belong to you or \
+         root, and neither group nor others may write it. Each directory above it must belong to you or \
+         root, and neither group nor others may write that, unless it is sticky, as /tmp is, or its group \
+         has the number of your user or of root. Symbolic links must belong to you or root.",
     ),
     (
         "PRECEDENCE",
@@ -191,11 +195,8 @@ const ABOUT_SETTINGS: [(&str, &str); 5] = [
         "The first of these is used: --password-file, --askpass, QLESS_REDIS_PASSWORD, REDISCLI_AUTH, \
          password-command or password-env of the context, the address. If the address is not that of \
          the context and has a password, this password is used instead of those of the context. If a \
-         password-command fails, `qless` exits with 6. password-command, password-env and a password in an \
-         address are refused if another user can have written them: the file must belong to you or \
-         root, neither group nor others may write it, and no folder on its way may be writable by \
-         everybody, unless it is sticky. A --password-file may belong to anybody; `qless` warns of one \
-         that other users can read.",
+         password-command fails, `qless` exits with 6. A --password-file may belong to anybody; `qless` \
+         warns of one that other users can read.",
     ),
     (
         "TLS",

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::clock::moment::Moment;
 use crate::error::{Error, Kind, io_words};
+use crate::fs::PRIVATE_FILE;
 use crate::fs::open::{self, Unopened};
 use crate::session::Session;
 use crate::text::Harmless;
@@ -243,7 +244,7 @@ impl Ledger {
     /// Opens the file for appending, and locks it.
     fn lock(&self) -> Result<File, Error> {
         let mut options = OpenOptions::new();
-        options.append(true).create(true).mode(0o600);
+        options.append(true).create(true).mode(PRIVATE_FILE);
         let file = match open::private(&self.path, &mut options) {
             Ok(file) => file,
             Err(Unopened::Failed(fault)) => return Err(self.unwritten(&fault)),

@@ -107,7 +107,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 /// Returns the private server, and how it is to sync to disk.
 fn local(session: &Session) -> Result<(Local, Option<Fsync>), Error> {
     match session.target().map(|target| target.address) {
-        Ok(Address::Local { dir, fsync }) => Ok((Local::new(dir.as_deref())?, fsync)),
+        Ok(Address::Local { dir, fsync, .. }) => Ok((Local::new(dir.as_deref())?, fsync)),
         _ => Ok((Local::new(None)?, None)),
     }
 }

@@ -5,7 +5,8 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
 use super::open::{self, Unopened};
-use super::{OWNER, create_beside};
+use super::trust::Route;
+use super::{PRIVATE_FILE, create_beside};
 use crate::error::{Error, Kind};
 use crate::text::Harmless;
 
@@ -20,27 +21,26 @@ pub(crate) struct AtomicFile {
 
 impl AtomicFile {
     pub(crate) fn create(path: &Path) -> Result<AtomicFile, Error> {
-        AtomicFile::with_mode(path, OWNER).map_err(|why| unwritten(path, why))
+        AtomicFile::with_mode(path, PRIVATE_FILE).map_err(|why| unwritten(path, why))
     }
 
     /// A file with this mode, within the user's umask.
     pub(super) fn with_mode(path: &Path, mode: u32) -> Result<AtomicFile, Unopened> {
-        let (found, is_link) = match fs::symlink_metadata(path) {
-            Ok(about) if about.is_symlink() => {
-                open::must_be_own_link(path, &about)?;
-                (fs::metadata(path), true)
-            }
-            found => (found, false),
+        let route = match path.is_symlink() {
+            true => Some(Route::of(path)?),
+            false => None,
         };
-        let (file, path, beside) = match found {
+        if let Some(route) = &route
+            && !open::is_descriptor(path)
+        {
+            route.must_have_own_links()?;
+        }
+        let (file, path, beside) = match fs::metadata(path) {
             // A terminal, a pipe or another device is not replaced.
             Ok(found) if !found.is_file() => (open::device(path)?, path.to_owned(), None),
-            found => {
+            _ => {
                 // The target of a link is replaced, not the link.
-                let path = match is_link && found.is_ok() {
-                    true => fs::canonicalize(path)?,
-                    false => path.to_owned(),
-                };
+                let path = route.map_or_else(|| path.to_owned(), |route| route.target);
                 let (file, beside) = create_beside(&path, mode)?;
                 (file, path, Some(beside))
             }

@@ -1,8 +1,10 @@
 //! Files that commands write: completely or not at all. Only their owner may read them, except files
-//! without job data. [`open`] opens files that exist already.
+//! without job data. [`open`] opens files that exist already; [`trust`] says which paths others cannot
+//! change.
 
 pub(crate) mod atomic_file;
 pub(crate) mod open;
+pub(crate) mod trust;
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -15,14 +17,17 @@ use self::atomic_file::AtomicFile;
 use crate::error::Error;
 
 /// The mode of a file for its owner only.
-const OWNER: u32 = 0o600;
+pub(crate) const PRIVATE_FILE: u32 = 0o600;
+
+/// The mode of a directory for its owner only.
+pub(crate) const PRIVATE_DIRECTORY: u32 = 0o700;
 
 /// The mode of a file for all, within the user's umask.
 const ALL: u32 = 0o666;
 
 /// Writes a file for its owner only. The new content replaces the old one when it is complete.
 pub(crate) fn save(path: &Path, bytes: &[u8]) -> Result<(), Error> {
-    write(path, bytes, OWNER)
+    write(path, bytes, PRIVATE_FILE)
 }
 
 /// Writes a file that everybody may read, in the same way.
@@ -51,21 +56,9 @@ pub(crate) fn update(path: &Path, bytes: &[u8]) -> io::Result<()> {
     })
 }
 
-/// Follows symbolic links and returns the path of the file, which need not exist.
-pub(crate) fn follow_links(path: &Path) -> PathBuf {
-    let mut path = path.to_owned();
-    for _ in 0..40 {
-        match fs::read_link(&path) {
-            Ok(to) => path = path.parent().unwrap_or(Path::new("")).join(to),
-            Err(_) => break,
-        }
-    }
-    path
-}
-
 /// Writes a temporary file beside the path and renames it to the path.
 fn place(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-    let (mut file, beside) = create_beside(path, OWNER)?;
+    let (mut file, beside) = create_beside(path, PRIVATE_FILE)?;
     let written = write(&mut file)
         .and_then(|()| file.sync_all())
         .and_then(|()| fs::rename(&beside, path));
@@ -75,7 +68,7 @@ fn place(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Re
     written
 }
 
-/// Creates a temporary file in the folder of a path.
+/// Creates a temporary file in the directory of a path.
 fn create_beside(path: &Path, mode: u32) -> io::Result<(File, PathBuf)> {
     let beside = path.with_file_name(format!(".qless-{}", Uuid::new_v4().simple()));
     let mut options = OpenOptions::new();

@@ -4,35 +4,19 @@
 //! `/dev/fd/3` or `/dev/stdout` stands for what the caller of this program opened, and is accepted as it
 //! is.
 
-use std::ffi::{OsStr, OsString};
-use std::fs::{self, File, FileType, Metadata, OpenOptions};
+use std::ffi::OsStr;
+use std::fs::{self, File, FileType, OpenOptions};
 use std::io;
-use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
-use std::path::{Component, Path, PathBuf};
+use std::path::Path;
 
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 use rustix::io::Errno;
 use rustix::process::geteuid;
 
+use super::trust;
 use crate::command_line::chmod;
 use crate::error::{Error, Kind, io_words};
-use crate::text::Harmless;
-
-/// The right of the group and of others to write.
-pub(crate) const OTHERS_WRITE: u32 = 0o022;
-
-/// The right of every user to write.
-const ALL_WRITE: u32 = 0o002;
-
-/// All rights of the group and of others.
-const OTHERS: u32 = 0o077;
-
-/// In a folder with this bit, a file can be removed or renamed only by its owner.
-const STICKY: u32 = 0o1000;
-
-/// The most symbolic links on a way, as on Linux.
-const MOST_LINKS: usize = 40;
 
 /// Why a file was not opened.
 #[derive(Debug)]
@@ -46,12 +30,12 @@ pub(crate) enum Unopened {
 }
 
 impl Unopened {
-    fn refused(why: impl Into<String>) -> Unopened {
+    pub(super) fn refused(why: impl Into<String>) -> Unopened {
         let (why, hint) = (why.into(), None);
         Unopened::Refused { why, hint }
     }
 
-    fn hint(self, hint: impl Into<String>) -> Unopened {
+    pub(super) fn hint(self, hint: impl Into<String>) -> Unopened {
         match self {
             Unopened::Refused { why, .. } => Unopened::Refused {
                 why,
@@ -72,15 +56,22 @@ impl Unopened {
     /// The error that begins with `what`, such as ``cannot write `F` ``. A refused file is bad usage; a
     /// failure of the system has this kind.
     pub(crate) fn error(self, what: &str, kind: Kind) -> Error {
-        match self {
-            Unopened::Failed(fault) => Error::new(kind, format!("{what}: {}", io_words(&fault))),
-            Unopened::Refused { why, hint } => {
-                let error = Error::usage(format!("{what}: {why}"));
-                match hint {
-                    Some(hint) => error.hint(hint),
-                    None => error,
-                }
-            }
+        match &self {
+            Unopened::Failed(_) => self.error_of_kind(what, kind),
+            Unopened::Refused { .. } => self.error_of_kind(what, Kind::Usage),
+        }
+    }
+
+    /// The error that begins with `what`, of this kind also for what is refused.
+    pub(crate) fn error_of_kind(self, what: &str, kind: Kind) -> Error {
+        let (why, hint) = match self {
+            Unopened::Failed(fault) => (io_words(&fault), None),
+            Unopened::Refused { why, hint } => (why, hint),
+        };
+        let error = Error::new(kind, format!("{what}: {why}"));
+        match hint {
+            Some(hint) => error.hint(hint),
+            None => error,
         }
     }
 }
@@ -96,16 +87,20 @@ pub(crate) fn to_read(path: &Path) -> Result<File, Unopened> {
     open(path, OpenOptions::new().read(true), OFlags::empty())
 }
 
-/// Opens a file of which only this user knows, to read or write it as the options say. A device is
-/// accepted: only root creates them.
+/// Opens a file of which only this user knows, to read or write it as the options say: nobody else can
+/// use it, or put another one in its place. A device is accepted: only root creates them.
 pub(crate) fn private(path: &Path, options: &mut OpenOptions) -> Result<File, Unopened> {
     if is_descriptor(path) {
         return open(path, options, OFlags::empty());
     }
+    let is_link = || Unopened::refused("it is a symbolic link").hint("name the file itself");
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_symlink() => return Err(is_link()),
+        Ok(found) if is_device(found.file_type()) => {}
+        _ => trust::must_have_trusted_parents(path)?,
+    }
     let file = match open(path, options, OFlags::NOFOLLOW) {
-        Err(Unopened::Failed(fault)) if is(&fault, Errno::LOOP) => {
-            return Err(Unopened::refused("it is a symbolic link").hint("name the file itself"));
-        }
+        Err(Unopened::Failed(fault)) if is(&fault, Errno::LOOP) => return Err(is_link()),
         opened => opened?,
     };
     let about = file.metadata()?;
@@ -118,11 +113,19 @@ pub(crate) fn private(path: &Path, options: &mut OpenOptions) -> Result<File, Un
     if about.uid() != geteuid().as_raw() {
         return Err(Unopened::refused("it belongs to another user").hint("name another file"));
     }
-    if about.mode() & OTHERS != 0 {
+    if trust::others_may_use(about.mode()) {
         let change = format!("`{}` leaves it to its owner", chmod("600", path));
         return Err(Unopened::refused("other users may use it").hint(change));
     }
+    if about.nlink() > 1 {
+        let why = "it has another name, a hard link";
+        return Err(Unopened::refused(why).hint("name another file"));
+    }
     Ok(file)
+}
+
+fn is_device(found: FileType) -> bool {
+    found.is_char_device() || found.is_block_device()
 }
 
 /// Opens a device, or a pipe that the caller of this program opened, to write to it.
@@ -133,96 +136,6 @@ pub(super) fn device(path: &Path) -> Result<File, Unopened> {
         return Err(io::Error::from(io::ErrorKind::AlreadyExists).into());
     }
     Ok(file)
-}
-
-/// Refuses a link that another user made: its target is not what the caller means.
-pub(super) fn must_be_own_link(path: &Path, about: &Metadata) -> Result<(), Unopened> {
-    // `/dev/stdout` is a link of root, who is a stranger in a user namespace.
-    match is_descriptor(path) || is_own_or_root(about) {
-        true => Ok(()),
-        false => {
-            Err(Unopened::refused("it is a symbolic link of another user")
-                .hint("name another file"))
-        }
-    }
-}
-
-/// Refuses a file with settings or secrets that somebody besides its owner and root can have written.
-pub(crate) fn must_be_trusted(path: &Path, file: &File) -> Result<(), Unopened> {
-    let about = file.metadata()?;
-    if is_descriptor(path) || !about.is_file() {
-        return Ok(());
-    }
-    if !is_own_or_root(&about) {
-        let refused = Unopened::refused("it belongs to another user");
-        return Err(refused.hint("name a copy that is yours"));
-    }
-    if about.mode() & OTHERS_WRITE != 0 {
-        let change = format!("`{}` leaves that to its owner", chmod("go-w", path));
-        return Err(Unopened::refused("other users may write it").hint(change));
-    }
-    must_be_safe_way(path)
-}
-
-/// Refuses a path on which every user can replace a folder or a file.
-pub(crate) fn must_be_safe_way(path: &Path) -> Result<(), Unopened> {
-    for folder in folders(path)? {
-        let mode = fs::metadata(&folder)?.mode();
-        if is_open_folder(mode, ALL_WRITE) {
-            let bytes = folder.as_os_str().as_bytes();
-            let why = format!("other users may write the folder `{}`", Harmless(bytes));
-            let change = format!("`{}` takes that right away", chmod("o-w", &folder));
-            return Err(Unopened::refused(why).hint(change));
-        }
-    }
-    Ok(())
-}
-
-/// Whether those with these rights can replace what is in a folder of this mode.
-pub(crate) fn is_open_folder(mode: u32, rights: u32) -> bool {
-    mode & rights != 0 && mode & STICKY == 0
-}
-
-/// The folders in which the names of a path are looked up, with those of the targets of its links.
-fn folders(path: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut pending = reversed(&std::path::absolute(path)?);
-    let (mut folders, mut folder, mut links) = (Vec::new(), PathBuf::from("/"), 0);
-    while let Some(name) = pending.pop() {
-        if name == ".." {
-            folder.pop();
-            continue;
-        }
-        if folders.last() != Some(&folder) {
-            folders.push(folder.clone());
-        }
-        let next = folder.join(&name);
-        match fs::read_link(&next) {
-            Ok(target) => {
-                links += 1;
-                if links > MOST_LINKS {
-                    return Err(Errno::LOOP.into());
-                }
-                if target.is_absolute() {
-                    folder = PathBuf::from("/");
-                }
-                pending.extend(reversed(&target));
-            }
-            Err(_) => folder = next,
-        }
-    }
-    Ok(folders)
-}
-
-/// The names of a path, the last one first.
-fn reversed(path: &Path) -> Vec<OsString> {
-    let names = path.components().filter_map(|part| match part {
-        Component::Normal(name) => Some(name.to_owned()),
-        Component::ParentDir => Some("..".into()),
-        Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
-    });
-    let mut names: Vec<OsString> = names.collect();
-    names.reverse();
-    names
 }
 
 /// Opens a path without waiting, and refuses what only another process could make readable.
@@ -269,7 +182,7 @@ fn wait_from_now_on(file: &File) -> io::Result<()> {
 }
 
 /// Whether a path stands for a descriptor that this program, or another one of this user, has.
-fn is_descriptor(path: &Path) -> bool {
+pub(super) fn is_descriptor(path: &Path) -> bool {
     let names: Option<Vec<&str>> = path.iter().map(OsStr::to_str).collect();
     match names.as_deref() {
         Some(["/", "dev", "stdin" | "stdout" | "stderr"] | ["/", "dev", "fd", _]) => true,
@@ -278,38 +191,6 @@ fn is_descriptor(path: &Path) -> bool {
     }
 }
 
-fn is_own_or_root(about: &Metadata) -> bool {
-    about.uid() == geteuid().as_raw() || about.uid() == 0
-}
-
 fn is(fault: &io::Error, errno: Errno) -> bool {
     fault.raw_os_error() == Some(errno.raw_os_error())
-}
-
-#[cfg(test)]
-mod tests {
-    use std::os::unix::fs::symlink;
-
-    use super::*;
-
-    #[test]
-    fn a_way_has_the_folders_of_each_link() {
-        let dir = tempfile::tempdir().unwrap();
-        let top = dir.path().canonicalize().unwrap();
-        fs::create_dir_all(top.join("a/b")).unwrap();
-        fs::create_dir_all(top.join("c/d")).unwrap();
-        fs::write(top.join("c/d/file"), "").unwrap();
-        symlink("../../c/way", top.join("a/b/link")).unwrap();
-        symlink(top.join("c/d"), top.join("c/way")).unwrap();
-        let found = folders(&top.join("a/b/link/file")).unwrap();
-        let found: Vec<&Path> = found
-            .iter()
-            .filter_map(|folder| folder.strip_prefix(&top).ok())
-            .collect();
-        // The way goes on where a link leads: two folders up, then from the root on.
-        let expected = ["", "a", "a/b", "", "c", "", "c", "c/d"].map(Path::new);
-        assert_eq!(found, expected);
-        symlink("loop", top.join("loop")).unwrap();
-        assert!(folders(&top.join("loop/x")).is_err());
-    }
 }

@@ -14,6 +14,7 @@ use uuid::Uuid;
 
 use crate::args::input_arg::FileArg;
 use crate::error::{Error, Kind, io_words};
+use crate::fs::PRIVATE_FILE;
 use crate::text::Harmless;
 
 /// A file that is read twice.
@@ -239,7 +240,7 @@ fn spool() -> io::Result<File> {
         .read(true)
         .write(true)
         .create_new(true)
-        .mode(0o600)
+        .mode(PRIVATE_FILE)
         .open(&path)?;
     fs::remove_file(&path).map(|()| file)
 }

@@ -1,10 +1,9 @@
 //! The password of the server. Sources in order: `--password-file`, `--askpass`,
 //! QLESS_REDIS_PASSWORD, REDISCLI_AUTH, the context, the address. No flag takes one.
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, BufReader, IsTerminal, Read};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 use std::sync::mpsc;
@@ -12,12 +11,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::secrets;
-use crate::address::Target;
 use crate::address::secret::Secret;
+use crate::address::{Target, variables};
 use crate::args::globals::{Globals, Origin};
 use crate::env;
 use crate::error::{Error, Kind, io_words};
-use crate::fs::open;
+use crate::fs::{open, trust};
 use crate::settings::ContextSettings;
 use crate::text;
 use crate::text::Harmless;
@@ -59,8 +58,7 @@ fn find(
         let password = ui.password(&format!("Password for {target}"))?;
         return Ok(Some(Secret::new(password.into_bytes())));
     }
-    let variables = ["QLESS_REDIS_PASSWORD", "REDISCLI_AUTH"];
-    if let Some(found) = variables.into_iter().find_map(env::var) {
+    if let Some(found) = from_environment() {
         return Ok(Some(Secret::new(found.into_vec())));
     }
     match context {
@@ -69,6 +67,11 @@ fn find(
         Some(context) => from_context(context, target),
         None => Ok(None),
     }
+}
+
+/// Returns the password of the environment.
+pub(crate) fn from_environment() -> Option<OsString> {
+    variables::PASSWORDS.into_iter().find_map(env::var)
 }
 
 /// Returns the password that a context leads to.
@@ -178,7 +181,7 @@ fn from_file(path: &OsStr, ui: &mut Ui) -> Result<Secret, Error> {
         // Whoever can write it can only make the login fail.
         let file = open::to_read(Path::new(path)).map_err(|why| why.error(&what, Kind::Usage))?;
         let found = file.metadata().map_err(unreadable)?;
-        if found.is_file() && found.mode() & 0o077 != 0 {
+        if trust::is_readable_by_others(&found) {
             ui.warn(&format!("other users may read the password file `{shown}`"));
         }
         first_line(&mut BufReader::new(file))

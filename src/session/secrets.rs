@@ -1,49 +1,22 @@
 //! The secrets of this process that its children and other processes of this user must not see.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::FileExt;
 
-use crate::address;
+use crate::address::variables;
 use crate::settings::ConfigFile;
 
-/// Variables that hold a password.
-const PASSWORDS: [&str; 3] = [
-    "QLESS_REDIS_PASSWORD",
-    "REDISCLI_AUTH",
-    "QLESS_SENTINEL_PASSWORD",
-];
-
-/// Variables of this process that hold a secret: passwords, addresses with one, and what a
-/// `password-env` of the config file names.
+/// Variables of this process that hold a secret, with those that a `password-env` of the config file
+/// names.
 pub(crate) fn variables(file: Option<&ConfigFile>) -> Vec<OsString> {
-    let named = |name: &str| {
-        let mut contexts = file.iter().flat_map(|file| file.contents.contexts.values());
-        contexts.any(|values| values.password_env.as_deref() == Some(name))
-    };
-    std::env::vars_os()
-        .filter(|(name, value)| {
-            let name = name.to_str().unwrap_or_default();
-            holds_secret(name, value) || named(name)
-        })
-        .map(|(name, _)| name)
-        .collect()
-}
-
-fn holds_secret(name: &str, value: &OsStr) -> bool {
-    let is_address = name == "REDIS_URL" || (name.starts_with("QLESS_") && name.ends_with("_URL"));
-    PASSWORDS.contains(&name) || (is_address && holds_password(value))
-}
-
-/// Whether an address has a password, also one in a form that only other clients accept.
-fn holds_password(value: &OsStr) -> bool {
-    match value.to_str() {
-        Some(text) => address::holds_password(text) || text.contains("password="),
-        // Such an address is of no use to anybody.
-        None => value.as_bytes().contains(&b'@'),
-    }
+    let contexts = file.iter().flat_map(|file| file.contents.contexts.values());
+    let named = contexts.filter_map(|values| values.password_env.as_ref());
+    let mut variables = variables::with_secrets();
+    variables.extend(named.map(OsString::from));
+    variables
 }
 
 /// Hides the environment and the memory of this process from other processes of this user, and empties
@@ -107,33 +80,5 @@ fn environment_bounds() -> io::Result<(u64, u64)> {
     match (bound(), bound()) {
         (Some(start), Some(end)) => Ok((start, end)),
         _ => Err(io::ErrorKind::Unsupported.into()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn passwords_are_secrets_and_plain_addresses_are_not() {
-        for (name, value, is_secret) in [
-            ("QLESS_REDIS_PASSWORD", "x", true),
-            ("REDISCLI_AUTH", "x", true),
-            ("QLESS_SENTINEL_PASSWORD", "", true),
-            ("QLESS_REDIS_URL", "redis://:secret@h/0", true),
-            ("QLESS_REDIS_URL", "redis://user:secret@h/0", true),
-            ("QLESS_REDIS_URL", "redis://h/0", false),
-            ("QLESS_REDIS_URL", "redis://user@h/0", false),
-            ("QLESS_REDIS_URL", "redis://h/0?password=secret", true),
-            ("QLESS_SENTINEL_URL", "redis-sentinel://:secret@h/m", true),
-            ("REDIS_URL", ":secret@h", true),
-            ("REDIS_URL", "unix:///run/redis.sock", false),
-            ("DATABASE_URL", "postgres://me:secret@h/db", false),
-            ("QLESS_PREFIX", "ql:", false),
-            ("PATH", "/bin", false),
-        ] {
-            let secret = holds_secret(name, OsStr::new(value));
-            assert_eq!(secret, is_secret, "{name}={value}");
-        }
     }
 }

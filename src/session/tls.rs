@@ -1,12 +1,12 @@
 //! The files of TLS: `--tls-ca`, `--tls-cert` and `--tls-key`, for an address with TLS.
 
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 
 use crate::address::Target;
 use crate::address::tls::{Identity, Tls};
 use crate::args::tls::TlsFiles;
 use crate::error::Error;
+use crate::fs::trust;
 use crate::text::Harmless;
 use crate::ui::Ui;
 
@@ -52,7 +52,7 @@ pub(crate) fn fill(
         let is_open = identity
             .key
             .metadata()
-            .is_ok_and(|found| found.is_file() && found.mode() & 0o077 != 0);
+            .is_ok_and(|found| trust::is_readable_by_others(&found));
         if is_open {
             let path = Harmless(identity.key.as_os_str().as_bytes());
             ui.warn(&format!("other users may read the key file `{path}`"));

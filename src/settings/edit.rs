@@ -12,7 +12,9 @@ use super::key::Values;
 use super::read::ConfigContents;
 use super::{ConfigFile, ConfigSource};
 use crate::error::{Error, Kind, io_words};
-use crate::fs;
+use crate::fs::open::Unopened;
+use crate::fs::trust::Route;
+use crate::fs::{self, PRIVATE_DIRECTORY};
 use crate::text::Harmless;
 
 /// Edits the file; `change` gets its present settings and the document.
@@ -25,22 +27,24 @@ pub(crate) fn edit(
         return Err(Error::usage("there is no config file to write")
             .hint("name one with `--config FILE`, or set HOME"));
     };
-    let path = fs::follow_links(path);
-    let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
-    let dir = dir.unwrap_or(Path::new("."));
+    let what = format!("cannot write `{}`", source.shown());
     let unwritable = |why: String| {
-        let error = Error::new(
-            Kind::File,
-            format!("cannot write `{}`: {why}", source.shown()),
-        );
+        let error = Error::new(Kind::File, format!("{what}: {why}"));
         error.hint("`--config FILE` names another file")
     };
     let failed = |fault: std::io::Error| unwritable(io_words(&fault));
+    let untrusted = |why: Unopened| why.error(&what, Kind::File);
+    let route = Route::of(path).map_err(failed)?;
+    let path = &route.target;
+    let dir = path.parent().unwrap_or(Path::new("/"));
+    // Before directories are created, and with those that were missing.
+    route.must_be_trusted().map_err(untrusted)?;
     let mut builder = DirBuilder::new();
-    builder.recursive(true).mode(0o700);
+    builder.recursive(true).mode(PRIVATE_DIRECTORY);
     builder.create(dir).map_err(failed)?;
+    route.must_be_trusted().map_err(untrusted)?;
     let _lock = lock(dir, patience).map_err(unwritable)?;
-    if metadata(&path).is_ok_and(|found| !found.is_file()) {
+    if metadata(path).is_ok_and(|found| !found.is_file()) {
         return Err(unwritable("it is not a file".into()));
     }
     let before = source.bytes(false)?.map(|(bytes, _)| bytes);
@@ -55,7 +59,7 @@ pub(crate) fn edit(
     let after = as_before(&text, document.to_string());
     // The new text is parsed before it replaces the old one.
     source.understood(after.as_bytes())?;
-    fs::update(&path, after.as_bytes()).map_err(failed)
+    fs::update(path, after.as_bytes()).map_err(failed)
 }
 
 /// Restores the line ends and the byte order mark of the text before the edit.

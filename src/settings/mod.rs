@@ -5,7 +5,6 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use crate::address;
@@ -13,7 +12,8 @@ use crate::args::globals::{Globals, Origin};
 use crate::args::tls::TlsFiles;
 use crate::env;
 use crate::error::{Error, Kind, io_words};
-use crate::fs::open;
+use crate::fs::open::{self, Unopened};
+use crate::fs::trust;
 use crate::model;
 use crate::name::Name;
 use crate::text::Harmless;
@@ -28,6 +28,9 @@ use read::ConfigContents;
 
 /// Maximum size of the file in bytes.
 const LARGEST: u64 = 1 << 20;
+
+/// The hint that leads on without the file.
+const NO_FILE: &str = "`--config none` reads no file";
 
 /// The path of the file.
 #[derive(Clone, Debug, PartialEq)]
@@ -113,7 +116,7 @@ impl ConfigSource {
         match &globals.config {
             Some(none) if none == "none" => return Ok(ConfigSource::None),
             Some(empty) if empty.is_empty() => {
-                return Err(Error::usage("`--config` is empty").hint("`none` reads no file"));
+                return Err(Error::usage("`--config` is empty").hint(NO_FILE));
             }
             Some(path) => return Ok(ConfigSource::Given(path.into())),
             None => {}
@@ -161,13 +164,13 @@ impl ConfigSource {
         };
         settings.there = true;
         settings.contents = settings.source.understood(&bytes)?;
-        settings.must_be_trusted(&file)?;
         if let Some(dir) = settings.source.path().and_then(|path| path.parent()) {
             settings.contents.take_relative_paths_from(dir);
         }
         let found = file.metadata();
-        let is_readable = found.is_ok_and(|found| found.is_file() && found.mode() & 0o044 != 0);
-        if is_readable && settings.contents.holds_password() {
+        if found.is_ok_and(|found| trust::is_readable_by_others(&found))
+            && settings.contents.holds_password()
+        {
             settings.warning = Some(format!(
                 "others may read `{}`, and a password stands in it",
                 settings.source.shown()
@@ -176,16 +179,16 @@ impl ConfigSource {
         Ok(settings)
     }
 
-    /// Returns the bytes of the file, and the file itself; `None` if it does not exist and need not.
+    /// Returns the bytes of the file, and the file itself; `None` if it does not exist and need not. A
+    /// file that another user can have written is refused: it names servers, their CAs, and programs.
     fn bytes(&self, must: bool) -> Result<Option<(Vec<u8>, File)>, Error> {
         use io::ErrorKind::{NotADirectory, NotFound};
         let Some(path) = self.path() else {
             return Ok(None);
         };
         let what = format!("cannot read config file `{}`", self.shown());
-        let no_file = "`--config none` reads no file";
         let failed =
-            |fault: io::Error| Error::usage(format!("{what}: {}", io_words(&fault))).hint(no_file);
+            |fault: io::Error| Error::usage(format!("{what}: {}", io_words(&fault))).hint(NO_FILE);
         let file = match open::to_read(path) {
             Ok(file) => file,
             Err(why)
@@ -194,8 +197,9 @@ impl ConfigSource {
             {
                 return Ok(None);
             }
-            Err(why) => return Err(why.error(&what, Kind::Usage).hint(no_file)),
+            Err(why) => return Err(why.error(&what, Kind::Usage).hint(NO_FILE)),
         };
+        trust::must_be_trusted(path, &file).map_err(|why| self.untrusted(why))?;
         let mut bytes = Vec::new();
         let read = (&file).take(LARGEST + 1).read_to_end(&mut bytes);
         read.map_err(failed)?;
@@ -206,6 +210,16 @@ impl ConfigSource {
             ))),
             false => Ok(Some((bytes, file))),
         }
+    }
+
+    fn untrusted(&self, why: Unopened) -> Error {
+        let what = format!("cannot use config file `{}`", self.shown());
+        let error = why.error(&what, Kind::Usage);
+        let hint = match error.hint_text() {
+            Some(hint) => format!("{hint}; {NO_FILE}"),
+            None => NO_FILE.into(),
+        };
+        error.hint(hint)
     }
 
     /// Parses the bytes of the file.
@@ -234,26 +248,6 @@ impl ConfigContents {
         for values in self.contexts.values_mut().chain([&mut self.defaults]) {
             values.tls = std::mem::take(&mut values.tls).within(dir);
         }
-    }
-
-    /// The first key that runs a program or is about a password.
-    fn first_sensitive_key(&self) -> Option<&'static str> {
-        let mut all = self.contexts.values().chain([&self.defaults]);
-        all.find_map(|values| match values {
-            Values {
-                password_command: Some(_),
-                ..
-            } => Some("password-command"),
-            Values {
-                password_env: Some(_),
-                ..
-            } => Some("password-env"),
-            Values {
-                redis: Some(address),
-                ..
-            } if address::holds_password(address) => Some("redis"),
-            _ => None,
-        })
     }
 
     fn holds_password(&self) -> bool {
@@ -290,20 +284,6 @@ impl ConfigFile {
             Some(ContextSettings { name, values })
         };
         self.contents.order.iter().filter_map(named).collect()
-    }
-
-    /// Refuses a program or a password from a file that another user may have written.
-    fn must_be_trusted(&self, file: &File) -> Result<(), Error> {
-        let (Some(path), Some(key)) = (self.source.path(), self.contents.first_sensitive_key())
-        else {
-            return Ok(());
-        };
-        let shown = self.source.shown();
-        let what = match key {
-            "redis" => format!("cannot take a password from config file `{shown}`"),
-            _ => format!("cannot take `{key}` from config file `{shown}`"),
-        };
-        open::must_be_trusted(path, file).map_err(|why| why.error(&what, Kind::Usage))
     }
 
     /// Refuses a file that was given and does not exist.

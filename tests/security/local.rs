@@ -1,11 +1,14 @@
 //! A socket that another user has put where `local:` expects its server.
 
-use std::os::unix::fs::MetadataExt;
+use std::fs::rename;
+use std::os::unix::fs::{MetadataExt, chown};
 use std::os::unix::net::UnixListener;
 use std::os::unix::process::CommandExt;
 use std::process::{Child, Command, Stdio};
 
 use expect_test::expect;
+use rustix::event::{PollFd, PollFlags, poll};
+use rustix::net::listen;
 use tempfile::TempDir;
 
 use crate::support::files::{STRANGER, give_away, mode};
@@ -69,11 +72,33 @@ fn a_folder_in_which_others_can_put_a_socket_is_not_used() {
     let fault = socket.accept().unwrap_err();
     assert_eq!(fault.kind(), std::io::ErrorKind::WouldBlock);
     mode(folder.path(), 0o700);
+    // Nor one that others can replace.
+    mode(folder.0.path(), 0o777);
+    for line in LINES {
+        folder.qless().run(line).shows(expect![[r#"
+            --- stderr
+            error: cannot use `DIR/night`: other users may write the directory `DIR`
+            hint: `chmod go-w DIR` takes that right away
+            --- exit 6
+        "#]]);
+    }
+    mode(folder.0.path(), 0o755);
+    if give_away(folder.0.path()) {
+        folder.qless().run("length q").shows(expect![[r#"
+            --- stderr
+            error: cannot use `DIR/night`: the directory `DIR` belongs to another user
+            hint: name a path on which all directories belong to you or root
+            --- exit 6
+        "#]]);
+        chown(folder.0.path(), Some(0), None).unwrap();
+    }
     if give_away(folder.path()) {
         let ran = folder.qless().run("length q").exits(6);
         let said = ran.stderr();
         assert!(said.contains("belongs to someone else"), "{said}");
     }
+    let fault = socket.accept().unwrap_err();
+    assert_eq!(fault.kind(), std::io::ErrorKind::WouldBlock);
 }
 
 /// With the umask 002, `mkdir` makes a folder that the group may write.
@@ -158,4 +183,49 @@ fn nothing_is_sent_to_a_server_of_another_user() {
         );
     }
     assert_eq!(commands(&folder.path().join("redis.sock")), Some(0));
+}
+
+/// A command that only looks whether a server runs, and connects then, may find another one.
+#[test]
+fn every_connection_to_a_private_server_is_checked() {
+    for line in ["local status", "__complete fish qless length ''"] {
+        let folder = Folder::new();
+        let Some(_server) = server_of_a_stranger(&folder) else {
+            return;
+        };
+        let (socket, theirs) = (folder.path().join("redis.sock"), folder.path().join("s"));
+        rename(&socket, &theirs).unwrap();
+        // One connection waits to be accepted; the next one is blocked, and then looks the path up again.
+        let own = UnixListener::bind(&socket).unwrap();
+        listen(&own, 0).unwrap();
+        let qless = folder.qless().env("QLESS_COMPLETE_LIVE", "20s");
+        let running = qless.start(line);
+        poll(&mut [PollFd::new(&own, PollFlags::IN)], None).unwrap();
+        rename(&theirs, &socket).unwrap();
+        drop(own);
+        running.end();
+        assert_eq!(commands(&socket), Some(0), "{line}");
+    }
+}
+
+#[test]
+fn the_private_server_learns_no_secret_from_its_environment() {
+    let folder = Folder::new();
+    let program = folder.0.path().join("server");
+    std::fs::write(&program, "#!/bin/sh\nenv >${0%/*}/seen\nexit 1\n").unwrap();
+    mode(&program, 0o755);
+    mode(folder.path(), 0o700);
+    let qless = folder.qless().env("QLESS_REDIS_SERVER", &program);
+    let secrets = [
+        ("QLESS_REDIS_PASSWORD", "geheim"),
+        ("REDISCLI_AUTH", "geheim"),
+        ("QLESS_SENTINEL_PASSWORD", "geheim"),
+        ("REDIS_URL", "redis://:geheim@h"),
+    ];
+    let qless = secrets
+        .iter()
+        .fold(qless, |qless, (name, value)| qless.env(name, value));
+    qless.run("length q").exits(6);
+    let seen = std::fs::read_to_string(folder.0.path().join("seen")).unwrap();
+    assert!(seen.contains("PATH=") && !seen.contains("geheim"), "{seen}");
 }

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use expect_test::expect;
 
 use crate::support::config::ConfigHome;
-use crate::support::files::{STRANGER, give_away, mode};
+use crate::support::files::{STRANGER, give_away, give_to_group, mode};
 use crate::support::proxy::free_port;
 use crate::support::redis::Redis;
 use crate::support::work::{WorkSite, is_alive};
@@ -211,6 +211,15 @@ fn a_sandbox_in_a_folder_of_another_user_is_refused_before_any_pop() {
     mode(&way, 0o777);
     let line = format!("mail --drain --sandbox {}/boxes", way.display());
     site.work(&line, "touch $D/ran").exits(1);
+    mode(&way, 0o775);
+    if give_to_group(&way) {
+        site.work(&line, "touch $D/ran").exits(1);
+    }
+    mode(&way, 0o755);
+    if give_away(&way) {
+        site.work(&line, "touch $D/ran").exits(1);
+        std::os::unix::fs::chown(&way, Some(0), None).unwrap();
+    }
     assert!(!site.dir().join("ran").exists());
     assert_eq!(site.state("a"), "waiting");
     // In a sticky folder, as /tmp is, nobody else can replace it.

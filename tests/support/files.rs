@@ -17,11 +17,19 @@ pub fn mode(path: impl AsRef<Path>, mode: u32) {
     fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
 }
 
-/// Makes a file or folder that of another user, and returns whether it is. Only root can give a file away:
-/// for other users, the test holds without this part, and says so.
+/// Makes a file or directory that of another user, and returns whether it is. Only root can give a file
+/// away: for other users, the test holds without this part, and says so.
 pub fn give_away(path: impl AsRef<Path>) -> bool {
-    let path = path.as_ref();
-    let is_given = chown(path, Some(STRANGER), None).is_ok();
+    give(path.as_ref(), Some(STRANGER), None)
+}
+
+/// Makes a file or directory that of a group with other members, and returns whether it is.
+pub fn give_to_group(path: impl AsRef<Path>) -> bool {
+    give(path.as_ref(), None, Some(STRANGER))
+}
+
+fn give(path: &Path, user: Option<u32>, group: Option<u32>) -> bool {
+    let is_given = chown(path, user, group).is_ok();
     if !is_given {
         eprintln!("not root: `{}` stays that of this user", path.display());
     }

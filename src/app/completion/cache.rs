@@ -11,7 +11,7 @@ use uuid::Uuid;
 
 use super::Candidate;
 use crate::env;
-use crate::fs::open;
+use crate::fs::{PRIVATE_DIRECTORY, PRIVATE_FILE, open};
 
 /// How long names are kept.
 const FRESH: Duration = Duration::from_secs(10);
@@ -85,13 +85,13 @@ impl Cache {
         let beside = self.dir.join(format!(".{}", Uuid::new_v4().simple()));
         _ = DirBuilder::new()
             .recursive(true)
-            .mode(0o700)
+            .mode(PRIVATE_DIRECTORY)
             .create(&self.dir);
         self.sweep();
         let created = OpenOptions::new()
             .write(true)
             .create_new(true)
-            .mode(0o600)
+            .mode(PRIVATE_FILE)
             .open(&beside);
         let written = created
             .and_then(|mut file| file.write_all(text.as_bytes()))

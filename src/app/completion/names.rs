@@ -19,7 +19,6 @@ use crate::core::api::job::Detail;
 use crate::core::call::local::Local;
 use crate::core::call::{Core, Settings};
 use crate::core::script::USUAL;
-use crate::env;
 use crate::error::Error;
 use crate::model::job::Job;
 use crate::name::Name;
@@ -72,8 +71,7 @@ pub(super) fn of(
         _ => {
             let context = file.context.as_ref();
             let asks = context.is_some_and(|context| context.values.password_command.is_some());
-            let variables = ["QLESS_REDIS_PASSWORD", "REDISCLI_AUTH"];
-            let is_set = variables.into_iter().any(|name| env::var(name).is_some());
+            let is_set = password::from_environment().is_some();
             let reads = globals.password_file.as_ref();
             // No prompt for a password, not even by another program.
             if globals.askpass || reads.is_some_and(|file| file == "-") {

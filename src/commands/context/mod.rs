@@ -24,7 +24,7 @@ mod validate;
 /// names another server. Without a subcommand, it lists the contexts. qless-config(5) describes all
 /// keys of the file.
 ///
-/// Comments and order of the file are kept. Only `validate` needs a server. `--read-only` blocks
+/// Comments and order of the file are kept. A file that another user can change is refused. Only `validate` needs a server. `--read-only` blocks
 /// none of these commands.
 ///
 /// Examples: `qless context`, `qless --config night.toml context add night --redis local:$PWD/night`

@@ -64,8 +64,9 @@ impl Core {
         let rights = self.writes.then_some(self.script.prefix());
         loop {
             let connection = match &self.target.address {
-                Address::Local { dir, fsync } => {
-                    Local::new(dir.as_deref())?.open(*fsync, deadline, failure)?
+                Address::Local { dir, fsync, starts } => {
+                    let local = Local::new(dir.as_deref())?;
+                    local.open(*starts, *fsync, deadline, failure)?
                 }
                 address => {
                     Connection::open(address, self.tls.as_ref(), deadline).map_err(failure)?

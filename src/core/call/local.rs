@@ -15,10 +15,11 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use super::connect::{Connection, Fault};
-use crate::address::{Address, Fsync, Target};
+use crate::address::{Address, Fsync, Target, variables};
 use crate::command_line::chmod;
 use crate::env;
 use crate::error::{Error, Kind, io_words};
+use crate::fs::{PRIVATE_DIRECTORY, PRIVATE_FILE, trust};
 use crate::text::Harmless;
 
 /// The longest path of a socket: `sun_path` without the NUL at its end.
@@ -66,18 +67,16 @@ impl Local {
 
     /// Returns the address for other clients.
     pub(crate) fn url(&self) -> String {
-        self.target().to_string()
+        without_login(Address::Unix(self.socket())).to_string()
     }
 
-    /// Returns the address of the socket. To connect there starts nothing.
+    /// Returns the address of the server. To connect there starts nothing.
     pub(crate) fn target(&self) -> Target {
-        Target {
-            address: Address::Unix(self.socket()),
-            user: None,
-            password: None,
-            db: 0,
-            tls: None,
-        }
+        without_login(Address::Local {
+            dir: Some(self.dir.clone()),
+            fsync: None,
+            starts: false,
+        })
     }
 
     /// Returns whether a server listens.
@@ -92,23 +91,25 @@ impl Local {
         }
     }
 
-    /// Connects to the server, and starts it first if it does not run.
+    /// Connects to the server. If it does not run, that is an error, or it is started first.
     pub(crate) fn open(
         &self,
+        starts: bool,
         fsync: Option<Fsync>,
         deadline: Instant,
         failure: impl Fn(Fault) -> Error,
     ) -> Result<Connection, Error> {
-        let address = Address::Local {
-            dir: Some(self.dir.clone()),
-            fsync: None,
-        };
+        let address = self.target().address;
         if self.dir_exists()? {
             match Connection::open(&address, None, deadline) {
                 Ok(connection) => return Ok(connection),
-                Err(Fault::Unreachable(..)) => {}
+                Err(Fault::Unreachable(..)) if starts => {}
                 Err(fault) => return Err(failure(fault)),
             }
+        }
+        if !starts {
+            let dir = harmless(&self.dir);
+            return Err(unreachable(format!("no server runs in `{dir}`")));
         }
         self.ensure(fsync, deadline)?;
         Connection::open(&address, None, deadline).map_err(failure)
@@ -179,8 +180,11 @@ impl Local {
     }
 
     /// Returns whether the directory exists. Refuses one that belongs to another user, or in which others
-    /// can put a socket of theirs.
+    /// can put a socket of theirs, or that others can replace.
     fn dir_exists(&self) -> Result<bool, Error> {
+        let what = format!("cannot use `{}`", harmless(&self.dir));
+        trust::must_have_trusted_parents(&self.dir)
+            .map_err(|why| why.error_of_kind(&what, Kind::Unreachable))?;
         let found = match std::fs::metadata(&self.dir) {
             Ok(found) => found,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -193,10 +197,10 @@ impl Local {
         if found.uid() != rustix::process::geteuid().as_raw() {
             return Err(unreachable(format!("`{dir}` belongs to someone else")).hint(OTHER_DIR));
         }
-        if found.mode() & 0o022 != 0 {
-            // With the umask 002, `mkdir` makes a folder for the group. While it is empty, it counts as
-            // missing, and is closed before it is used.
-            if found.mode() & 0o002 == 0
+        if trust::others_may_write(found.mode()) {
+            // With the umask 002, `mkdir` makes a directory for the group. While it is empty, it counts
+            // as missing, and is closed before it is used.
+            if !trust::all_may_write(found.mode())
                 && self.is_empty().map_err(|error| self.unusable(&error))?
             {
                 return Ok(false);
@@ -216,7 +220,8 @@ impl Local {
             unreachable(format!("cannot use `{dir}`: {why}")).hint(OTHER_DIR)
         };
         let unusable = |error: io::Error| self.unusable(&error);
-        let close = || std::fs::set_permissions(&self.dir, PermissionsExt::from_mode(0o700));
+        let close =
+            || std::fs::set_permissions(&self.dir, PermissionsExt::from_mode(PRIVATE_DIRECTORY));
         if self.dir_exists()? {
             return match self.is_shared().map_err(unusable)? {
                 true => Err(refused("others may enter it, and it holds other things")),
@@ -224,7 +229,7 @@ impl Local {
             };
         }
         let mut builder = DirBuilder::new();
-        builder.recursive(true).mode(0o700);
+        builder.recursive(true).mode(PRIVATE_DIRECTORY);
         builder.create(&self.dir).map_err(unusable)?;
         close().map_err(unusable)?;
         // The group could put something there until now.
@@ -254,7 +259,7 @@ impl Local {
     /// Returns whether other users may need the directory: they may enter it, and it holds files of
     /// others.
     fn is_shared(&self) -> io::Result<bool> {
-        let open = std::fs::metadata(&self.dir)?.mode() & 0o077 != 0;
+        let open = trust::others_may_use(std::fs::metadata(&self.dir)?.mode());
         let is_private = || self.dir.join("lock").is_file();
         Ok(open && !is_private() && !self.is_empty()?)
     }
@@ -270,7 +275,7 @@ impl Local {
             .create(true)
             .truncate(false)
             .write(true)
-            .mode(0o600)
+            .mode(PRIVATE_FILE)
             .open(self.dir.join("lock"))
             .map_err(|error| self.unusable(&error))?;
         loop {
@@ -318,14 +323,13 @@ impl Local {
             let program = harmless(Path::new(&program));
             no_program(format!("cannot start `{program}`: {}", io_words(&error)))
         };
-        let mut child = Command::new(&program)
-            .args(
-                options
-                    .iter()
-                    .flat_map(|(name, value)| [OsStr::new(name), value]),
-            )
-            .env_remove("QLESS_REDIS_PASSWORD")
-            .env_remove("REDISCLI_AUTH")
+        let options = options.iter();
+        let mut command = Command::new(&program);
+        command.args(options.flat_map(|(name, value)| [OsStr::new(name), value]));
+        for variable in variables::with_secrets() {
+            command.env_remove(variable);
+        }
+        let mut child = command
             .stdin(Stdio::null())
             .stdout(log.try_clone().map_err(|error| self.unusable(&error))?)
             .stderr(log)
@@ -396,6 +400,16 @@ impl Local {
             Kind::Timeout,
             format!("no reply from the server in `{}`", harmless(&self.dir)),
         )
+    }
+}
+
+fn without_login(address: Address) -> Target {
+    Target {
+        address,
+        user: None,
+        password: None,
+        db: 0,
+        tls: None,
     }
 }
 

@@ -17,7 +17,8 @@ use rustix::process::geteuid;
 use super::launch::StartFault;
 use crate::command_line::chmod;
 use crate::error::{Error, Kind, io_words};
-use crate::fs::open::{self, Unopened};
+use crate::fs::open::Unopened;
+use crate::fs::trust;
 use crate::text::Harmless;
 
 /// The mode of directories that are created here.
@@ -59,7 +60,7 @@ pub(in crate::work) fn prepare_parent(parent: &Path) -> Result<(), Error> {
             )));
         }
     }
-    open::must_be_safe_way(parent).map_err(|why| match why {
+    trust::must_have_trusted_parents(parent).map_err(|why| match why {
         Unopened::Failed(error) => fault(format!(
             "cannot use the directory `{path}`: {}",
             io_words(&error)
@@ -101,7 +102,7 @@ fn open_parent(parent: &Path) -> Result<OwnedFd, ParentFault> {
         let other = "name a directory of your own".to_owned();
         return Err(ParentFault::Unsafe("it belongs to another user", other));
     }
-    if open::is_open_folder(found.st_mode, open::OTHERS_WRITE) {
+    if trust::others_may_replace(found.st_mode) {
         let change = format!("`{}` takes that right away", chmod("go-w", parent));
         return Err(ParentFault::Unsafe("other users may write it", change));
     }

@@ -1,0 +1,223 @@
+//! Which paths other users cannot change: where `qless` takes settings from, and where it keeps files
+//! that it continues.
+//!
+//! A path is trusted if each directory above what it leads to can be changed only by this user or root:
+//! it belongs to one of them, and neither group nor others may write it, or it is sticky. A group with
+//! the number of this user or of root is theirs. Links on the path belong to this user or root, too.
+
+use std::ffi::OsString;
+use std::fs::{self, File, Metadata};
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Component, Path, PathBuf};
+
+use rustix::io::Errno;
+use rustix::process::geteuid;
+
+use super::open::{Unopened, is_descriptor};
+use crate::command_line::chmod;
+use crate::text::Harmless;
+
+/// All rights of the group and of others.
+const OTHERS: u32 = 0o077;
+
+/// The right of the group and of others to read.
+const OTHERS_READ: u32 = 0o044;
+
+/// The right of the group and of others to write.
+const OTHERS_WRITE: u32 = 0o022;
+
+/// The right of others to write.
+const ALL_WRITE: u32 = 0o002;
+
+/// In a directory with this bit, a file can be removed or renamed only by its owner.
+const STICKY: u32 = 0o1000;
+
+/// The most symbolic links on a path, as on Linux.
+const MOST_LINKS: usize = 40;
+
+/// Whether the group or others have any right to what has this mode.
+pub(crate) fn others_may_use(mode: u32) -> bool {
+    mode & OTHERS != 0
+}
+
+/// Whether the group or others may write what has this mode.
+pub(crate) fn others_may_write(mode: u32) -> bool {
+    mode & OTHERS_WRITE != 0
+}
+
+/// Whether everybody may write what has this mode.
+pub(crate) fn all_may_write(mode: u32) -> bool {
+    mode & ALL_WRITE != 0
+}
+
+/// Whether the group or others can replace what is in a directory of this mode.
+pub(crate) fn others_may_replace(mode: u32) -> bool {
+    others_may_write(mode) && mode & STICKY == 0
+}
+
+/// Whether this is a file that the group or others may read.
+pub(crate) fn is_readable_by_others(about: &Metadata) -> bool {
+    about.is_file() && about.mode() & OTHERS_READ != 0
+}
+
+/// Whether the number of a user or group is that of this user or of root.
+fn is_own_or_root(id: u32) -> bool {
+    id == geteuid().as_raw() || id == 0
+}
+
+/// Refuses a file with settings that somebody besides this user and root can have written.
+pub(crate) fn must_be_trusted(path: &Path, file: &File) -> Result<(), Unopened> {
+    let about = file.metadata()?;
+    if is_descriptor(path) || !about.is_file() {
+        return Ok(());
+    }
+    if !is_own_or_root(about.uid()) {
+        let refused = Unopened::refused("it belongs to another user");
+        return Err(refused.hint("name a copy that is yours"));
+    }
+    if others_may_write(about.mode()) {
+        let change = format!("`{}` leaves that to its owner", chmod("go-w", path));
+        return Err(Unopened::refused("other users may write it").hint(change));
+    }
+    must_have_trusted_parents(path)
+}
+
+/// Refuses a path on which another user can replace a directory, a link or what it leads to.
+pub(crate) fn must_have_trusted_parents(path: &Path) -> Result<(), Unopened> {
+    Route::of(path)?.must_be_trusted()
+}
+
+/// Where a path leads when all its links are followed.
+pub(crate) struct Route {
+    /// The directories in which its names are looked up.
+    directories: Vec<PathBuf>,
+    /// A link that another user made.
+    strange_link: Option<PathBuf>,
+    /// Its end, which need not exist.
+    pub target: PathBuf,
+}
+
+impl Route {
+    pub(crate) fn of(path: &Path) -> io::Result<Route> {
+        let mut pending = reversed(&std::path::absolute(path)?);
+        let mut route = Route {
+            directories: Vec::new(),
+            strange_link: None,
+            target: PathBuf::from("/"),
+        };
+        let mut links = 0;
+        while let Some(name) = pending.pop() {
+            if name == ".." {
+                route.target.pop();
+                continue;
+            }
+            if route.directories.last() != Some(&route.target) {
+                route.directories.push(route.target.clone());
+            }
+            let next = route.target.join(&name);
+            match fs::symlink_metadata(&next) {
+                Ok(about) if about.is_symlink() => {
+                    links += 1;
+                    if links > MOST_LINKS {
+                        return Err(Errno::LOOP.into());
+                    }
+                    let target = fs::read_link(&next)?;
+                    if target.is_absolute() {
+                        route.target = PathBuf::from("/");
+                    }
+                    pending.extend(reversed(&target));
+                    if !is_own_or_root(about.uid()) {
+                        route.strange_link = Some(next);
+                    }
+                }
+                _ => route.target = next,
+            }
+        }
+        Ok(route)
+    }
+
+    /// Refuses a link that another user made: its target is not what the caller means.
+    pub(crate) fn must_have_own_links(&self) -> Result<(), Unopened> {
+        match &self.strange_link {
+            None => Ok(()),
+            Some(link) => {
+                let link = harmless(link);
+                let why = format!("the symbolic link `{link}` belongs to another user");
+                Err(Unopened::refused(why).hint("name another file"))
+            }
+        }
+    }
+
+    /// Refuses a route on which another user can replace a directory, a link or its target.
+    pub(crate) fn must_be_trusted(&self) -> Result<(), Unopened> {
+        self.must_have_own_links()?;
+        for directory in &self.directories {
+            let about = match fs::metadata(directory) {
+                // The one above it is trusted, so nobody else can create it.
+                Err(fault) if fault.kind() == io::ErrorKind::NotFound => return Ok(()),
+                about => about?,
+            };
+            let shown = harmless(directory);
+            if !is_own_or_root(about.uid()) {
+                let why = format!("the directory `{shown}` belongs to another user");
+                let hint = "name a path on which all directories belong to you or root";
+                return Err(Unopened::refused(why).hint(hint));
+            }
+            let is_replaceable = others_may_replace(about.mode());
+            if is_replaceable && (all_may_write(about.mode()) || !is_own_or_root(about.gid())) {
+                let why = format!("other users may write the directory `{shown}`");
+                let change = format!("`{}` takes that right away", chmod("go-w", directory));
+                return Err(Unopened::refused(why).hint(change));
+            }
+        }
+        Ok(())
+    }
+}
+
+fn harmless(path: &Path) -> Harmless<&[u8]> {
+    Harmless(path.as_os_str().as_bytes())
+}
+
+/// The names of a path, the last one first.
+fn reversed(path: &Path) -> Vec<OsString> {
+    let names = path.components().filter_map(|part| match part {
+        Component::Normal(name) => Some(name.to_owned()),
+        Component::ParentDir => Some("..".into()),
+        Component::RootDir | Component::CurDir | Component::Prefix(_) => None,
+    });
+    let mut names: Vec<OsString> = names.collect();
+    names.reverse();
+    names
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+
+    #[test]
+    fn a_route_has_the_directories_of_each_link() {
+        let dir = tempfile::tempdir().unwrap();
+        let top = dir.path().canonicalize().unwrap();
+        fs::create_dir_all(top.join("a/b")).unwrap();
+        fs::create_dir_all(top.join("c/d")).unwrap();
+        fs::write(top.join("c/d/file"), "").unwrap();
+        symlink("../../c/next", top.join("a/b/link")).unwrap();
+        symlink(top.join("c/d"), top.join("c/next")).unwrap();
+        let route = Route::of(&top.join("a/b/link/file")).unwrap();
+        assert_eq!(route.target, top.join("c/d/file"));
+        let found: Vec<&Path> = route
+            .directories
+            .iter()
+            .filter_map(|directory| directory.strip_prefix(&top).ok())
+            .collect();
+        // It goes on where a link leads: two directories up, then from the root on.
+        let expected = ["", "a", "a/b", "", "c", "", "c", "c/d"].map(Path::new);
+        assert_eq!(found, expected);
+        symlink("loop", top.join("loop")).unwrap();
+        assert!(Route::of(&top.join("loop/x")).is_err());
+    }
+}
