@@ -162,7 +162,7 @@ fn settings() -> Generated {
 }
 
 /// The sections of `qless-config(5)` before its keys.
-const ABOUT_SETTINGS: [(&str, &str); 5] = [
+const ABOUT_SETTINGS: [(&str, &str); 6] = [
     (
         "SYNOPSIS",
         "$XDG_CONFIG_HOME/qless/config.toml, else ~/.config/qless/config.toml",
@@ -172,9 +172,12 @@ const ABOUT_SETTINGS: [(&str, &str); 5] = [
         "The file is TOML. --config FILE or QLESS_CONFIG names another file; `none` means no file. A \
          missing file is an error only if it was named. Unknown keys and values of the wrong type \
          are errors: `qless` reports line and column and does nothing. `qless` warns of a file that \
-         other users can read and that has a password in an address.\n\nA file that another user can \
-         have written is refused, since it names servers, CAs and programs. It must belong to you or \
-         root, and neither group nor others may write it. Each directory above it must belong to you or \
+         other users can read and that has a password in an address.",
+    ),
+    (
+        "OWNER AND MODE",
+        "A file that another user can have written is refused, since it names servers, CAs and \
+         programs. It must belong to you or root, and neither group nor others may write it. Each directory above it must belong to you or \
          root, and neither group nor others may write that, unless it is sticky, as /tmp is, or its group \
          has the number of your user or of root. Symbolic links must belong to you or root.",
     ),

@@ -53,7 +53,7 @@ const LINES: [&str; 5] = [
 ];
 
 #[test]
-fn a_folder_in_which_others_can_put_a_socket_is_not_used() {
+fn a_directory_in_which_others_can_put_a_socket_is_not_used() {
     let folder = Folder::new();
     let socket = UnixListener::bind(folder.path().join("redis.sock")).unwrap();
     socket.set_nonblocking(true).unwrap();
@@ -103,7 +103,7 @@ fn a_folder_in_which_others_can_put_a_socket_is_not_used() {
 
 /// With the umask 002, `mkdir` makes a folder that the group may write.
 #[test]
-fn an_empty_folder_for_the_group_is_closed_and_used() {
+fn an_empty_directory_for_the_group_is_closed_and_used() {
     let folder = Folder::new();
     mode(folder.path(), 0o775);
     assert_eq!(folder.qless().run("length q").ok(), "0");

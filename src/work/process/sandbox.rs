@@ -17,7 +17,6 @@ use rustix::process::geteuid;
 use super::launch::StartFault;
 use crate::command_line::chmod;
 use crate::error::{Error, Kind, io_words};
-use crate::fs::open::Unopened;
 use crate::fs::trust;
 use crate::text::Harmless;
 
@@ -60,17 +59,11 @@ pub(in crate::work) fn prepare_parent(parent: &Path) -> Result<(), Error> {
             )));
         }
     }
-    trust::must_have_trusted_parents(parent).map_err(|why| match why {
-        Unopened::Failed(error) => fault(format!(
-            "cannot use the directory `{path}`: {}",
-            io_words(&error)
-        )),
-        Unopened::Refused { why, hint } => {
-            let error = fault(format!("cannot use the directory `{path}`: {why}"));
-            match hint {
-                Some(hint) => error.hint(hint),
-                None => error,
-            }
+    trust::must_have_trusted_parents(parent).map_err(|why| {
+        let error = why.error_of_kind(&format!("cannot use the directory `{path}`"), Kind::Error);
+        match error.hint_text() {
+            Some(_) => error,
+            None => error.hint("no job was popped"),
         }
     })
 }
