@@ -1,6 +1,5 @@
 //! Which contexts protect the database in use, however its address was given.
 
-use std::fs;
 use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
@@ -9,6 +8,7 @@ use crate::address::{Address, Target};
 use crate::args::globals::{Globals, Origin};
 use crate::core::call::local::Local;
 use crate::core::script::USUAL;
+use crate::fs::trust::Route;
 
 /// A database of a server. Two spellings of an address are equal, with TLS or without: a port has
 /// one server.
@@ -58,11 +58,7 @@ impl Server {
 
 /// Returns the path without links, as far as it exists.
 fn real(path: &Path) -> PathBuf {
-    match (fs::canonicalize(path), path.parent(), path.file_name()) {
-        (Ok(real), ..) => real,
-        (Err(_), Some(parent), Some(name)) => real(parent).join(name),
-        (Err(_), ..) => path.to_path_buf(),
-    }
+    Route::of(path).map_or_else(|_| path.to_path_buf(), |route| route.target)
 }
 
 /// Whether two addresses are of different databases.
