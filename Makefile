@@ -21,9 +21,10 @@ export RUST_TEST_THREADS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN)))
 WITH_REDIS = server=$$(scripts/redis.sh) && REDIS_SERVER="$$server" QLESS_REDIS_SERVER="$$server"
 
 # `make soak` runs rounds of the random tests, each with a fresh seed. SEED repeats a round, TEST
-# names a test.
-ROUNDS ?= 20
-TEST ?= random_
+# names a test. PART=faults runs those of machines that fail, and prints their table.
+PART ?=
+ROUNDS ?= $(if $(PART),10,20)
+TEST ?= $(if $(PART),$(PART)_ --nocapture,random_)
 
 .PHONY: help demo test soak bench build install uninstall tools redis
 
@@ -31,6 +32,7 @@ help:
 	@echo 'make demo     play a night of an operator on a private Redis, in half a minute'
 	@echo 'make test     check format, run clippy and all tests'
 	@echo 'make soak     run the random tests with fresh seeds, $(ROUNDS) rounds (ROUNDS=100 SEED=7 TEST=name)'
+	@echo 'make soak PART=faults  account for each job while machines fail, in a table'
 	@echo 'make bench    measure calls on a server and commands on this machine'
 	@echo 'make build    build the binary: $(QLESS)'
 	@echo 'make install  install binary, man pages and completions under PREFIX=/usr/local'

@@ -172,6 +172,7 @@ mod extensions {
 mod recovery {
     mod asked;
     mod examples;
+    mod faults;
     mod kill;
     mod lane_storm;
     mod repair;

@@ -423,8 +423,8 @@ impl Targets {
 /// The flag of every command that takes data.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct MaxData {
-    /// Maximum size of the data, in bytes
-    #[arg(long, value_name = "BYTES", value_parser = value::bytes, default_value = "16MiB")]
+    /// Maximum size of the data, in bytes, up to 500MiB
+    #[arg(long, value_name = "BYTES", value_parser = value::data_bytes, default_value = "16MiB")]
     pub max_data: usize,
 }
 

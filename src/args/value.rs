@@ -41,6 +41,9 @@ const MAX_PROCESSES: usize = 1000;
 /// The longest message of a failure, in bytes.
 const MAX_ERROR_BYTES: usize = 1 << 20;
 
+/// The longest data, without what else is said of a job.
+const MAX_DATA_BYTES: usize = 500 << 20;
+
 /// A word as it is.
 pub(crate) fn word() -> impl TypedValueParser<Value = OsString> {
     OsStringValueParser::new().map(|word: OsString| plain::read(word).0)
@@ -198,6 +201,16 @@ pub(crate) fn bytes(text: &str) -> Result<usize, Invalid> {
     };
     let number: usize = number.parse().map_err(|_| invalid())?;
     number.checked_mul(factor).ok_or_else(invalid)
+}
+
+/// The size of data. A text of Redis holds at most 512 MiB, also the reply that holds the whole job.
+pub(crate) fn data_bytes(text: &str) -> Result<usize, Invalid> {
+    match bytes(text) {
+        Ok(number @ 0..=MAX_DATA_BYTES) => Ok(number),
+        _ => Err(Invalid::expects(
+            "a number of bytes up to 500MiB, such as `65536` or `16MiB`",
+        )),
+    }
 }
 
 /// The length of the message of a failure. The core stores it with each failed job.

@@ -26,11 +26,20 @@ pub(crate) fn read(
 
 /// Refuses data that is longer than `most` bytes.
 pub(crate) fn limited(data: Vec<u8>, most: usize) -> Result<Vec<u8>, Error> {
-    match data.len() > most {
-        true => Err(Error::usage(format!("data is longer than {most} bytes"))
-            .hint("`--max-data` raises the limit")),
-        false => Ok(data),
+    if data.len() > most {
+        return Err(too_long("data", Some(data.len() as u64), most));
     }
+    Ok(data)
+}
+
+/// The error for a text that is longer than `most` bytes. The size of what is read from a pipe is not
+/// known.
+pub(super) fn too_long(what: &str, size: Option<u64>, most: usize) -> Error {
+    let message = match size {
+        Some(size) => format!("{what} is {size} bytes long, the maximum is {most}"),
+        None => format!("{what} is longer than {most} bytes"),
+    };
+    Error::usage(message).hint("`--max-data` raises the limit")
 }
 
 /// Builds an object from `key=text` and `key:=json`; dots in a key nest objects.

@@ -264,7 +264,8 @@ fn jid<'t>(member: &Member<'t>) -> Result<Cow<'t, [u8]>, String> {
 /// Refuses data that is too long, and `false`, which the core does not take.
 fn data(member: &Member, most: usize) -> Result<(), String> {
     if member.value.len() > most {
-        return Err(format!("is longer than {most} bytes"));
+        let size = member.value.len();
+        return Err(format!("is {size} bytes long, the maximum is {most}"));
     }
     match member.value {
         b"false" => Err("must not be the bare document `false`".into()),
@@ -547,6 +548,9 @@ mod tests {
             assert_eq!(fault(text), expected);
         }
         let long = format!(r#"{{"data":"{}"}}"#, "a".repeat(99));
-        assert_eq!(fault(&long), "9: `data` is longer than 100 bytes");
+        assert_eq!(
+            fault(&long),
+            "9: `data` is 102 bytes long, the maximum is 100"
+        );
     }
 }

@@ -6,6 +6,7 @@ use std::io::{self, BufRead, BufReader, IsTerminal, Read};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use super::data;
 use crate::args::input_arg::InputArg;
 use crate::error::{Error, Kind, io_words};
 use crate::text::Harmless;
@@ -63,13 +64,17 @@ impl InputSource {
             InputArg::Stdin => whole(self.stdin(what)?, most)?,
             InputArg::File(path) => whole(OpenInput::file(path)?, most)?,
         };
-        match text.bytes.len() > most {
-            true => Err(
-                Error::usage(format!("{} is longer than {most} bytes", text.what))
-                    .hint("`--max-data` raises the limit"),
-            ),
-            false => Ok(text),
+        if text.bytes.len() <= most {
+            return Ok(text);
         }
+        let size = match given {
+            InputArg::Value(value) => Some(value.len() as u64),
+            InputArg::Stdin => None,
+            // Other files than regular ones have the size 0.
+            InputArg::File(path) => path.metadata().ok().map(|file| file.len()),
+        };
+        let size = size.filter(|size| *size > most as u64);
+        Err(data::too_long(&text.what, size, most))
     }
 
     /// Passes each item of the list `given` to `take`, one at a time. Returns the value if `given` is

@@ -225,7 +225,7 @@ fn too_much_data_is_refused() {
         .run("put q K '[1,2]' --max-data 4")
         .shows(expect![[r#"
             --- stderr
-            error: data is longer than 4 bytes
+            error: data is 5 bytes long, the maximum is 4
             hint: `--max-data` raises the limit
             --- exit 2
         "#]]);
@@ -234,7 +234,7 @@ fn too_much_data_is_refused() {
         .run("put q K --arg a=bcd --max-data 4")
         .shows(expect![[r#"
             --- stderr
-            error: data is longer than 4 bytes
+            error: data is 11 bytes long, the maximum is 4
             hint: `--max-data` raises the limit
             --- exit 2
         "#]]);
@@ -253,9 +253,19 @@ fn too_much_data_is_refused() {
         .run("put q K --max-data lots")
         .shows(expect![[r#"
             --- stderr
-            error: `--max-data` expects a number of bytes such as `65536` or `16MiB`, not `lots`
+            error: `--max-data` expects a number of bytes up to 500MiB, such as `65536` or `16MiB`, not `lots`
             --- exit 2
         "#]]);
+    redis.at(0).run("put q K --max-data 501MiB").exits(2);
+    // A file that has no blocks on the disk.
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("data");
+    let sparse = std::fs::File::create(&file).unwrap();
+    sparse.set_len(200_000_000).unwrap();
+    let file = file.display();
+    let ran = redis.at(0).run(&format!("put q K @{file}")).exits(2);
+    let error = format!("error: `{file}` is 200000000 bytes long, the maximum is 16777216\n");
+    assert!(ran.stderr().starts_with(&error), "{}", ran.stderr());
     let big = format!("\"{}\"", "x".repeat(16 << 20));
     redis.at(0).input(&big).run("put q K -").exits(2);
 }

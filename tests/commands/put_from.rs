@@ -258,7 +258,7 @@ fn an_invalid_line_is_reported_with_its_position() {
         ),
         (
             b"{\"data\":\"0123456789012345678901234567890\"}",
-            "line 2, column 9: `data` is longer than 30 bytes",
+            "line 2, column 9: `data` is 33 bytes long, the maximum is 30",
         ),
         (
             b"{\"priority\":9007199254740993}",
