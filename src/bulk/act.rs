@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::pace::Pace;
 use super::plan::{ExcludedJob, Targeting};
+use super::restart::RestartWatch;
 use super::{BulkOptions, BulkPlan, JobOutcome, Report, SLICE, SliceOutcome};
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
@@ -153,6 +154,10 @@ impl Recorder {
         let mut progress = session.ui.progress(all as u64);
         let mut remaining = matched;
         let mut stopped_by = None;
+        let mut restarts = match single || all == 0 {
+            true => None,
+            false => Some(RestartWatch::begin(session)?),
+        };
         for (at, slice) in pending.jobs.chunks_mut(size).enumerate() {
             pace.wait(slice.len(), &interrupt);
             if let Some(kind) = interrupt.asked() {
@@ -189,7 +194,16 @@ impl Recorder {
                     self.flush()?;
                     return Err(outcome.to_error(self.options.verb.infinitive));
                 }
+                // A job without a state was deleted.
+                if let (Some(restarts), Some(_), ItemResult::Done) =
+                    (&mut restarts, &outcome.item.state_after, result)
+                {
+                    restarts.put(outcome.item.jid.as_bytes());
+                }
                 self.add(&mut session.ui, outcome)?;
+            }
+            if let Some(restarts) = &mut restarts {
+                restarts.round(session.core()?, self.report.done());
             }
             if let Some(replicas) = self.options.replicas
                 && stopped_by.is_none()
@@ -207,6 +221,10 @@ impl Recorder {
             }
         }
         progress.finish();
+        if let Some(restarts) = restarts {
+            let again = resume_hint(session);
+            stopped_by = restarts.end(stopped_by, self.report.done(), again, session)?;
+        }
         let stopped_by = stopped_by.map(|error| with_resume_hint(error, single, session));
         Ok((remaining, stopped_by))
     }

@@ -274,7 +274,7 @@ fn a_job_is_untracked_wherever_the_connection_breaks() {
 #[test]
 fn jobs_with_an_unknown_outcome_are_reported_as_unknown() {
     let redis = failed(500);
-    // Handshake, listing and so on pass; the last slice gets no reply.
+    // Handshake, listing, the server's run and so on pass; the last slice gets no reply.
     let calls = |qless: &Qless| {
         let ran = qless.run("-v retry --group boom --dry-run -o jid");
         ran.stderr()
@@ -283,7 +283,7 @@ fn jobs_with_an_unknown_outcome_are_reported_as_unknown() {
             .count()
     };
     let before = calls(&redis.at(50));
-    let port = proxy(redis.socket(), Cut::Hold(before + 2));
+    let port = proxy(redis.socket(), Cut::Hold(before + 3));
     let url = format!("redis://127.0.0.1:{port}");
     let qless = Qless::bare().env("QLESS_REDIS_URL", url).at(50);
     let ran = qless
