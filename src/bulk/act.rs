@@ -68,6 +68,10 @@ impl BulkPlan {
         for ExcludedJob { outcome, .. } in self.excluded {
             recorder.add(&mut session.ui, outcome)?;
         }
+        // Dependents are changed in the same calls as the jobs.
+        for job in &self.below {
+            recorder.write(&JobOutcome::planned(job))?;
+        }
         recorder.flush()?;
         let jobs = PendingJobs {
             targeting: self.targeting,
@@ -130,6 +134,17 @@ impl Recorder {
         Ok(())
     }
 
+    /// Records the jobs that are about to be changed, and makes room for their outcomes.
+    fn announce(&mut self, jobs: &[JobSnapshot]) -> Result<(), Error> {
+        for job in jobs {
+            self.write(&JobOutcome::planned(job))?;
+        }
+        match &mut self.options.report {
+            Some(ledger) => ledger.flush_with_room(),
+            None => Ok(()),
+        }
+    }
+
     fn flush(&mut self) -> Result<(), Error> {
         match &mut self.options.report {
             Some(ledger) => ledger.flush(),
@@ -162,6 +177,11 @@ impl Recorder {
             pace.wait(slice.len(), &interrupt);
             if let Some(kind) = interrupt.asked() {
                 stopped_by = Some(interrupted(kind, matched, remaining, session));
+                break;
+            }
+            // What is about to be changed is in the file first, whatever happens then.
+            if let Err(error) = self.announce(slice) {
+                stopped_by = Some(error);
                 break;
             }
             remaining -= slice.len();
@@ -215,6 +235,9 @@ impl Recorder {
                 stopped_by.get_or_insert(error);
             }
             session.ui.finish()?;
+            if let Some(lost) = session.ui.lost_output() {
+                stopped_by.get_or_insert(lost.hint(resume_hint(session)));
+            }
             progress.add(slice.len() as u64);
             if stopped_by.is_some() || (failed && self.options.fail_fast) {
                 break;

@@ -10,6 +10,7 @@ use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::FallocateFlags;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::moment::Moment;
@@ -161,6 +162,32 @@ impl Ledger {
             // A pipe or device cannot be synced.
             Err(fault) if fault.kind() == ErrorKind::InvalidInput => Ok(()),
             synced => synced.map_err(|fault| self.unwritten(&fault)),
+        }
+    }
+
+    /// Flushes, and reserves as much space again for the outcomes of what the lines announce, where the
+    /// file system can do that.
+    pub(crate) fn flush_with_room(&mut self) -> Result<(), Error> {
+        let room = self.lines.len() as u64;
+        self.flush()?;
+        let Some(file) = self.file.as_ref().filter(|_| room > 0) else {
+            return Ok(());
+        };
+        let end = file
+            .metadata()
+            .map_err(|fault| self.unwritten(&fault))?
+            .len();
+        let reserved = rustix::fs::fallocate(file, FallocateFlags::KEEP_SIZE, end, room);
+        match reserved.map_err(io::Error::from) {
+            Err(fault)
+                if matches!(
+                    fault.kind(),
+                    ErrorKind::StorageFull | ErrorKind::QuotaExceeded
+                ) =>
+            {
+                Err(self.unwritten(&fault))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -325,12 +352,20 @@ impl Ledger {
     }
 }
 
-/// Removes a file that this run created and left empty.
+/// Removes a file that this run created and left empty, and the space that it reserved.
 impl Drop for Ledger {
     fn drop(&mut self) {
-        let empty = |file: &File| file.metadata().is_ok_and(|about| about.len() == 0);
-        if self.created && self.file.as_ref().is_some_and(empty) {
+        let Some((file, about)) = self
+            .file
+            .as_ref()
+            .and_then(|file| Some((file, file.metadata().ok()?)))
+        else {
+            return;
+        };
+        if self.created && about.len() == 0 {
             _ = std::fs::remove_file(&self.path);
+        } else if about.is_file() {
+            _ = file.set_len(about.len());
         }
     }
 }

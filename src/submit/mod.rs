@@ -294,6 +294,9 @@ impl Sender<'_> {
                 stopped_by = session.core()?.wait_for_replicas(replicas).err();
             }
             session.ui.finish()?;
+            if let Some(lost) = session.ui.lost_output() {
+                stopped_by.get_or_insert(lost.hint(self.resume_hint(session)));
+            }
             self.progress.add(round.jobs() as u64);
             if stopped_by.is_some() || (self.options.fail_fast && self.tally.failed()) {
                 return Ok(stopped_by);
