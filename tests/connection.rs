@@ -918,6 +918,69 @@ mod streams {
         "#]]);
     }
 
+    /// Runs a line with a stdout that is full.
+    fn full(redis: &Redis, line: &str) -> RunOutput {
+        let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
+        let mut command = redis.at(5).command();
+        RunOutput::of(command.args(line.split(' ')).stdout(full.unwrap())).exits(1)
+    }
+
+    #[test]
+    fn what_was_done_is_on_stderr_if_stdout_is_full() {
+        let redis = Redis::start();
+        full(&redis, "put mail K --jid a").shows(expect![[r#"
+            --- stderr
+            this could not be written to stdout:
+            a
+            error: cannot write to stdout: no space left on device
+            hint: the changes were made
+            --- exit 1
+        "#]]);
+        let ran = full(&redis, "put mail K --jid b -o json");
+        assert!(
+            ran.stderr().contains("  \"jid\": \"b\",\n"),
+            "{}",
+            ran.stderr()
+        );
+        let lines = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(&lines, "{}\n".repeat(1_500)).unwrap();
+        let ran = full(
+            &redis,
+            &format!("put q K -o jid --from {}", lines.path().display()),
+        );
+        for line in [
+            "1000 put, 500 not tried",
+            "1,000 lines could not be written to stdout",
+            "hint: the same command would put them again; with `--jid-from` or",
+        ] {
+            assert!(ran.stderr().contains(line), "{}", ran.stderr());
+        }
+    }
+
+    #[test]
+    fn pop_gives_back_what_it_cannot_show() {
+        let redis = Redis::start();
+        for jid in ["a", "b"] {
+            redis.at(1).run(&format!("put mail K --jid {jid}")).ok();
+        }
+        full(&redis, "pop mail --count 2 -o raw").shows(expect![[r#"
+            --- stderr
+            error: cannot write to stdout: no space left on device
+            hint: 2 jobs given back; no retry was used
+            --- exit 1
+        "#]]);
+        let mut child = redis.at(6).command().args(["pop", "mail"]).spawn().unwrap();
+        drop(child.stdout.take());
+        let ran = RunOutput::of_child(child);
+        assert_eq!((ran.code(), ran.stderr().as_str()), (128 + 13, ""));
+        let columns = "jobs --queue mail --sort jid --columns jid,state,remaining";
+        redis.at(7).run(columns).shows(expect![[r#"
+            a	stalled	5/5
+            b	stalled	5/5
+        "#]]);
+        redis.at(7).run("pop mail --count 2 -o jid").exits(0);
+    }
+
     #[test]
     fn verbose_lists_calls_and_masks_data() {
         let redis = Redis::start();

@@ -49,7 +49,13 @@ pub fn run(args: impl IntoIterator<Item = OsString>) -> Exit {
     let result = execute(&cli.command, &mut session);
     let unlisted = session.ui.unlisted(cli.command.writes());
     let unlisted = session.ui.left_out(unlisted);
-    match result.and_then(|exit| session.ui.finish().map(|()| exit)) {
+    let result = result.and_then(|exit| session.ui.finish().map(|()| exit));
+    let result = match session.ui.lost_output() {
+        Some(lost) => result.and(Err(lost)),
+        None => result,
+    };
+    session.ui.say_lost_output();
+    match result {
         Ok(Exit::Ok) => unlisted,
         Ok(exit) => exit,
         Err(error) => {
@@ -100,6 +106,7 @@ fn execute(command: &Command, session: &mut Session) -> Result<Exit, Error> {
     }
     if writes {
         session.require_writable(&format!("`qless {}`", session.name()))?;
+        session.ui.keep_lost_output();
     }
     if let Some(every) = watch {
         return watch::run(every, session, |session| command.run(session));

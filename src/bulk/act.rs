@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::pace::Pace;
 use super::plan::{ExcludedJob, Targeting};
+use super::restart::RestartWatch;
 use super::{BulkOptions, BulkPlan, JobOutcome, Report, SLICE, SliceOutcome};
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
@@ -67,6 +68,10 @@ impl BulkPlan {
         for ExcludedJob { outcome, .. } in self.excluded {
             recorder.add(&mut session.ui, outcome)?;
         }
+        // Dependents are changed in the same calls as the jobs.
+        for job in &self.below {
+            recorder.write(&JobOutcome::planned(job))?;
+        }
         recorder.flush()?;
         let jobs = PendingJobs {
             targeting: self.targeting,
@@ -129,6 +134,17 @@ impl Recorder {
         Ok(())
     }
 
+    /// Records the jobs that are about to be changed, and makes room for their outcomes.
+    fn announce(&mut self, jobs: &[JobSnapshot]) -> Result<(), Error> {
+        for job in jobs {
+            self.write(&JobOutcome::planned(job))?;
+        }
+        match &mut self.options.report {
+            Some(ledger) => ledger.flush_with_room(),
+            None => Ok(()),
+        }
+    }
+
     fn flush(&mut self) -> Result<(), Error> {
         match &mut self.options.report {
             Some(ledger) => ledger.flush(),
@@ -153,10 +169,19 @@ impl Recorder {
         let mut progress = session.ui.progress(all as u64);
         let mut remaining = matched;
         let mut stopped_by = None;
+        let mut restarts = match single || all == 0 {
+            true => None,
+            false => Some(RestartWatch::begin(session)?),
+        };
         for (at, slice) in pending.jobs.chunks_mut(size).enumerate() {
             pace.wait(slice.len(), &interrupt);
             if let Some(kind) = interrupt.asked() {
                 stopped_by = Some(interrupted(kind, matched, remaining, session));
+                break;
+            }
+            // What is about to be changed is in the file first, whatever happens then.
+            if let Err(error) = self.announce(slice) {
+                stopped_by = Some(error);
                 break;
             }
             remaining -= slice.len();
@@ -189,7 +214,16 @@ impl Recorder {
                     self.flush()?;
                     return Err(outcome.to_error(self.options.verb.infinitive));
                 }
+                // A job without a state was deleted.
+                if let (Some(restarts), Some(_), ItemResult::Done) =
+                    (&mut restarts, &outcome.item.state_after, result)
+                {
+                    restarts.put(outcome.item.jid.as_bytes());
+                }
                 self.add(&mut session.ui, outcome)?;
+            }
+            if let Some(restarts) = &mut restarts {
+                restarts.round(session.core()?, self.report.done());
             }
             if let Some(replicas) = self.options.replicas
                 && stopped_by.is_none()
@@ -201,12 +235,19 @@ impl Recorder {
                 stopped_by.get_or_insert(error);
             }
             session.ui.finish()?;
+            if let Some(lost) = session.ui.lost_output() {
+                stopped_by.get_or_insert(lost.hint(resume_hint(session)));
+            }
             progress.add(slice.len() as u64);
             if stopped_by.is_some() || (failed && self.options.fail_fast) {
                 break;
             }
         }
         progress.finish();
+        if let Some(restarts) = restarts {
+            let again = resume_hint(session);
+            stopped_by = restarts.end(stopped_by, self.report.done(), again, session)?;
+        }
         let stopped_by = stopped_by.map(|error| with_resume_hint(error, single, session));
         Ok((remaining, stopped_by))
     }

@@ -10,9 +10,11 @@ use std::io::{self, BufRead, BufReader, ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
+use rustix::fs::FallocateFlags;
 use serde::{Deserialize, Serialize};
 
 use crate::clock::moment::Moment;
+use crate::core::api::epoch::ServerEpoch;
 use crate::error::{Error, Kind, io_words};
 use crate::fs::PRIVATE_FILE;
 use crate::fs::open::{self, Unopened};
@@ -33,6 +35,9 @@ pub(crate) struct LedgerHead {
     /// The command with the arguments that define its work.
     pub command: String,
     pub run_id: Option<String>,
+    /// [`ServerEpoch::flushes`], in journals and reports.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flushes: Option<u64>,
     /// Further fields of an export.
     #[serde(flatten)]
     pub export: Option<ExportHead>,
@@ -55,6 +60,7 @@ impl LedgerHead {
             address: session.target()?.to_string(),
             command: session.own().without_program(),
             run_id: None,
+            flushes: None,
             export: None,
         })
     }
@@ -113,15 +119,16 @@ impl Ledger {
     /// Writes the first line, after connecting. Writes a note if an earlier run used another
     /// server, or if the server has restarted.
     pub(crate) fn begin(&mut self, session: &mut Session) -> Result<(), Error> {
-        let run_id = session.core()?.run_id();
+        let present = session.core()?.epoch()?;
         let Some(before) = &self.before else {
-            self.head.run_id = run_id;
+            self.head.flushes = present.as_ref().map(|present| present.flushes);
+            self.head.run_id = present.map(|present| present.run_id);
             let head = serde_json::to_vec(&self.head).map_err(Error::internal)?;
             self.line(&head);
             return self.flush();
         };
-        if let (Some(one), Some(other)) = (&before.run_id, &run_id)
-            && one != other
+        if let (Some(one), Some(present)) = (&before.run_id, present)
+            && *one != present.run_id
         {
             let file = self.shown();
             session.ui.note(&format!(
@@ -129,6 +136,14 @@ impl Ledger {
             ));
         }
         Ok(())
+    }
+
+    /// Whether the server restarted or was flushed since an earlier run began; `None` if there was none,
+    /// or if that is not known.
+    pub(crate) fn is_other_epoch(&self, present: &ServerEpoch) -> Option<bool> {
+        let before = self.before.as_ref()?;
+        let flushes = before.flushes.unwrap_or(present.flushes);
+        Some(*before.run_id.as_ref()? != present.run_id || flushes != present.flushes)
     }
 
     /// Adds a line; the next [`Ledger::flush`] or [`Ledger::write`] writes it.
@@ -148,6 +163,32 @@ impl Ledger {
             // A pipe or device cannot be synced.
             Err(fault) if fault.kind() == ErrorKind::InvalidInput => Ok(()),
             synced => synced.map_err(|fault| self.unwritten(&fault)),
+        }
+    }
+
+    /// Flushes, and reserves as much space again for the outcomes of what the lines announce, where the
+    /// file system can do that.
+    pub(crate) fn flush_with_room(&mut self) -> Result<(), Error> {
+        let room = self.lines.len() as u64;
+        self.flush()?;
+        let Some(file) = self.file.as_ref().filter(|_| room > 0) else {
+            return Ok(());
+        };
+        let end = file
+            .metadata()
+            .map_err(|fault| self.unwritten(&fault))?
+            .len();
+        let reserved = rustix::fs::fallocate(file, FallocateFlags::KEEP_SIZE, end, room);
+        match reserved.map_err(io::Error::from) {
+            Err(fault)
+                if matches!(
+                    fault.kind(),
+                    ErrorKind::StorageFull | ErrorKind::QuotaExceeded
+                ) =>
+            {
+                Err(self.unwritten(&fault))
+            }
+            _ => Ok(()),
         }
     }
 
@@ -207,6 +248,20 @@ impl Ledger {
             return Err(self.foreign());
         }
         Ok(length)
+    }
+
+    /// Reads the lines of earlier runs once more.
+    pub(crate) fn reread(
+        &self,
+        mut take: impl FnMut(&[u8]) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let file = open::private(&self.path, OpenOptions::new().read(true))
+            .map_err(|why| why.error(&self.cannot("read"), Kind::File))?;
+        let lines = BufReader::with_capacity(1 << 16, file).split(b'\n');
+        for line in lines.skip(1) {
+            take(&line.map_err(|fault| self.unread(&fault))?)?;
+        }
+        Ok(())
     }
 
     /// Reads the first line of an earlier run; refuses that of another command.
@@ -298,12 +353,20 @@ impl Ledger {
     }
 }
 
-/// Removes a file that this run created and left empty.
+/// Removes a file that this run created and left empty, and the space that it reserved.
 impl Drop for Ledger {
     fn drop(&mut self) {
-        let empty = |file: &File| file.metadata().is_ok_and(|about| about.len() == 0);
-        if self.created && self.file.as_ref().is_some_and(empty) {
+        let Some((file, about)) = self
+            .file
+            .as_ref()
+            .and_then(|file| Some((file, file.metadata().ok()?)))
+        else {
+            return;
+        };
+        if self.created && about.len() == 0 {
             _ = std::fs::remove_file(&self.path);
+        } else if about.is_file() {
+            _ = file.set_len(about.len());
         }
     }
 }

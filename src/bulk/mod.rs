@@ -22,6 +22,7 @@ pub(crate) mod pace;
 mod plan;
 mod report;
 pub(crate) mod requeue;
+pub(crate) mod restart;
 mod running;
 pub(crate) mod save;
 mod slice;

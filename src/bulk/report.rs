@@ -69,6 +69,11 @@ impl Report {
         }
     }
 
+    /// Returns how many jobs were changed.
+    pub(crate) fn done(&self) -> usize {
+        self.doc.sum.done
+    }
+
     /// Counts one job; writes it if the format lists each job as it happens.
     pub(crate) fn add(&mut self, ui: &mut Ui, outcome: JobOutcome) -> Result<(), Error> {
         let JobOutcome {

@@ -17,7 +17,7 @@ use crate::model::list::{Jobs, List};
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::actor;
-use crate::text::duration;
+use crate::text::{duration, plural};
 
 /// Pop the next jobs of queues, to work on them
 ///
@@ -54,11 +54,30 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<Jobs>()?;
     let worker = actor::worker(args.worker.as_ref())?;
+    session.ui.keep_output_without_reader();
     let now = session.begin()?;
     let jids = match args.dry.dry_run {
         true => waiting(&args, now, session)?,
         false => pop(&args, &worker, now, session)?,
     };
+    let exit = show(&args, &jids, &worker, now, session)?;
+    session.ui.finish()?;
+    match session.ui.lost_output() {
+        Some(lost) if !args.dry.dry_run && !jids.is_empty() => {
+            Err(give_back(lost, &jids, &worker, session))
+        }
+        _ => Ok(exit),
+    }
+}
+
+/// Shows the jobs.
+fn show(
+    args: &Args,
+    jids: &[Name],
+    worker: &Name,
+    now: Moment,
+    session: &mut Session,
+) -> Result<Exit, Error> {
     if jids.is_empty() {
         say_why(&args.queues, now, session);
         return Ok(Exit::NotFound);
@@ -68,11 +87,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let (core, out) = session.core_and_ui()?;
     let found = core
-        .jobs(now, Detail::Brief, &jids)
-        .map_err(|error| popped_but_unread(&jids, &worker, &error))?;
+        .jobs(now, Detail::Brief, jids)
+        .map_err(|error| popped_but_unread(jids, worker, &error))?;
     let mut found: Vec<_> = found.into_iter().flatten().collect();
     core.add_payloads(now, found.iter_mut())
-        .map_err(|error| popped_but_unread(&jids, &worker, &error))?;
+        .map_err(|error| popped_but_unread(jids, worker, &error))?;
     let jobs = Jobs {
         list: List::whole(found),
         missing: Vec::new(),
@@ -90,6 +109,23 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         ));
     }
     Ok(Exit::Ok)
+}
+
+/// Gives jobs back that could not be shown. Returns the error that says so.
+fn give_back(lost: Error, jids: &[Name], worker: &Name, session: &mut Session) -> Error {
+    let note = actor::note("pop", None);
+    let given_back = session.core().and_then(|core| {
+        let now = core.now();
+        core.give_back(now, worker, jids, &note)
+    });
+    match given_back {
+        Ok(given) => {
+            session.ui.forget_lost_output();
+            let jobs = plural(given.len() as u64, "job", "jobs");
+            lost.hint(format!("{jobs} given back; no retry was used"))
+        }
+        Err(error) => popped_but_unread(jids, worker, &error),
+    }
 }
 
 /// Pops jobs up to `--count`.

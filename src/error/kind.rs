@@ -63,6 +63,8 @@ pub enum Kind {
     Stale,
     /// The prefix has no hash tag, and the server is a cluster.
     ClusterPrefix,
+    /// The server restarted or was flushed after it had acknowledged changes.
+    ServerRestarted,
     /// The change may or may not have happened.
     Unknown,
     /// A key has the wrong type.
@@ -105,6 +107,7 @@ impl Kind {
             Kind::ReadOnly => "readonly",
             Kind::Stale => "stale",
             Kind::ClusterPrefix => "cluster_prefix",
+            Kind::ServerRestarted => "server_restarted",
             Kind::Unknown => "unknown",
             Kind::Damaged => "damaged",
             Kind::Internal => "internal",
@@ -117,7 +120,7 @@ impl Kind {
         match self {
             Kind::Error | Kind::File | Kind::Damaged | Kind::Internal => Exit::Error,
             Kind::Usage | Kind::Config | Kind::ClusterPrefix => Exit::Usage,
-            Kind::Partial => Exit::Partial,
+            Kind::Partial | Kind::ServerRestarted => Exit::Partial,
             Kind::NotFound => Exit::NotFound,
             Kind::Conflict => Exit::Conflict,
             Kind::JobFailed => Exit::JobFailed,

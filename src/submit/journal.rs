@@ -5,9 +5,12 @@
 //! - `{"line":7,"sha256":"…","jid":"…","at":1795214400.5}`: line 7 is about to be sent
 //! - `{"done":[[1,200]]}`: these lines are put, or their jobs existed already
 //! - `{"failed":[[7,7]]}`: these lines were refused, and are tried again
+//! - `{"took":[[7,"…"]]}`: another job took the put of line 7
+//! - `{"lost":[[1,200]]}`: the jobs of these lines are missing, and are put again
+//! - `{"server":{"run_id":"…","flushes":0}}`: what is done until here was found on this server
 //!
-//! Memory holds one bit per line of the input, and the jid of each line that was sent but is not
-//! done.
+//! Memory holds one bit per line of the input, the jid of each line that was sent but is not done, and
+//! the other jobs that took puts.
 
 use std::collections::HashMap;
 use std::io::Write;
@@ -20,8 +23,11 @@ use super::job_spec::hex;
 use super::pack::Round;
 use crate::bulk::ledger::{Ledger, LedgerHead};
 use crate::clock::moment::Moment;
+use crate::core::api::epoch::ServerEpoch;
+use crate::core::call::Core;
 use crate::error::Error;
 use crate::json::quote::quote;
+use crate::name::Name;
 
 /// The state that earlier runs left.
 #[derive(Debug, Default)]
@@ -29,6 +35,19 @@ pub(super) struct JournalState {
     /// One bit per line.
     done: Vec<u64>,
     open: HashMap<u64, UnfinishedLine>,
+    /// The other jobs that took puts, by line.
+    took: HashMap<u64, Name>,
+    /// The server that has what is done, if that is not the one of the first run.
+    server: Option<ServerEpoch>,
+}
+
+/// The jobs that a server should have, and does not.
+#[derive(Debug, Default)]
+pub(super) struct LostJobs {
+    /// The lines that are put again.
+    pub missing: Vec<u64>,
+    /// They are so old that they may have been complete and deleted. They count as done.
+    pub old: usize,
 }
 
 /// A line that was sent but is not done.
@@ -59,6 +78,15 @@ enum JournalRecord {
     },
     Failed {
         failed: Vec<(u64, u64)>,
+    },
+    Took {
+        took: Vec<(u64, String)>,
+    },
+    Lost {
+        lost: Vec<(u64, u64)>,
+    },
+    Server {
+        server: ServerEpoch,
     },
 }
 
@@ -134,10 +162,71 @@ impl JournalState {
                     }
                 }
             }
+            JournalRecord::Took { took } => {
+                for (line, jid) in took {
+                    known(line)?;
+                    self.took.insert(line, Name::from_lossless_text(&jid));
+                }
+            }
+            JournalRecord::Lost { lost } => {
+                for (first, last) in lost {
+                    known(first)?;
+                    known(last)?;
+                    (first..=last).for_each(|line| self.undo(line));
+                }
+            }
+            JournalRecord::Server { server } => self.server = Some(server),
+        }
+        Ok(())
+    }
+
+    /// Makes a line that was done unfinished.
+    fn undo(&mut self, line: u64) {
+        let (at, bit) = bit_position(line);
+        if let Some(bits) = self.done.get_mut(at) {
+            *bits &= !bit;
+        }
+        self.took.remove(&line);
+    }
+
+    /// Makes the lines of a part of the journal unfinished whose jobs do not exist; `sent` are lines with
+    /// their jids and when they were sent. The core deletes no job that is younger than `kept_since`.
+    fn find_lost(
+        &mut self,
+        sent: &mut Vec<(u64, String, f64)>,
+        kept_since: Moment,
+        core: &mut Core,
+        lost: &mut LostJobs,
+    ) -> Result<(), Error> {
+        let jids: Vec<Name> = sent
+            .iter()
+            .map(|(line, jid, _)| {
+                self.took
+                    .get(line)
+                    .cloned()
+                    .unwrap_or_else(|| jid.as_str().into())
+            })
+            .collect();
+        let found = core.are_jobs(core.now(), &jids)?;
+        for ((line, jid, at), found) in sent.drain(..).zip(found) {
+            if found || !self.done(line) {
+                continue;
+            }
+            if at < kept_since.seconds() {
+                lost.old += 1;
+                continue;
+            }
+            lost.missing.push(line);
+            self.undo(line);
+            let jid = jid.into_bytes();
+            self.open.insert(line, UnfinishedLine { jid, since: None });
         }
         Ok(())
     }
 }
+
+/// Number of jobs that are looked for at a time.
+const LOOKED_FOR: usize = 10_000;
 
 /// Returns the position of a line's bit.
 fn bit_position(line: u64) -> (usize, u64) {
@@ -160,6 +249,49 @@ impl Journal {
         Ok((Journal { ledger }, notes))
     }
 
+    /// If the server restarted or was flushed since it acknowledged the lines that are done, asks it for
+    /// their jobs. A line whose job is missing is not done any more.
+    pub(super) fn verify(
+        &mut self,
+        state: &mut JournalState,
+        core: &mut Core,
+    ) -> Result<LostJobs, Error> {
+        let mut lost = LostJobs::default();
+        let Some(present) = core.epoch()? else {
+            return Ok(lost);
+        };
+        let is_other = match &state.server {
+            Some(server) => Some(*server != present),
+            None => self.ledger.is_other_epoch(&present),
+        };
+        if is_other != Some(true) {
+            return Ok(lost);
+        }
+        let kept_since = core.kept_since(core.now())?;
+        let mut sent = Vec::new();
+        self.ledger.reread(|record| {
+            // The first pass has read the record.
+            if let Ok(JournalRecord::Sent { line, jid, at, .. }) = serde_json::from_slice(record)
+                && state.done(line)
+            {
+                sent.push((line, jid, at));
+            }
+            match sent.len() < LOOKED_FOR {
+                true => Ok(()),
+                false => state.find_lost(&mut sent, kept_since, core, &mut lost),
+            }
+        })?;
+        state.find_lost(&mut sent, kept_since, core, &mut lost)?;
+        if !lost.missing.is_empty() {
+            let record = serde_json::json!({ "lost": spans(&lost.missing) }).to_string();
+            self.ledger.line(record.as_bytes());
+        }
+        let record = serde_json::json!({ "server": present }).to_string();
+        self.ledger.line(record.as_bytes());
+        self.ledger.flush()?;
+        Ok(lost)
+    }
+
     /// Records the lines that are about to be sent, and syncs them to disk.
     pub(super) fn record_sent(&mut self, round: &Round, now: Moment) -> Result<(), Error> {
         let mut line = Vec::new();
@@ -180,7 +312,20 @@ impl Journal {
 
     /// Records replies. They need not reach the disk before the next jobs are sent: the next run
     /// sends lines without a reply again.
-    pub(super) fn record_replies(&mut self, done: &[u64], failed: &[u64]) -> Result<(), Error> {
+    pub(super) fn record_replies(
+        &mut self,
+        done: &[u64],
+        failed: &[u64],
+        took: &[(u64, Name)],
+    ) -> Result<(), Error> {
+        if !took.is_empty() {
+            let took: Vec<_> = took
+                .iter()
+                .map(|(line, jid)| (line, jid.lossless_text()))
+                .collect();
+            let record = serde_json::json!({ "took": took }).to_string();
+            self.ledger.line(record.as_bytes());
+        }
         for (word, lines) in [("done", done), ("failed", failed)] {
             if !lines.is_empty() {
                 let record = serde_json::json!({ word: spans(lines) }).to_string();

@@ -17,6 +17,7 @@ use crate::bulk::ledger::LedgerHead;
 use crate::bulk::maxima::Maxima;
 use crate::bulk::new_queues;
 use crate::bulk::pace::Pace;
+use crate::bulk::restart::RestartWatch;
 use crate::clock::moment::Moment;
 use crate::core::api::guard::GuardReply;
 use crate::core::api::put::{Placed, Policy, Puts};
@@ -42,7 +43,7 @@ pub(crate) mod shown;
 mod tally;
 
 use job_spec::JobDefaults;
-use journal::Journal;
+use journal::{Journal, LostJobs};
 use pack::{Batch, BatchedJob, Round, SendOptions};
 use tally::{LineOutcome, Tally};
 
@@ -119,7 +120,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         session.ui.confirm_protected(&what, |_| String::new())?;
     }
     let head = LedgerHead::of("journal", session)?;
-    let (mut journal, state) = match &options.journal {
+    let (mut journal, mut state) = match &options.journal {
         Some(path) => {
             let opened = Journal::open(path, head, options.dry_run, &checked.sums)?;
             (Some(opened.0), Some(opened.1))
@@ -132,6 +133,14 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
     if let (Some(journal), false) = (&mut journal, options.dry_run) {
         journal.ledger.begin(session)?;
     }
+    if let (Some(journal), Some(state)) = (&mut journal, &mut state) {
+        let lost = journal.verify(state, session.core()?)?;
+        note_lost(&lost, &journal.ledger.shown(), session);
+    }
+    let restarts = match options.dry_run {
+        true => None,
+        false => Some(RestartWatch::begin(session)?),
+    };
     let maxima = Maxima::read(&options.throttles, begun, session)?;
     if !options.dry_run && jobs > 0 {
         maxima.confirm(session)?;
@@ -162,6 +171,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
             progress: session.ui.progress(jobs as u64),
             pace,
             tally,
+            restarts,
             resumable: !fresh || journal.is_some(),
             journal,
             jobs,
@@ -183,18 +193,32 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
             true => Ok(()),
             false => sender.maxima.settle(put, found, now, session),
         };
-        match stopped_by {
-            Ok(stopped_by) => {
-                let stopped_by = stopped_by.or(settled.err());
-                let stopped_by = stopped_by.map(|error| match error.kind() {
-                    Kind::Unknown => error.hint(sender.resume_hint(session)),
-                    _ => error,
-                });
-                sender.tally.end(&mut session.ui, now, stopped_by)
-            }
-            Err(unwritten) => Err(unwritten),
-        }
+        let stopped_by = stopped_by?.or(settled.err());
+        let stopped_by = sender.end_restarts(stopped_by, session)?;
+        let stopped_by = stopped_by.map(|error| match error.kind() {
+            Kind::Unknown => error.hint(sender.resume_hint(session)),
+            _ => error,
+        });
+        sender.tally.end(&mut session.ui, now, stopped_by)
     })
+}
+
+/// Says which jobs that the journal calls done the server has lost.
+fn note_lost(lost: &LostJobs, journal: &str, session: &mut Session) {
+    let since = format!("the server restarted or was flushed after `{journal}` was written");
+    if !lost.missing.is_empty() {
+        let jobs = plural(lost.missing.len() as u64, "job", "jobs");
+        session.ui.note(&format!(
+            "note: {since}: {jobs} that were put are missing, and are put again"
+        ));
+    }
+    if lost.old > 0 {
+        let jobs = plural(lost.old as u64, "job", "jobs");
+        session.ui.note(&format!(
+            "note: {since}: {jobs} that were put are missing, but may have ended and been deleted \
+             since (`jobs-history`), and count as done"
+        ));
+    }
 }
 
 /// Sends the rounds: pace, progress, signals.
@@ -206,6 +230,8 @@ struct Sender<'s> {
     progress: Progress,
     pace: Pace,
     tally: Tally,
+    /// `None` in a dry run.
+    restarts: Option<RestartWatch>,
     journal: Option<Journal>,
     jobs: usize,
     /// The earliest moment of the next call.
@@ -254,6 +280,9 @@ impl Sender<'_> {
             }
             let answers = session.core()?.puts(now, puts);
             let mut stopped_by = self.report_round(session, &mut round, answers)?;
+            if let Some(restarts) = &mut self.restarts {
+                restarts.round(session.core()?, self.tally.done());
+            }
             if self.tally.puts()
                 && let Err(error) = self.maxima.settle(true, &[], now, session)
             {
@@ -265,6 +294,9 @@ impl Sender<'_> {
                 stopped_by = session.core()?.wait_for_replicas(replicas).err();
             }
             session.ui.finish()?;
+            if let Some(lost) = session.ui.lost_output() {
+                stopped_by.get_or_insert(lost.hint(self.resume_hint(session)));
+            }
             self.progress.add(round.jobs() as u64);
             if stopped_by.is_some() || (self.options.fail_fast && self.tally.failed()) {
                 return Ok(stopped_by);
@@ -281,7 +313,7 @@ impl Sender<'_> {
         answers: Vec<Answer>,
     ) -> Result<Option<Error>, Error> {
         let mut stopped_by = None;
-        let (mut done, mut failed) = (Vec::new(), Vec::new());
+        let (mut done, mut failed, mut took) = (Vec::new(), Vec::new(), Vec::new());
         let mut batches = std::mem::take(&mut round.batches);
         for (batch, mut answer) in batches.iter_mut().zip(answers) {
             if batch.again.is_some()
@@ -305,12 +337,18 @@ impl Sender<'_> {
                         ItemResult::Failed => failed.push(job.line),
                         _ => done.push(job.line),
                     }
+                    if outcome.jid != round.jid(job) {
+                        took.push((job.line, outcome.jid.into()));
+                    }
+                }
+                if let (Some(restarts), ItemResult::Done) = (&mut self.restarts, outcome.result) {
+                    restarts.put(outcome.jid);
                 }
                 self.tally.add(&mut session.ui, outcome)?;
             }
         }
         if let Some(journal) = &mut self.journal
-            && let Err(error) = journal.record_replies(&done, &failed)
+            && let Err(error) = journal.record_replies(&done, &failed, &took)
         {
             stopped_by.get_or_insert(error);
         }
@@ -335,6 +373,28 @@ impl Sender<'_> {
             true => self.maxima.set_new(now, session),
             false => Ok(()),
         }
+    }
+
+    /// Returns the error that stopped the sending, else that the server may have lost what it
+    /// acknowledged.
+    fn end_restarts(
+        &mut self,
+        stopped_by: Option<Error>,
+        session: &mut Session,
+    ) -> Result<Option<Error>, Error> {
+        let Some(restarts) = self.restarts.take() else {
+            return Ok(stopped_by);
+        };
+        let again = match (self.resumable, session.typed()) {
+            (true, Some(typed)) => format!("the same command puts what is missing: `{typed}`"),
+            (true, None) => "the same command puts what is missing".to_owned(),
+            (false, _) => {
+                "`qless queues` counts what is there; with `--journal` or `--jid-from` the \
+                           same command puts what is missing"
+                    .to_owned()
+            }
+        };
+        restarts.end(stopped_by, self.tally.done(), again, session)
     }
 
     /// Counts the lines that an earlier run has done.

@@ -175,6 +175,11 @@ impl Tally {
         &self.found
     }
 
+    /// Returns how many jobs were put.
+    pub(super) fn done(&self) -> usize {
+        self.doc.sum.done
+    }
+
     /// Returns whether some line failed.
     pub(super) fn failed(&self) -> bool {
         self.doc.sum.failed > 0

@@ -22,6 +22,7 @@ use crate::view::{Lines, Page, Times, View, json};
 mod ask;
 pub(crate) mod keyboard;
 mod live;
+mod lost;
 mod manual;
 mod outlet;
 mod pager;
@@ -29,6 +30,7 @@ mod progress;
 pub(crate) mod screen;
 mod sink;
 
+use lost::LostOutput;
 use outlet::Outlet;
 use pager::Pager;
 use sink::Sink;
@@ -68,6 +70,8 @@ pub(crate) struct Ui {
     quiet: bool,
     /// Whether a reader of stdout that goes away does not end the program.
     outlives_reader: bool,
+    /// What a command that changes something could not write to stdout.
+    lost: LostOutput,
     verbose: u8,
     force_raw: bool,
     /// Whether documents are those of `--watch`.
@@ -144,6 +148,7 @@ impl Ui {
             no_input: false,
             quiet: false,
             outlives_reader: false,
+            lost: LostOutput::default(),
             verbose: 0,
             force_raw: false,
             ticks: false,
@@ -354,13 +359,23 @@ impl Ui {
 
     /// Writes bytes to stdout unchanged, even on a terminal.
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        if self.lost.is_any() {
+            self.lost.add(bytes);
+            return Ok(());
+        }
         let written = self.stdout.write(bytes);
-        self.wrote(written)
+        self.wrote(written, bytes)
     }
 
-    fn wrote(&self, written: io::Result<()>) -> Result<(), Error> {
+    /// Takes in the result of a write of `bytes`, if it was not one of the buffer alone.
+    fn wrote(&mut self, written: io::Result<()>, bytes: &[u8]) -> Result<(), Error> {
         match written {
             Err(error) if self.outlives_reader && is_closed(&error) => Ok(()),
+            Err(error) if self.lost.keeps(&error) => {
+                self.lost.begin(error, self.stdout.take_unwritten());
+                self.lost.add(bytes);
+                Ok(())
+            }
             written => written.map_err(write_error),
         }
     }
@@ -415,7 +430,7 @@ impl Ui {
     /// Flushes stdout. A stream of lines flushes after each line.
     pub(crate) fn finish(&mut self) -> Result<(), Error> {
         let flushed = self.stdout.flush();
-        self.wrote(flushed)
+        self.wrote(flushed, b"")
     }
 
     /// Returns the format of text for people.

@@ -112,6 +112,13 @@ impl Sink {
         }
     }
 
+    /// Takes the output that could not be written.
+    pub(crate) fn take_unwritten(&mut self) -> Vec<u8> {
+        let fresh = BufWriter::with_capacity(1 << 16, io::stdout());
+        let (_, unwritten) = std::mem::replace(&mut self.stdout, fresh).into_parts();
+        unwritten.unwrap_or_default()
+    }
+
     /// Flushes the output, and waits until the user quits the pager.
     pub(crate) fn flush(&mut self) -> io::Result<()> {
         match std::mem::replace(&mut self.to, Destination::Stdout) {

@@ -11,13 +11,9 @@ use super::machine::event::{Event, Failure, LeftJobs, Request, TurnReply};
 use super::process::Waker;
 use super::queues::QueueList;
 use crate::clock::moment::Moment;
-use crate::core::api::job::Detail;
-use crate::core::api::job_calls::CallOutcome;
 use crate::core::api::turn::Turn;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
-use crate::model::job::State;
-use crate::model::job_snapshot::{Interner, JobSnapshot};
 use crate::name::Name;
 use crate::session::actor;
 
@@ -160,7 +156,11 @@ impl Calls {
                 let reply = self.core.extend_locks(now, &self.worker, &jids);
                 Event::Extended(reply.map_err(failure))
             }
-            Request::Release(jids) => Event::Released(self.release(now, &jids).map_err(failure)),
+            Request::Release(jids) => {
+                let note = actor::note("work", None);
+                let released = self.core.give_back(now, &self.worker, &jids, &note);
+                Event::Released(released.map_err(failure))
+            }
             Request::Log { jid, text } => {
                 // An entry about progress is not worth a repetition.
                 _ = self.core.log(now, &jid, &text, None);
@@ -191,31 +191,6 @@ impl Calls {
                 (false, left)
             }
         })
-    }
-
-    /// Gives jobs back without using a retry. Returns those that were still ours.
-    fn release(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<Name>, Error> {
-        let mut released = Vec::new();
-        let mut interner = Interner::default();
-        let found = self.core.jobs(now, Detail::Mark, jids)?;
-        let held = found.into_iter().flatten().filter(|job| {
-            let is_running = matches!(job.state, Some(State::Running | State::Stalled));
-            is_running && job.worker.as_ref() == Some(&self.worker)
-        });
-        let jobs: Vec<JobSnapshot> = held
-            .map(|job| JobSnapshot::of(job, &mut interner))
-            .collect();
-        let note = actor::note("work", None);
-        for (job, reply) in jobs.iter().zip(self.core.timeout(now, &note, &jobs)) {
-            // A job that changed meanwhile is not ours any more.
-            match reply {
-                Ok(CallOutcome::Done(())) => released.push(job.jid.clone()),
-                Ok(CallOutcome::Refused(_)) => {}
-                Err(error) if error.cause().is_some() => {}
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(released)
     }
 }
 

@@ -274,7 +274,7 @@ fn a_job_is_untracked_wherever_the_connection_breaks() {
 #[test]
 fn jobs_with_an_unknown_outcome_are_reported_as_unknown() {
     let redis = failed(500);
-    // Handshake, listing and so on pass; the last slice gets no reply.
+    // Handshake, listing, the server's run and so on pass; the last slice gets no reply.
     let calls = |qless: &Qless| {
         let ran = qless.run("-v retry --group boom --dry-run -o jid");
         ran.stderr()
@@ -283,7 +283,7 @@ fn jobs_with_an_unknown_outcome_are_reported_as_unknown() {
             .count()
     };
     let before = calls(&redis.at(50));
-    let port = proxy(redis.socket(), Cut::Hold(before + 2));
+    let port = proxy(redis.socket(), Cut::Hold(before + 3));
     let url = format!("redis://127.0.0.1:{port}");
     let qless = Qless::bare().env("QLESS_REDIS_URL", url).at(50);
     let ran = qless
@@ -596,7 +596,14 @@ fn a_reason_that_the_core_would_refuse_is_bad_usage() {
 
 // --report
 
+/// The first line of a report, and the outcomes.
 fn lines(file: &Path) -> Vec<serde_json::Value> {
+    let lines = all_lines(file).into_iter();
+    lines.filter(|line| line["result"] != "planned").collect()
+}
+
+/// The lines of a report, also those from before each change.
+fn all_lines(file: &Path) -> Vec<serde_json::Value> {
     let text = fs::read_to_string(file).unwrap();
     text.lines()
         .map(|line| serde_json::from_str(line).unwrap())
@@ -629,6 +636,24 @@ fn a_report_lists_every_job_and_the_command_it_belongs_to() {
         "j000" "done" "ok"
         "j001" "done" "ok""#]]
     .assert_eq(&items.join("\n"));
+    // Each job was named before it was changed.
+    let results: Vec<_> = all_lines(&file)
+        .iter()
+        .map(|line| line["result"].clone())
+        .collect();
+    let head = serde_json::Value::Null;
+    assert_eq!(
+        results,
+        [
+            &head,
+            &"skipped".into(),
+            &"planned".into(),
+            &"planned".into(),
+            &"done".into(),
+            &"done".into()
+        ]
+        .map(Clone::clone)
+    );
     let mode = fs::metadata(&file).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
 }
@@ -766,7 +791,7 @@ fn a_file_that_is_not_a_report_is_neither_read_nor_overwritten() {
         .run(&line)
         .shows(expect![[r#"
             --- stderr
-            error: `FILE`, line 3: this is not the outcome of a job
+            error: `FILE`, line 4: this is not the outcome of a job
             hint: repair the line, or name another file
             --- exit 2
         "#]]);
@@ -841,6 +866,15 @@ fn a_run_whose_report_hit_the_size_limit_is_finished_by_the_same_command() {
     let document: serde_json::Value = serde_json::from_slice(ran.bytes()).unwrap();
     let remaining = document["remaining"].as_u64().unwrap();
     assert!(remaining > 0, "{document}");
+    // Every job that was changed is in the report, though not every outcome is.
+    let text = fs::read(&file).unwrap();
+    let whole = text.iter().rposition(|byte| *byte == b'\n').unwrap();
+    let text = String::from_utf8(text[..whole].to_vec()).unwrap();
+    let changed = redis.at(55).run("jobs --queue mail --state waiting -o jid").ok();
+    assert!(changed.lines().count() >= 200);
+    for jid in changed.lines() {
+        assert!(text.contains(&format!("\"jid\":\"{jid}\"")), "{jid}");
+    }
     redis.at(60).run(&line).exits(0);
     assert_eq!(
         histories(&redis, "jobs --queue mail"),

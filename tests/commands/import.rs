@@ -1123,3 +1123,32 @@ fn a_killed_import_is_finished_by_the_next() {
     assert_eq!((printed.lines().count(), puts), (10_001, 10_000));
     redis.must_be_clean();
 }
+
+#[test]
+fn an_import_reports_that_the_server_lost_jobs_in_the_middle() {
+    let redis = Redis::start();
+    let lines: Vec<String> = (0..1500).map(|n| job(&format!("j{n:04}"), "")).collect();
+    let (_dir, path) = place("jobs.ndjson");
+    std::fs::write(&path, file(&lines)).unwrap();
+    let line = format!("import {} --yes --if-absent", path.display());
+    let run = redis.qless().start(&format!("{line} --rate 2000/s"));
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while jids(&redis, "--all").split(' ').count() < 200 {
+        assert!(Instant::now() < deadline);
+    }
+    redis.send(&["FLUSHALL"]);
+    let ran = run.end().exits(3);
+    assert!(
+        ran.stderr().contains("was flushed: up to 1,500 changes"),
+        "{}",
+        ran.stderr()
+    );
+    assert!(
+        ran.stderr()
+            .contains("`--if-absent`, and without `--report`"),
+        "{}",
+        ran.stderr()
+    );
+    redis.qless().run(&line).exits(0);
+    assert_eq!(jids(&redis, "--all").split_whitespace().count(), 1500);
+}

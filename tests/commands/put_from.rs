@@ -12,7 +12,7 @@ use rustix::process::Signal;
 use tempfile::TempDir;
 
 use crate::support::files::mode;
-use crate::support::qless::Qless;
+use crate::support::qless::{Qless, RunOutput};
 use crate::support::redis::Redis;
 
 /// A server, and a directory for files.
@@ -43,7 +43,7 @@ impl Workspace {
     }
 
     /// Runs `put --from` of a text in a file `jobs`, with more arguments.
-    fn put(&self, text: impl AsRef<[u8]>, more: &str) -> crate::support::qless::RunOutput {
+    fn put(&self, text: impl AsRef<[u8]>, more: &str) -> RunOutput {
         let path = self.file("jobs", text);
         self.qless()
             .run(&format!("put --from {} {more}", path.display()))
@@ -859,6 +859,98 @@ fn a_journal_keeps_jids_after_kill_9() {
     workspace.redis.must_be_clean();
     let mode = fs::metadata(&journal).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
+}
+
+/// Begins to put, calls `lose` in the middle, and returns how the run ended.
+fn put_and_lose(workspace: &mut Workspace, line: &str, lose: impl Fn(&mut Redis)) -> RunOutput {
+    let run = workspace
+        .redis
+        .qless()
+        .start(&format!("{line} --rate 4000/s -o json"));
+    await_jobs(&workspace.redis, 600);
+    lose(&mut workspace.redis);
+    run.end()
+}
+
+#[test]
+fn jobs_that_the_server_loses_in_the_middle_are_reported_and_put_by_the_next_run() {
+    let restart = |redis: &mut Redis| {
+        redis.kill();
+        redis.restart();
+    };
+    let flush = |redis: &mut Redis| _ = redis.send(&["FLUSHALL"]);
+    for (lose, why) in [
+        (
+            &restart as &dyn Fn(&mut Redis),
+            "restarted, or another one took its place",
+        ),
+        (&flush, "was flushed"),
+    ] {
+        let mut workspace = Workspace::new();
+        let (_, line) = journaled(&workspace, 3_000);
+        let ran = put_and_lose(&mut workspace, &line, lose).exits(3);
+        let stderr = ran.stderr();
+        let error = stderr.lines().last().unwrap();
+        let error: serde_json::Value = serde_json::from_str(error).unwrap();
+        assert_eq!(error["code"], "server_restarted", "{error}");
+        let text = |field: &str| error[field].as_str().unwrap().to_owned();
+        assert!(text("message").contains(why), "{error}");
+        assert!(text("hint").contains(&format!("`qless {line}")), "{error}");
+        let missing = 3_000 - workspace.jobs();
+        assert!(missing >= 600, "{missing}");
+        let ran = workspace.qless().run(&line).exits(0);
+        let expected = format!("{missing} put, {} done before", 3_000 - missing);
+        assert!(ran.stderr().contains(&expected), "{}", ran.stderr());
+        assert_eq!(photos(&workspace.redis), each_once(3_000));
+        // What was cancelled since stays so.
+        workspace
+            .qless()
+            .run("cancel --queue uploads --limit 1 --yes")
+            .ok();
+        let ran = workspace.qless().run(&line).exits(0);
+        assert!(
+            ran.stderr().ends_with("0 put, 3000 done before\n"),
+            "{}",
+            ran.stderr()
+        );
+        workspace.redis.must_be_clean();
+    }
+}
+
+#[test]
+fn jobs_that_may_have_ended_and_been_deleted_count_as_done_after_a_restart() {
+    let mut workspace = Workspace::new();
+    let (_, line) = journaled(&workspace, 3);
+    workspace.qless().run(&line).exits(0);
+    workspace.redis.kill();
+    workspace.redis.restart();
+    let ran = workspace.redis.at(1010 + 7 * 86_400).run(&line).exits(0);
+    let stderr = ran.stderr();
+    assert!(
+        stderr.contains("3 jobs that were put are missing, but may have ended"),
+        "{stderr}"
+    );
+    assert!(stderr.ends_with("0 put, 3 done before\n"), "{stderr}");
+    // A job that another one took is there as long as that one.
+    let path = workspace.file("merged", "{\"data\":1}\n{\"data\":2}\n");
+    let journal = workspace.dir.path().join("merged.journal");
+    let line = format!(
+        "put m K --from {} --key k --merge --journal {}",
+        path.display(),
+        journal.display()
+    );
+    workspace.qless().run(&line).exits(0);
+    workspace.redis.send(&["FLUSHDB"]);
+    workspace.redis.at(1001).run("put other K").ok();
+    for expected in ["2 put", "0 put, 2 done before"] {
+        let ran = workspace.qless().run(&line).exits(0);
+        assert!(
+            ran.stderr().ends_with(&format!("{expected}\n")),
+            "{}",
+            ran.stderr()
+        );
+    }
+    assert_eq!(workspace.qless().run("length m").ok(), "1");
 }
 
 /// Cuts a journal to its first lines.

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::job::Detail;
 use super::job_calls::{CallOutcome, PerJob};
 use super::reconcile::ChangedJob;
 use crate::clock::duration::seconds;
@@ -13,7 +14,8 @@ use crate::core::call::{Call, Core};
 use crate::error::Error;
 use crate::json::quote::array;
 use crate::model::ending::{FailureReason, NextQueue};
-use crate::model::job_snapshot::JobSnapshot;
+use crate::model::job::State;
+use crate::model::job_snapshot::{Interner, JobSnapshot};
 use crate::name::Name;
 
 impl Core {
@@ -171,5 +173,37 @@ impl Core {
         let call = Call::write("unfail", RetryClass::Never, "unfail", "unfailing");
         let call = call.arg(queue).arg(group).about(Subject::Group(1));
         reply::integer(self.call(now, call.arg(count.to_string()))?)
+    }
+}
+
+impl Core {
+    /// Gives jobs back that a worker holds, without using a retry. Returns those that it still held.
+    pub(crate) fn give_back(
+        &mut self,
+        now: Moment,
+        worker: &Name,
+        jids: &[Name],
+        note: &[u8],
+    ) -> Result<Vec<Name>, Error> {
+        let mut released = Vec::new();
+        let mut interner = Interner::default();
+        let found = self.jobs(now, Detail::Mark, jids)?;
+        let held = found.into_iter().flatten().filter(|job| {
+            let is_running = matches!(job.state, Some(State::Running | State::Stalled));
+            is_running && job.worker.as_ref() == Some(worker)
+        });
+        let jobs: Vec<JobSnapshot> = held
+            .map(|job| JobSnapshot::of(job, &mut interner))
+            .collect();
+        for (job, reply) in jobs.iter().zip(self.timeout(now, note, &jobs)) {
+            // A job that changed meanwhile is no longer held.
+            match reply {
+                Ok(CallOutcome::Done(())) => released.push(job.jid.clone()),
+                Ok(CallOutcome::Refused(_)) => {}
+                Err(error) if error.cause().is_some() => {}
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(released)
     }
 }

@@ -58,7 +58,7 @@ pub(crate) const CALLS: &[&str] = &[
 
 /// The commands that each call needs besides.
 const AROUND: &[&str] = &[
-    "eval", "evalsha", "auth", "hello", "ping", "select", "time", "role",
+    "eval", "evalsha", "auth", "hello", "info", "ping", "select", "time", "role",
 ];
 
 /// The commands that workers and waiting clients need besides.
@@ -82,7 +82,6 @@ pub(crate) const SCANS: &[&str] = &[
     "strlen",
     "rename",
     "lset",
-    "info",
     "memory|usage",
 ];
 

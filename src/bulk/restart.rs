@@ -1,0 +1,138 @@
+//! Notices that the server restarted, or was flushed, after it had acknowledged changes of this command:
+//! it may have lost them.
+
+use crate::core::api::epoch::ServerEpoch;
+use crate::core::call::Core;
+use crate::error::{Error, Kind};
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::plural;
+
+/// How many of the jobs that were put first are looked for after a flush.
+const MAX_FIRST: usize = 10;
+
+/// Compares the server at the begin, after each reconnect and at the end. That costs no call per round.
+#[derive(Debug)]
+pub(crate) struct RestartWatch {
+    /// `None` if the server does not report it.
+    begun: Option<ServerEpoch>,
+    /// The number of the connection on which the server was asked last.
+    connection: u64,
+    /// The first jobs that were put. Another database may have been flushed; then they are there.
+    first: Vec<Name>,
+    loss: Option<Loss>,
+}
+
+/// What may have been lost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Loss {
+    cause: &'static str,
+    /// How many changes were acknowledged until it was noticed.
+    acknowledged: usize,
+}
+
+impl RestartWatch {
+    pub(crate) fn begin(session: &mut Session) -> Result<RestartWatch, Error> {
+        let core = session.core()?;
+        let begun = core.epoch()?;
+        let connection = core.connection_number();
+        if begun.is_none() {
+            session.ui.note(
+                "note: the server does not say whether it restarts (INFO), so a loss of jobs by that \
+                 is not noticed",
+            );
+        }
+        Ok(RestartWatch {
+            begun,
+            connection,
+            first: Vec::new(),
+            loss: None,
+        })
+    }
+
+    /// Takes in that a job was put.
+    pub(crate) fn put(&mut self, jid: &[u8]) {
+        if self.first.len() < MAX_FIRST {
+            self.first.push(jid.into());
+        }
+    }
+
+    /// Asks the server after a round, if there is another connection than before. `acknowledged`
+    /// changes were made until now.
+    pub(crate) fn round(&mut self, core: &mut Core, acknowledged: usize) {
+        if core.connection_number() == self.connection {
+            return;
+        }
+        // If the server is away again, the next round fails, or asks again.
+        if let Ok(present) = core.epoch() {
+            self.connection = core.connection_number();
+            self.compare(core, present, acknowledged);
+        }
+    }
+
+    /// Returns the error that stopped the command. Without one, asks the server once more, and returns
+    /// the error that it may have lost what it acknowledged, with `again` as its hint.
+    pub(crate) fn end(
+        mut self,
+        stopped_by: Option<Error>,
+        acknowledged: usize,
+        again: String,
+        session: &mut Session,
+    ) -> Result<Option<Error>, Error> {
+        let (core, ui) = session.core_and_ui()?;
+        if stopped_by.is_none() && self.begun.is_some() && acknowledged > 0 {
+            match core.epoch() {
+                Ok(present) => self.compare(core, present, acknowledged),
+                Err(away) => return Ok(Some(away.hint(again))),
+            }
+        }
+        let Some(loss) = self.loss else {
+            return Ok(stopped_by);
+        };
+        let error = loss.error(core).hint(again);
+        Ok(Some(match stopped_by {
+            None => error,
+            Some(stopped_by) => {
+                ui.warn(error.message());
+                stopped_by
+            }
+        }))
+    }
+
+    fn compare(&mut self, core: &mut Core, present: Option<ServerEpoch>, acknowledged: usize) {
+        let (Some(begun), Some(present)) = (&self.begun, present) else {
+            return;
+        };
+        let cause = match () {
+            () if begun.run_id != present.run_id => "restarted, or another one took its place",
+            () if present.flushes > begun.flushes && self.has_lost_first(core) => "was flushed",
+            () => return,
+        };
+        self.begun = Some(present);
+        if acknowledged > 0 {
+            self.loss = Some(Loss {
+                cause,
+                acknowledged,
+            });
+        }
+    }
+
+    /// Whether one of the first jobs is missing.
+    fn has_lost_first(&self, core: &mut Core) -> bool {
+        let now = core.now();
+        let found = core.are_jobs(now, &self.first).unwrap_or_default();
+        found.contains(&false)
+    }
+}
+
+impl Loss {
+    /// Returns the error about changes that may be lost.
+    pub(crate) fn error(self, core: &Core) -> Error {
+        let (address, cause) = (core.address(), self.cause);
+        let changes = plural(self.acknowledged as u64, "change", "changes");
+        Error::new(
+            Kind::ServerRestarted,
+            format!("`{address}` {cause}: up to {changes} that it had acknowledged may be lost"),
+        )
+    }
+}

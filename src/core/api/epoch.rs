@@ -1,0 +1,77 @@
+//! Which data a server holds: a restart or a flush in between may have lost what it acknowledged.
+
+use serde::{Deserialize, Serialize};
+
+use super::index::Index;
+use crate::clock::moment::Moment;
+use crate::core::call::reply;
+use crate::core::call::{Call, Core};
+use crate::error::{Error, Kind};
+use crate::name::Name;
+
+/// A run of a server between two flushes. If two are equal, nothing was lost in between.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ServerEpoch {
+    pub run_id: String,
+    /// How often FLUSHALL and FLUSHDB were called, in any database.
+    pub flushes: u64,
+}
+
+impl ServerEpoch {
+    /// Reads the sections `server` and `commandstats` of INFO.
+    fn read(sections: &[String]) -> Option<ServerEpoch> {
+        let lines = || sections.iter().flat_map(|section| section.lines());
+        let run_id = lines().find_map(|line| line.strip_prefix("run_id:"))?;
+        let flushes = lines().filter_map(|line| {
+            let calls = ["flushall", "flushdb"].iter().find_map(|name| {
+                let rest = line.strip_prefix("cmdstat_")?.strip_prefix(name)?;
+                rest.strip_prefix(":calls=")
+            })?;
+            calls.split(',').next()?.parse::<u64>().ok()
+        });
+        Some(ServerEpoch {
+            run_id: run_id.trim().to_owned(),
+            flushes: flushes.sum(),
+        })
+    }
+}
+
+impl Core {
+    /// Returns the present epoch, if the server reports it and the user may ask.
+    pub(crate) fn epoch(&mut self) -> Result<Option<ServerEpoch>, Error> {
+        let calls = ["server", "commandstats"].map(|section| Call::plain("INFO").arg(section));
+        let mut sections = Vec::new();
+        for section in self.calls(self.now(), &calls) {
+            match section.and_then(reply::bytes) {
+                Ok(section) => sections.push(String::from_utf8_lossy(&section).into_owned()),
+                Err(error) if matches!(error.kind(), Kind::Unreachable | Kind::Timeout) => {
+                    return Err(error);
+                }
+                // Some services refuse INFO, and some users may not run it.
+                Err(_) => {}
+            }
+        }
+        Ok(ServerEpoch::read(&sections))
+    }
+
+    /// Returns the moment since which no job was deleted because of its age or number. A job that is
+    /// younger and missing was cancelled or lost.
+    pub(crate) fn kept_since(&mut self, now: Moment) -> Result<Moment, Error> {
+        let options = self.config(now)?;
+        let number = |key: &str| {
+            let option = options.iter().find(|option| option.key == Name::from(key));
+            option.and_then(|option| option.value.as_str()?.parse::<f64>().ok())
+        };
+        let ages = ["jobs-history", "jobs-failed-history"].map(number);
+        let age = ages.into_iter().flatten().fold(f64::INFINITY, f64::min);
+        let mut since = Moment::from_seconds(now.seconds() - age).unwrap_or(Moment::from_micros(0));
+        let complete = self.index(now, &Index::Complete, 0, 1)?.total;
+        if number("jobs-history-count").is_some_and(|count| complete as f64 >= count) {
+            let oldest = self.index(now, &Index::Complete, complete.saturating_sub(1), 1)?;
+            let oldest = self.snapshots(now, &oldest.members)?.into_iter().flatten();
+            let ended = oldest.filter_map(|job| job.since).max();
+            since = since.max(ended.unwrap_or(now));
+        }
+        Ok(since)
+    }
+}

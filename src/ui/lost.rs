@@ -1,0 +1,90 @@
+//! What a command that changes something could not write to stdout: it ends what it has begun, and says
+//! on stderr what it did.
+
+use std::io;
+
+use super::{Ui, is_closed, write_error};
+use crate::error::{Error, Kind, io_words};
+use crate::text;
+
+/// Maximum size of the output that is kept, in bytes.
+const MAX_KEPT: usize = 4096;
+
+/// The output that could not be written.
+#[derive(Default)]
+pub(super) struct LostOutput {
+    /// Whether output is kept if stdout cannot be written to.
+    is_kept: bool,
+    /// Whether that is also so if the reader of stdout has gone away. Else it ends the process.
+    outlives_reader: bool,
+    fault: Option<io::Error>,
+    text: Vec<u8>,
+    lines: u64,
+}
+
+impl LostOutput {
+    pub(super) fn keeps(&self, fault: &io::Error) -> bool {
+        self.is_kept && (self.outlives_reader || !is_closed(fault))
+    }
+
+    pub(super) fn is_any(&self) -> bool {
+        self.fault.is_some()
+    }
+
+    pub(super) fn begin(&mut self, fault: io::Error, unwritten: Vec<u8>) {
+        self.fault.get_or_insert(fault);
+        self.add(&unwritten);
+    }
+
+    pub(super) fn add(&mut self, bytes: &[u8]) {
+        self.lines += bytes.iter().filter(|byte| **byte == b'\n').count() as u64;
+        let room = (MAX_KEPT + 1).saturating_sub(self.text.len());
+        self.text.extend(&bytes[..room.min(bytes.len())]);
+    }
+}
+
+impl Ui {
+    /// Ends what the command has begun, even if stdout cannot be written to.
+    pub(crate) fn keep_lost_output(&mut self) {
+        self.lost.is_kept = true;
+    }
+
+    /// Does so even if the reader of stdout has gone away.
+    pub(crate) fn keep_output_without_reader(&mut self) {
+        self.lost.outlives_reader = true;
+    }
+
+    /// Returns why output was lost, if it was.
+    pub(crate) fn lost_output(&self) -> Option<Error> {
+        let fault = io_words(self.lost.fault.as_ref()?);
+        let error = Error::new(Kind::File, format!("cannot write to stdout: {fault}"));
+        Some(match self.rehearsed {
+            true => error,
+            false => error.hint("the changes were made"),
+        })
+    }
+
+    /// Forgets the lost output, whose changes were taken back.
+    pub(crate) fn forget_lost_output(&mut self) {
+        (self.lost.text, self.lost.lines) = (Vec::new(), 0);
+    }
+
+    /// Writes the lost output to stderr; if there is much, only how much. If the reader of stdout has
+    /// gone away, the process ends.
+    pub(crate) fn say_lost_output(&mut self) {
+        let Some(fault) = self.lost.fault.take() else {
+            return;
+        };
+        if is_closed(&fault) {
+            _ = write_error(fault);
+        }
+        let text = std::mem::take(&mut self.lost.text);
+        if text.len() > MAX_KEPT {
+            let lines = text::plural(self.lost.lines, "line", "lines");
+            self.say(&format!("{lines} could not be written to stdout\n"));
+        } else if !text.is_empty() {
+            self.say("this could not be written to stdout:\n");
+            self.say(&text::clean_lines(&text));
+        }
+    }
+}
