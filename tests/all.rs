@@ -187,6 +187,7 @@ mod security {
     mod local;
     mod memory;
     mod page;
+    mod replies;
     mod work;
 }
 

@@ -47,8 +47,8 @@ pub(crate) struct Globals {
     /// terminal, else tsv]
     #[arg(short, long, global = true, value_name = "FORMAT")]
     pub output: Option<Output>,
-    /// End each job id by a NUL and not by a line end: in `-o jid`, and where a command reads ids from
-    /// stdin or a file
+    /// End each job id by a NUL and not by a line end: in `-o jid`, where a command prints only the id of
+    /// a job, and where it reads ids from stdin or a file
     #[arg(short = '0', long, global = true)]
     pub null: bool,
     /// Columns of a table, in order, separated by commas; by default, a narrow terminal gets fewer

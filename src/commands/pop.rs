@@ -8,6 +8,7 @@ use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::core::api::index::Index;
 use crate::core::api::job::Detail;
+use crate::core::call::reply;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::explain;
@@ -185,7 +186,7 @@ fn say_why(queues: &[Name], now: Moment, session: &mut Session) {
 
 /// Reads the jids of the core's reply.
 fn popped(reply: &[u8]) -> Result<Vec<Name>, Error> {
-    let unexpected = || Error::internal("the reply of the core is not a list of jobs");
+    let unexpected = || reply::unexpected("a list of jobs");
     let jobs = Json::read(reply).and_then(|jobs| jobs.array());
     let mut jids = Vec::new();
     for job in jobs.ok_or_else(unexpected)? {

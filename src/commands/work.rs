@@ -40,7 +40,8 @@ use crate::work::{Hooks, QueueOrder, WorkOptions};
 /// After the first SIGINT, SIGTERM, SIGHUP or SIGQUIT, `qless` pops nothing more and lets the commands finish. After the
 /// second one it stops them and gives their jobs back, which uses no retry. If the server does not reply
 /// within `--timeout`, the jobs come back when their locks expire. The third one kills the commands and
-/// ends immediately. SIGTTIN prints what each slot does. SIGUSR1, SIGUSR2 and SIGALRM are ignored.
+/// ends immediately. SIGTTIN prints what each slot does. SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF,
+/// SIGXFSZ, SIGIO, SIGPWR and real-time signals are ignored.
 ///
 /// `--order lag` pops from the queue whose oldest due job has been due for longest, as `qless lag` prints
 /// it. `--order patterns` pops in the order of the priority patterns that

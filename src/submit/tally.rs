@@ -161,7 +161,7 @@ impl Tally {
                 jids.push((outcome.line, outcome.jid.into()));
                 Ok(())
             }
-            None => show_jid(ui, &outcome.jid.into()),
+            None => ui.jids(&[&outcome.jid.into()]),
         }
     }
 
@@ -205,7 +205,7 @@ impl Tally {
         if let Some(mut jids) = self.jids.take() {
             jids.sort_by_key(|(line, _)| *line);
             for (_, jid) in jids {
-                show_jid(ui, &jid)?;
+                ui.jids(&[&jid])?;
             }
         }
         match ui.format() {
@@ -244,13 +244,5 @@ impl Tally {
                 jids: self.kept.unwrap_or_default(),
             }),
         }
-    }
-}
-
-/// Writes the jid of a line.
-fn show_jid(ui: &mut Ui, jid: &Name) -> Result<(), Error> {
-    match ui.format() {
-        Format::Jid => ui.jids(&[jid]),
-        _ => ui.verbatim(&[jid.as_bytes(), b"\n"].concat()),
     }
 }

@@ -78,7 +78,7 @@ pub(crate) struct Ui {
     ticks: bool,
     /// Whether a NUL ends each job id of `-o jid`.
     null: bool,
-    /// How many job ids `-o jid` has left out.
+    /// How many job ids were left out because they fit no line.
     unlisted: u64,
     /// The first of them.
     unlisted_jids: Vec<Name>,
@@ -282,6 +282,9 @@ impl Ui {
     /// Writes a result in the format given.
     pub(crate) fn show<V: View>(&mut self, view: &V) -> Result<(), Error> {
         let bytes = match self.format {
+            Format::Table | Format::Raw if view.text_is_jids() => {
+                return self.jids(&view.jids().unwrap_or_default());
+            }
             Format::Table | Format::Raw => view.text(&self.page).into_bytes(),
             Format::Json if self.ticks => {
                 json::tick(view, self.page.now).map_err(serialize_error)?
@@ -297,11 +300,13 @@ impl Ui {
         self.write(&bytes)
     }
 
-    /// Writes job ids. A reader would take an id that does not fit for another one: it is left out.
+    /// Writes job ids. A reader would take an id that does not fit for another one: it is left out,
+    /// but for `-o raw`, which changes no reply.
     pub(crate) fn jids(&mut self, jids: &[&Name]) -> Result<(), Error> {
-        let (end, fits): (u8, fn(&Name) -> bool) = match self.null {
-            true => (0, jid_list::fits_before_nul),
-            false => (b'\n', jid_list::fits_a_line),
+        let (end, fits): (u8, fn(&Name) -> bool) = match (self.format, self.null) {
+            (Format::Raw, _) => (b'\n', |_| true),
+            (_, true) => (0, jid_list::fits_before_nul),
+            (_, false) => (b'\n', jid_list::fits_a_line),
         };
         let mut bytes = Vec::new();
         for jid in jids {
@@ -318,17 +323,16 @@ impl Ui {
         self.verbatim(&bytes)
     }
 
-    /// Returns the error about the job ids that `-o jid` has left out, if there are any. What a command
-    /// that `writes` has changed, it would not list again.
+    /// Returns the error about the job ids that were left out, if there are any. What a command that
+    /// `writes` has changed, it would not list again.
     pub(crate) fn unlisted(&self, writes: bool) -> Option<Error> {
         let (reason, way) = match self.null {
             true => ("with a NUL", "`-o ndjson`"),
             false => ("that fit no line", "`-0` or `-o ndjson`"),
         };
-        let way = match (writes && !self.rehearsed, self.unlisted) {
-            (false, _) => format!("{way} prints all"),
-            (true, 1) => format!("the job was changed; next time, {way} prints all"),
-            (true, _) => format!("these jobs were changed; next time, {way} prints all"),
+        let way = match writes && !self.rehearsed {
+            true => format!("the command was carried out; next time, {way} prints all"),
+            false => format!("{way} prints all"),
         };
         let reason = match self.unlisted {
             0 => return None,

@@ -13,17 +13,14 @@ impl View for Done {
     );
 
     fn text(&self, _: &Page) -> String {
-        match self.prints {
-            true => self
-                .targets
-                .iter()
-                .map(|name| format!("{name}\n"))
-                .collect(),
-            false => String::new(),
-        }
+        String::new()
     }
 
     fn jids(&self) -> Option<Vec<&Name>> {
         Some(self.targets.iter().collect())
+    }
+
+    fn text_is_jids(&self) -> bool {
+        self.prints
     }
 }

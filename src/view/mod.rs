@@ -168,4 +168,9 @@ pub(crate) trait View: Serialize {
     fn jids(&self) -> Option<Vec<&Name>> {
         None
     }
+
+    /// Whether its jids are also its text, each on a line.
+    fn text_is_jids(&self) -> bool {
+        false
+    }
 }

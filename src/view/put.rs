@@ -9,13 +9,14 @@ impl View for Put {
     const DOCUMENT: Document = Document::one("put", "A job that was put: put", Put::FIELDS);
 
     fn text(&self, _: &Page) -> String {
-        match self.dry_run {
-            true => String::new(),
-            false => format!("{}\n", self.jid),
-        }
+        String::new()
     }
 
     fn jids(&self) -> Option<Vec<&Name>> {
         Some(vec![&self.jid])
+    }
+
+    fn text_is_jids(&self) -> bool {
+        !self.dry_run
     }
 }

@@ -133,7 +133,7 @@ fn a_changed_job_whose_id_is_left_out_is_named() {
     assert_eq!(popped.bytes(), b"");
     expect![[r#"
         error: left out 1 job id that fits no line: `x\nv`
-        hint: the job was changed; next time, `-0` or `-o ndjson` prints all
+        hint: the command was carried out; next time, `-0` or `-o ndjson` prints all
     "#]]
     .assert_eq(&popped.stderr());
     // A dry run changes nothing.
@@ -167,4 +167,22 @@ fn what_is_left_out_is_also_said_with_quiet_and_does_not_hide_another_failure() 
     .assert_eq(&both.stderr());
     let found = redis.at(2).input(b"x\nvictim\0").run("get -0 -o jid -");
     assert_eq!(found.bytes(), b"x\nvictim\0");
+}
+
+#[test]
+fn a_put_prints_no_id_that_means_another_job() {
+    let redis = Redis::start();
+    redis.calls([(
+        1.0,
+        vec!["put", "me", "q", "l\nvictim", "K", "{}", "0", "key", "k"],
+    )]);
+    for (line, shown) in [
+        ("put q K --key=k --unique", ""),
+        ("put -0 q K --key=k --unique", "l\nvictim\0"),
+        ("put q K --key=k --unique -o raw", "l\nvictim\n"),
+    ] {
+        let ran = redis.at(2).run(line);
+        assert_eq!(ran.bytes(), shown.as_bytes(), "{line}");
+        assert_eq!(ran.code(), if shown.is_empty() { 3 } else { 0 }, "{line}");
+    }
 }

@@ -347,6 +347,18 @@ fn a_throttle_wakes_5000_held_jobs_and_the_next_end_wakes_the_others() {
 }
 
 #[test]
+fn a_pop_holds_at_most_5000_jobs_whatever_max_pop_scan_is() {
+    let mut core = Core::new();
+    core.all("config.set 0 max-pop-scan 1000000; throttle.set 0 x -1");
+    core.many((0..5500).map(|n| format!("put 2 w q j{n} K {{}} 0 lock l{n}")));
+    core.many((0..5500).map(|n| format!("throttle.set 3 lock:l{n} -1")));
+    for held in [5000, 5500] {
+        assert!(core.jids("pop 4 q w 10000").is_empty());
+        assert_eq!(core.dump().zset("ql:q:q-throttled").len(), held);
+    }
+}
+
+#[test]
 fn guard_cancel_leaves_a_job_with_more_than_20000_dependents_alone() {
     for mode in ["refuse", "cancel", "release"] {
         let mut core = Core::new();

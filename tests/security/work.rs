@@ -114,17 +114,19 @@ fn signals_of_a_job_do_not_end_its_worker() {
     for number in 0..6 {
         site.put("mail", &format!("j{number}"), "{}");
     }
-    let script = "for name in USR1 USR2 ALRM; do kill -$name $PPID; done; echo ran >>$D/ran";
+    // USR1, USR2, ALRM, STKFLT, XFSZ, VTALRM, PROF, IO, PWR and real-time signals.
+    let numbers = "10 12 14 16 25 26 27 29 30 34 50 64";
+    let script = format!("for n in {numbers}; do kill -$n $PPID; done; echo ran >>$D/ran");
+    let script = &script;
     let ran = site.work("mail --drain", script);
     assert_eq!(ran.code(), 0, "{}", ran.stderr());
     assert_eq!(site.words("ran"), "ran ran ran ran ran ran");
     // A program gets their default action.
-    let own = site.work("mail --drain --on-start 'kill -USR1 $$'", "true");
-    assert!(
-        own.stderr().contains("`--on-start` failed"),
-        "{}",
-        own.stderr()
-    );
+    for number in [10, 25, 34] {
+        let line = format!("mail --drain --on-start 'kill -{number} $$'");
+        let own = site.work(&line, "true").stderr();
+        assert!(own.contains("`--on-start` failed"), "{own}");
+    }
     site.must_be_clean();
 }
 

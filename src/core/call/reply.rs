@@ -1,12 +1,14 @@
 //! Reading the core's replies.
 
 use super::Value;
-use crate::error::Error;
+use crate::error::{Error, Kind};
 use crate::name::Name;
 
-/// Returns the error for a reply of an unexpected form.
+/// Returns the error for a reply of an unexpected form. The core sends none: whatever a server sends is a
+/// fault of that server, and not of this program.
 pub(crate) fn unexpected(expected: &str) -> Error {
-    Error::internal(format!("the core's reply is not {expected}"))
+    let message = format!("the server's reply is not {expected}");
+    Error::new(Kind::Protocol, message).hint("is it a Redis server, and the right port?")
 }
 
 /// Reads a whole number, from an integer or a text.

@@ -6,14 +6,30 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::io::ioctl_fionbio;
+#[cfg(target_os = "linux")]
+use rustix::process::Signal;
 use signal_hook::SigId;
-use signal_hook::consts::{SIGALRM, SIGCHLD, SIGUSR1, SIGUSR2};
+use signal_hook::consts::{SIGALRM, SIGCHLD, SIGPROF, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXFSZ};
 use signal_hook::{flag, low_level};
 
 use super::ProcessEvent;
 
-/// Signals that would end this program, which a job may send, and which mean nothing here.
-const IGNORED: [i32; 3] = [SIGUSR1, SIGUSR2, SIGALRM];
+/// Signals that would end this program, which a job may send, and which mean nothing here. One of them is SIGXFSZ: a
+/// write beyond the largest size of a file then fails. SIGXCPU is none: the limit of CPU time ends this program.
+const IGNORED: [i32; 6] = [SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXFSZ];
+
+/// Those that other systems ignore or do not have, and the real-time signals. Of these the C library may keep the first
+/// ones for itself.
+#[cfg(target_os = "linux")]
+fn ignored_on_linux() -> impl Iterator<Item = i32> {
+    let named = [Signal::IO, Signal::POWER, Signal::STKFLT].map(Signal::as_raw);
+    named.into_iter().chain(32..=64)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn ignored_on_linux() -> impl Iterator<Item = i32> {
+    std::iter::empty()
+}
 
 /// The pipes into which the handlers of signals write one byte per signal.
 #[derive(Debug)]
@@ -30,10 +46,13 @@ impl Signals {
             pipes: Vec::new(),
             handlers: Vec::new(),
         };
+        let nothing = Arc::new(AtomicBool::new(false));
         for signal in IGNORED {
-            let nothing = Arc::new(AtomicBool::new(false));
-            listening.handlers.push(flag::register(signal, nothing)?);
+            let handler = flag::register(signal, nothing.clone())?;
+            listening.handlers.push(handler);
         }
+        let handlers = ignored_on_linux().map(|signal| flag::register(signal, nothing.clone()));
+        listening.handlers.extend(handlers.flatten());
         for &signal in [SIGCHLD].iter().chain(signals) {
             let (reader, writer) = io::pipe()?;
             ioctl_fionbio(&reader, true)?;
