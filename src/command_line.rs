@@ -4,7 +4,6 @@
 //! A name comes from jobs and from other clients. In a command it stays a name: the value of a flag
 //! stands behind `=`, and `--` stands before a name that could be read as something else.
 
-use std::fmt::{self, Display};
 use std::path::Path;
 
 use serde::ser::{Serialize, Serializer};
@@ -67,8 +66,11 @@ impl CommandLine {
         self
     }
 
-    /// Returns the words as a program runs them.
+    /// The words as a program runs them; none if no process can.
     pub(crate) fn argv(&self) -> Vec<Name> {
+        if !self.can_run() {
+            return Vec::new();
+        }
         let words = self.words.iter().map(|word| match &word.value {
             Some(value) => Name::from([word.text.as_bytes(), b"=", value.as_bytes()].concat()),
             None => word.text.clone(),
@@ -79,9 +81,33 @@ impl CommandLine {
         program.chain(words).chain(separator).chain(names).collect()
     }
 
-    /// Returns the line without the name of the program.
+    /// The line as a shell reads it; `None` if no process can run it.
+    pub(crate) fn line(&self) -> Option<String> {
+        self.can_run().then(|| self.typed())
+    }
+
+    /// A sentence in which `{}` stands for the line; `None` if no process can run it.
+    pub(crate) fn within(&self, sentence: &str) -> Option<String> {
+        let line = self.line()?;
+        Some(sentence.replacen("{}", &format!("`{line}`"), 1))
+    }
+
+    /// The line of a command that was typed. So it can be typed again, whatever is empty in it.
+    pub(crate) fn typed(&self) -> String {
+        let words = self.words.iter().map(|Word { text, value }| match value {
+            Some(value) => format!("{text}={}", quoted(value)),
+            None => quoted(text),
+        });
+        let separator = self.separator().map(str::to_owned);
+        let names = self.names.iter().map(quoted);
+        let program = ["qless".to_owned()].into_iter();
+        let words = program.chain(words).chain(separator).chain(names);
+        words.collect::<Vec<String>>().join(" ")
+    }
+
+    /// The same without the name of the program.
     pub(crate) fn without_program(&self) -> String {
-        let line = self.to_string();
+        let line = self.typed();
         line.strip_prefix("qless ").unwrap_or(&line).to_owned()
     }
 
@@ -91,8 +117,8 @@ impl CommandLine {
         words.any(|word| word.text.as_bytes() == flag.as_bytes())
     }
 
-    /// Whether the command can hold its names.
-    pub(crate) fn can_be_typed(&self) -> bool {
+    /// Whether its names can be arguments: those of a process hold no NUL, and no command takes an empty name.
+    fn can_run(&self) -> bool {
         let values = self.words.iter().filter_map(|word| word.value.as_ref());
         let mut names = values.chain(&self.names);
         names.all(|name| !name.is_empty() && !name.as_bytes().contains(&0))
@@ -109,29 +135,16 @@ impl CommandLine {
 /// Whether an argument without `--` before it could mean something else than its name: a flag, stdin,
 /// a file or a pattern.
 pub(crate) fn is_special(name: &[u8]) -> bool {
-    matches!(name, [b'-' | b'@', ..]) || name::has_wildcards(name)
+    begins_special(name) || name::has_wildcards(name)
 }
 
-/// The line as a shell reads it.
-impl Display for CommandLine {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        f.write_str("qless")?;
-        for Word { text, value } in &self.words {
-            match value {
-                Some(value) => write!(f, " {text}={}", quoted(value))?,
-                None => write!(f, " {}", quoted(text))?,
-            }
-        }
-        let separator = self.separator().map(str::to_owned);
-        let names = self.names.iter().map(quoted);
-        separator
-            .into_iter()
-            .chain(names)
-            .try_for_each(|word| write!(f, " {word}"))
-    }
+/// Whether the first letter of an argument could make it a flag, stdin or a file.
+pub(crate) fn begins_special(name: &[u8]) -> bool {
+    matches!(name, [b'-' | b'@', ..])
 }
 
-/// The list of its words, for the exact bytes of which [`name::fix`] adds a list in base64.
+/// The list of its words, empty if no process can run it. [`name::fix`] adds a list in base64 of
+/// their exact bytes.
 impl Serialize for CommandLine {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.argv().serialize(serializer)
@@ -204,7 +217,7 @@ mod tests {
 
     fn both(command: CommandLine) -> (String, Vec<String>) {
         let argv = command.argv().iter().map(Name::to_string).collect();
-        (command.to_string(), argv)
+        (command.line().unwrap(), argv)
     }
 
     #[test]
@@ -233,6 +246,22 @@ mod tests {
         }
         let (line, _) = both(CommandLine::new("key").name("mail").name("-y"));
         assert_eq!(line, "qless key -- mail -y");
+    }
+
+    #[test]
+    fn a_command_that_no_process_can_run_is_not_printed() {
+        for name in ["a\0b", ""] {
+            for command in [
+                CommandLine::new("get").name("a").name(name),
+                CommandLine::new("jobs").exactly("--queue", &name.into()),
+            ] {
+                assert_eq!(command.line(), None);
+                assert_eq!(command.within("see {}"), None);
+                assert!(command.argv().is_empty());
+            }
+        }
+        let within = CommandLine::new("get").name("{}").within("{} shows it");
+        assert_eq!(within.as_deref(), Some("`qless get -- '{}'` shows it"));
     }
 
     #[test]

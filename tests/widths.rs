@@ -298,7 +298,7 @@ fn narrow_terminals_show_repairs_and_recurring_jobs() {
           job-unreadable, 1: field or history entry that does not parse
             print the stored fields: `qless get JID -o json`
             if the failure is lost, run the job again: `qless retry JID`
-            put the job again: `qless put QUEUE KLASS DATA --jid JID`, or cancel it: `qless cancel JID`
+            put the job again: `qless put QUEUE KLASS DATA --jid=JID`, or cancel it: `qless cancel JID`
 
         80 repair
         SEVERITY  FINDING            REPAIRED  REFUSED  REMAINING  ACTION
@@ -318,7 +318,7 @@ fn narrow_terminals_show_repairs_and_recurring_jobs() {
           job-unreadable, 1: field or history entry that does not parse
             print the stored fields: `qless get JID -o json`
             if the failure is lost, run the job again: `qless retry JID`
-            put the job again: `qless put QUEUE KLASS DATA --jid JID`, or cancel it: `qless cancel JID`
+            put the job again: `qless put QUEUE KLASS DATA --jid=JID`, or cancel it: `qless cancel JID`
 
         40 repair
         SEVERITY  FINDING            REPAIRED

@@ -152,7 +152,7 @@ fn whole(args: &[OsString]) -> Option<String> {
         Some(()) => None,
         None => Some(line.word(arg.as_os_str())),
     })?;
-    Some(line.to_string())
+    Some(line.typed())
 }
 
 /// Returns the one clap tree, from which help, completion and man pages are made.

@@ -8,6 +8,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser, ValueParserFactory};
 
 use super::invalid::Invalid;
 use super::plain;
+use crate::name::Name;
 
 /// What was given for a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,6 +27,15 @@ impl InputArg {
             b"-" => InputArg::Stdin,
             [b'@', path @ ..] => InputArg::File(OsStr::from_bytes(path).into()),
             _ => InputArg::Value(word),
+        }
+    }
+
+    /// The word that was typed.
+    pub(crate) fn typed(&self) -> Name {
+        match self {
+            InputArg::Value(word) => Name::from(word.as_os_str()),
+            InputArg::Stdin => Name::from("-"),
+            InputArg::File(path) => Name::from([b"@", path.as_os_str().as_bytes()].concat()),
         }
     }
 

@@ -25,10 +25,10 @@ impl LaneEdge {
     /// Returns the outcome of a job that the lane keeps waiting.
     pub(crate) fn refusal(&self, jid: &Name, queue: Option<&Name>) -> JobOutcome {
         let command = lane::command(&self.lane, &queue.cloned().unwrap_or_default());
-        JobOutcome::refused(jid, Code::StateChanged, "it waits in its lane").hint(format!(
-            "`{}` is before it in the lane: `{command}`",
-            self.before
-        ))
+        let command = command.within("{}");
+        let hint =
+            command.map(|command| format!("`{}` is before it in the lane: {command}", self.before));
+        JobOutcome::refused(jid, Code::StateChanged, "it waits in its lane").hint_if(hint)
     }
 }
 

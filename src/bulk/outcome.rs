@@ -123,8 +123,13 @@ impl JobOutcome {
         })
     }
 
-    pub(crate) fn hint(mut self, hint: impl Into<String>) -> JobOutcome {
-        self.hint = Some(hint.into());
+    pub(crate) fn hint(self, hint: impl Into<String>) -> JobOutcome {
+        self.hint_if(Some(hint.into()))
+    }
+
+    /// Adds what to do next, if there is something.
+    pub(crate) fn hint_if(mut self, hint: Option<String>) -> JobOutcome {
+        self.hint = hint;
         self
     }
 

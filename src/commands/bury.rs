@@ -8,6 +8,7 @@ use crate::args::value;
 use crate::bulk::BulkPlan;
 use crate::bulk::bury;
 use crate::bulk::bury::{BURY, NOT_STARTED};
+use crate::command_line::CommandLine;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
@@ -63,13 +64,16 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         group: args.group,
         message: message.bytes.into(),
     };
+    let fail = CommandLine::new("fail --as-holder")
+        .value("--group", &why.group)
+        .value("--message", args.message.typed());
     let plan = BulkPlan::open_with_jids(
         session,
         &BURY,
         &args.bulk,
         (&targets, &given),
         &NOT_STARTED,
-        bury::refuse_with_hint,
+        |job| bury::refuse_with_hint(job, &fail),
     )?;
     bury::run(plan, &why, session)
 }

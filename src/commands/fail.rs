@@ -116,7 +116,7 @@ fn refuse(name: &ActingWorker, job: &JobSnapshot) -> Option<JobOutcome> {
     Some(match job.stored.as_bytes() {
         b"waiting" | b"scheduled" | b"depends" | b"stalled" => {
             let cancel = CommandLine::new("cancel").name(&job.jid);
-            outcome.hint(format!("delete it: `{cancel}`"))
+            outcome.hint_if(cancel.within("delete it: {}"))
         }
         _ => outcome,
     })

@@ -194,7 +194,7 @@ fn groups(selector: &Selector, session: &mut Session) -> Result<Exit, Error> {
     match first {
         Some(group) => {
             let failed = CommandLine::new("failed").exactly("--group", &group);
-            out.hint(&failed.word("--retry-all").to_string());
+            out.hint_if(failed.word("--retry-all").line());
         }
         None => {
             out.note_on_terminal("no failed jobs");

@@ -161,7 +161,7 @@ fn show(
         Some(JobDetail::Job(job)) if one => {
             session.ui.show(job.as_ref())?;
             if let Some(reason) = &job.blocked_by {
-                session.ui.hint(&reason.command());
+                session.ui.hint_if(reason.command());
             }
             Ok(())
         }

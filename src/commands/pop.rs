@@ -174,7 +174,7 @@ fn say_why(queues: &[Name], now: Moment, session: &mut Session) {
                 session
                     .ui
                     .note(&format!("nothing to pop from {queue}: {why}"));
-                session.ui.hint(&reason.command());
+                session.ui.hint_if(reason.command());
                 is_told = true;
             }
         }
@@ -205,10 +205,11 @@ fn popped_but_unread(jids: &[Name], worker: &Name, error: &Error) -> Error {
         error.kind(),
         format!("popped {names}, but cannot show it: {}", error.message()),
     )
-    .hint(format!(
-        "`{}` shows it",
-        CommandLine::new("workers").name(worker)
-    ))
+    .hint_if(
+        CommandLine::new("workers")
+            .name(worker)
+            .within("{} shows it"),
+    )
 }
 
 /// Returns the waiting jobs. A pop would also find due and recurring jobs; they are not listed.

@@ -13,6 +13,8 @@ pub enum Cause {
     ClientLimit,
     /// The server reads no text as long as one of the call. Nothing was changed.
     TooLong,
+    /// The replies to a request take more memory than they may.
+    TooMuch,
 }
 
 /// Why the core refused to change a job.

@@ -92,6 +92,12 @@ impl Error {
         self
     }
 
+    /// Adds what to do next, if there is something.
+    pub fn hint_if(mut self, hint: Option<String>) -> Error {
+        self.hint = hint.or(self.hint);
+        self
+    }
+
     /// Adds the job that the error is about.
     pub fn jid(mut self, jid: &Name) -> Error {
         self.jid = Some(jid.clone());

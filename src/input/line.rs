@@ -53,6 +53,9 @@ const DEPENDS: usize = 9;
 /// The first of the options that coordinate jobs, in the order of `CoordinationOption::ALL`.
 const COORDINATION: usize = 10;
 
+/// The most tags of a job: the core refuses more, and with them the whole call.
+const MAX_TAGS: usize = 1000;
+
 /// The members of a line. The command line has defaults for the missing ones.
 #[derive(Debug, Default)]
 pub(crate) struct JobLine<'t> {
@@ -165,6 +168,9 @@ impl<'t> JobLine<'t> {
                 }
                 TAGS => {
                     names(&member, "tags", name::refuse_new)?;
+                    if texts(member.value).len() > MAX_TAGS {
+                        return Err(wrong(format!("holds more than {MAX_TAGS} tags")));
+                    }
                     line.tags = Some(member.value);
                 }
                 COORDINATION.. => {
@@ -394,8 +400,9 @@ fn refuse_maximum(ids: &[u8]) -> Result<(), String> {
         {
             let set = CommandLine::new("throttle set").name(throttle);
             let set = set.name(maximum);
+            let set = set.within("; {} sets it").unwrap_or_default();
             return Err(format!(
-                "takes ids without a maximum, not `{}`; `{set}` sets it",
+                "takes ids without a maximum, not `{}`{set}",
                 shown(&id)
             ));
         }
@@ -484,6 +491,7 @@ mod tests {
 
     #[test]
     fn each_member_is_checked_for_its_type() {
+        let many_tags = format!(r#"{{"tags":[{}"t"]}}"#, r#""t","#.repeat(MAX_TAGS));
         for (text, expected) in [
             ("", "1: it is empty, `{` was expected"),
             ("[]", "1: expected `{`, not `[`"),
@@ -543,6 +551,7 @@ mod tests {
                 "16: `tags` expects texts, not a number",
             ),
             (r#"{"tags":["eu",""]}"#, "15: a name in `tags` is empty"),
+            (&many_tags, "9: `tags` holds more than 1000 tags"),
             (r#"{"depends":[""]}"#, "13: a name in `depends` is empty"),
         ] {
             assert_eq!(fault(text), expected);

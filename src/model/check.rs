@@ -195,7 +195,7 @@ impl Found {
 /// Returns the command that removes a dependency, if it can be typed.
 fn cut(one: &Name, other: &Name) -> Option<String> {
     let command = CommandLine::new("depends").value("--off", other).name(one);
-    command.can_be_typed().then(|| command.to_string())
+    command.line()
 }
 
 impl Serialize for Severity {

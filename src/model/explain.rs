@@ -239,7 +239,11 @@ impl Reason {
             Evidence::FIELDS,
             "the facts behind it; each reason has its own",
         ),
-        Field::name("fix", "the words of the command that helps").list(),
+        Field::name(
+            "fix",
+            "the words of the command that helps; none if a name in it holds a NUL",
+        )
+        .list(),
     ];
 
     pub(crate) fn new(code: ReasonCode, evidence: Evidence, fix: CommandLine) -> Reason {

@@ -487,6 +487,13 @@ impl Ui {
         }
     }
 
+    /// Suggests a command, if it can be typed.
+    pub(crate) fn hint_if(&mut self, command: Option<String>) {
+        if let Some(command) = command {
+            self.hint(&command);
+        }
+    }
+
     /// Writes a hint even if a script reads the output, because it belongs to the result.
     pub(crate) fn hint_in_any_case(&mut self, line: &str) {
         if self.format == Format::Table {

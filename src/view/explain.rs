@@ -66,7 +66,8 @@ impl Explanation {
                 true => ('✗', Some(Ink::Red)),
                 false => ('·', None),
             };
-            let line = [reason.sentence(), reason.evidence(page), reason.command()];
+            let command = reason.command().unwrap_or_default();
+            let line = [reason.sentence(), reason.evidence(page), command];
             lines.push((mark, ink, line));
         }
         if let Some(popped) = self.last_pop {
@@ -118,7 +119,7 @@ impl Explanation {
             } else {
                 "delaying"
             };
-            let (code, command) = (reason.code.word(), reason.command());
+            let (code, command) = (reason.code.word(), reason.command().unwrap_or_default());
             // Some counts stand in the sentence only.
             let line = reason.line(page);
             format!("{subject}\t{code}\t{blocking}\t{line}\t{command}\n")
@@ -205,9 +206,9 @@ impl Reason {
         line
     }
 
-    /// Returns the command that helps, as it can be typed.
-    pub(crate) fn command(&self) -> String {
-        self.fix.to_string()
+    /// The command that helps, if it can be typed.
+    pub(crate) fn command(&self) -> Option<String> {
+        self.fix.line()
     }
 
     fn sentence(&self) -> String {

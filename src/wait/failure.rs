@@ -43,7 +43,7 @@ pub(crate) fn failure(
     Err(match job {
         Some(job) => {
             let explain = CommandLine::new("explain").name(&job.jid);
-            result.hint(format!("`{explain}` shows why"))
+            result.hint_if(explain.within("{} shows why"))
         }
         None => result,
     })
@@ -68,8 +68,9 @@ fn ended(job: &WaitItem, options: &WaitOptions, session: &mut Session) -> Error 
     let jid = &job.jid;
     let (sentence, hint) = match job.result {
         WaitResult::Ended(State::Failed) => {
-            let hint = format!("`{}` shows the failure", CommandLine::new("get").name(jid));
-            (format!("`{jid}` failed{}", cause(jid, session)), Some(hint))
+            let get = CommandLine::new("get").name(jid);
+            let hint = get.within("{} shows the failure");
+            (format!("`{jid}` failed{}", cause(jid, session)), hint)
         }
         WaitResult::Ended(state) => {
             let why = format!("`{jid}` is {state}, so it will not be {}", options.awaited);
@@ -82,10 +83,7 @@ fn ended(job: &WaitItem, options: &WaitOptions, session: &mut Session) -> Error 
         _ => (format!("`{jid}` was cancelled"), None),
     };
     let error = Error::new(Kind::JobFailed, sentence).jid(jid);
-    match hint {
-        Some(hint) => error.hint(hint),
-        None => error,
-    }
+    error.hint_if(hint)
 }
 
 /// Returns `: group: message` of a failed job, if it can be read.

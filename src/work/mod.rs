@@ -240,9 +240,8 @@ fn note_queues(
         for queue in queues.iter().filter(|queue| queue.paused) {
             let name = &queue.name;
             let unpause = CommandLine::new("unpause").name(name);
-            ui.note(&format!(
-                "note: queue `{name}` is paused; its jobs wait for `{unpause}`"
-            ));
+            let wait = unpause.within("; its jobs wait for {}").unwrap_or_default();
+            ui.note(&format!("note: queue `{name}` is paused{wait}"));
         }
     }
     if let Some(next) = next.filter(|next| names.contains(next)) {

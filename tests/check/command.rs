@@ -111,8 +111,8 @@ fn a_job_deleted_by_hand_is_found_with_all_its_leftovers() {
                   "asks": 1,
                   "choices": [
                     "if the other job is complete or not needed: `qless check --repair --only dependency-missing`",
-                    "for one job only: `qless depends JID --off OTHER`",
-                    "if the other job was lost and must run first: `qless put QUEUE KLASS DATA --jid OTHER`",
+                    "for one job only: `qless depends JID --off=OTHER`",
+                    "if the other job was lost and must run first: `qless put QUEUE KLASS DATA --jid=OTHER`",
                     "cancel the dependent: `qless cancel JID`"
                   ],
                   "examples": [
@@ -133,7 +133,7 @@ fn a_job_deleted_by_hand_is_found_with_all_its_leftovers() {
         .run("check -o ndjson --skip history-orphan,edges-orphan,tag-index -q")
         .shows(expect![[r#"
             {"severity":"critical","finding":"ghost-waiting","count":1,"at_least":false,"problem":"id waits in a queue, the job does not exist","invariants":["I-03"],"mends":1,"asks":0,"choices":[],"examples":[{"item":"a1","detail":"mail"}]}
-            {"severity":"error","finding":"dependency-missing","count":1,"at_least":false,"problem":"job depends on a job that does not exist","invariants":["I-10"],"mends":0,"asks":1,"choices":["if the other job is complete or not needed: `qless check --repair --only dependency-missing`","for one job only: `qless depends JID --off OTHER`","if the other job was lost and must run first: `qless put QUEUE KLASS DATA --jid OTHER`","cancel the dependent: `qless cancel JID`"],"examples":[{"item":"b1","detail":"a1"}]}
+            {"severity":"error","finding":"dependency-missing","count":1,"at_least":false,"problem":"job depends on a job that does not exist","invariants":["I-10"],"mends":0,"asks":1,"choices":["if the other job is complete or not needed: `qless check --repair --only dependency-missing`","for one job only: `qless depends JID --off=OTHER`","if the other job was lost and must run first: `qless put QUEUE KLASS DATA --jid=OTHER`","cancel the dependent: `qless cancel JID`"],"examples":[{"item":"b1","detail":"a1"}]}
             --- exit 7
         "#]]);
 }

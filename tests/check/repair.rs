@@ -279,8 +279,8 @@ fn findings_that_need_a_decision_are_left_and_their_choices_listed() {
           not repaired, because you have to decide:
           dependency-missing, 1: job depends on a job that does not exist
             if the other job is complete or not needed: `qless check --repair --only dependency-missing`
-            for one job only: `qless depends JID --off OTHER`
-            if the other job was lost and must run first: `qless put QUEUE KLASS DATA --jid OTHER`
+            for one job only: `qless depends JID --off=OTHER`
+            if the other job was lost and must run first: `qless put QUEUE KLASS DATA --jid=OTHER`
             cancel the dependent: `qless cancel JID`
         --- exit 7
     "#]]);

@@ -66,7 +66,7 @@ fn running_and_ended_jobs_are_refused() {
                 "r" => expect![[r#"
                     --- stderr
                     error: cannot bury `r`: it is running, held by `w1`
-                    hint: fail it for its worker: `qless fail --as-holder r`
+                    hint: fail it for its worker: `qless fail --as-holder --group=g --message=m r`
                     --- exit 5
                 "#]],
                 "f1" => expect![[r#"

@@ -166,7 +166,7 @@ fn filled(command: &str) -> String {
     let command = command.replacen("qless ", "qless --yes ", 1);
     match command.strip_suffix(" N") {
         Some(command) => format!("{command} 5"),
-        None => command.replace(" --as-holder", " --as-holder --group=g --message=m"),
+        None => command,
     }
 }
 
@@ -275,7 +275,7 @@ fn commands_about_jobs_by_state() {
                 "bury --group=g --message=m -- NAME",
             ],
             prints: &[
-                "qless fail --as-holder -- NAME",
+                "qless fail --as-holder --group=g --message=m -- NAME",
                 "qless move --force --to=elsewhere -- NAME",
                 "qless retry --force -- NAME",
                 "qless timeout -- NAME",
@@ -692,4 +692,68 @@ fn documents_hold_the_exact_words() {
         serde_json::json!(["qless", "promote", "\\xff"])
     );
     assert_eq!(reason["fix_bytes"][2], "/w==");
+}
+
+#[test]
+fn a_name_that_no_argument_can_hold_is_in_no_command() {
+    let redis = Redis::start();
+    let dir = tempfile::tempdir().unwrap();
+    let list = dir.path().join("jids");
+    fs::write(&list, "{\"jid\":\"x\\u0000y\"}\n").unwrap();
+    let list = format!("@{}", list.display());
+    let name = "x\0y";
+    for calls in [
+        &["put me q NAME K {} 0"][..],
+        &["put me NAME NAME K {} 0", "pause NAME"],
+        &["put me q NAME K {} 600"],
+        &[
+            "put me q NAME K {} 0",
+            "put me q next K {} 0 depends [\"NAME\"]",
+            "pop q w 1",
+            "fail NAME w g boom",
+        ],
+        &["put me q NAME K {} 0", "pop q w 1"],
+        &["put me q NAME K {} 0", "pop q NAME 1"],
+        &["put me q NAME K {} 0", "pop q w 1", "complete NAME w q {}"],
+        &[
+            "put me q first K {} 0",
+            "put me q NAME K {} 0 depends [\"first\"]",
+        ],
+        &["recur q NAME K {} interval 600 0", "recur.pause NAME"],
+    ] {
+        redis.send(&["FLUSHALL"]);
+        redis.calls(calls.iter().map(|line| (90.0, words(line, name))));
+        for line in [
+            "explain LIST",
+            "explain next",
+            "get LIST",
+            "retry LIST",
+            "promote LIST",
+            "move --to=q LIST",
+            "bury --group=g --message=m LIST",
+            "fail --group=g --message=m LIST",
+            "wait --deadline=0.1s LIST",
+        ] {
+            let mut command = redis.at(100).command();
+            command.args(["--no-pager", "--color=never", "--yes"]);
+            command.args(line.split(' ').map(|word| word.replace("LIST", &list)));
+            let ran = terminal::run(command, 2000);
+            assert_ne!(ran.code(), 2, "{calls:?} {line}: {}", ran.stdout());
+            for command in commands(&ran.stdout()) {
+                assert!(!command.contains("NUL"), "{calls:?} {line}: {command}");
+            }
+        }
+        let line = format!("explain -o json {list}");
+        let found = redis.at(100).run(&line).stdout();
+        for fix in found.split("\"fix\": [").skip(1) {
+            let fix = fix.split(']').next().unwrap();
+            assert!(!fix.contains("u0000"), "{found}");
+        }
+    }
+    // Nor is an empty queue.
+    redis.send(&["FLUSHALL"]);
+    redis.calls([(1.0, words("put me q a K {} 0", ""))]);
+    redis.send(&["HSET", "ql:j:a", "queue", ""]);
+    let found = redis.at(100).run("explain -o json a").ok();
+    assert!(!found.contains("--queue=\""), "{found}");
 }

@@ -1,26 +1,28 @@
-//! Servers that speak the protocol of Redis, but reply to calls with nonsense.
+//! A server that replies to calls of the core with nonsense.
 
-use std::io::{Read, Write};
-use std::net::TcpStream;
+use std::io::{self, Read, Write};
+use std::net::{Shutdown, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
+use std::thread;
 
+use crate::support::core;
 use crate::support::proxy::listen;
 use crate::support::qless::Qless;
 use crate::support::redis::Redis;
 
-/// Replies of a wrong type or shape.
+/// Scripts whose replies have a wrong type or shape.
 const NONSENSE: [&str; 9] = [
-    "+OK",
-    ":7",
-    "$3\r\nabc",
-    "$4\r\n[{}]",
-    "$13\r\n{\"jid\":[7,8]}",
-    "*0",
-    "*1\r\n:1",
-    "*2\r\n$1\r\na\r\n*1\r\n:1",
-    "*3\r\n*1\r\n$2\r\nok\r\n$-1\r\n*0",
+    "return {ok = 'OK'}",
+    "return 7",
+    "return 'abc'",
+    "return '[{}]'",
+    "return '{\"jid\":[7,8]}'",
+    "return {}",
+    "return {1}",
+    "return {'a', {1}}",
+    "return {{'ok'}, false, {}}",
 ];
 
 /// Commands that make calls, of each kind.
@@ -75,41 +77,45 @@ const COMMANDS: [&str; 48] = [
     "config dump",
 ];
 
-/// Passes what is no call of the core to a server, and replies to calls itself.
-fn pretend(mut client: TcpStream, socket: &Path, nonsense: &str) {
+/// Stands between a client and a server, and has it run another script than the core.
+fn pretend(mut client: TcpStream, socket: &Path, core: &str, other: &str) {
     let mut server = UnixStream::connect(socket).unwrap();
+    let (mut from, mut to) = (server.try_clone().unwrap(), client.try_clone().unwrap());
+    thread::spawn(move || {
+        _ = io::copy(&mut from, &mut to);
+        _ = to.shutdown(Shutdown::Both);
+    });
     let mut bytes = vec![0; 1 << 20];
     while let Ok(read @ 1..) = client.read(&mut bytes) {
-        let asked = String::from_utf8_lossy(&bytes[..read]);
-        let calls = asked.matches("EVAL").count();
-        let reply = if calls > 0 {
-            format!("{nonsense}\r\n").repeat(calls).into_bytes()
-        } else {
-            server.write_all(&bytes[..read]).unwrap();
-            let mut reply = vec![0; 1 << 16];
-            let length = server.read(&mut reply).unwrap();
-            reply[..length].to_vec()
-        };
-        if client.write_all(&reply).is_err() {
+        let mut words = bytes[..read].windows(40);
+        while let Some(at) = words.position(|word| word == core.as_bytes()) {
+            bytes[at..at + 40].copy_from_slice(other.as_bytes());
+            words = bytes[..read].windows(40);
+        }
+        if server.write_all(&bytes[..read]).is_err() {
             return;
         }
     }
+    _ = server.shutdown(Shutdown::Both);
 }
 
 #[test]
 fn nonsense_in_reply_to_a_call_is_a_fault_of_the_server() {
     let redis = Redis::start();
-    let socket = redis.socket().to_owned();
-    let nonsense = Arc::new(Mutex::new(NONSENSE[0]));
-    let said = nonsense.clone();
+    let load = |script: &str| -> String {
+        redis::from_redis_value(redis.send(&["SCRIPT", "LOAD", script])).unwrap()
+    };
+    let core = load(core::script());
+    let other = Arc::new(Mutex::new(String::new()));
+    let (socket, shared) = (redis.socket(), other.clone());
     let port = listen(move |client| {
-        let nonsense = *said.lock().unwrap();
-        pretend(client, &socket, nonsense);
+        let other = shared.lock().unwrap().clone();
+        pretend(client, &socket, &core, &other);
     });
     let qless = Qless::bare().env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"));
     let (mut seen, mut faults) = ([0; 129], Vec::new());
     for reply in NONSENSE {
-        *nonsense.lock().unwrap() = reply;
+        *other.lock().unwrap() = load(reply);
         for line in COMMANDS {
             let ran = qless.run(&format!("{line} --yes --timeout=1s"));
             let (code, error) = (ran.code(), ran.stderr());

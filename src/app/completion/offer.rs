@@ -10,6 +10,7 @@ use super::cursor::{Cursor, Slot};
 use super::{Candidate, names};
 use crate::app::help;
 use crate::args::value::{Candidates, Jobs};
+use crate::command_line;
 use crate::model::pattern::Pattern;
 use crate::name;
 
@@ -132,7 +133,7 @@ fn values(
             let typed = known.into_iter().filter_map(|name| {
                 let value = match cursor.escaped && arg.is_positional() {
                     true => name.value,
-                    false => typed(&name.value, kind, arg)?,
+                    false => typed(&name.value, arg)?,
                 };
                 let fits = value.starts_with(&cursor.begun);
                 fits.then(|| Candidate::new(value, name.help))
@@ -179,10 +180,8 @@ pub(super) fn is_glob(arg: &Arg) -> bool {
 }
 
 /// Returns how a name has to be typed; `None` if it cannot be.
-fn typed(name: &str, kind: Candidates, arg: &Arg) -> Option<String> {
-    // The first letter would make it a flag, standard input or a file.
-    let is_special = name.is_empty() || name.starts_with('-');
-    if is_special || matches!(kind, Candidates::Jids(_)) && name.starts_with(['@', '#']) {
+fn typed(name: &str, arg: &Arg) -> Option<String> {
+    if name.is_empty() || command_line::begins_special(name.as_bytes()) {
         return None;
     }
     match is_glob(arg) {

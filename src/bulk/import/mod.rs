@@ -167,7 +167,7 @@ pub(crate) fn run(options: ImportOptions, session: &mut Session) -> Result<Exit,
         let unpause = CommandLine::new("unpause").names(&pauses.hold);
         session
             .ui
-            .hint(&format!("nothing runs there until `{unpause}`"));
+            .hint_if(unpause.within("nothing runs there until {}"));
     }
     ended.map_err(|error| match (error.kind(), options.existing) {
         (Kind::Interrupted | Kind::Terminated | Kind::Unknown, ExistingPolicy::Refuse) => {

@@ -37,7 +37,7 @@ impl MoveOptions {
         if running && !self.force {
             let by_force = CommandLine::new("move --force").value("--to", &self.to);
             let by_force = by_force.name(&job.jid);
-            return Some(wrong_state(job).hint(format!("take its lock away: `{by_force}`")));
+            return Some(wrong_state(job).hint_if(by_force.within("take its lock away: {}")));
         }
         let leaves = running || job.is("failed") || job.is("complete") || self.later.is_given();
         if !leaves && job.queue.as_ref() == Some(&self.to) {

@@ -24,14 +24,14 @@ pub(crate) fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
     let hint = match job.stored.as_bytes() {
         b"scheduled" => return None,
         b"waiting" if job.due.is_some() => return None,
-        b"failed" => format!("`{}`", CommandLine::new("retry").name(&job.jid)),
+        b"failed" => CommandLine::new("retry").name(&job.jid).within("{}"),
         b"depends" => {
             let release = CommandLine::new("depends --off-all").name(&job.jid);
-            format!("let it wait no longer: `{release}`")
+            release.within("let it wait no longer: {}")
         }
         _ => return Some(wrong_state(job)),
     };
-    Some(wrong_state(job).hint(hint))
+    Some(wrong_state(job).hint_if(hint))
 }
 
 /// Promotes the jobs of a plan.

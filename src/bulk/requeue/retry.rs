@@ -37,20 +37,21 @@ pub(crate) struct RetryOptions {
 impl RetryOptions {
     /// Refuses a job that cannot be retried with these options.
     pub(crate) fn refuse(&self, job: &JobSnapshot) -> Option<JobOutcome> {
-        let command = |words: &str| CommandLine::new(words).name(&job.jid);
+        let hint = |words: &str, sentence: &str| {
+            let command = CommandLine::new(words).name(&job.jid);
+            command.within(sentence)
+        };
         let hint = match job.stored.as_bytes() {
             b"failed" => return None,
             b"complete" if self.completed => return None,
             b"running" | b"stalled" if self.force => return None,
-            b"complete" => format!("run it again: `{}`", command("retry --completed")),
-            b"running" | b"stalled" => {
-                format!("take its lock away: `{}`", command("retry --force"))
-            }
-            b"scheduled" => format!("run it now: `{}`", command("promote")),
-            b"depends" => format!("see which: `{}`", command("depends")),
+            b"complete" => hint("retry --completed", "run it again: {}"),
+            b"running" | b"stalled" => hint("retry --force", "take its lock away: {}"),
+            b"scheduled" => hint("promote", "run it now: {}"),
+            b"depends" => hint("depends", "see which: {}"),
             _ => return Some(wrong_state(job)),
         };
-        Some(wrong_state(job).hint(hint))
+        Some(wrong_state(job).hint_if(hint))
     }
 
     /// Returns where the jobs would go, for the question.

@@ -40,8 +40,8 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         if held > 0 {
             let held = plural(held as u64, "job", "jobs");
             let message = format!("cannot forget `{name}`: it holds {held}");
-            let hint = format!("`{}` shows them", CommandLine::new("workers").name(name));
-            return Err(Error::conflict(message).hint(hint));
+            let workers = CommandLine::new("workers").name(name);
+            return Err(Error::conflict(message).hint_if(workers.within("{} shows them")));
         }
         if !known.contains(name) {
             return Err(Error::unknown("worker", name, &known));

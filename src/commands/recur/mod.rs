@@ -91,10 +91,11 @@ fn refuse_paused(found: &Recurring, verb: &str) -> Result<(), Error> {
     match found.is_paused() {
         true => Err(
             Error::conflict(format!("cannot {verb} `{jid}`: it is paused"))
-                .hint(format!(
-                    "resume it first: `{}`",
-                    CommandLine::new("recur resume").name(jid)
-                ))
+                .hint_if(
+                    CommandLine::new("recur resume")
+                        .name(jid)
+                        .within("resume it first: {}"),
+                )
                 .jid(jid),
         ),
         false => Ok(()),

@@ -1,6 +1,6 @@
 //! Reading everything that is stored about jobs, for an export.
 
-use super::job;
+use super::job::{self, SliceSize};
 use crate::clock::moment::Moment;
 use crate::core::call::reply;
 use crate::core::call::{Call, Core, Value};
@@ -13,9 +13,6 @@ use crate::name::Name;
 
 use super::index::Index;
 
-/// About how many bytes of jobs one slice has.
-const SLICE_BYTES: usize = 4 << 20;
-
 /// The most jobs that one call returns: each has its history.
 const MOST: usize = 200;
 
@@ -23,7 +20,7 @@ const MOST: usize = 200;
 #[derive(Debug)]
 pub(crate) struct ExportReader<'a> {
     remaining: &'a [Name],
-    size: usize,
+    size: SliceSize,
 }
 
 impl<'a> ExportReader<'a> {
@@ -31,7 +28,7 @@ impl<'a> ExportReader<'a> {
         ExportReader {
             remaining: jids,
             // The size of the jobs is unknown before the first reply.
-            size: 20,
+            size: SliceSize::new(20, MOST),
         }
     }
 
@@ -45,21 +42,14 @@ impl<'a> ExportReader<'a> {
         if self.remaining.is_empty() {
             return Ok(None);
         }
-        let size = self.size.min(self.remaining.len());
-        let (slice, remaining) = self.remaining.split_at(size);
-        self.remaining = remaining;
-        let replies = core.look(now, "full", slice)?;
+        let (slice, replies) =
+            core.look_at_slice(now, "full", &mut self.remaining, &mut self.size)?;
         let mut jobs = Vec::with_capacity(slice.len());
-        let mut bytes = 0;
         for (jid, job) in slice.iter().zip(replies) {
             if !matches!(job, Value::Nil) {
-                let saved = read(jid, job)?;
-                bytes += saved.job.data.as_bytes().len() + 1000 + 50 * saved.entries.len();
-                jobs.push(saved);
+                jobs.push(read(jid, job)?);
             }
         }
-        let each = bytes / slice.len();
-        self.size = (SLICE_BYTES / each.max(1)).clamp(1, MOST);
         Ok(Some(jobs))
     }
 }

@@ -5,13 +5,29 @@ use std::collections::{BTreeSet, HashSet};
 use crate::clock::moment::Moment;
 use crate::core::call::reply;
 use crate::core::call::{Core, Value};
-use crate::error::Error;
+use crate::error::{Cause, Error};
 use crate::json::{Data, Json, Number};
 use crate::model::job::{Dependencies, Entry, Failure, Job, Neighbor, Payload, State};
 use crate::name::Name;
 
 /// The most jobs that one call returns.
 pub(crate) const MOST: usize = 500;
+
+/// About how many bytes of jobs one call returns.
+const SLICE_BYTES: usize = 4 << 20;
+
+/// How many jobs the next call reads, by the size of the last ones.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SliceSize {
+    jobs: usize,
+    most: usize,
+}
+
+impl SliceSize {
+    pub(crate) const fn new(first: usize, most: usize) -> SliceSize {
+        SliceSize { jobs: first, most }
+    }
+}
 
 /// Which fields of a job are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,16 +84,46 @@ impl Core {
         fields: &str,
         jids: &[Name],
     ) -> Result<Vec<Option<Job>>, Error> {
-        let mut jobs = Vec::with_capacity(jids.len());
-        for slice in jids.chunks(MOST) {
-            for (jid, job) in slice.iter().zip(self.look(now, fields, slice)?) {
+        let (mut jobs, mut rest) = (Vec::with_capacity(jids.len()), jids);
+        let mut size = self.slice_size;
+        while !rest.is_empty() {
+            let (slice, replies) = self.look_at_slice(now, fields, &mut rest, &mut size)?;
+            for (jid, job) in slice.iter().zip(replies) {
                 jobs.push(match job {
                     Value::Nil => None,
                     job => Some(read(jid, job)?),
                 });
             }
         }
+        self.slice_size = size;
         Ok(jobs)
+    }
+
+    /// Reads the next jobs of a list, as many as their size allows: half of them if the replies about all
+    /// were too much.
+    pub(super) fn look_at_slice<'j>(
+        &mut self,
+        now: Moment,
+        fields: &str,
+        rest: &mut &'j [Name],
+        size: &mut SliceSize,
+    ) -> Result<(&'j [Name], Vec<Value>), Error> {
+        loop {
+            let (slice, after) = rest.split_at(size.jobs.min(rest.len()));
+            match self.look(now, fields, slice) {
+                Err(error) if error.cause() == Some(&Cause::TooMuch) && slice.len() > 1 => {
+                    size.jobs = slice.len() / 2;
+                }
+                Err(error) => return Err(error),
+                Ok(replies) => {
+                    let bytes: usize = replies.iter().map(reply::size).sum();
+                    let each = bytes / slice.len().max(1);
+                    size.jobs = (SLICE_BYTES / each.max(1)).clamp(1, size.most);
+                    *rest = after;
+                    return Ok((slice, replies));
+                }
+            }
+        }
     }
 
     /// Reads the payloads of the merge jobs among jobs: only [`Detail::Full`] has them.

@@ -130,6 +130,6 @@ impl CallSpec {
             Subject::Worker(at) => command("workers", at),
             Subject::Group(at) => Some(CommandLine::new("failed").exactly("--group", &named(at)?)),
         };
-        Some(format!("`{}` shows it", command?))
+        command?.within("{} shows it")
     }
 }

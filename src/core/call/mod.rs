@@ -39,6 +39,7 @@ pub(crate) use self::round::Reply;
 use self::round::Round;
 pub(crate) use self::subscription::{Notice, Subscription};
 use self::tls::TlsClient;
+use super::api::job::{MOST, SliceSize};
 use super::script::Script;
 use crate::address::{Address, Target};
 use crate::clock::Clock;
@@ -100,6 +101,8 @@ pub struct Core {
     waits_for_lost_server: bool,
     /// Whether there was a connection.
     was_connected: bool,
+    /// How many jobs the next call reads.
+    pub(in crate::core) slice_size: SliceSize,
     /// When calls end at the latest, whatever the timeout.
     caller_deadline: Option<Instant>,
 }
@@ -136,6 +139,7 @@ impl Core {
             stays_in_thread: false,
             waits_for_lost_server: true,
             was_connected: false,
+            slice_size: SliceSize::new(MOST, MOST),
             caller_deadline: None,
         }
     }

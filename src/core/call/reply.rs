@@ -77,6 +77,15 @@ fn cells(value: Value, line: &mut Vec<u8>) -> Result<(), Error> {
     Ok(())
 }
 
+/// About how many bytes a reply takes.
+pub(crate) fn size(value: &Value) -> usize {
+    match value {
+        Value::BulkString(bytes) => bytes.len(),
+        Value::Array(items) => items.iter().map(size).sum(),
+        _ => 0,
+    }
+}
+
 /// Reads a list.
 pub(crate) fn list(value: Value) -> Result<Vec<Value>, Error> {
     match value {

@@ -23,8 +23,11 @@ const MAX_LINE: usize = 64 << 10;
 const MAX_TEXT: usize = 512 << 20;
 
 /// The most memory that the replies to one request take, with all their lists and texts. Only those
-/// about many jobs with much data come near it.
+/// about many jobs with much data come near it: [`core::api`](crate::core::api) then asks for fewer.
 pub(super) const MAX_REPLIES: usize = 1 << 30;
+
+/// What an allocator takes for a text or a list besides its content.
+const OVERHEAD: usize = 32;
 
 /// Why a reply could not be read.
 #[derive(Debug)]
@@ -74,7 +77,6 @@ fn value<R: Read>(
     reading: &mut Reading,
     depth: usize,
 ) -> Result<Value, Unread> {
-    reading.takes(size_of::<Value>())?;
     let line = &mut reading.line;
     read_line(wire, line)?;
     let (kind, rest) = line.split_first().ok_or_else(strange)?;
@@ -84,7 +86,7 @@ fn value<R: Read>(
             None => Ok(Value::Nil),
             Some(size) if size > MAX_TEXT => Err(too_long()),
             Some(size) => {
-                reading.takes(size)?;
+                reading.takes(size + OVERHEAD)?;
                 text(wire, size).map(Value::BulkString)
             }
         },
@@ -95,8 +97,16 @@ fn value<R: Read>(
             if depth >= MAX_DEPTH {
                 return Err(strange());
             }
-            let mut items = Vec::with_capacity(count.min(MAX_RESERVED / size_of::<Value>()));
-            for _ in 0..count {
+            reading.takes(OVERHEAD)?;
+            let mut items = Vec::new();
+            while items.len() < count {
+                if items.len() == items.capacity() {
+                    // As many again as have arrived.
+                    let more = items.len().max(MAX_RESERVED / size_of::<Value>());
+                    let more = more.min(count - items.len());
+                    reading.takes(more * size_of::<Value>())?;
+                    items.reserve_exact(more);
+                }
                 items.push(value(wire, reading, depth + 1)?);
             }
             Ok(Value::Array(items))
@@ -106,7 +116,10 @@ fn value<R: Read>(
                 return Err(Unread::NotAReply(Fault::Illegible));
             }
             line.extend_from_slice(b"\r\n");
-            redis::parse_redis_value(line).map_err(|_| strange())
+            // An error keeps its code and its message apart.
+            let memory = line.len() + 2 * OVERHEAD;
+            reading.takes(memory)?;
+            redis::parse_redis_value(&reading.line).map_err(|_| strange())
         }
         _ => Err(strange()),
     }
@@ -282,22 +295,40 @@ mod tests {
         }
         // An endless line, an endless list, and lists of texts that are longer together.
         let endless = |start: &'static [u8], again: &'static [u8]| {
-            let again = Endless { again, at: 0 };
-            let wire = &mut BufReader::with_capacity(1 << 16, start.chain(again));
-            read(wire, &mut (1 << 20))
+            let mut again = Endless { again, at: 0 };
+            let wire = &mut BufReader::with_capacity(1 << 16, start.chain(&mut again));
+            let read = read(wire, &mut (1 << 20));
+            assert!(again.at < 2 << 20, "{} bytes", again.at);
+            read
         };
         assert!(is_too_long(endless(b"+", b"x")));
         let list = b"*9223372036854775807\r\n";
+        let status: &'static [u8] = Vec::leak([&[b'+'; 60_000][..], b"\r\n"].concat());
         for again in [
             &b"*-1\r\n"[..],
             b":1\r\n",
             b"*0\r\n",
             b"$0\r\n\r\n",
             b"$3\r\nabc\r\n",
+            status,
+            b"-ERR x\r\n",
         ] {
             let read = endless(list, again);
             assert!(matches!(read, Err(Unread::NotAReply(Fault::TooMuch))));
         }
+    }
+
+    #[test]
+    fn a_list_takes_no_more_memory_than_its_items() {
+        let list = format!("*100000\r\n{}", ":1\r\n".repeat(100_000));
+        let mut left = MAX_REPLIES;
+        let wire = &mut BufReader::new(list.as_bytes());
+        let Ok(Value::Array(items)) = read(wire, &mut left) else {
+            panic!("a list")
+        };
+        assert_eq!((items.len(), items.capacity()), (100_000, 100_000));
+        let most = items.capacity() * size_of::<Value>() + OVERHEAD;
+        assert_eq!(MAX_REPLIES - left, most);
     }
 
     /// The same bytes again and again.

@@ -175,7 +175,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         ],
         choices: &[
             "restore the id from the name of its key: `qless check --repair --only job-stub`",
-            "put the job again under its id, with the right klass and data: `qless put QUEUE KLASS DATA --jid JID`",
+            "put the job again under its id, with the right klass and data: `qless put QUEUE KLASS DATA --jid=JID`",
         ],
     },
     Finding {
@@ -199,7 +199,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &[
             "print the stored fields: `qless get JID -o json`",
             "if the failure is lost, run the job again: `qless retry JID`",
-            "put the job again: `qless put QUEUE KLASS DATA --jid JID`, or cancel it: `qless cancel JID`",
+            "put the job again: `qless put QUEUE KLASS DATA --jid=JID`, or cancel it: `qless cancel JID`",
         ],
     },
     Finding {
@@ -256,7 +256,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &[
             "run it now: `qless promote JID`",
-            "schedule it again: `qless put QUEUE KLASS DATA --jid JID --replace --at +1h`, or cancel it: `qless cancel JID`",
+            "schedule it again: `qless put QUEUE KLASS DATA --jid=JID --replace --at +1h`, or cancel it: `qless cancel JID`",
             "correct the client that wrote the time",
         ],
     },
@@ -322,8 +322,8 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[LOCKED],
         choices: &[
             "if the other job is complete or not needed: `qless check --repair --only dependency-missing`",
-            "for one job only: `qless depends JID --off OTHER`",
-            "if the other job was lost and must run first: `qless put QUEUE KLASS DATA --jid OTHER`",
+            "for one job only: `qless depends JID --off=OTHER`",
+            "if the other job was lost and must run first: `qless put QUEUE KLASS DATA --jid=OTHER`",
             "cancel the dependent: `qless cancel JID`",
         ],
     },
@@ -355,7 +355,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[],
         cases: &[],
-        choices: &["break it where it does the least harm: `qless depends JID --off OTHER`", "cancel one job with all its dependents: `qless cancel JID --dependents cancel`"],
+        choices: &["break it where it does the least harm: `qless depends JID --off=OTHER`", "cancel one job with all its dependents: `qless cancel JID --dependents cancel`"],
     },
     Finding {
         id: DependsOnNothing, name: "depends-on-nothing", severity: Error, invariants: &[10],
@@ -375,7 +375,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[],
         cases: &[],
-        choices: &["retry the failed job: `qless retry OTHER`", "remove the dependency: `qless depends JID --off OTHER`"],
+        choices: &["retry the failed job: `qless retry OTHER`", "remove the dependency: `qless depends JID --off=OTHER`"],
     },
     // Lanes, throttles and merge jobs (`extensions.md` 13).
     Finding {
@@ -406,7 +406,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[],
         cases: &[Case { word: "beside", approval: Never, says: "if the other job depends on it" }],
-        choices: &["remove the dependency of the other job: `qless depends OTHER --off JID`"],
+        choices: &["remove the dependency of the other job: `qless depends OTHER --off=JID`"],
     },
     Finding {
         id: LaneOrder, name: "lane-order", severity: Error, invariants: &[101],
@@ -506,7 +506,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[],
         cases: &[Case { word: "broken", approval: Never, says: "if one of them is not JSON" }],
-        choices: &["see the payloads: `qless get JID -o json`", "put the job again, without merging: `qless put QUEUE KLASS DATA --jid JID --replace`"],
+        choices: &["see the payloads: `qless get JID -o json`", "put the job again, without merging: `qless put QUEUE KLASS DATA --jid=JID --replace`"],
     },
     // Failures.
     Finding {
@@ -588,7 +588,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[],
         cases: &[Case { word: "queue", approval: Never, says: "if it is complete but has a queue, which no core writes" }],
-        choices: &["print the job: `qless get JID -o json`", "put it again: `qless put QUEUE KLASS DATA --jid JID`"],
+        choices: &["print the job: `qless get JID -o json`", "put it again: `qless put QUEUE KLASS DATA --jid=JID`"],
     },
     Finding {
         id: CompletedUnlisted, name: "completed-unlisted", severity: Warn, invariants: &[7],

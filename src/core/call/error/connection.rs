@@ -70,7 +70,8 @@ pub(crate) fn not_connected(fault: Fault, target: &Target, timeout: Duration) ->
             Kind::Protocol,
             format!("`{place}` replied with more than 1 GiB"),
         )
-        .hint("name fewer jobs at a time, or use `qless export`"),
+        .caused_by(Cause::TooMuch)
+        .hint("name fewer things at a time"),
         Fault::Tls(fault) => not_encrypted(&fault, target),
     }
 }
