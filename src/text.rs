@@ -12,7 +12,16 @@ pub(crate) fn clean(text: impl AsRef<[u8]>) -> String {
     harmless(text.as_ref(), false)
 }
 
-/// Returns the same, but keeps line ends and tabs: for texts that are shown in full.
+/// Returns the same, but with each backslash of the text written twice: no two texts give the same.
+pub(crate) fn clean_unambiguous(text: &[u8]) -> String {
+    let bytes = text.iter().flat_map(|byte| match byte {
+        b'\\' => &b"\\\\"[..],
+        byte => std::slice::from_ref(byte),
+    });
+    clean(bytes.copied().collect::<Vec<u8>>())
+}
+
+/// Returns the same as [`clean`], but keeps line ends and tabs: for texts that are shown in full.
 pub(crate) fn clean_lines(text: impl AsRef<[u8]>) -> String {
     harmless(text.as_ref(), true)
 }

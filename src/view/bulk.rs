@@ -56,10 +56,9 @@ impl View for BulkReport {
 }
 
 fn tags(tags: &[Name]) -> Cell {
-    let tags: Vec<String> = tags.iter().map(|tag| clean(tag.as_bytes())).collect();
     match tags.is_empty() {
         true => Cell::missing(),
-        false => Cell::text(tags.join(", ")),
+        false => Cell::names(tags, false),
     }
 }
 

@@ -112,7 +112,7 @@ impl Explanation {
     /// Returns a line for each reason, tab-separated.
     fn rows(&self, page: &Page) -> String {
         let subject = self.jid.as_ref().or(self.queue.as_ref());
-        let subject = subject.map_or_else(String::new, Name::to_string);
+        let subject = subject.map_or_else(String::new, |name| page.name(name));
         let rows = self.reasons.iter().map(|reason| {
             let blocking = if reason.blocking {
                 "blocking"

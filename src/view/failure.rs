@@ -1,7 +1,6 @@
 //! Failure groups: a row for each.
 
 use super::document::Document;
-use super::job::join_names;
 use super::list::Row;
 use super::table::{Cell, Column, Table};
 use super::{Page, Times};
@@ -35,8 +34,8 @@ impl Row for FailureGroup {
             last.unwrap_or_else(Cell::missing),
             match (self.queues.is_empty(), self.queues_complete) {
                 (true, _) => Cell::missing(),
-                (false, true) => Cell::text(join_names(&self.queues)),
-                (false, false) => Cell::text(format!("{}, …", join_names(&self.queues))),
+                (false, true) => Cell::names(&self.queues, false),
+                (false, false) => Cell::names(&self.queues, true),
             },
             match &self.sample {
                 Some(sample) => Cell::text(text::first_line(sample.as_bytes())),

@@ -58,17 +58,17 @@ impl Row for Job {
             Cell::maybe(self.worker.as_ref()),
             match self.tags.is_empty() {
                 true => Cell::missing(),
-                false => Cell::text(join_names(&self.tags)),
+                false => Cell::names(&self.tags, false),
             },
             Cell::maybe(self.key.as_ref()),
             match self.throttles.is_empty() {
                 true => Cell::missing(),
-                false => Cell::text(join_names(&self.throttles)),
+                false => Cell::names(&self.throttles, false),
             },
             Cell::maybe(self.failure.as_ref().map(|failure| &failure.group)),
             match page.choice.is_default() {
                 true => Cell::missing(),
-                false => Cell::text(self.data.as_bytes()),
+                false => Cell::json(self.data.as_bytes()),
             },
             Cell::text(self.detail(page)),
         ]);

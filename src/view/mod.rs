@@ -115,6 +115,14 @@ impl Page {
         }
     }
 
+    /// Returns a name in a line with tabs, for programs, or in one for people.
+    pub fn name(&self, name: &Name) -> String {
+        match self.terminal {
+            true => name.to_string(),
+            false => text::clean_unambiguous(name.as_bytes()),
+        }
+    }
+
     /// Returns whether moments are written as ages.
     pub fn relative(&self) -> bool {
         self.times == Times::Relative

@@ -60,9 +60,9 @@ impl Row for Recurring {
             number(self.retries),
             match self.tags.is_empty() {
                 true => Cell::missing(),
-                false => Cell::text(join_names(&self.tags)),
+                false => Cell::names(&self.tags, false),
             },
-            Cell::text(self.data.as_bytes()),
+            Cell::json(self.data.as_bytes()),
         ]);
     }
 

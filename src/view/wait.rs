@@ -30,7 +30,8 @@ impl WaitItem {
         let gap = if page.terminal { "  " } else { "\t" };
         let elapsed = self.elapsed_s.map_or(0.0, |elapsed| elapsed.0);
         let elapsed = text::duration(elapsed);
-        format!("{}{gap}{}{gap}{elapsed}\n", self.jid, self.result.word())
+        let jid = page.name(&self.jid);
+        format!("{jid}{gap}{}{gap}{elapsed}\n", self.result.word())
     }
 }
 

@@ -151,3 +151,27 @@ fn commands_that_show_or_change_several_jobs_read_ids_from_stdin() {
         ""
     );
 }
+
+#[test]
+fn names_are_unambiguous_for_programs() {
+    let redis = Redis::start();
+    let jids = ["a\nb", "a\\nb", "a\\\\nb"];
+    redis.calls(jids.map(|jid| (1.0, vec!["put", "me", "q", jid, "K", r#"{"a":"\n"}"#, "0"])));
+    redis
+        .at(2)
+        .run("jobs -o tsv --columns jid,data --queue q")
+        .shows(expect![[r#"
+            a\\nb	{"a":"\n"}
+            a\\\\nb	{"a":"\n"}
+            a\nb	{"a":"\n"}
+        "#]]);
+    redis
+        .at(2)
+        .run("jobs -o table --columns jid,data --queue q")
+        .shows(expect![[r#"
+            JID    DATA
+            a\nb   {"a":"\n"}
+            a\\nb  {"a":"\n"}
+            a\nb   {"a":"\n"}
+        "#]]);
+}

@@ -1152,3 +1152,26 @@ fn an_import_reports_that_the_server_lost_jobs_in_the_middle() {
     redis.qless().run(&line).exits(0);
     assert_eq!(jids(&redis, "--all").split_whitespace().count(), 1500);
 }
+
+#[test]
+fn a_job_with_too_many_tags_is_refused_alone() {
+    let redis = Redis::start();
+    let tags: Vec<String> = (0..1001).map(|n| format!("\"t{n}\"")).collect();
+    let lines = [
+        job("a", ""),
+        job("b", &format!(",\"tags\":[{}]", tags.join(","))),
+        job("c", ""),
+    ];
+    let ran = import(&redis, &lines, "--yes -o ndjson").exits(3);
+    let failed = r#""code":"invalid","detail":"Arg \\"tags\\" has more than 1000 tags""#;
+    let line = ran.stdout();
+    let line = line
+        .lines()
+        .find(|line| line.contains("\"failed\""))
+        .unwrap();
+    assert!(
+        line.contains(failed) && line.contains(r#""line":3"#),
+        "{line}"
+    );
+    assert_eq!(jids(&redis, "--queue=q"), "a c");
+}

@@ -1166,3 +1166,17 @@ fn an_input_file_that_changes_meanwhile_is_detected() {
     );
     assert!(printed.contains(" not tried"), "{printed}");
 }
+
+#[test]
+fn too_many_tags_are_found_before_the_first_line_is_put() {
+    let workspace = Workspace::new();
+    let tags: Vec<String> = (0..1001).map(|n| format!("\"t{n}\"")).collect();
+    let lines = format!("{{}}\n{{\"tags\":[{}]}}\n", tags.join(","));
+    let ran = workspace.put(&lines, "q K").exits(2);
+    let error = ran.stderr();
+    assert!(
+        error.contains("line 2, column 9: `tags` holds more than 1000 tags"),
+        "{error}"
+    );
+    assert_eq!(workspace.jobs(), 0);
+}

@@ -217,7 +217,8 @@ complete jobs, lanes. --limit counts in the order of that index, which is the or
 
 const FORMATS: &str = "\
 -o table   for people: aligned, with headers and ages; in a pipe COLUMNS or 100 wide
--o tsv     for programs: tab-separated, without headers, never cut, with full times
+-o tsv     for programs: tab-separated, without headers, never cut, with full times; a line end is
+           \\n, a tab \\t, and a backslash \\\\, but in data, which is JSON
 -o json    one document with \"kind\" and \"v\"; keys are only added, never removed
 -o ndjson  the elements of its \"items\", one per line
 -o jid     only job ids, one per line, if the result is jobs; with -0, a NUL ends each id

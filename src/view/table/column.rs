@@ -3,6 +3,7 @@
 use std::cmp::Ordering;
 
 use super::NONE;
+use crate::name::Name;
 use crate::text;
 use crate::view::Page;
 use crate::view::paint::Ink;
@@ -130,6 +131,9 @@ impl Column {
 #[derive(Clone, Debug)]
 pub(crate) struct Cell {
     pub(super) text: String,
+    /// The text for programs if it differs: a backslash of the text itself is written twice, so that it is no
+    /// escape.
+    tsv: Option<String>,
     pub(super) key: SortKey,
     pub(super) ink: Option<Ink>,
 }
@@ -143,17 +147,36 @@ pub(super) enum SortKey {
 
 impl Cell {
     pub(crate) fn text(text: impl AsRef<[u8]>) -> Cell {
+        let tsv = text.as_ref().contains(&b'\\');
+        let tsv = tsv.then(|| text::clean_unambiguous(text.as_ref()));
+        Cell {
+            tsv,
+            ..Cell::json(text)
+        }
+    }
+
+    /// A JSON text: its own escapes are the only backslashes in it.
+    pub(crate) fn json(text: impl AsRef<[u8]>) -> Cell {
         let text = text::clean(text.as_ref());
         Cell {
             key: SortKey::Text(text.to_lowercase()),
             text,
+            tsv: None,
             ink: None,
         }
+    }
+
+    /// Names, separated by commas; with `…` at the end if there are more.
+    pub(crate) fn names(names: &[Name], more: bool) -> Cell {
+        let more = more.then_some("…".as_bytes());
+        let names = names.iter().map(Name::as_bytes).chain(more);
+        Cell::text(names.collect::<Vec<&[u8]>>().join(&b", "[..]))
     }
 
     pub(crate) fn missing() -> Cell {
         Cell {
             text: NONE.to_owned(),
+            tsv: None,
             key: SortKey::Missing,
             ink: None,
         }
@@ -166,6 +189,7 @@ impl Cell {
     pub(crate) fn count(count: u64, page: &Page) -> Cell {
         Cell {
             text: page.count(count),
+            tsv: None,
             key: SortKey::Number(count as f64),
             ink: None,
         }
@@ -181,6 +205,14 @@ impl Cell {
 
     pub(crate) fn ink(self, ink: Option<Ink>) -> Cell {
         Cell { ink, ..self }
+    }
+
+    /// The text in a table for people, or in one for programs.
+    pub(super) fn shown(&self, for_people: bool) -> &str {
+        match &self.tsv {
+            Some(tsv) if !for_people => tsv,
+            _ => &self.text,
+        }
     }
 
     /// Returns whether it says nothing: no text, a missing value or no jobs.

@@ -124,7 +124,7 @@ impl Table {
             rows.push(
                 shown
                     .iter()
-                    .map(|&at| marks.put(&row[at].text, row[at].ink))
+                    .map(|&at| marks.put(row[at].shown(page.terminal), row[at].ink))
                     .collect(),
             );
         }
@@ -273,6 +273,32 @@ mod tests {
             bad	2	\tkey "user" missing
         "#]],
         );
+    }
+
+    #[test]
+    fn no_two_texts_are_the_same_for_programs() {
+        let texts = [
+            &b"a\nb"[..],
+            b"a\\nb",
+            b"a\\\\nb",
+            b"a\\\nb",
+            b"\xff",
+            b"\\xff",
+        ];
+        let drawn = |page: &Page, cell: fn(&[u8]) -> Cell| {
+            let mut table = Table::new(&COLUMNS[..1]);
+            texts.iter().for_each(|text| table.row(vec![cell(text)]));
+            table.draw(page)
+        };
+        let programs = drawn(&Page::pipe(), |text| Cell::text(text));
+        expect![[r#"
+            a\nb
+        "#]];
+        let lines: std::collections::BTreeSet<&str> = programs.lines().collect();
+        assert_eq!(lines.len(), texts.len(), "{programs}");
+        assert!(drawn(&Page::terminal(80), |text| Cell::text(text)).contains("\na\\nb\n"));
+        // JSON has no backslash but its own.
+        assert!(drawn(&Page::pipe(), |text| Cell::json(text)).contains("\na\\nb\n"));
     }
 
     #[test]
