@@ -320,7 +320,7 @@ mod tests {
     fn only_the_first_two_dashes_that_are_no_value_end_the_flags() {
         let own = |line: &str| {
             let words: Vec<OsString> = line.split(' ').map(Into::into).collect();
-            parse(&words).ok().map(|cli| cli.typed.own.to_string())
+            parse(&words).ok().map(|cli| cli.typed.own.typed())
         };
         for (line, shown) in [
             ("qless cancel - @a", "qless cancel - @a"),
