@@ -37,7 +37,7 @@ impl View for Check {
                 Cell::text(found.finding.name),
                 count(found.count, found, page),
                 Cell::text(found.finding.problem),
-                Cell::text(examples(found, page.terminal)),
+                Cell::escaped(examples(found, page.terminal)),
             ]);
         }
         table.draw(page)

@@ -68,7 +68,7 @@ impl Row for Job {
             Cell::maybe(self.failure.as_ref().map(|failure| &failure.group)),
             match page.choice.is_default() {
                 true => Cell::missing(),
-                false => Cell::json(self.data.as_bytes()),
+                false => Cell::escaped(self.data.as_bytes()),
             },
             Cell::text(self.detail(page)),
         ]);

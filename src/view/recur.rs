@@ -62,7 +62,7 @@ impl Row for Recurring {
                 true => Cell::missing(),
                 false => Cell::names(&self.tags, false),
             },
-            Cell::json(self.data.as_bytes()),
+            Cell::escaped(self.data.as_bytes()),
         ]);
     }
 

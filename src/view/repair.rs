@@ -44,7 +44,7 @@ impl View for Repaired {
                 Cell::count(counts.gone, page),
                 Cell::count(counts.refused, page),
                 Cell::count(found.count, page),
-                Cell::text(action),
+                Cell::escaped(action),
             ]);
         }
         table.draw(page)
@@ -164,8 +164,8 @@ pub(crate) fn plan(items: &[Found], page: &Page) -> String {
         table.row(vec![
             Cell::text(found.finding.name),
             count(found.repairable, found, page),
-            Cell::text(action),
-            Cell::text(examples(found, page.terminal)),
+            Cell::escaped(action),
+            Cell::escaped(examples(found, page.terminal)),
         ]);
     }
     let plain = Page {

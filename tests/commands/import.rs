@@ -1163,7 +1163,7 @@ fn a_job_with_too_many_tags_is_refused_alone() {
         job("c", ""),
     ];
     let ran = import(&redis, &lines, "--yes -o ndjson").exits(3);
-    let failed = r#""code":"invalid","detail":"Arg \\"tags\\" has more than 1000 tags""#;
+    let failed = r#""code":"invalid","detail":"Arg \"tags\" has more than 1000 tags""#;
     let line = ran.stdout();
     let line = line
         .lines()

@@ -719,7 +719,7 @@ fn a_name_that_no_argument_can_hold_is_in_no_command() {
             "put me q first K {} 0",
             "put me q NAME K {} 0 depends [\"first\"]",
         ],
-        &["recur q NAME K {} interval 600 0", "recur.pause NAME"],
+        &["recur q NAME K {} interval 600 0"],
     ] {
         redis.send(&["FLUSHALL"]);
         redis.calls(calls.iter().map(|line| (90.0, words(line, name))));

@@ -1,8 +1,9 @@
 //! Reading everything that is stored about jobs, for an export.
 
-use super::job::{self, SliceSize};
+use super::job;
 use crate::clock::moment::Moment;
 use crate::core::call::reply;
+use crate::core::call::slice_size::SliceSize;
 use crate::core::call::{Call, Core, Value};
 use crate::error::Error;
 use crate::json::Json;

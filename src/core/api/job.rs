@@ -4,30 +4,13 @@ use std::collections::{BTreeSet, HashSet};
 
 use crate::clock::moment::Moment;
 use crate::core::call::reply;
+pub(crate) use crate::core::call::slice_size::MOST;
+use crate::core::call::slice_size::SliceSize;
 use crate::core::call::{Core, Value};
 use crate::error::{Cause, Error};
 use crate::json::{Data, Json, Number};
 use crate::model::job::{Dependencies, Entry, Failure, Job, Neighbor, Payload, State};
 use crate::name::Name;
-
-/// The most jobs that one call returns.
-pub(crate) const MOST: usize = 500;
-
-/// About how many bytes of jobs one call returns.
-const SLICE_BYTES: usize = 4 << 20;
-
-/// How many jobs the next call reads, by the size of the last ones.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SliceSize {
-    jobs: usize,
-    most: usize,
-}
-
-impl SliceSize {
-    pub(crate) const fn new(first: usize, most: usize) -> SliceSize {
-        SliceSize { jobs: first, most }
-    }
-}
 
 /// Which fields of a job are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,13 +95,12 @@ impl Core {
             let (slice, after) = rest.split_at(size.jobs.min(rest.len()));
             match self.look(now, fields, slice) {
                 Err(error) if error.cause() == Some(&Cause::TooMuch) && slice.len() > 1 => {
-                    size.jobs = slice.len() / 2;
+                    size.halve(slice.len());
                 }
                 Err(error) => return Err(error),
                 Ok(replies) => {
                     let bytes: usize = replies.iter().map(reply::size).sum();
-                    let each = bytes / slice.len().max(1);
-                    size.jobs = (SLICE_BYTES / each.max(1)).clamp(1, size.most);
+                    size.adapt(slice.len(), bytes);
                     *rest = after;
                     return Ok((slice, replies));
                 }

@@ -21,6 +21,7 @@ mod resp;
 mod retry_policy;
 pub(crate) mod rights;
 mod round;
+pub(crate) mod slice_size;
 mod stream;
 mod subscription;
 mod tls;
@@ -37,9 +38,9 @@ pub(crate) use self::request::Call;
 use self::retry_policy::Backoff;
 pub(crate) use self::round::Reply;
 use self::round::Round;
+use self::slice_size::{MOST, SliceSize};
 pub(crate) use self::subscription::{Notice, Subscription};
 use self::tls::TlsClient;
-use super::api::job::{MOST, SliceSize};
 use super::script::Script;
 use crate::address::{Address, Target};
 use crate::clock::Clock;
@@ -102,7 +103,7 @@ pub struct Core {
     /// Whether there was a connection.
     was_connected: bool,
     /// How many jobs the next call reads.
-    pub(in crate::core) slice_size: SliceSize,
+    pub(crate) slice_size: SliceSize,
     /// When calls end at the latest, whatever the timeout.
     caller_deadline: Option<Instant>,
 }

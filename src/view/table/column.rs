@@ -151,12 +151,12 @@ impl Cell {
         let tsv = tsv.then(|| text::clean_unambiguous(text.as_ref()));
         Cell {
             tsv,
-            ..Cell::json(text)
+            ..Cell::escaped(text)
         }
     }
 
-    /// A JSON text: its own escapes are the only backslashes in it.
-    pub(crate) fn json(text: impl AsRef<[u8]>) -> Cell {
+    /// A text with escapes of its own: JSON, or names that are harmless already.
+    pub(crate) fn escaped(text: impl AsRef<[u8]>) -> Cell {
         let text = text::clean(text.as_ref());
         Cell {
             key: SortKey::Text(text.to_lowercase()),

@@ -298,7 +298,7 @@ mod tests {
         assert_eq!(lines.len(), texts.len(), "{programs}");
         assert!(drawn(&Page::terminal(80), |text| Cell::text(text)).contains("\na\\nb\n"));
         // JSON has no backslash but its own.
-        assert!(drawn(&Page::pipe(), |text| Cell::json(text)).contains("\na\\nb\n"));
+        assert!(drawn(&Page::pipe(), |text| Cell::escaped(text)).contains("\na\\nb\n"));
     }
 
     #[test]

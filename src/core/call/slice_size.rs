@@ -1,0 +1,31 @@
+//! How many jobs one call reads.
+
+/// The most jobs that one call returns.
+pub(crate) const MOST: usize = 500;
+
+/// About how many bytes of jobs one call returns.
+const SLICE_BYTES: usize = 4 << 20;
+
+/// How many jobs the next call reads, by the size of the last ones.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct SliceSize {
+    pub jobs: usize,
+    most: usize,
+}
+
+impl SliceSize {
+    pub(crate) const fn new(first: usize, most: usize) -> SliceSize {
+        SliceSize { jobs: first, most }
+    }
+
+    /// Sets the size by the replies about some jobs.
+    pub(crate) fn adapt(&mut self, jobs: usize, bytes: usize) {
+        let each = bytes / jobs.max(1);
+        self.jobs = (SLICE_BYTES / each.max(1)).clamp(1, self.most);
+    }
+
+    /// Takes half of the jobs about which the replies were too much.
+    pub(crate) fn halve(&mut self, jobs: usize) {
+        self.jobs = (jobs / 2).max(1);
+    }
+}
