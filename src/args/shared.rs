@@ -50,8 +50,8 @@ pub(crate) struct BulkFlags {
     #[arg(help_heading = BULK, long, value_name = "TEXT", value_parser = value::name(),
           allow_hyphen_values = true)]
     pub reason: Option<Name>,
-    /// Record the outcome of each job in this file; the same command with the same file skips jobs
-    /// that are done (`--limit` counts from 0 again)
+    /// Record each job in this file, as `planned` before it is changed and then its outcome; the same
+    /// command with the same file skips jobs that are done (`--limit` counts from 0 again)
     #[arg(help_heading = BULK, long, value_name = "FILE", value_parser = value::file())]
     pub report: Option<PathBuf>,
     #[command(flatten)]

@@ -11,7 +11,7 @@ use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
-use crate::model::bulk::{ItemResult, Totals};
+use crate::model::bulk::{Code, ItemResult, Totals};
 use crate::model::job_snapshot::JobSnapshot;
 use crate::session::Session;
 use crate::ui::Ui;
@@ -208,6 +208,9 @@ impl Recorder {
             for outcome in changed.outcomes {
                 let result = outcome.item.result;
                 failed |= result == ItemResult::Failed;
+                if outcome.item.code == Code::Gone && !outcome.cascaded {
+                    self.report.vanished();
+                }
                 let refused = matches!(result, ItemResult::Skipped | ItemResult::Failed);
                 if single && refused {
                     self.write(&outcome)?;

@@ -33,6 +33,8 @@ pub(crate) struct Report {
     running: Vec<String>,
     /// How many jobs were cancelled while they ran.
     ran: usize,
+    /// How many jobs existed when they were listed, and did not when they were to be changed.
+    vanished: usize,
 }
 
 /// The last line of `-o ndjson`.
@@ -66,12 +68,18 @@ impl Report {
             cascaded: 0,
             running: Vec::new(),
             ran: 0,
+            vanished: 0,
         }
     }
 
     /// Returns how many jobs were changed.
     pub(crate) fn done(&self) -> usize {
         self.doc.sum.done
+    }
+
+    /// Counts one job that was to be changed and did not exist any more.
+    pub(crate) fn vanished(&mut self) {
+        self.vanished += 1;
     }
 
     /// Counts one job; writes it if the format lists each job as it happens.
@@ -175,6 +183,13 @@ impl Report {
                 let mut text = summary(self.verb, &self.doc.sum, &self.reasons, ui.page());
                 text.push_str(&named_lines("running", self.ran, &self.running, ui.page()));
                 text.push_str(&self.cut_note(ui));
+                if self.vanished > 0 {
+                    let jobs = plural(self.vanished as u64, "job was", "jobs were");
+                    text.push_str(&format!(
+                        "  {jobs} there when this command began, and then gone: `qless check` finds \
+                         what else is missing\n"
+                    ));
+                }
                 match self.doc.sum.dry_run {
                     true => ui.note_dry_run(text.trim_end()),
                     false => ui.note(text.trim_end()),

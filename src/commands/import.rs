@@ -39,7 +39,7 @@ use crate::session::Session;
 /// · `qless import all.ndjson --failed waiting --rate 100/s --dry-run`
 /// · `qless cancel --queue tmp --save tmp.ndjson --yes && qless import tmp.ndjson --yes`
 ///
-/// Exit codes: 0, 2 the file is invalid, 3 some failed, 4 a dependency does not exist, 5 a job
+/// Exit codes: 0, 2 the file is invalid, 3 some failed or the server may have lost jobs, 4 a dependency does not exist, 5 a job
 /// exists already, 6 server, 9 not confirmed.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {

@@ -24,7 +24,8 @@ use crate::text::{duration, plural};
 ///
 /// Queues are tried in the given order. Complete, fail or retry each job before its lock expires,
 /// or extend the lock with `heartbeat`; otherwise another worker gets the job. If there is no job,
-/// it prints nothing and exits with 4.
+/// it prints nothing and exits with 4. Jobs that it cannot write to stdout it gives back, without using
+/// a retry.
 ///
 /// Example: `job=$(qless pop mail -o ndjson) && send "$job" && qless complete "$(jq -r .jid
 /// <<<"$job")"`

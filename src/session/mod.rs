@@ -26,6 +26,9 @@ use crate::ui::Ui;
 /// The timeout if none is given.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
 
+/// The commands that warn of a server that evicts jobs.
+const BRING_WORK: [&str; 3] = ["put", "import", "work"];
+
 /// Everything that a command may use.
 pub(crate) struct Session {
     pub globals: Globals,
@@ -39,6 +42,7 @@ pub(crate) struct Session {
     typed: Typed,
     clock: Clock,
     core: Option<Core>,
+    warned_of_eviction: bool,
 }
 
 impl Session {
@@ -58,6 +62,7 @@ impl Session {
             typed,
             clock,
             core: None,
+            warned_of_eviction: false,
         }
     }
 
@@ -121,8 +126,23 @@ impl Session {
     pub(crate) fn take_core(&mut self) -> Result<Core, Error> {
         match self.core.take() {
             Some(core) => Ok(core),
-            None => Core::open(self.settings()?),
+            None => self.open_core(),
         }
+    }
+
+    /// Connects. The commands that bring work warn if the server may delete it.
+    fn open_core(&mut self) -> Result<Core, Error> {
+        let core = Core::open(self.settings()?)?;
+        if let Some(policy) = core.eviction()
+            && !std::mem::replace(&mut self.warned_of_eviction, true)
+        {
+            self.ui.warn(&format!(
+                "the server deletes jobs when its memory is full (maxmemory-policy {}); it refuses new \
+                 ones instead after `redis-cli CONFIG SET maxmemory-policy noeviction`",
+                Harmless(policy)
+            ));
+        }
+        Ok(core)
     }
 
     /// Returns the core, connected.
@@ -133,8 +153,7 @@ impl Session {
     /// Returns the core and the streams.
     pub(crate) fn core_and_ui(&mut self) -> Result<(&mut Core, &mut Ui), Error> {
         if self.core.is_none() {
-            let settings = self.settings()?;
-            self.core = Some(Core::open(settings)?);
+            self.core = Some(self.open_core()?);
         }
         match &mut self.core {
             Some(core) => Ok((core, &mut self.ui)),
@@ -269,6 +288,7 @@ impl Session {
             trace: self.ui.trace(),
             read_only: self.globals.read_only,
             writes: self.changes,
+            asks_for_eviction: self.changes && BRING_WORK.contains(&self.name()),
         }
     }
 }

@@ -870,7 +870,10 @@ fn a_run_whose_report_hit_the_size_limit_is_finished_by_the_same_command() {
     let text = fs::read(&file).unwrap();
     let whole = text.iter().rposition(|byte| *byte == b'\n').unwrap();
     let text = String::from_utf8(text[..whole].to_vec()).unwrap();
-    let changed = redis.at(55).run("jobs --queue mail --state waiting -o jid").ok();
+    let changed = redis
+        .at(55)
+        .run("jobs --queue mail --state waiting -o jid")
+        .ok();
     assert!(changed.lines().count() >= 200);
     for jid in changed.lines() {
         assert!(text.contains(&format!("\"jid\":\"{jid}\"")), "{jid}");
@@ -1062,4 +1065,26 @@ fn a_recurring_job_is_paused_and_resumed_once_wherever_the_connection_breaks() {
         }
         assert_eq!(redis.dump(), before);
     }
+}
+
+#[test]
+fn jobs_that_vanish_during_a_bulk_action_are_counted_and_check_is_named() {
+    let redis = waiting(300);
+    let all = redis.at(50).run("jobs --queue mail -o jid").ok();
+    let line = "tag --queue mail --add x --yes --rate 300/s";
+    let run = redis.at(50).start(line);
+    let deadline = Instant::now() + Duration::from_secs(10);
+    while redis.send(&["ZCARD", "ql:t:x"]) == redis::Value::Int(0) {
+        assert!(Instant::now() < deadline);
+    }
+    for jid in all.lines().rev().take(2) {
+        redis.send(&["DEL", &format!("ql:j:{jid}")]);
+    }
+    let stderr = run.end().exits(0).stderr();
+    let expected =
+        "  2 jobs were there when this command began, and then gone: `qless check` finds";
+    assert!(stderr.contains(expected), "{stderr}");
+    // A job that did not exist when it was named is only counted.
+    let stderr = redis.at(51).run("tag nope j000 --add y").exits(0).stderr();
+    assert!(!stderr.contains("qless check"), "{stderr}");
 }

@@ -2,6 +2,8 @@
 
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
 
 use expect_test::expect;
 use tempfile::TempDir;
@@ -316,4 +318,64 @@ fn local_is_suggested_if_the_default_server_refuses_connections() {
         hint: pass `--redis URL` or set QLESS_REDIS_URL; `--redis local:` starts a private one here
         --- exit 6
     "#]]);
+}
+
+/// In a mount namespace of its own: fills the disk of a private server that syncs each change.
+const FULL_DISK: &str = r#"
+mount -t tmpfs -o size=1m none "$1" || exit 77
+chmod 700 "$1"
+export QLESS_REDIS_URL="local:$1/s?fsync=always"
+"$0" put mail K --jid before || exit 1
+dd if=/dev/zero of="$1/fill" bs=1k 2> "$2"
+"$0" put mail K --jid full 2>&1
+echo "exit $?"
+"$0" length mail
+rm "$1/fill"
+"$0" put mail K --jid after
+"$0" length mail
+"$0" local stop 2> "$2"
+"#;
+
+#[test]
+fn a_private_server_that_syncs_each_change_refuses_changes_at_once_on_a_full_disk() {
+    let dir = TempDir::new().unwrap();
+    let place = dir.path().to_str().unwrap();
+    let qless = Qless::bare().command();
+    let begun = Instant::now();
+    let mut command = Command::new("unshare");
+    command
+        .args(["-rm", "sh", "-c", FULL_DISK])
+        .arg(qless.get_program())
+        .args([place, "/dev/null"])
+        .envs(
+            qless
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
+    let Ok(output) = command.output() else {
+        return;
+    };
+    // Not every system lets its users mount a file system.
+    if output.status.code() == Some(77)
+        || String::from_utf8_lossy(&output.stderr).starts_with("unshare")
+    {
+        return;
+    }
+    let stdout = String::from_utf8(output.stdout)
+        .unwrap()
+        .replace(place, "DIR");
+    expect![[r#"
+        before
+        error: `local:DIR/s` cannot write to its disk and refuses changes
+        exit 6
+        1
+        after
+        2
+    "#]]
+    .assert_eq(&stdout);
+    assert!(
+        begun.elapsed() < Duration::from_secs(8),
+        "{:?}",
+        begun.elapsed()
+    );
 }

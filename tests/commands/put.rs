@@ -627,3 +627,69 @@ fn if_absent_puts_a_job_again_once_the_complete_one_is_no_longer_known() {
         assert!(help.contains(&format!("`{option}`")), "{help}");
     }
 }
+
+#[test]
+fn commands_that_bring_work_warn_once_of_a_server_that_evicts_jobs() {
+    let redis = Redis::start();
+    let warning =
+        "warning: the server deletes jobs when its memory is full (maxmemory-policy allkeys-lru)";
+    let warnings = |ran: &RunOutput| ran.stderr().matches(warning).count();
+    let policy = |policy: &str, limit: &str| {
+        redis.send(&["CONFIG", "SET", "maxmemory-policy", policy]);
+        redis.send(&["CONFIG", "SET", "maxmemory", limit]);
+    };
+    let put = "put mail K {}";
+    for (name, limit, expected) in [
+        ("noeviction", "100mb", 0),
+        ("volatile-lru", "100mb", 0),
+        ("allkeys-lru", "0", 0),
+        ("allkeys-lru", "100mb", 1),
+    ] {
+        policy(name, limit);
+        assert_eq!(
+            warnings(&redis.qless().run(put).exits(0)),
+            expected,
+            "{name} {limit}"
+        );
+    }
+    let from = redis
+        .qless()
+        .input("{}\n{}\n")
+        .run("put q K --from -")
+        .exits(0);
+    assert_eq!(warnings(&from), 1);
+    let export = redis.qless().run("export --queue q").ok();
+    redis.qless().run("cancel --queue q --yes").ok();
+    let import = redis.qless().input(export).run("import - --yes").exits(0);
+    assert_eq!(warnings(&import), 1);
+    let work = redis.qless().run("work q --drain -- true").exits(0);
+    assert_eq!(warnings(&work), 1);
+    assert_eq!(warnings(&redis.qless().run("retry --all --yes")), 0);
+    assert_eq!(warnings(&redis.qless().run(&format!("{put} -q"))), 0);
+}
+
+#[test]
+fn if_absent_puts_again_what_lost_its_hash() {
+    let redis = Redis::start();
+    redis.at(1).run("put mail K --arg n:=1 --jid a").ok();
+    let from = |at: f64| {
+        let line = redis.at(at).input("{\"jid\":\"b\"}\n");
+        line.run("put mail K --if-absent --from -").exits(0)
+    };
+    from(1.0);
+    redis.send(&["DEL", "ql:j:a", "ql:j:b"]);
+    redis
+        .at(2)
+        .run("put mail K --arg n:=2 --jid a --if-absent")
+        .ok();
+    assert_eq!(from(2.0).stderr(), "1 put\n");
+    assert_eq!(redis.at(3).run("get a --data").ok(), "{\"n\":2}");
+    redis
+        .at(3)
+        .run("pop mail --count 2 -o jid")
+        .shows(expect![[r#"
+        a
+        b
+    "#]]);
+    redis.must_be_clean();
+}

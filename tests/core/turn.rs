@@ -23,6 +23,7 @@ fn typed(url: &str) -> Typed {
         trace: Trace::default(),
         read_only: false,
         writes: true,
+        asks_for_eviction: false,
     })
     .expect("the private server answers")
 }

@@ -79,6 +79,7 @@ pub(crate) fn plain(core: &Core) -> Plain {
         trace: Trace::default(),
         read_only: true,
         writes: false,
+        asks_for_eviction: false,
     })
     .expect("the private server answers")
 }

@@ -94,6 +94,7 @@ pub(super) fn of(
         trace: Ui::new(&globals).trace(),
         read_only: true,
         writes: false,
+        asks_for_eviction: false,
     };
     let (sender, replies) = mpsc::channel();
     // The thread may wait for longer than this one; it ends with the process.

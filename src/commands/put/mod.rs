@@ -50,7 +50,12 @@ mod one;
 /// preceded by its length in bytes and a colon (`4:mail13:Mail::Welcome2:{}`). Equal lines are then
 /// one job. Both leave an existing job as it is, so the same command can be run again. `--journal
 /// FILE` also makes the command repeatable: it records each line before sending it and when it is
-/// done, and skips lines that are done, even if their jobs have long expired.
+/// done, and skips lines that are done, even if their jobs have long expired. If the server restarted or
+/// was flushed since, it asks for the jobs of these lines, and puts again what is missing and younger
+/// than `jobs-history`; a job that was cancelled is then put again, too.
+///
+/// If the server restarts or is flushed while `--from` puts jobs, the rest is put and the exit code is
+/// 3 (`server_restarted`): what it had acknowledged may be lost.
 ///
 /// Jobs of one priority with new jids are popped in the order of their lines. With given or
 /// computed jids the order is lost within one call; `--batch 1` keeps it.
@@ -79,7 +84,7 @@ mod one;
 /// · `qless put reports Nightly --key nightly --unique --ttl 24h`
 /// · `qless put mail Api::Call --throttle api=10 --backoff exp:30s`
 ///
-/// Exit codes: 0, 2 usage, 3 some lines failed, 4 a dependency or, with `--existing-queue`, a queue
+/// Exit codes: 0, 2 usage, 3 some lines failed or the server may have lost jobs, 4 a dependency or, with `--existing-queue`, a queue
 /// does not exist, 5 the jid exists already or the dependencies form a cycle, 6 server, 8 the job
 /// that `--wait` waited for failed or was cancelled, 124 deadline, 130 interrupted.
 #[derive(Clone, Debug, clap::Args)]

@@ -4,11 +4,11 @@ use std::time::{Duration, Instant};
 
 use super::connect::{Connection, Fault};
 use super::error;
-use super::handshake::{self, Failed, Server};
+use super::handshake::{self, Failed, Questions, Server};
 use super::local::Local;
 use super::retry_policy::Backoff;
 use super::{Core, RUN_READ_ONLY};
-use crate::address::Address;
+use crate::address::{Address, Fsync};
 use crate::error::{Error, Kind};
 
 impl Core {
@@ -49,6 +49,7 @@ impl Core {
         self.clock.set(server.time);
         self.version = server.version;
         self.missing_rights = server.missing_rights;
+        self.eviction = server.eviction;
         self.connection = Some(match self.stays_in_thread {
             true => connection.without_thread(),
             false => connection,
@@ -61,11 +62,19 @@ impl Core {
     /// Connects and logs in. `local:` starts its server first if it does not run.
     fn log_in(&self, deadline: Instant) -> Result<(Connection, Server), Error> {
         let failure = |fault| error::not_connected(fault, &self.target, self.timeout);
-        let rights = self.writes.then_some(self.script.prefix());
+        let asked = Questions {
+            rights: self.writes.then_some(self.script.prefix()),
+            eviction: self.asks_for_eviction,
+        };
         loop {
             let connection = match &self.target.address {
                 Address::Local { dir, fsync, starts } => {
                     let local = Local::new(dir.as_deref())?;
+                    // A server that must sync each change ends if its disk is full, and would again.
+                    let may_end = self.was_connected || *fsync == Some(Fsync::Always);
+                    if self.writes && may_end && !local.has_room(self.was_connected) {
+                        return Err(error::disk_full(&self.target));
+                    }
                     local.open(*starts, *fsync, deadline, failure)?
                 }
                 address => {
@@ -73,7 +82,7 @@ impl Core {
                 }
             };
             let local = matches!(self.target.address, Address::Local { .. });
-            match handshake::login(&connection, &self.target, &self.name, rights, deadline) {
+            match handshake::login(&connection, &self.target, &self.name, asked, deadline) {
                 Ok(server) => return Ok((connection, server)),
                 Err(Failed::Refused(error)) => return Err(*error),
                 // A private server that is shutting down still accepts connections. The next

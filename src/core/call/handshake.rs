@@ -22,6 +22,9 @@ pub(crate) struct Server {
     pub time: Moment,
     /// The commands that the user may not run, if the login asked for them.
     pub missing_rights: Vec<String>,
+    /// `maxmemory-policy`, if the login asked for it and the server deletes any key by it when its memory
+    /// is full.
+    pub eviction: Option<String>,
 }
 
 impl Server {
@@ -45,28 +48,38 @@ pub(crate) enum Failed {
     Refused(Box<Error>),
 }
 
-/// Logs in. `rights`: the prefix of the keys, if the login asks for the user's rights on them.
+/// What a login asks besides.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Questions<'a> {
+    /// The prefix of the keys, if it asks for the user's rights on them.
+    pub rights: Option<&'a str>,
+    /// Whether it asks if the server evicts jobs.
+    pub eviction: bool,
+}
+
+/// Logs in.
 pub(crate) fn login(
     connection: &Connection,
     target: &Target,
     name: &str,
-    rights: Option<&str>,
+    asked: Questions,
     deadline: Instant,
 ) -> Result<Server, Failed> {
-    let first = steps(target, name, rights);
+    let first = steps(target, name, asked);
     let replies = exchange(connection, &first, deadline)?;
     if first
         .iter()
         .zip(&replies)
         .any(|(step, reply)| is_unknown_hello(*step, reply))
     {
-        return without_hello(connection, target, rights, deadline);
+        return without_hello(connection, target, asked, deadline);
     }
     let mut server = Server {
         version: String::new(),
         cluster: false,
         time: Moment::from_micros(0),
         missing_rights: Vec::new(),
+        eviction: None,
     };
     for (step, reply) in first.iter().zip(replies) {
         read(*step, reply, target, &mut server)?;
@@ -83,12 +96,13 @@ enum Step<'a> {
     Select(u32),
     Fsync(&'static str),
     Info,
+    Memory,
     /// Asks for the rights on keys with this prefix.
     Rights(&'a str),
     Time,
 }
 
-fn steps<'a>(target: &'a Target, name: &'a str, rights: Option<&'a str>) -> Vec<Step<'a>> {
+fn steps<'a>(target: &'a Target, name: &'a str, asked: Questions<'a>) -> Vec<Step<'a>> {
     let password = target.password.as_ref().map(|password| password.reveal());
     let mut steps = Vec::new();
     match (&target.user, password) {
@@ -104,12 +118,12 @@ fn steps<'a>(target: &'a Target, name: &'a str, rights: Option<&'a str>) -> Vec<
         }
         (None, None) => steps.push(Step::Hello(None, name)),
     }
-    add_common_steps(target, rights, &mut steps);
+    add_common_steps(target, asked, &mut steps);
     steps
 }
 
 /// Adds the steps after the login.
-fn add_common_steps<'a>(target: &'a Target, rights: Option<&'a str>, steps: &mut Vec<Step<'a>>) {
+fn add_common_steps<'a>(target: &'a Target, asked: Questions<'a>, steps: &mut Vec<Step<'a>>) {
     if target.db != 0 {
         steps.push(Step::Select(target.db));
     }
@@ -119,7 +133,8 @@ fn add_common_steps<'a>(target: &'a Target, rights: Option<&'a str>, steps: &mut
     {
         steps.push(Step::Fsync(fsync.word()));
     }
-    steps.extend(rights.map(Step::Rights));
+    steps.extend(asked.rights.map(Step::Rights));
+    steps.extend(asked.eviction.then_some(Step::Memory));
     steps.push(Step::Time);
 }
 
@@ -128,7 +143,7 @@ fn add_common_steps<'a>(target: &'a Target, rights: Option<&'a str>, steps: &mut
 fn without_hello(
     connection: &Connection,
     target: &Target,
-    rights: Option<&str>,
+    asked: Questions,
     deadline: Instant,
 ) -> Result<Server, Failed> {
     let password = target.password.as_ref().map(|password| password.reveal());
@@ -139,7 +154,7 @@ fn without_hello(
             password.unwrap_or_default(),
         ));
     }
-    add_common_steps(target, rights, &mut steps);
+    add_common_steps(target, asked, &mut steps);
     steps.push(Step::Info);
     let replies = exchange(connection, &steps, deadline)?;
     let mut server = Server {
@@ -147,6 +162,7 @@ fn without_hello(
         cluster: false,
         time: Moment::from_micros(0),
         missing_rights: Vec::new(),
+        eviction: None,
     };
     for (step, reply) in steps.iter().zip(replies) {
         read(*step, reply, target, &mut server)?;
@@ -190,6 +206,7 @@ fn pack(step: Step, packed: &mut Packed) {
         Step::Select(db) => packed.add(&["SELECT", &db.to_string()]),
         Step::Fsync(word) => packed.add(&["CONFIG", "SET", "appendfsync", word]),
         Step::Info => packed.add(&["INFO", "server"]),
+        Step::Memory => packed.add(&["INFO", "memory"]),
         Step::Rights(prefix) => rights::ask(prefix, packed),
         Step::Time => packed.add(&["TIME"]),
     }
@@ -211,7 +228,7 @@ fn is_unknown_hello(step: Step, reply: &Value) -> bool {
 fn read(step: Step, reply: Value, target: &Target, server: &mut Server) -> Result<(), Failed> {
     if let Some(refused) = server_error(&reply) {
         return match step {
-            Step::Info | Step::Rights(_) => Ok(()),
+            Step::Info | Step::Memory | Step::Rights(_) => Ok(()),
             _ => Err(Failed::Refused(Box::new(error::login_refused(
                 &refused, target,
             )))),
@@ -249,6 +266,16 @@ fn read(step: Step, reply: Value, target: &Target, server: &mut Server) -> Resul
                 }
                 _ => Err(Failed::Fault(Fault::Strange)),
             }
+        }
+        (Step::Memory, reply) => {
+            let info = text(&reply);
+            let field = |key: &str| info.lines().find_map(|line| line.strip_prefix(key));
+            let is_limited = field("maxmemory:").is_some_and(|limit| limit.trim() != "0");
+            let policy = field("maxmemory_policy:").map(str::trim);
+            // The other policies delete only keys with an expiry, which jobs do not have.
+            let policy = policy.filter(|policy| is_limited && policy.starts_with("allkeys-"));
+            server.eviction = policy.map(str::to_owned);
+            Ok(())
         }
         (Step::Rights(_), reply) => {
             server.missing_rights = rights::missing(reply);

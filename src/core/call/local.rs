@@ -115,6 +115,23 @@ impl Local {
         Connection::open(&address, None, deadline).map_err(failure)
     }
 
+    /// Whether the disk has room for a change; after a loss of the server, for a large one.
+    pub(crate) fn has_room(&self, after_loss: bool) -> bool {
+        let path = self.dir.join(format!("room-{}", std::process::id()));
+        let mut options = OpenOptions::new();
+        let opened = options.write(true).create_new(true).mode(0o600).open(&path);
+        let room = if after_loss { 1 << 20 } else { 1 << 16 };
+        let written = opened.and_then(|mut file| file.write_all(&vec![0; room]));
+        _ = std::fs::remove_file(&path);
+        // The directory may not exist yet. What else is wrong with it, its server says.
+        !written.is_err_and(|error| {
+            matches!(
+                error.kind(),
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+            )
+        })
+    }
+
     /// Makes sure that a server listens. Returns whether this call started it.
     pub(crate) fn ensure(&self, fsync: Option<Fsync>, deadline: Instant) -> Result<bool, Error> {
         if self.is_running()? {

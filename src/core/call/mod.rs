@@ -62,6 +62,8 @@ pub struct Settings {
     pub read_only: bool,
     /// Whether the command may change something. Then the login asks for the user's rights.
     pub writes: bool,
+    /// Whether the login asks if the server evicts jobs.
+    pub asks_for_eviction: bool,
 }
 
 /// The commands for scripts that may write: by SHA, by text.
@@ -86,6 +88,9 @@ pub struct Core {
     writes: bool,
     /// The commands that a change needs and the user may not run.
     missing_rights: Vec<String>,
+    asks_for_eviction: bool,
+    /// The policy by which the server evicts jobs.
+    eviction: Option<String>,
     /// The commands that run a script: by its SHA, by its text.
     run: [&'static str; 2],
     /// The server's version, as the last login reported it.
@@ -132,6 +137,8 @@ impl Core {
             read_only: settings.read_only,
             writes: settings.writes,
             missing_rights: Vec::new(),
+            asks_for_eviction: settings.asks_for_eviction,
+            eviction: None,
             run: RUN,
             version: String::new(),
             connection: None,
@@ -221,6 +228,12 @@ impl Core {
     /// Returns the number of the database.
     pub(crate) fn db(&self) -> u32 {
         self.target.db
+    }
+
+    /// Returns the policy by which the server deletes jobs when its memory is full, if the login asked for
+    /// it and the server does.
+    pub(crate) fn eviction(&self) -> Option<&str> {
+        self.eviction.as_deref()
     }
 
     /// Returns the server's version.

@@ -50,6 +50,7 @@ impl Core {
             trace: self.trace,
             read_only: self.read_only,
             writes: false,
+            asks_for_eviction: false,
         };
         Core::unconnected(settings, self.tls.clone())
     }

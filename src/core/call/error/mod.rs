@@ -14,7 +14,7 @@ mod tls;
 pub(crate) use self::connection::{cluster_prefix, is_temporary, not_connected};
 pub(crate) use self::login::login_refused;
 pub(crate) use self::lost::{blocks_writes, call_lost};
-pub(crate) use self::refused::call_refused;
+pub(crate) use self::refused::{call_refused, disk_full};
 pub(crate) use self::server_error::ServerError;
 
 #[cfg(test)]

@@ -76,10 +76,7 @@ pub(super) fn shared(refused: &ServerError, target: &Target) -> Option<Error> {
         "OOM" => error(Kind::Oom, format!("`{target}` is out of memory"))
             .effect(Effect::Unchanged)
             .hint("`qless cancel` and a shorter `jobs-history` free some"),
-        "MISCONF" => error(
-            Kind::Misconf,
-            format!("`{target}` cannot write to its disk and refuses changes"),
-        ),
+        "MISCONF" => disk_full(target),
         "NOREPLICAS" => error(
             Kind::NoReplicas,
             format!("`{target}` has too few replicas and refuses changes"),
@@ -93,6 +90,12 @@ pub(super) fn shared(refused: &ServerError, target: &Target) -> Option<Error> {
         "MOVED" | "ASK" | "TRYAGAIN" | "CLUSTERDOWN" | "CROSSSLOT" => in_cluster(target),
         _ => return None,
     })
+}
+
+/// Returns the error about a server that cannot write to its disk.
+pub(crate) fn disk_full(target: &Target) -> Error {
+    let message = format!("`{target}` cannot write to its disk and refuses changes");
+    Error::new(Kind::Misconf, message)
 }
 
 fn in_cluster(target: &Target) -> Error {
