@@ -51,9 +51,11 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old)
     local keep = {}
     for i = 1, #given do keep[given[i]] = true end
     if o.kept then keep[o.kept] = true end
+    local gone = {}
     for i = 1, #blockers do
-      if not keep[blockers[i]] then blocked = blocked - need('dependency/unlink')(jid, blockers[i]) end
+      if not keep[blockers[i]] then gone[#gone + 1] = blockers[i] end
     end
+    blocked = blocked - need('dependency/unlink')(jid, gone)
   end
   if any then need('failure/forget_times')({jid}) end
   call('publish', Keys.on_log, '{"jid":' .. encode(jid) .. ',"event":"put","queue":' .. quoted .. '}')
@@ -77,12 +79,13 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old)
     retries = retries or need('value/number')(old[Old.retries])
     remaining = remaining or retries and need('value/whole_tries')(retries)
     if old[Old.tags] and old[Old.tags] ~= '{}' then
-      local before, keep = need('job/tags')(old[Old.tags]), {}
+      local before, keep, gone = need('job/tags')(old[Old.tags]), {}, {}
       tags = tags or before
       for i = 1, #tags do keep[tags[i]] = true end
       for i = 1, #before do
-        if not keep[before[i]] then need('job/untag')(jid, before[i]) end
+        if not keep[before[i]] then gone[#gone + 1] = before[i] end
       end
+      need('job/untag')(jid, gone)
     end
   end
   if tags and tags[1] then

@@ -113,6 +113,7 @@ pub(crate) const SHARED: &[(&str, Source)] = sources! { "lib/" {
     "job/key_fault",
     "dependency/classify",
     "dependency/find_cycle",
+    "dependency/key_fault",
     "value/outcome_row",
     "job/restore",
     "job/put_args",
