@@ -51,11 +51,7 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old)
     local keep = {}
     for i = 1, #given do keep[given[i]] = true end
     if o.kept then keep[o.kept] = true end
-    local gone = {}
-    for i = 1, #blockers do
-      if not keep[blockers[i]] then gone[#gone + 1] = blockers[i] end
-    end
-    blocked = blocked - need('dependency/unlink')(jid, gone)
+    blocked = blocked - need('dependency/unlink')(jid, need('value/without')(blockers, keep))
   end
   if any then need('failure/forget_times')({jid}) end
   call('publish', Keys.on_log, '{"jid":' .. encode(jid) .. ',"event":"put","queue":' .. quoted .. '}')
@@ -79,13 +75,10 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old)
     retries = retries or need('value/number')(old[Old.retries])
     remaining = remaining or retries and need('value/whole_tries')(retries)
     if old[Old.tags] and old[Old.tags] ~= '{}' then
-      local before, keep, gone = need('job/tags')(old[Old.tags]), {}, {}
+      local before, keep = need('job/tags')(old[Old.tags]), {}
       tags = tags or before
       for i = 1, #tags do keep[tags[i]] = true end
-      for i = 1, #before do
-        if not keep[before[i]] then gone[#gone + 1] = before[i] end
-      end
-      need('job/untag')(jid, gone)
+      need('job/untag')(jid, need('value/without')(before, keep))
     end
   end
   if tags and tags[1] then

@@ -8,8 +8,8 @@ use crate::core::call::{Call, Core, Value};
 use crate::error::Error;
 use crate::name::Name;
 
-/// The most names of one call: some 20 ms of the server.
-pub(crate) const NAMES_PER_CALL: usize = 1000;
+/// The most names of one call: some 10 ms of the server. `guard.pause` takes no more.
+pub(crate) const NAMES_PER_CALL: usize = 500;
 
 impl Core {
     /// Makes a call for each slice of the names, which become its last arguments. Returns the replies.

@@ -202,6 +202,7 @@ pub(crate) const SHARED: &[(&str, Source)] = sources! { "lib/" {
     "job/list_complete",
     "job/unlist_complete",
     "value/without_blanks",
+    "value/without",
     "value/longest_delay",
     "dependency/release_dependent",
     "dependency/release_rest",
