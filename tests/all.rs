@@ -122,6 +122,7 @@ mod commands {
     mod local;
     mod log;
     mod man;
+    mod many_names;
     mod morgue;
     mod r#move;
     mod new_queues;

@@ -128,6 +128,20 @@ function fill.tagged()
   call('zadd', 'ql:tags', count, 't')
 end
 
+-- Jobs with 1,000 tags each. The index has those of the first 50 jobs.
+function fill.many_tags()
+  local tags = {}
+  for i = 1, 1000 do tags[i] = 't' .. i end
+  jobs('waiting', '', 'tags', cjson.encode(tags))
+  rank(base .. 'work', jids, 0, -1e-9)
+  local first = {}
+  for i = 1, math.min(50, count) do first[2 * i - 1], first[2 * i] = now, jids[i] end
+  for i = 1, 1000 do
+    call('zadd', 'ql:t:' .. tags[i], unpack(first))
+    call('zadd', 'ql:tags', #first / 2, tags[i])
+  end
+end
+
 -- One job with all tags, as an older script stores it.
 function fill.tags()
   call('hmset', 'ql:j:j0', 'jid', 'j0', 'klass', 'K', 'data', '{}', 'priority', '0', 'tags', cjson.encode(names('t')),

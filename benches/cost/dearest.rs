@@ -70,8 +70,14 @@ fn newest(connection: &mut Connection) -> f64 {
 }
 
 /// Returns what a word of the table stands for: `j*9` are nine names, `[j*9]` is one JSON array of
-/// nine texts, `''` is the empty word.
+/// nine texts, `(a#,b)*9` are nine times the words a and b, `''` is the empty word.
 fn words(word: &str) -> Vec<String> {
+    if let Some((group, count)) = word.strip_prefix('(').and_then(|w| w.rsplit_once(")*")) {
+        let numbers = 0..count.parse::<usize>().expect("a number of times");
+        let group = |n: usize| group.replace('#', &n.to_string());
+        let expanded = |n| group(n).split(',').flat_map(words).collect::<Vec<_>>();
+        return numbers.flat_map(expanded).collect();
+    }
     let bare = word.trim_matches(['[', ']']);
     let names = bare.split_once('*').and_then(|(name, count)| {
         let count: usize = count.parse().ok()?;

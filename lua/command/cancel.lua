@@ -1,7 +1,8 @@
 -- Deletes jobs. Complete jobs are left alone.
 -- Takes: jid ...
 -- Returns: the given jids
--- Refuses: all, if a job that is not given depends on one of them; more than 10000 jids
+-- Refuses: all, if a job that is not given depends on one of them; more than 10000 jids; several jids with more than
+--   50000 tags and dependencies
 -- Publishes: `canceled` to the log and to the holder, for each job; the jid to `canceled` if tracked
 return function(argv, now)
   local call = redis.call
@@ -34,6 +35,6 @@ return function(argv, now)
       end
     end
   end
-  need('job/delete')(now, jids, related, tracked)
+  need('job/delete')(now, jids, related, tracked, nil, 50000)
   return jids
 end

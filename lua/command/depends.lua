@@ -23,16 +23,21 @@ return function(argv, now)
     local precedes = lane and need('lane/precedes')
     if argv[5] == 'all' then
       local names = call('smembers', key .. Keys.dependencies)
-      for i = 1, #names do
-        if not (precedes and precedes(names[i], jid)) then unlink(jid, names[i]) end
+      if precedes then
+        local others = {}
+        for i = 1, #names do
+          if not precedes(names[i], jid) then others[#others + 1] = names[i] end
+        end
+        names = others
       end
+      unlink(jid, names)
     else
       for i = 5, precedes and #argv or 0 do
         if precedes(argv[i], jid) then
           error('Depends(): ' .. argv[i] .. ' precedes ' .. jid .. ' in lane ' .. lane)
         end
       end
-      for i = 5, #argv do unlink(jid, argv[i]) end
+      unlink(jid, need('value/args_from')(argv, 5))
     end
     if argv[5] and call('exists', key .. Keys.dependencies) == 0 then
       need('dependency/release_job')(now, jid, job[Job.queue] or '', job[Job.priority], job[Job.scheduled], true)

@@ -1,4 +1,5 @@
--- Deletes jobs that still fit their marks. All are judged before the first is deleted.
+-- Deletes jobs that still fit their marks. All are judged before the first is deleted. After 20000 tags and
+-- dependencies the reply ends: the further jobs are left for the next call.
 -- Takes: refuse|cancel|release (what happens to dependents), then per job: jid mark
 -- Returns: per job outcome, mark and details: `done` (further deleted or released jids), `gone`, `complete`,
 --   `state_changed`, `has_dependents` (which), `invalid` (why)
@@ -6,8 +7,9 @@
 -- Publishes: as cancel
 local Job = Fields('job/delete', 'jid')
 
--- How many jobs a call deletes, and how many dependents a job may have: each is read twice.
-local most, most_dependents = 5000, 20000
+-- How many jobs a call deletes, and how many dependents a job may have: each is read twice. How many tags and
+-- dependencies the given jobs have before the reply ends, and those below them at most.
+local most, most_dependents, most_links, most_links_below = 5000, 20000, 20000, 50000
 
 return function(argv, now)
   local call, mode, reply, rows = redis.call, argv[3], {}, {}
@@ -19,9 +21,10 @@ return function(argv, now)
   if count > 500 then error('Guard(): more than 500 jobs') end
   local outcome, mark_of = need('value/outcome_row'), need('job/mark')
   local key_fault, job_key_fault = need('value/key_fault')(), need('job/key_fault')
+  local dependencies_fault = need('dependency/key_fault')
 
   -- 1. Judge each job alone. `going`: jids that may go; `stays`: why a given job may not go.
-  local going, order, stays, marks, trouble, jobs = {}, {}, {}, {}, {}, {}
+  local going, order, stays, marks, trouble, jobs, links = {}, {}, {}, {}, {}, {}, 0
   local function judge(jid)
     local key = Keys.job .. jid
     local job = redis.pcall('hmget', key, unpack(Job))
@@ -32,11 +35,12 @@ return function(argv, now)
     local state, queue = job[Job.state], job[Job.queue]
     marks[jid] = mark_of(jid, state, queue)
     if state == 'complete' then return 'complete' end
-    local fault = job_key_fault(key_fault, jid, state, queue, job[Job.worker], job[Job.tags], job[Job.failure])
-    local names = fault and {} or call('smembers', key .. Keys.dependencies)
-    for i = 1, #names do fault = fault or key_fault('set', Keys.job .. names[i] .. Keys.dependents) end
+    local fault, tags = job_key_fault(key_fault, jid, state, queue, job[Job.worker], job[Job.tags], job[Job.failure])
+    local names
+    if not fault then fault, names = dependencies_fault(key_fault, jid) end
     if fault then return 'invalid', fault end
-    job.dependencies = names
+    job.dependencies, job.tag_list = names, tags
+    links = links + #names + (tags and #tags or 0)
     jobs[jid] = job
   end
   for i = 1, count do
@@ -51,6 +55,10 @@ return function(argv, now)
     if going[jid] and mark ~= '' and mark ~= marks[jid] then
       -- One mark of a jid that does not fit keeps the job, whatever the others say.
       going[jid], stays[jid] = nil, 'state_changed'
+    end
+    if links > most_links then
+      count = i
+      break
     end
   end
 
@@ -75,8 +83,8 @@ return function(argv, now)
       end
     end
   end
-  local position = 1
-  while order[position] and #order <= most do
+  local position, limit = 1, links + most_links_below
+  while order[position] and #order <= most and links <= limit do
     local jid = order[position]
     if going[jid] then
       below[jid], failed[jid] = dependents_of(jid, true, most_dependents)
@@ -90,16 +98,15 @@ return function(argv, now)
     end
     position = position + 1
   end
-  local too_many = #order > most
+  local too_many = #order > most and most .. ' jobs' or links > limit and most_links_below .. ' tags and dependencies'
 
   -- 3. A job that stays keeps all its dependencies.
   local staying = {}
   if mode ~= 'release' and not too_many then staying = need('dependency/keep_blocked')(going, below) end
 
   -- 4. Compose the reply. A descendant goes only with a given job above it that goes.
-  local is_given = {}
+  local is_given, deleted, cascaded = {}, {}, {}
   for i = 1, count do is_given[argv[2 + 2 * i]] = true end
-  local deleted, cascaded = {}, {}
   local function cascade(jid, list)
     local stack = {jid}
     while stack[1] do
@@ -114,7 +121,7 @@ return function(argv, now)
   end
   local function row_of(jid, present)
     if too_many and (going[jid] or not stays[jid]) then
-      return outcome('invalid', present, 'more than ' .. most .. ' jobs below')
+      return outcome('invalid', present, 'more than ' .. too_many .. ' below')
     elseif stays[jid] then
       return outcome(stays[jid], present, trouble[jid] or {})
     elseif not going[jid] then

@@ -5,7 +5,8 @@
 --   jids), `invalid` (why). With `lanes` in the policy, `done` has after the state the jid that took the job and
 --   that of the job before it in its lane, or ''; if another job took it, the state is `merged`, `skipped` or
 --   `replaced`
--- Refuses: wrong words, more than 500 jobs
+-- Refuses: wrong words, more than 500 jobs, more than 50000 tags and
+--   dependencies of all jobs
 -- Publishes: as put
 return function(argv, now, t, seconds)
   local policy = need('value/object_arg')('policy', argv[3],
@@ -14,7 +15,7 @@ return function(argv, now, t, seconds)
   if missing_policy ~= 'refuse' and missing_policy ~= 'allow' then
     error('Guard(): missing must be "refuse" or "allow"')
   end
-  local jobs, at, put_args = {}, 4, need('job/put_args')
+  local jobs, at, links, put_args = {}, 4, 0, need('job/put_args')
   while argv[at] do
     local count = tonumber(argv[at])
     if not count or count % 1 ~= 0 or count < 1 or at + count > #argv then
@@ -24,6 +25,8 @@ return function(argv, now, t, seconds)
     job.entry = job.note and need('history/note')(seconds, job.note) or nil
     jobs[#jobs + 1] = job
     if #jobs > 500 then error('Guard(): more than 500 jobs') end
+    links = links + (job.o.tags and #job.o.tags or 0) + (job.o.depends and #job.o.depends or 0)
+    if links > 50000 then error('Guard(): "tags" and "depends" of all jobs have more than 50000 names') end
     at = at + count + 1
   end
 

@@ -21,6 +21,7 @@ return function(argv)
     recurring = base .. Keys.recur,
     worker = Keys.worker .. name .. Keys.held,
     tag = Keys.tag .. name,
+    lane = Keys.lane .. name,
     complete = Keys.completed,
     tracked = Keys.tracked,
     queues = Keys.queues,

@@ -1,11 +1,13 @@
 -- Returns what `status` shows besides queues and workers. The cost hardly depends on the number of jobs: a
 -- failure list is probed for its first failure before `since`. Writes nothing.
--- Takes: since
+-- Takes: since [the number of groups, group ..., queue ...]; without names all groups and known queues
 -- Returns: number of complete jobs; text of INFO, nil if the user may not read it; per group: name, jobs, failures
 --   since then; per queue: name, pops of today, completions of today, failures of today, late recurring jobs,
---   due time of the latest, oldest wait, its jid
--- Refuses: a time that is not a number
+--   due time of the latest, oldest wait, its jid. Without names, if there are more than 2000 groups or queues, only
+--   their number; with names, nil in place of the first two
+-- Refuses: a time that is not a number, a wrong number of groups, more than 2000 names
 local call, pcall = redis.call, redis.pcall
+local most = 2000
 
 -- Returns when the job at an index of a failure list failed; 0 if that is unknown.
 local function failed_at(key, index)
@@ -34,8 +36,25 @@ end
 return function(argv, now, t)
   local since = need('value/number')(argv[3])
   if not since then error('Look(): since is not a number') end
-  local groups, queues = {}, {}
-  local names = need('value/sort')(call('smembers', Keys.failures))
+  local given = argv[4]
+  local count = tonumber(given or 0)
+  if not count or count % 1 ~= 0 or count < 0 or 4 + count > math.max(4, #argv) then
+    error('Look(): wrong number of groups: ' .. given)
+  end
+  if argv[most + 5] then error('Look(): more than ' .. most .. ' names') end
+  -- Returns the given names, or all members of a key; of too many none, and their number.
+  local function listed(first, last, how_many, members, key, ...)
+    if given then
+      local names = {}
+      for i = first, last do names[i - first + 1] = argv[i] end
+      return names
+    end
+    local all = call(how_many, key)
+    if all > most then return {}, '' .. all end
+    return call(members, key, ...)
+  end
+  local names, groups = listed(5, 4 + count, 'scard', 'smembers', Keys.failures)
+  names, groups = need('value/sort')(names), groups or {}
   for i = 1, #names do
     local key = Keys.group .. names[i]
     local size = pcall('llen', key)
@@ -47,8 +66,9 @@ return function(argv, now, t)
     local value = pcall('hget', key, field)
     return type(value) == 'string' and value or '0'
   end
-  names = call('zrange', Keys.queues, 0, -1)
-  local oldest = need('queue/oldest')
+  local queues, oldest
+  names, queues = listed(5 + count, #argv, 'zcard', 'zrange', Keys.queues, 0, -1)
+  queues, oldest = queues or {}, need('queue/oldest')
   for i = 1, #names do
     local queue = names[i]
     local due = call('zrangebyscore', Keys.queue .. queue .. Keys.recur, 0, t, 'WITHSCORES', 'LIMIT', 0, 1)
@@ -64,6 +84,7 @@ return function(argv, now, t)
       jid or false,
     }
   end
+  if given then return {false, false, groups, queues} end
   -- A denied command would leave an entry in the server's log of denials.
   local may = not redis.acl_check_cmd or redis.acl_check_cmd('info')
   local info = may and pcall('info')

@@ -1,20 +1,29 @@
 -- Returns when workers were last seen and how many jobs they hold. Writes nothing.
 -- Takes: [worker ...]; without names all known workers that were seen recently, newest first
--- Returns: per worker: name, value, ...
+-- Returns: per worker: name, value, ...; without names, if there are more than 5000, only their number
+-- Refuses: more than 10000 names
+local most = 5000
+
 return function(argv, now, t)
   local call = redis.call
+  if argv[10003] then error('Look(): more than 10000 workers') end
   local workers = need('value/args_from')(argv, 3)
+  local age = need('value/number')(redis.pcall('hget', Keys.config, 'max-worker-age')) or 86400
+  -- `workers` forgets the workers in [0, now - age]. It leaves those below 0 alone.
+  local since = math.max(now - age, -1)
   if not workers[1] then
-    local age = need('value/number')(redis.pcall('hget', Keys.config, 'max-worker-age')) or 86400
-    -- `workers` forgets the workers in [0, now - age]. It leaves those below 0 alone.
-    workers = call('zrevrangebyscore', Keys.workers, '+inf', string.format('(%.17g', math.max(now - age, -1)))
+    local first = string.format('(%.17g', since)
+    local count = call('zcount', Keys.workers, first, '+inf')
+    if count > most then return {'' .. count} end
+    workers = call('zrevrangebyscore', Keys.workers, '+inf', first)
   end
   local reply = {}
   for i = 1, #workers do
-    local held = Keys.worker .. workers[i] .. Keys.held
+    local held, seen = Keys.worker .. workers[i] .. Keys.held, call('zscore', Keys.workers, workers[i])
     reply[i] = {
       'name', workers[i],
-      'seen', call('zscore', Keys.workers, workers[i]),
+      'seen', seen,
+      'recent', seen and tonumber(seen) > since and '1' or '0',
       'running', '' .. call('zcount', held, '(' .. t, '+inf'),
       'stalled', '' .. call('zcount', held, '-inf', t),
     }

@@ -1,17 +1,17 @@
 -- Returns the counts of one queue, or of all known queues. Due jobs are promoted first, up to 5000 in a call; further
--- ones count as waiting.
+-- ones count as waiting. A reply about all queues has an entry for each, so its cost grows with their number.
 -- Takes: [queue]
 local call = redis.call
 
--- `slice` is what the call may still promote (queue/slice).
-local function counts(now, t, queue, paused, slice)
+-- `slice` is what the call may still promote (queue/slice), `promote_all` the function of that name.
+local function counts(now, t, queue, paused, slice, promote_all)
   local base = Keys.queue .. queue
   local stalled = call('zcount', base .. Keys.locks, 0, t)
   local recurring, held = 0, 0
   if call('exists', base .. Keys.recur, base .. Keys.throttled) > 0 then
     recurring, held = call('zcard', base .. Keys.recur), call('zcard', base .. Keys.throttled)
   end
-  local late = need('queue/promote_all')(now, t, queue, slice)
+  local late = promote_all(now, t, queue, slice)
   return '{"name":' .. cjson.encode(queue) .. ',"waiting":' .. call('zcard', base .. Keys.work) + late ..
     ',"stalled":' ..
     stalled .. ',"running":' .. call('zcard', base .. Keys.locks) - stalled .. ',"scheduled":' ..
@@ -21,15 +21,17 @@ local function counts(now, t, queue, paused, slice)
 end
 
 return function(argv, now, t)
-  local queue = argv[3]
+  local queue, slice, promote_all = argv[3], need('queue/slice')(), need('queue/promote_all')
   if queue then
     local paused = call('sismember', Keys.paused, queue) == 1 and need('queue/paused')(now, queue)
-    return counts(now, t, queue, paused, need('queue/slice')())
+    return counts(now, t, queue, paused, slice, promote_all)
   end
   local names, paused, parts = call('zrange', Keys.queues, 0, -1), {}, {}
   if not names[1] then return '{}' end
-  for _, name in ipairs(call('smembers', Keys.paused)) do paused[name] = need('queue/paused')(now, name) end
-  local slice = need('queue/slice')()
-  for i = 1, #names do parts[i] = counts(now, t, names[i], paused[names[i]], slice) end
+  local listed = call('smembers', Keys.paused)
+  -- Without the documents of pauses, no pause ends.
+  local still_paused = listed[1] and call('exists', Keys.pauses) == 1 and need('queue/paused')
+  for _, name in ipairs(listed) do paused[name] = not still_paused or still_paused(now, name) end
+  for i = 1, #names do parts[i] = counts(now, t, names[i], paused[names[i]], slice, promote_all) end
   return '[' .. table.concat(parts, ',') .. ']'
 end

@@ -8,12 +8,9 @@ return function(argv)
   local key = Keys.recurring .. jid
   local stored = redis.call('hmget', key, 'tags', 'jid')
   if not stored[1] and not stored[2] then error('Untag(): Job ' .. jid .. ' does not exist') end
-  local drop, left = {}, {}
+  local drop = {}
   for i = 4, #argv do drop[argv[i]] = true end
-  for _, tag in ipairs(need('job/tags')(stored[1])) do
-    if not drop[tag] then left[#left + 1] = tag end
-  end
-  local json = cjson.encode(left)
+  local json = cjson.encode(need('value/without')(need('job/tags')(stored[1]), drop))
   redis.call('hset', key, 'tags', json)
   return json
 end, true

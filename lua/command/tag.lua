@@ -42,11 +42,9 @@ return function(argv, _, t)
         if call('zadd', Keys.tag .. given[i], t, jid) == 1 then call('zincrby', Keys.tags, 1, given[i]) end
       end
     else
-      local untag = need('job/untag')
-      for i = 5, #argv do
-        has[argv[i]] = nil
-        untag(jid, argv[i])
-      end
+      local gone = need('value/args_from')(argv, 5)
+      for i = 1, #gone do has[gone[i]] = nil end
+      need('job/untag')(jid, gone)
       left = {}
       for i = 1, #tags do
         if has[tags[i]] then left[#left + 1] = tags[i] end

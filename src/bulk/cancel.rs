@@ -7,7 +7,7 @@ use super::order::{Edges, dependents_first};
 use super::plan::Targeting;
 use super::running::RunningJobs;
 use super::save::{SaveFile, trees};
-use super::{BulkPlan, JobOutcome};
+use super::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
 use crate::core::api::guard::{Dependents, GuardReply};
@@ -72,39 +72,39 @@ pub(crate) fn run(
     let named: HashSet<Name> = plan.jobs.iter().map(|job| job.jid.clone()).collect();
     let mut cascaded: HashSet<Name> = HashSet::new();
     plan.run(session, |core, now, jobs| {
-        let jobs: Vec<&JobSnapshot> = jobs
-            .iter()
-            .filter(|job| !cascaded.contains(&job.jid))
-            .collect();
-        if jobs.is_empty() {
-            return Ok(Vec::new()).into();
-        }
-        let replies = match core.cancel(now, dependents, &jobs, consent) {
-            Ok(replies) => replies,
-            Err(error) => return Err(error).into(),
-        };
         let mut outcomes: Vec<JobOutcome> = Vec::with_capacity(jobs.len());
-        let in_slice: HashSet<&Name> = jobs.iter().map(|job| &job.jid).collect();
-        for (job, reply) in jobs.iter().zip(&replies) {
-            outcomes.push(outcome_of(job, reply, &running));
-            if (dependents, reply.code) != (Dependents::Cancel, Code::Ok) {
-                continue;
+        let mut rest: Vec<&JobSnapshot> = jobs.iter().collect();
+        loop {
+            rest.retain(|job| !cascaded.contains(&job.jid));
+            if rest.is_empty() {
+                return Ok(outcomes).into();
             }
-            let deleted: Vec<Name> = match reply.reconciled {
-                false => reply.names().cloned().collect(),
-                // The reply with their names was lost: of the known dependents, take the missing ones.
-                true => missing(core, now, tree(&edges, &job.jid)),
+            let replies = match core.cancel(now, dependents, &rest, consent) {
+                Ok(replies) => replies,
+                Err(error) => return SliceOutcome::stopped(outcomes, error),
             };
-            for jid in deleted.iter().filter(|jid| !in_slice.contains(jid)) {
-                if cascaded.insert(jid.clone()) {
-                    let mut outcome = JobOutcome::done(jid).raw(jid.as_bytes());
-                    outcome.item.detail = Some(format!("waited for {}", job.jid).into());
-                    outcome.cascaded = !named.contains(jid);
-                    outcomes.push(outcome);
+            let tried: Vec<&JobSnapshot> = rest.drain(..replies.len()).collect();
+            let in_call: HashSet<&Name> = tried.iter().map(|job| &job.jid).collect();
+            for (job, reply) in tried.iter().zip(&replies) {
+                outcomes.push(outcome_of(job, reply, &running));
+                if (dependents, reply.code) != (Dependents::Cancel, Code::Ok) {
+                    continue;
+                }
+                let deleted: Vec<Name> = match reply.reconciled {
+                    false => reply.names().cloned().collect(),
+                    // The reply with their names was lost: of the known dependents, take the missing ones.
+                    true => missing(core, now, tree(&edges, &job.jid)),
+                };
+                for jid in deleted.iter().filter(|jid| !in_call.contains(jid)) {
+                    if cascaded.insert(jid.clone()) {
+                        let mut outcome = JobOutcome::done(jid).raw(jid.as_bytes());
+                        outcome.item.detail = Some(format!("waited for {}", job.jid).into());
+                        outcome.cascaded = !named.contains(jid);
+                        outcomes.push(outcome);
+                    }
                 }
             }
         }
-        Ok(outcomes).into()
     })
 }
 
@@ -140,19 +140,18 @@ fn run_saved(
     save.begin(session)?;
     plan.run(session, |core, now, jobs| {
         let jobs: Vec<&JobSnapshot> = jobs.iter().collect();
-        let (saved, mut outcomes) = match save.write_jobs(core, now, &jobs) {
+        let (mut saved, mut outcomes) = match save.write_jobs(core, now, &jobs) {
             Ok(saved) => saved,
             Err(error) => return Err(error).into(),
         };
-        if saved.is_empty() {
-            return Ok(outcomes).into();
+        while !saved.is_empty() {
+            let replies = match core.cancel(now, dependents, &saved, consent) {
+                Ok(replies) => replies,
+                Err(error) => return SliceOutcome::stopped(outcomes, error),
+            };
+            let tried = saved.drain(..replies.len()).zip(&replies);
+            outcomes.extend(tried.map(|(job, reply)| outcome_of(job, reply, &running)));
         }
-        let replies = match core.cancel(now, dependents, &saved, consent) {
-            Ok(replies) => replies,
-            Err(error) => return Err(error).into(),
-        };
-        let done = saved.iter().zip(&replies);
-        outcomes.extend(done.map(|(job, reply)| outcome_of(job, reply, &running)));
         Ok(outcomes).into()
     })
 }

@@ -2,7 +2,6 @@
 //! `--existing-queue`.
 
 use crate::args::shared::ExistingQueue;
-use crate::bulk::SLICE;
 use crate::clock::moment::Moment;
 use crate::core::api::index::Index;
 use crate::error::Error;
@@ -46,10 +45,13 @@ pub(crate) fn lines(
     }
     let core = session.core()?;
     let mut new = Vec::new();
-    for slice in queues.chunks(SLICE) {
-        let found = core.queues(now, slice)?;
-        let missing = found.into_iter().filter(|queue| !queue.exists());
-        new.extend(missing.map(|queue| queue.name));
+    if !queues.is_empty() {
+        let missing = core.queues(now, queues)?.into_iter();
+        new.extend(
+            missing
+                .filter(|queue| !queue.exists())
+                .map(|queue| queue.name),
+        );
     }
     let Some(first) = new.first() else {
         return Ok(Vec::new());

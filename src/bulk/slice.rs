@@ -25,15 +25,21 @@ impl From<Result<Vec<JobOutcome>, Error>> for SliceOutcome {
                 outcomes,
                 stopped_by: None,
             },
-            Err(error) => SliceOutcome {
-                outcomes: Vec::new(),
-                stopped_by: Some(error),
-            },
+            Err(error) => SliceOutcome::stopped(Vec::new(), error),
         }
     }
 }
 
 impl SliceOutcome {
+    /// The outcomes of some jobs, and the error that stopped the action after them.
+    pub(crate) fn stopped(outcomes: Vec<JobOutcome>, error: Error) -> SliceOutcome {
+        let stopped_by = Some(error);
+        SliceOutcome {
+            outcomes,
+            stopped_by,
+        }
+    }
+
     /// Collects the replies to one call per job; `done` makes the outcome of a job that was
     /// changed.
     pub(crate) fn each<T>(

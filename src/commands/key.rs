@@ -3,6 +3,7 @@
 use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::value;
+use crate::core::api::index::Index;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -45,8 +46,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         session.ui.verbatim(&text)?;
         return Ok(Exit::Ok);
     }
-    let jobs = session.core()?.lane(now, &lane)?;
-    let jids: Vec<Name> = jobs.into_iter().map(|job| job.jid).collect();
+    let jids = session.core()?.members(now, &Index::Lane(lane.clone()))?;
     super::show_jobs(&jids, now, session)?;
     if jids.is_empty() {
         session

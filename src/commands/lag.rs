@@ -4,6 +4,7 @@ use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::Watch;
 use crate::args::value;
+use crate::core::api::names::NAMES_PER_CALL;
 use crate::core::api::queue;
 use crate::core::call::Call;
 use crate::error::Error;
@@ -48,8 +49,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let (queues, unreadable) = core.readable_queues_like(now, &args.queues)?;
     let names: Vec<Name> = queues.into_iter().map(|queue| queue.name).collect();
     if out.format() == Format::Raw {
-        if !names.is_empty() {
-            let text = core.raw(now, &Call::raw("lag").args(&names))?;
+        for names in names.chunks(NAMES_PER_CALL) {
+            let text = core.raw(now, &Call::raw("lag").args(names))?;
             out.verbatim(&text)?;
         }
     } else {

@@ -92,12 +92,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let mut stopped = 0;
     if !dry {
-        for slice in queues.chunks(SLICE) {
-            let by = actor::by();
-            session
-                .core()?
-                .pause(now, slice, until, args.reason.as_ref(), &by)?;
-        }
+        let (by, reason) = (actor::by(), args.reason.as_ref());
+        session.core()?.pause(now, &queues, until, reason, &by)?;
         if args.stop_running {
             let note = actor::note("pause", args.reason.as_ref());
             stopped = revoke_locks(&queues, &note, now, session)?;

@@ -3,7 +3,6 @@
 use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{DryRun, Queues};
-use crate::bulk::SLICE;
 use crate::core::api::index::Index;
 use crate::core::api::not_found;
 use crate::error::Error;
@@ -52,9 +51,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let names: Vec<String> = queues.iter().map(Name::to_string).collect();
         let details = |_: &_| format!("  {}\n", names.join(", "));
         session.ui.confirm_protected(&what, details)?;
-        for slice in queues.chunks(SLICE) {
-            session.core()?.unpause(now, slice)?;
-        }
+        session.core()?.unpause(now, &queues)?;
     }
     let names: Vec<String> = queues.iter().map(Name::to_string).collect();
     match (queues.is_empty(), dry) {

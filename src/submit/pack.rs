@@ -27,8 +27,6 @@ pub(super) struct SendOptions {
     pub now: Moment,
 }
 
-/// Size in bytes at which a call is full, so that it does not block the server for long.
-const FULL_CALL: usize = 1 << 19;
 /// Size in bytes at which a round is full, to limit the memory of this process.
 const FULL_ROUND: usize = 1 << 20;
 
@@ -170,7 +168,7 @@ impl Packer<'_> {
         };
         let fits = |batch: &Batch| {
             batch.jobs.len() < self.limits.batch
-                && batch.puts.size() < FULL_CALL
+                && !batch.puts.is_full()
                 && batch.puts.policy == policy
                 && !alone
         };

@@ -392,3 +392,100 @@ fn guard_cancel_leaves_a_job_with_more_than_20000_dependents_alone() {
         assert_eq!(outcomes, ["done", above], "{mode}");
     }
 }
+
+#[test]
+fn without_names_looks_reply_with_a_number_if_there_are_too_many() {
+    let mut core = Core::new();
+    let fill = "for i = 1, 5001 do
+        redis.call('zadd', 'ql:queues', i, 'q' .. i)
+        redis.call('zadd', 'ql:workers', i, 'w' .. i)
+        redis.call('sadd', 'ql:failures', 'g' .. i)
+      end";
+    core.redis_words(&[b"EVAL", fill.as_bytes(), b"0"]);
+    for call in ["look.queues 10", "look.workers 10"] {
+        assert_eq!(core.ok(call).texts(), ["5001"]);
+    }
+    let status = core.ok("look.status 10 0").list().to_vec();
+    assert_eq!((status[2].text(), status[3].text()), ("5001", "5001"));
+
+    assert_eq!(core.ok("look.queues 10 q1 q5001").list().len(), 2);
+    let workers = core.ok("look.workers 90000 w1 w5001 none").list().to_vec();
+    let recent = workers
+        .iter()
+        .map(|row| row.field("recent").unwrap().text());
+    assert_eq!(recent.collect::<Vec<_>>(), ["0", "1", "0"]);
+    let status = core.ok("look.status 10 0 2 g2 g1 q7").list().to_vec();
+    assert_eq!(status[2].list().len(), 2);
+    assert_eq!(status[3].list()[0].list()[0].text(), "q7");
+    for (call, why) in [
+        (
+            format!("look.workers 1{}", words("w", 10_001)),
+            "Look(): more than 10000 workers",
+        ),
+        (
+            format!("look.status 1 0 0{}", words("q", 2001)),
+            "Look(): more than 2000 names",
+        ),
+        (
+            "look.status 1 0 2 g".to_owned(),
+            "Look(): wrong number of groups: 2",
+        ),
+    ] {
+        refused(&mut core, &call, why);
+    }
+}
+
+#[test]
+fn a_lane_is_shown_in_pages() {
+    let mut core = Core::new();
+    core.many((0..5).map(|n| format!("put {n} w q j{n} K {{}} 0 key k")));
+    let page = |core: &mut Core, line: &str| {
+        let jobs = core.json(&format!("key.get 9 q/k{line}"))["jobs"].clone();
+        let jobs = jobs.as_array().cloned().unwrap_or_default();
+        let jids = jobs
+            .iter()
+            .map(|job| job["jid"].as_str().unwrap().to_owned());
+        jids.collect::<Vec<_>>().join(" ")
+    };
+    assert_eq!(page(&mut core, ""), "j0 j1 j2 j3 j4");
+    assert_eq!(page(&mut core, " 1 2"), "j1 j2");
+    assert_eq!(page(&mut core, " 4"), "j4");
+    assert_eq!(page(&mut core, " 0 0"), "");
+    for (line, name) in [("x", "offset"), ("-1", "offset"), ("0 x", "count")] {
+        let why = format!("Key(): Arg \"{name}\" is not a whole number");
+        refused(&mut core, &format!("key.get 9 q/k {line}"), &why);
+    }
+}
+
+#[test]
+fn a_call_deletes_and_puts_jobs_with_a_limited_number_of_tags() {
+    let mut core = Core::new();
+    core.many((0..51).map(|n| format!("put 0 w q j{n} K {{}} 0")));
+    for n in 0..51 {
+        let key = format!("ql:j:j{n}");
+        core.redis_words(&[b"HSET", key.as_bytes(), b"tags", list("t", 1000).as_bytes()]);
+    }
+    refused(
+        &mut core,
+        &format!("cancel 1{}", words("j", 51)),
+        "Cancel(): jids with more than 50000 tags and dependencies",
+    );
+    let job = |n: usize| format!(" 7 q n{n} K {{}} 0 tags {}", list("t", 1000));
+    let jobs: String = (0..51).map(job).collect();
+    refused(
+        &mut core,
+        &format!("guard.put 1 {{}}{jobs}"),
+        "Guard(): \"tags\" and \"depends\" of all jobs have more than 50000 names",
+    );
+    let marked =
+        |range: std::ops::Range<usize>| -> String { range.map(|n| format!(" j{n} ''")).collect() };
+    let call = format!("guard.cancel 1 refuse{}", marked(0..51));
+    assert_eq!(core.ok(&call).list().len(), 21);
+    let call = format!("guard.cancel 1 refuse{}", marked(21..51));
+    assert_eq!(core.ok(&call).list().len(), 21);
+    assert_eq!(
+        core.ok(&format!("cancel 2{}", words("j", 51))).list().len(),
+        51
+    );
+    assert_eq!(core.ok("get 3 j50"), Reply::Nil);
+}

@@ -4,12 +4,12 @@
 local Dependent = Fields('queue', 'priority', 'scheduled')
 
 return function(now, jid, names, going, released)
-  local call = redis.call
+  local call, unlink = redis.call, need('dependency/unlink')
   for i = 1, #names do
     local name = names[i]
     local key = Keys.job .. name
     if not going[name] then
-      need('dependency/unlink')(name, jid)
+      unlink(name, {jid})
       if call('exists', key .. Keys.dependencies) == 0 then
         local queue, priority, due = unpack(call('hmget', key, unpack(Dependent)))
         need('dependency/release_job')(now, name, queue or '', priority, due)

@@ -1,7 +1,9 @@
--- Removes a dependency of a job.
--- Takes: jid; jid of the dependency
--- Returns: 1 if it was a dependency, else 0
-return function(jid, name)
-  redis.call('srem', Keys.job .. name .. Keys.dependents, jid)
-  return redis.call('srem', Keys.job .. jid .. Keys.dependencies, name)
+-- Removes dependencies of a job.
+-- Takes: jid; jids of the dependencies
+-- Returns: how many of them were dependencies
+return function(jid, names)
+  local call, own = redis.call, Keys.job .. jid .. Keys.dependencies
+  for i = 1, #names do call('srem', Keys.job .. names[i] .. Keys.dependents, jid) end
+  if #names > 4000 then return need('value/in_chunks')('srem', own, names, 1, #names) end
+  return names[1] and call('srem', own, unpack(names)) or 0
 end

@@ -35,10 +35,7 @@ end
 local function is_sound(key_fault, jid, job)
   local fault = need('job/key_fault')(key_fault, jid, job[Job.state], job[Job.queue], job[Job.worker], job[Job.tags],
     job[Job.failure])
-  if fault then return false end
-  local names = call('smembers', Keys.job .. jid .. Keys.dependencies)
-  for i = 1, #names do fault = fault or key_fault('set', Keys.job .. names[i] .. Keys.dependents) end
-  return not fault
+  return not fault and not need('dependency/key_fault')(key_fault, jid)
 end
 
 return function(now, t, jids, age)

@@ -1,24 +1,38 @@
 -- Deletes jobs with everything that belongs to them. Complete jobs are left alone.
 -- Takes: now; jids; whether any may have dependencies; whether any may be tracked; by jid, jobs that the caller has
---   read and found correct
+--   read and found correct, with their `dependencies` and `tag_list`; the most tags and dependencies of several jobs,
+--   if there is a limit
+-- Refuses: more tags and dependencies
 -- Publishes: `canceled` to the log and to the holder, for each job; the jid to `canceled` if tracked
 local Job = Fields('state', 'queue', 'failure', 'worker', 'tags', 'throttles')
 
 local call, encode = redis.call, cjson.encode
 
-return function(now, jids, related, tracked, known)
+return function(now, jids, related, tracked, known, most)
   local count = #jids
-  local failed, tags_of, untag
+  local failed, untag, leave_all, remove_from_state_set
   -- All are read before the first is deleted: a key of another type stops the call here.
-  local jobs, deleted = {}, {}
+  local jobs, deleted, tags_of, links = {}, {}, nil, 0
   for i = 1, count do
     local job = known and known[jids[i]]
-    jobs[i] = job or call('hmget', Keys.job .. jids[i], unpack(Job))
-    if related and not job then
-      local names = call('smembers', Keys.job .. jids[i] .. Keys.dependencies)
-      for k = 1, #names do call('scard', Keys.job .. names[k] .. Keys.dependents) end
-      jobs[i].dependencies = names
+    if not job then
+      job = call('hmget', Keys.job .. jids[i], unpack(Job))
+      if job[Job.tags] and job[Job.tags] ~= '{}' then
+        tags_of = tags_of or need('job/tags')
+        job.tag_list = tags_of(job[Job.tags])
+        links = links + #job.tag_list
+      end
+      if related then
+        local names = call('smembers', Keys.job .. jids[i] .. Keys.dependencies)
+        for k = 1, #names do call('scard', Keys.job .. names[k] .. Keys.dependents) end
+        job.dependencies = names
+        links = links + #names
+      end
+      if most and links > most and i > 1 then
+        error('Cancel(): jids with more than ' .. most .. ' tags and dependencies')
+      end
     end
+    jobs[i] = job
   end
   for i = 1, count do
     local jid = jids[i]
@@ -33,11 +47,17 @@ return function(now, jids, related, tracked, known)
         call('zrem', Keys.worker .. worker .. Keys.held, jid)
         call('publish', Keys.worker .. worker, message)
       end
-      if job[Job.throttles] then need('job/leave_all')(now, jid, state, queue or '', job[Job.throttles]) end
+      if job[Job.throttles] then
+        leave_all = leave_all or need('job/leave_all')
+        leave_all(now, jid, state, queue or '', job[Job.throttles])
+      end
       if state == 'waiting' and queue and call('zrem', Keys.queue .. queue .. Keys.work, jid) == 1 then
         queue = nil
       end
-      if queue then need('queue/remove_from_state_set')(jid, state, queue) end
+      if queue then
+        remove_from_state_set = remove_from_state_set or need('queue/remove_from_state_set')
+        remove_from_state_set(jid, state, queue)
+      end
       local names = job.dependencies
       if names then
         for k = 1, #names do call('srem', Keys.job .. names[k] .. Keys.dependents, jid) end
@@ -50,10 +70,9 @@ return function(now, jids, related, tracked, known)
           failed[#failed + 1] = {jid, job[Job.failure], queue or ''}
         end
       end
-      if job[Job.tags] and job[Job.tags] ~= '{}' then
-        tags_of, untag = tags_of or need('job/tags'), untag or need('job/untag')
-        local tags = tags_of(job[Job.tags])
-        for k = 1, #tags do untag(jid, tags[k]) end
+      if job.tag_list then
+        untag = untag or need('job/untag')
+        untag(jid, job.tag_list)
       end
       if tracked and call('zscore', Keys.tracked, jid) then call('publish', Keys.on_canceled, jid) end
       call('del', key, key .. Keys.history, key .. Keys.dependencies, key .. Keys.dependents)

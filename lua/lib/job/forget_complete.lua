@@ -22,7 +22,7 @@ local function delete(jids)
     if not job[1] or job[1] == 'complete' then
       if job[2] and job[2] ~= '{}' then
         local tags = tags_of(job[2])
-        for k = 1, #tags do untag(jid, tags[k]) end
+        untag(jid, tags)
         left = left - #tags
       end
       call('del', key, key .. Keys.history, key .. Keys.dependencies, key .. Keys.dependents)

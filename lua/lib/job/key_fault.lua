@@ -1,6 +1,6 @@
 -- Tests the types of all keys from which a stored job is removed.
 -- Takes: the function of value/key_fault; jid state queue worker tags (or false) failure
--- Returns: nil, or what is wrong
+-- Returns: nil, or what is wrong; the tags as a list, if there are any
 return function(key_fault, jid, state, queue, worker, tags, failure)
   local key = Keys.job .. jid
   local bad = key_fault('list', key .. Keys.history, 'set', key .. Keys.dependencies, 'set', key .. Keys.dependents,
@@ -17,9 +17,8 @@ return function(key_fault, jid, state, queue, worker, tags, failure)
     bad = key_fault('set', Keys.failures)
     if not bad and type(decoded.group) == 'string' then bad = key_fault('list', Keys.group .. decoded.group) end
   end
-  if not bad and tags and tags ~= '{}' then
-    bad = key_fault('zset', Keys.tags)
-    for _, tag in ipairs(need('job/tags')(tags)) do bad = bad or key_fault('zset', Keys.tag .. tag) end
-  end
-  return bad
+  if bad or not tags or tags == '{}' then return bad end
+  local list, keys = need('job/tags')(tags), {Keys.tags}
+  for i = 1, #list do keys[i + 1] = Keys.tag .. list[i] end
+  return key_fault('zset', keys), list
 end

@@ -51,9 +51,7 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old)
     local keep = {}
     for i = 1, #given do keep[given[i]] = true end
     if o.kept then keep[o.kept] = true end
-    for i = 1, #blockers do
-      if not keep[blockers[i]] then blocked = blocked - need('dependency/unlink')(jid, blockers[i]) end
-    end
+    blocked = blocked - need('dependency/unlink')(jid, need('value/without')(blockers, keep))
   end
   if any then need('failure/forget_times')({jid}) end
   call('publish', Keys.on_log, '{"jid":' .. encode(jid) .. ',"event":"put","queue":' .. quoted .. '}')
@@ -80,9 +78,7 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old)
       local before, keep = need('job/tags')(old[Old.tags]), {}
       tags = tags or before
       for i = 1, #tags do keep[tags[i]] = true end
-      for i = 1, #before do
-        if not keep[before[i]] then need('job/untag')(jid, before[i]) end
-      end
+      need('job/untag')(jid, need('value/without')(before, keep))
     end
   end
   if tags and tags[1] then

@@ -21,7 +21,7 @@ local function ages(jid)
 end
 
 return function(now, t, seconds, policy, key_fault, progress, defaults)
-  local call, refuse_missing = redis.call, policy.missing ~= 'allow'
+  local refuse_missing = policy.missing ~= 'allow'
   local outcome, mark_of = need('value/outcome_row'), need('job/mark')
   local put, job_key_fault = need('job/put'), need('job/key_fault')
   local classify, find_cycle = need('dependency/classify'), need('dependency/find_cycle')
@@ -71,9 +71,8 @@ return function(now, t, seconds, policy, key_fault, progress, defaults)
           o.pending, passed = pending, complete
           for k = 1, #missing do passed[#passed + 1] = missing[k] end
           for k = 1, #pending do invalid = invalid or key_fault('set', Keys.job .. pending[k] .. Keys.dependents) end
-          -- The present dependencies; some of them may be removed.
-          local before = invalid and {} or call('smembers', key .. Keys.dependencies)
-          for k = 1, #before do invalid = invalid or key_fault('set', Keys.job .. before[k] .. Keys.dependents) end
+          -- Some of the present dependencies may be removed.
+          invalid = invalid or need('dependency/key_fault')(key_fault, jid)
         end
       end
     end

@@ -1,8 +1,12 @@
--- Removes a job from the index of a tag. A counter that falls to 0 is deleted.
--- Takes: jid tag
-return function(jid, tag)
+-- Removes a job from the indexes of tags. A counter that falls to 0 is deleted.
+-- Takes: jid; tags
+return function(jid, tags)
   local call = redis.call
-  if call('zrem', Keys.tag .. tag, jid) == 0 then return end
-  local left = call('zincrby', Keys.tags, -1, tag)
-  if left == '0' or string.byte(left) == 45 then call('zrem', Keys.tags, tag) end
+  for i = 1, #tags do
+    local tag = tags[i]
+    if call('zrem', Keys.tag .. tag, jid) == 1 then
+      local left = call('zincrby', Keys.tags, -1, tag)
+      if left == '0' or string.byte(left) == 45 then call('zrem', Keys.tags, tag) end
+    end
+  end
 end

@@ -31,7 +31,7 @@ return function(now, lane, jid, awaited)
             middle = renumber(key, entries, i)
           end
           call('zadd', key, string.format('%.17g', middle), jid)
-          if before then need('dependency/unlink')(name, before) end
+          if before then need('dependency/unlink')(name, {before}) end
           need('dependency/link')(name, {jid})
           return before
         end

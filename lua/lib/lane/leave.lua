@@ -38,12 +38,12 @@ return function(now, lane, jid, released, keeps)
     if name then
       call('zrem', key, name)
       gone[#gone + 1] = name
-      unlink(jid, name)
+      unlink(jid, {name})
     end
   end
-  if before then unlink(jid, before) end
+  if before then unlink(jid, {before}) end
   if not behind or released and not before and job[Job.state] ~= 'depends' then return true end
-  for i = 1, #gone do unlink(behind, gone[i]) end
+  unlink(behind, gone)
   if before then
     need('dependency/link')(behind, {before})
   elseif job[Job.state] == 'depends' and call('exists', Keys.job .. behind .. Keys.dependencies) == 0 then

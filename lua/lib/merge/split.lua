@@ -49,5 +49,5 @@ return function(now, t, seconds, jid, queue)
   local behind = rank and call('zrange', members, rank + 1, rank + 1)[1]
   call('zadd', members, rank and call('zscore', members, jid) or 1, name)
   call('zrem', members, jid)
-  if behind and need('dependency/unlink')(behind, jid) == 1 then need('dependency/link')(behind, {name}) end
+  if behind and need('dependency/unlink')(behind, {jid}) == 1 then need('dependency/link')(behind, {name}) end
 end

@@ -15,7 +15,7 @@ return function(now, jid, into, apart)
   if state == 'failed' and not apart then need('failure/leave')(jid, job[Job.failure], queue) end
   local unlink = need('dependency/unlink')
   local function relink(name)
-    unlink(name, jid)
+    unlink(name, {jid})
     if name == into or need('dependency/find_cycle')(name, {into}, true) ~= nil then return end
     need('dependency/link')(name, {into})
   end
@@ -28,8 +28,8 @@ return function(now, jid, into, apart)
       need('dependency/release_job')(now, name, waiting[1] or '', waiting[2], waiting[3])
     end
   end
-  for _, name in ipairs(call('smembers', key .. Keys.dependencies)) do unlink(jid, name) end
-  for _, tag in ipairs(need('job/tags')(job[Job.tags])) do need('job/untag')(jid, tag) end
+  unlink(jid, call('smembers', key .. Keys.dependencies))
+  need('job/untag')(jid, need('job/tags')(job[Job.tags]))
   call('del', key, key .. Keys.history, key .. Keys.dependencies, key .. Keys.dependents, key .. Keys.payloads)
   call('publish', Keys.on_ext, '{"jid":' .. encode(jid) .. ',"event":"merged","into":' .. encode(into) .. '}')
 end

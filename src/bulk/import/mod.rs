@@ -387,9 +387,7 @@ fn apply_settings(
     let core = session.core()?;
     let by = actor::by();
     let reason = Name::from("qless import --hold");
-    for queues in pauses.hold.chunks(MAX_JOBS_PER_CALL) {
-        core.pause(now, queues, None, Some(&reason), &by)?;
-    }
+    core.pause(now, &pauses.hold, None, Some(&reason), &by)?;
     for pause in &pauses.from_file {
         let by = pause.by.as_ref().and_then(Name::as_str).unwrap_or(&by);
         let queue = std::slice::from_ref(&pause.queue);

@@ -30,8 +30,8 @@ impl Core {
             "forget",
             "forgetting",
         );
-        let call = call.args(queues).about(Subject::Queue(0));
-        self.call(now, call).map(drop)
+        let call = call.about(Subject::Queue(0));
+        self.call_in_slices(now, &call, queues).map(drop)
     }
 
     /// Removes workers from the list of known ones.
@@ -47,7 +47,7 @@ impl Core {
             "forget",
             "forgetting",
         );
-        let call = call.args(workers).about(Subject::Worker(0));
-        self.call(now, call).map(drop)
+        let call = call.about(Subject::Worker(0));
+        self.call_in_slices(now, &call, workers).map(drop)
     }
 }

@@ -91,19 +91,19 @@ impl Core {
     /// Returns the paused queues by name.
     pub fn paused(&mut self, now: Moment) -> Result<Vec<PausedQueue>, Error> {
         let names = self.members(now, &Index::Paused)?;
-        let mut paused = Vec::new();
-        for names in names.chunks(crate::model::bulk::MAX_JOBS_PER_CALL) {
-            for queue in self.queues(now, names)? {
-                paused.extend(queue.paused.then_some(PausedQueue {
-                    queue: queue.name,
-                    since: queue.paused_since,
-                    until: queue.paused_until,
-                    reason: queue.paused_reason,
-                    by: queue.paused_by,
-                }));
-            }
+        if names.is_empty() {
+            return Ok(Vec::new());
         }
-        Ok(paused)
+        let queues = self.queues(now, &names)?.into_iter();
+        let paused = queues.filter(|queue| queue.paused);
+        let paused = paused.map(|queue| PausedQueue {
+            queue: queue.name,
+            since: queue.paused_since,
+            until: queue.paused_until,
+            reason: queue.paused_reason,
+            by: queue.paused_by,
+        });
+        Ok(paused.collect())
     }
 }
 

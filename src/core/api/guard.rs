@@ -238,7 +238,8 @@ impl Core {
         Ok(outcomes)
     }
 
-    /// Deletes jobs.
+    /// Deletes jobs in their order, as many as one call deletes and at least one. Returns the outcomes of
+    /// these.
     pub fn cancel(
         &mut self,
         now: Moment,
@@ -258,6 +259,9 @@ impl Core {
         }
         let reply = self.reply(now, call)?;
         let mut outcomes = outcomes(reply.result?)?;
+        if outcomes.is_empty() || outcomes.len() > jobs.len() {
+            return Err(reply::unexpected("an outcome for each job"));
+        }
         if reply.repeated {
             outcomes.iter_mut().for_each(GuardReply::reconcile_cancel);
         }

@@ -37,6 +37,8 @@ pub enum Index {
     Worker(Name),
     /// Tagged longest first.
     Tag(Name),
+    /// Next to run first.
+    Lane(Name),
     /// Newest first.
     Complete,
     /// Tracked longest first.
@@ -76,6 +78,7 @@ impl Index {
             Index::Failed(group) => ("failed", group.as_bytes()),
             Index::Worker(worker) => ("worker", worker.as_bytes()),
             Index::Tag(tag) => ("tag", tag.as_bytes()),
+            Index::Lane(lane) => ("lane", lane.as_bytes()),
             Index::Complete => ("complete", b""),
             Index::Tracked => ("tracked", b""),
             Index::Queues => ("queues", b""),

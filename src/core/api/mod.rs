@@ -14,6 +14,7 @@ pub(crate) mod index;
 pub(crate) mod job;
 pub(crate) mod job_calls;
 pub(crate) mod list_rewrite;
+pub(crate) mod names;
 pub(crate) mod not_found;
 pub(crate) mod overview;
 pub(crate) mod page;

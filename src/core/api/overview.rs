@@ -1,5 +1,7 @@
 //! Reading what `status` shows.
 
+use super::index::Index;
+use super::names::NAMES_PER_CALL;
 use crate::clock::moment::Moment;
 use crate::core::call::{Call, Core, Value, reply};
 use crate::error::Error;
@@ -18,26 +20,68 @@ impl Core {
         since: Moment,
     ) -> Result<StatusFacts, Error> {
         let call = Call::read("look.status").arg(since.to_string());
-        let mut parts = reply::list(self.call(now, call)?)?.into_iter();
+        let mut parts = reply::list(self.call(now, call.clone())?)?.into_iter();
         let mut part = || parts.next().unwrap_or(Value::Nil);
         let mut facts = StatusFacts {
             complete: reply::count(&reply::bytes(part())?),
             server: reply::optional(part())?.map(|info| server(&info)),
             ..StatusFacts::default()
         };
-        for group in reply::list(part())? {
-            let mut words = texts(group)?.into_iter();
-            facts.groups.push(RecentFailures {
-                group: words.next().flatten().map(Name::from).unwrap_or_default(),
-                jobs: count(words.next()),
-                recent: count(words.next()),
-            });
+        let (groups, queues) = (part(), part());
+        let mut replies = vec![[groups.clone(), queues.clone()]];
+        // If there are too many for one call, the core replies with their number.
+        if !matches!(groups, Value::Array(_)) {
+            for names in self.members(now, &Index::Groups)?.chunks(NAMES_PER_CALL) {
+                let call = call.clone().arg(names.len().to_string()).args(names);
+                replies.push(last_two(self.call(now, call)?)?);
+            }
         }
-        for queue in reply::list(part())? {
-            add_queue(now, texts(queue)?, &mut facts);
+        if !matches!(queues, Value::Array(_)) {
+            let names = self.members(now, &Index::Queues)?;
+            for reply in self.call_in_slices(now, &call.arg("0"), &names)? {
+                replies.push(last_two(reply)?);
+            }
+        }
+        for [groups, queues] in replies {
+            add_groups(groups, &mut facts)?;
+            add_queues(now, queues, &mut facts)?;
         }
         Ok(facts)
     }
+}
+
+/// Returns the groups and the queues of a reply.
+fn last_two(reply: Value) -> Result<[Value; 2], Error> {
+    let mut parts = reply::list(reply)?.into_iter().skip(2);
+    let mut part = || parts.next().unwrap_or(Value::Nil);
+    Ok([part(), part()])
+}
+
+/// Adds the facts about groups, unless there is only their number.
+fn add_groups(groups: Value, facts: &mut StatusFacts) -> Result<(), Error> {
+    let Value::Array(groups) = groups else {
+        return Ok(());
+    };
+    for group in groups {
+        let mut words = texts(group)?.into_iter();
+        facts.groups.push(RecentFailures {
+            group: words.next().flatten().map(Name::from).unwrap_or_default(),
+            jobs: count(words.next()),
+            recent: count(words.next()),
+        });
+    }
+    Ok(())
+}
+
+/// Adds the facts about queues, unless there is only their number.
+fn add_queues(now: Moment, queues: Value, facts: &mut StatusFacts) -> Result<(), Error> {
+    let Value::Array(queues) = queues else {
+        return Ok(());
+    };
+    for queue in queues {
+        add_queue(now, texts(queue)?, facts);
+    }
+    Ok(())
 }
 
 /// Adds the facts about a queue.

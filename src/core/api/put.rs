@@ -133,7 +133,15 @@ pub struct Puts {
     words: connect::Words,
     /// Whether each job has its history.
     restored: Vec<bool>,
+    /// The number of tags and dependencies.
+    links: usize,
 }
+
+/// The number of tags and dependencies at which a call is full. The core takes 50,000.
+const FULL_OF_LINKS: usize = 20_000;
+
+/// The size in bytes at which a call is full, so that it does not block the server for long.
+const FULL_CALL: usize = 1 << 19;
 
 impl Puts {
     pub fn new(policy: Policy) -> Puts {
@@ -153,6 +161,17 @@ impl Puts {
         job.for_each_word(|word| self.words.add(word));
         let history = job.options.iter().any(|(name, _)| *name == "history");
         self.restored.push(history);
+        for (name, value) in job.options {
+            if matches!(*name, "tags" | "depends") {
+                // At least as many as there are: a text may contain commas, too.
+                self.links += 1 + value.iter().filter(|byte| **byte == b',').count();
+            }
+        }
+    }
+
+    /// Returns whether the call has as much as it should.
+    pub fn is_full(&self) -> bool {
+        self.size() >= FULL_CALL || self.links >= FULL_OF_LINKS
     }
 
     /// Returns the size in bytes.
@@ -262,13 +281,13 @@ impl Core {
         note.push(b'}');
         let call = Call::write("guard.pause", RetryClass::Idempotent, "pause", "pausing");
         let call = call.arg(until).arg(note).about(Subject::Queue(2));
-        self.call(now, call.args(queues)).map(drop)
+        self.call_in_slices(now, &call, queues).map(drop)
     }
 
     /// Ends the pause of queues.
     pub fn unpause(&mut self, now: Moment, queues: &[Name]) -> Result<(), Error> {
         let call = Call::write("unpause", RetryClass::Idempotent, "unpause", "unpausing");
-        let call = call.about(Subject::Queue(0)).args(queues);
-        self.call(now, call).map(drop)
+        let call = call.about(Subject::Queue(0));
+        self.call_in_slices(now, &call, queues).map(drop)
     }
 }

@@ -1,8 +1,9 @@
 //! Reading queues.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::index::Index;
+use super::names::NAMES_PER_CALL;
 use super::not_found;
 use super::read::{Read, ReadReply};
 use crate::clock::moment::Moment;
@@ -11,7 +12,6 @@ use crate::core::call::{Call, Core, Value};
 use crate::core::script::keys::{Keys, QueueSet};
 use crate::error::{Error, Kind};
 use crate::json::Json;
-use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::lag::Lag;
 use crate::model::length::Length;
 use crate::model::pattern::Pattern;
@@ -30,22 +30,19 @@ impl Core {
 
     /// Returns the lag of each named queue, in their order.
     pub fn lags(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Lag>, Error> {
-        let mut lags = Vec::with_capacity(names.len());
-        for names in names.chunks(MAX_JOBS_PER_CALL) {
-            let text = reply::bytes(self.call(now, Call::read("lag").args(names))?)?;
-            let seconds = Json::read(&text)
-                .and_then(|seconds| seconds.object())
-                .ok_or_else(|| reply::unexpected("lags"))?;
-            let seconds: HashMap<Name, Json> = seconds.into_iter().collect();
-            lags.extend(names.iter().map(|queue| {
-                let lag = seconds.get(queue).and_then(Json::number);
-                Lag {
-                    queue: queue.clone(),
-                    lag_s: Seconds(lag.unwrap_or_default()),
-                }
-            }));
+        let mut seconds: HashMap<Name, Json> = HashMap::new();
+        for reply in self.call_in_slices(now, &Call::read("lag"), names)? {
+            let slice = Json::read(&reply::bytes(reply)?).and_then(|slice| slice.object());
+            seconds.extend(slice.ok_or_else(|| reply::unexpected("lags"))?);
         }
-        Ok(lags)
+        let lags = names.iter().map(|queue| {
+            let lag = seconds.get(queue).and_then(Json::number);
+            Lag {
+                queue: queue.clone(),
+                lag_s: Seconds(lag.unwrap_or_default()),
+            }
+        });
+        Ok(lags.collect())
     }
 
     /// Returns the named queues in their order, or all known ones by name. A queue that cannot be read
@@ -63,9 +60,10 @@ impl Core {
         now: Moment,
         names: &[Name],
     ) -> Result<Vec<Queue>, Error> {
-        let mut queues = match self.call(now, Call::read("look.queues").args(names)) {
+        let call = Call::read("look.queues");
+        let mut queues = match self.rows(now, &call, &Index::Queues, names) {
             Ok(rows) => {
-                let rows = reply::list(rows)?.into_iter().map(|row| read(now, row));
+                let rows = rows.into_iter().map(|row| read(now, row));
                 rows.collect::<Result<Vec<Queue>, Error>>()?
             }
             Err(error) if error.kind() == Kind::Damaged => self.one_by_one(now, names)?,
@@ -86,7 +84,7 @@ impl Core {
         };
         let keys = Keys::new(self.prefix());
         let mut queues = Vec::with_capacity(names.len());
-        for names in names.chunks(MAX_JOBS_PER_CALL) {
+        for names in names.chunks(NAMES_PER_CALL) {
             let call = |name| Call::read("look.queues").arg(name);
             let calls: Vec<Call> = names.iter().map(call).collect();
             for (name, rows) in names.iter().zip(self.calls(now, &calls)) {
@@ -158,6 +156,7 @@ impl Core {
             return Err(not_found::queue(self, now, &unknown.name)?);
         }
         let mut matched: Vec<Queue> = Vec::new();
+        let mut seen: HashSet<Name> = HashSet::new();
         let mut named = named.into_iter();
         for pattern in patterns {
             let matches: Vec<Queue> = match pattern.plain() {
@@ -169,7 +168,7 @@ impl Core {
                     .collect(),
             };
             for queue in matches {
-                if !matched.iter().any(|other| other.name == queue.name) {
+                if seen.insert(queue.name.clone()) {
                     matched.push(queue);
                 }
             }

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use super::index;
+use super::index::Index;
 use super::job::{Detail, MOST};
 use super::queue::CHECK;
 use super::read::{Read, ReadReply, START};
@@ -264,8 +266,14 @@ impl Core {
         for lanes in lanes.chunks(SLICE) {
             let call = |lane| Call::read("key.get").arg(lane);
             let calls: Vec<Call> = lanes.iter().map(call).collect();
-            for reply in self.calls(now, &calls) {
-                found.push(lane_of(reply?)?);
+            for (reply, lane) in self.calls(now, &calls).into_iter().zip(lanes) {
+                let mut jobs = lane_of(reply?)?;
+                // One call returns no more.
+                if jobs.len() as u64 >= index::MOST {
+                    let jids = self.members(now, &Index::Lane(lane.clone()))?;
+                    jobs = self.neighbors_of(now, &jids)?;
+                }
+                found.push(jobs);
             }
         }
         Ok(found)

@@ -14,10 +14,11 @@ use crate::name::Name;
 impl Core {
     /// Returns the named workers in their order, or all known ones, last seen first.
     pub fn workers(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Worker>, Error> {
-        let replies = reply::list(self.call(now, Call::read("look.workers").args(names))?)?;
-        let mut workers = Vec::with_capacity(replies.len());
-        for fields in replies {
-            let mut worker = Worker::default();
+        let call = Call::read("look.workers");
+        let rows = self.rows(now, &call, &Index::Workers, names)?;
+        let mut workers = Vec::with_capacity(rows.len());
+        for fields in rows {
+            let (mut worker, mut recent) = (Worker::default(), true);
             for (field, value) in reply::pairs(fields)? {
                 let Some(text) = reply::optional(value)? else {
                     continue;
@@ -28,12 +29,16 @@ impl Core {
                         worker.process = WorkerProcess::of(&worker.name);
                     }
                     b"seen" => worker.last_seen = Moment::read(&text),
+                    b"recent" => recent = text == b"1",
                     b"running" => worker.running = reply::count(&text),
                     b"stalled" => worker.stalled = reply::count(&text),
                     _ => {}
                 }
             }
-            workers.push(worker);
+            // The index also lists workers that were not seen for long.
+            if recent || !names.is_empty() {
+                workers.push(worker);
+            }
         }
         if names.is_empty() {
             workers.sort_by(|one, other| {
