@@ -217,6 +217,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             Err(Error::new(Kind::Error, why).hint("`qless failed --group exec` lists them"))
         }
         WorkResult::Forbidden(message) => Err(Error::new(Kind::NoPerm, message).hint(rights::HINT)),
+        WorkResult::Refused(message) => {
+            let why = format!("the server refuses a call of the worker for good: {message}");
+            Err(Error::new(Kind::Server, why).hint("`qless doctor` shows what the server offers"))
+        }
         WorkResult::NoDirectory(message) => {
             let why = format!("three starts in a row found no directory for their slot: {message}");
             Err(Error::new(Kind::Error, why).hint("the jobs were given back"))

@@ -39,6 +39,7 @@ use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
+use crate::model::queue::Queue;
 use crate::model::worker_name;
 use crate::name::Name;
 use crate::session::{Session, secrets};
@@ -49,6 +50,9 @@ const RESOLVE: Duration = Duration::from_secs(10);
 
 /// How long the end of the work waits for the readers of stdout and stderr after an error or a signal.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// The most queues that are named in notes of one kind. The others are counted.
+const NAMED: usize = 10;
 
 /// The lock and the grace period of a queue without settings, in seconds (`core.md` 6).
 const HEARTBEAT: f64 = 60.0;
@@ -112,7 +116,8 @@ pub(crate) fn run(options: WorkOptions, session: &mut Session) -> Result<WorkRes
         QueueOrder::Ordered | QueueOrder::Lag | QueueOrder::Patterns => rotation::Order::Ordered,
     };
     let arrangement = Arrangement::new(options.order, &found);
-    let machine = Machine::new(config, Rotation::new(order, found.queues), time.now());
+    let rotation = Rotation::new(order, found.queues.clone());
+    let machine = Machine::new(config, rotation, time.now());
     let core = session.take_core()?;
     let (notify, notices) = channel();
     let watch = subscribe(&core, &worker, notify, &waker, session);
@@ -131,7 +136,7 @@ pub(crate) fn run(options: WorkOptions, session: &mut Session) -> Result<WorkRes
         resolve_at: queues.may_change().then(|| Instant::now() + RESOLVE),
         time,
         retry_delay: options.retry_delay,
-        server: Server::start(core, worker, queues, arrangement, waker.clone()),
+        server: Server::start(core, worker, queues, found, arrangement, waker.clone()),
         signal: SIGTERM,
         stops: 0,
         manager: ServiceManager::ready(),
@@ -221,29 +226,31 @@ fn note_queues(
             "note: no identifier pattern `{name}` is stored; waiting for it"
         ));
     }
-    for (queue, _) in &found.queues {
-        if let Err(error) = core.require_queue(now, queue) {
-            match error.kind() {
-                Kind::NotFound => ui.note(&format!("note: {}; waiting for it", error.message())),
-                _ => return Err(error),
+    let names: Vec<Name> = found.names().cloned().collect();
+    let queues = queues::read(core, now, &names)?;
+    let missing: Vec<&Queue> = queues.iter().filter(|queue| !queue.exists()).collect();
+    for queue in missing.iter().take(NAMED) {
+        match core.require_queue(now, &queue.name) {
+            Err(error) if error.kind() == Kind::NotFound => {
+                ui.note(&format!("note: {}; waiting for it", error.message()));
             }
+            named => named?,
         }
     }
-    let names: Vec<Name> = found
-        .queues
-        .iter()
-        .map(|(queue, _)| queue.clone())
-        .collect();
-    // Without names, the core would return all queues.
-    if !names.is_empty() {
-        let queues = core.queues_or_wrong_keys(now, &names)?;
-        for queue in queues.iter().filter(|queue| queue.paused) {
-            let name = &queue.name;
-            let unpause = CommandLine::new("unpause").name(name);
-            ui.note(&format!(
-                "note: queue `{name}` is paused; its jobs wait for `{unpause}`"
-            ));
-        }
+    if let Some(more) = missing.len().checked_sub(NAMED).filter(|more| *more > 0) {
+        let more = plural(more as u64, "further queue does", "further queues do");
+        ui.note(&format!("note: {more} not exist yet; waiting for them"));
+    }
+    let paused: Vec<&Queue> = queues.iter().filter(|queue| queue.paused).collect();
+    for Queue { name, .. } in paused.iter().take(NAMED) {
+        let unpause = CommandLine::new("unpause").name(name);
+        ui.note(&format!(
+            "note: queue `{name}` is paused; its jobs wait for `{unpause}`"
+        ));
+    }
+    if let Some(more) = paused.len().checked_sub(NAMED).filter(|more| *more > 0) {
+        let more = plural(more as u64, "further queue is", "further queues are");
+        ui.note(&format!("note: {more} paused"));
     }
     if let Some(next) = next.filter(|next| names.contains(next)) {
         ui.note(&format!(

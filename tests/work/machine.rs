@@ -47,6 +47,7 @@ fn failure(may_be_applied: bool) -> Failure {
         may_be_applied,
         is_refusal: false,
         is_forbidden: false,
+        is_final: false,
         message: "no reply".to_owned(),
     }
 }
@@ -57,6 +58,7 @@ fn refusal(is_forbidden: bool) -> Failure {
         may_be_applied: true,
         is_refusal: true,
         is_forbidden,
+        is_final: false,
         message: "refused".to_owned(),
     }
 }
@@ -143,6 +145,7 @@ impl Worker {
                 self.endings = endings.len();
                 format!("recover: {} endings, known {}", endings.len(), jids(known))
             }
+            Action::Request(Request::Look) => "look".to_owned(),
             Action::Request(Request::Extend(locks)) => format!("extend: {}", jids(locks)),
             Action::Request(Request::Release(jobs)) => format!("release: {}", jids(jobs)),
             Action::Request(Request::Log { jid, text }) => format!("log {jid}: {text}"),

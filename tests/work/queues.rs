@@ -1,5 +1,6 @@
 //! `qless work`: from which queues jobs come, where programs run, hooks, and what is reported.
 
+use std::thread;
 use std::time::{Duration, Instant};
 
 use expect_test::expect;
@@ -552,4 +553,62 @@ fn a_user_who_may_not_subscribe_is_told_once_and_polls() {
     expect![[r#"
         note: user `worker` may not run `subscribe`; new jobs are found by polling, lost locks by heartbeats
     "#]].assert_eq(&format!("{}\n", notes.collect::<Vec<_>>().join("\n")));
+}
+
+/// Puts a job into each of many queues.
+fn many_queues(count: usize) -> WorkSite {
+    let site = WorkSite::new();
+    let line = |at: usize| {
+        format!("{{\"queue\":\"q-{at}\",\"jid\":\"j{at}\",\"klass\":\"K\"}}\n")
+    };
+    let lines: String = (0..count).map(line).collect();
+    site.qless().input(lines).run("put --from -").ok();
+    site
+}
+
+/// A program that stays and completes each job.
+const COMPLETES: &str = r#"while read -r line; do
+    jid=${line#*\"jid\":\"}; jid=${jid%%\"*}; echo $jid >> $D/ran
+    echo "{\"jid\":\"$jid\",\"result\":\"complete\"}" >&3; done"#;
+
+#[test]
+fn more_queues_than_one_call_takes_are_all_emptied_in_each_order() {
+    for order in ["ordered", "round-robin", "lag", "patterns"] {
+        let mut site = many_queues(1100);
+        site.put("q-700", "second", "{}");
+        site.client.call(&["pause", "q-3"]).unwrap();
+        let line = format!("q-* --drain --persistent -c 2 --in-flight 50 --order {order}");
+        let ran = site.work(&line, COMPLETES);
+        ran.exits(0);
+        assert!(ran.stderr().contains("\n1,100 completed in"), "{}", ran.stderr());
+        assert_eq!(site.file("ran").lines().count(), 1100, "{order}");
+        assert_eq!(site.state("j3"), "waiting");
+        assert_eq!(site.state("second"), "complete");
+    }
+}
+
+#[test]
+fn among_very_many_queues_the_order_holds() {
+    let mut site = many_queues(700);
+    site.put("q-1", "again", "{}");
+    site.work("q-* !q-5* --count 5", RAN).exits(0);
+    assert_eq!(site.words("ran"), "j0 j1 again j10 j100");
+    site.work("q-* --count 3 --order round-robin", RAN).exits(0);
+    assert_eq!(site.words("ran"), "j0 j1 again j10 j100 j101 j102 j103");
+}
+
+#[test]
+fn an_idle_worker_of_very_many_queues_makes_few_calls_and_finds_a_job_at_once() {
+    let mut site = many_queues(1200);
+    site.work("q-* --drain --persistent -c 2 --in-flight 50", COMPLETES)
+        .exits(0);
+    let mut worker = site.start("q-* next --poll 300ms", RAN);
+    worker.until_says("note: queue `next`");
+    let before = site.redis.scripts_run();
+    thread::sleep(Duration::from_millis(1500));
+    let made = site.redis.scripts_run() - before;
+    assert!((4..=14).contains(&made), "{made} calls in 1.5 s");
+    site.put("q-7", "first", "{}");
+    site.until_lines("ran", 1201);
+    assert_eq!(worker.stop().code, 0);
 }

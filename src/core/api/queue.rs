@@ -18,6 +18,9 @@ use crate::model::pattern::Pattern;
 use crate::model::queue::{Queue, Seconds};
 use crate::name::Name;
 
+/// The most queues that one call of `look.ready` takes.
+const MOST_QUEUES: usize = 10_000;
+
 impl Core {
     /// Returns the number of jobs in a queue.
     pub fn length(&mut self, now: Moment, queue: &Name) -> Result<Length, Error> {
@@ -46,6 +49,19 @@ impl Core {
             }));
         }
         Ok(lags)
+    }
+
+    /// Returns those of the named queues, or of all known ones, from which a pop may bring a job now.
+    pub fn ready_queues(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Name>, Error> {
+        let call = Call::read("look.ready");
+        if names.is_empty() {
+            return reply::names(self.call(now, call)?);
+        }
+        let mut ready = Vec::new();
+        for names in names.chunks(MOST_QUEUES) {
+            ready.extend(reply::names(self.call(now, call.clone().args(names))?)?);
+        }
+        Ok(ready)
     }
 
     /// Returns the named queues in their order, or all known ones by name. A queue that cannot be read

@@ -123,6 +123,8 @@ pub struct Failure {
     pub is_refusal: bool,
     /// Whether the user lacks a right, which no repetition will give it.
     pub is_forbidden: bool,
+    /// Whether the call itself is at fault, so that every repetition fails. Nothing was changed.
+    pub is_final: bool,
     pub message: String,
 }
 
@@ -139,6 +141,8 @@ pub struct TurnReply {
     pub has_rest: bool,
     /// The queues that hold jobs then.
     pub left: Vec<LeftJobs>,
+    /// The queues that gave fewer jobs than they were asked for.
+    pub exhausted: Vec<Name>,
 }
 
 /// The jobs that a worker leaves in a queue, because none can be popped.
@@ -197,6 +201,8 @@ pub enum Event {
     Turn(Result<TurnReply, Failure>),
     /// The reply to [`Request::Recover`].
     Recovered(Result<TurnReply, Failure>),
+    /// The reply to [`Request::Look`].
+    Ready(Result<Vec<Name>, Failure>),
     /// The reply to [`Request::Extend`].
     Extended(Result<Vec<LockOutcome>, Failure>),
     /// The reply to [`Request::Release`].
@@ -231,6 +237,8 @@ pub enum Request {
         endings: Arc<Vec<JobEnding>>,
         known: Vec<Name>,
     },
+    /// Find the queues that may have jobs, among more than one call takes.
+    Look,
     /// Extend locks.
     Extend(Vec<Name>),
     /// Give jobs back, without using a retry.
@@ -290,6 +298,8 @@ pub enum WorkResult {
     NoDirectory(String),
     /// The user lacks a right that the first turn needs.
     Forbidden(String),
+    /// The server refused a call for good.
+    Refused(String),
     /// Ended by a second signal.
     Stopped {
         /// How many jobs were given back since.

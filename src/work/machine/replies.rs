@@ -27,6 +27,21 @@ impl Machine {
                 self.start_fault = Some(WorkResult::Forbidden(failure.message));
                 return self.drain();
             }
+            Err(failure) if failure.is_final => {
+                self.refused_for_good(&failure);
+                // Without queues the same endings may be accepted.
+                let newer = std::mem::take(&mut self.endings);
+                if turn.total > 0 {
+                    self.endings = turn.endings.iter().cloned().chain(newer).collect();
+                    return;
+                }
+                self.endings = newer;
+                for ending in turn.endings.iter() {
+                    let why = failure.message.clone();
+                    self.forget(&ending.jid, now, JobResult::Unknown, why);
+                }
+                return;
+            }
             Err(failure) => {
                 match failure.may_be_applied {
                     true => self.recovery = Some(turn.endings),
@@ -46,6 +61,11 @@ impl Machine {
         let (has_rest, left) = (reply.has_rest, reply.left.clone());
         self.rotation
             .advance(reply.jobs.iter().map(|job| &job.queue));
+        if !self.was_put {
+            self.rotation.remove_ready(&reply.exhausted);
+        }
+        // They may have released jobs in queues that were not asked.
+        self.is_look_stale |= !turn.endings.is_empty();
         self.settle(now, &turn.endings, reply);
         if turn.total == 0 {
             // What ended may have released others, before the process that answered gets free.
@@ -57,6 +77,8 @@ impl Machine {
         // In turns, a queue that has more jobs may have stood behind one that has none.
         let is_empty = count == 0 || count < turn.total && self.rotation.is_ordered();
         self.poll_at = match is_empty && !self.was_put {
+            _ if self.rotation.has_ready() => now,
+            _ if self.rotation.is_selective() && self.is_look_stale => self.look_from,
             true => now + self.config.poll,
             false => now,
         };
@@ -173,8 +195,19 @@ impl Machine {
         }
     }
 
+    /// Ends the work once the running jobs have ended: every repetition of a call would fail.
+    fn refused_for_good(&mut self, failure: &Failure) {
+        let fault = WorkResult::Refused(failure.message.clone());
+        self.start_fault.get_or_insert(fault);
+        self.drain();
+        self.give_back_ready();
+    }
+
     /// Notes that the server does not reply, or refuses.
     pub(super) fn away(&mut self, now: f64, failure: Failure, asked: Asked) {
+        if failure.is_final {
+            self.refused_for_good(&failure);
+        }
         let (since, attempts) = match self.link {
             Link::Up => {
                 let message = failure.message;
