@@ -124,7 +124,10 @@ pub(crate) fn by_priority(
     identifiers: &IdentifierPatterns,
 ) -> Vec<Bucket> {
     let mut rest: Vec<(Name, u32)> = queues.to_vec();
-    let weights: HashMap<&Name, u32> = queues.iter().map(|(name, weight)| (name, *weight)).collect();
+    let weights: HashMap<&Name, u32> = queues
+        .iter()
+        .map(|(name, weight)| (name, *weight))
+        .collect();
     let (mut buckets, mut default) = (Vec::new(), None);
     for pattern in patterns {
         if pattern.is_default {

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use super::machine::rotation::{Order, Rotation};
 use super::options::QueueOrder;
-use super::server::MAX_QUEUES;
 use super::queues::FoundQueues;
+use super::server::MAX_QUEUES;
 use crate::core::call::Core;
 use crate::model::popped_job::PoppedJob;
 use crate::model::queue_patterns::Bucket;

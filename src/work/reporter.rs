@@ -171,6 +171,10 @@ impl Reporter {
                     self.note(&describe_left(&left), session);
                 }
             }
+            Report::Vanished => self.line(
+                "warning: a running job does not exist any more, and nobody cancelled it: \
+                 the data of the server was deleted or lost",
+            ),
             Report::ConnectionLost { message } => {
                 if !self.repeats(&message) {
                     self.say_loss(&message);

@@ -185,3 +185,38 @@ fn events_that_cannot_be_written_are_an_error_and_the_work_is_done() {
         ("complete".into(), "complete".into())
     );
 }
+
+#[test]
+fn jobs_whose_data_is_deleted_while_they_run_are_no_success() {
+    let mut site = WorkSite::new();
+    for at in 0..20 {
+        site.put("q", &format!("{at}"), "{}");
+    }
+    let script = "echo $QLESS_JID >> $D/ran; until [ -e $D/flushed ]; do sleep 0.02; done";
+    let worker = site.start("q --drain -c 2", script);
+    site.until_lines("ran", 2);
+    site.redis.send(&["FLUSHALL"]);
+    std::fs::write(site.dir().join("flushed"), "").unwrap();
+    let ended = worker.end();
+    assert_eq!(ended.code, 8, "{}", ended.stderr);
+    let warning = "warning: a running job does not exist any more, and nobody cancelled it";
+    assert_eq!(ended.stderr.matches(warning).count(), 1, "{}", ended.stderr);
+    assert_eq!(
+        ended.stderr.matches(": it does not exist any more").count(),
+        2
+    );
+    let error = "error: 2 running jobs do not exist any more, and nobody cancelled them\n";
+    assert!(ended.stderr.contains(error), "{}", ended.stderr);
+}
+
+#[test]
+fn a_running_job_that_is_cancelled_is_no_loss() {
+    let mut site = WorkSite::new();
+    site.put("q", "a", "{}");
+    let mut worker = site.start("q --drain", "sleep 20");
+    worker.until_says("started   a");
+    site.client.call(&["cancel", "a"]).unwrap();
+    let ended = worker.end();
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(ended.stderr.contains(": cancelled\n"), "{}", ended.stderr);
+}

@@ -34,6 +34,7 @@ fn config(mode: Mode, slots: usize) -> Config {
         retry_on: vec![75],
         retry_delay: Duration::from_secs(3),
         next: None,
+        hears_cancels: false,
         jitter: 1.0,
     }
 }

@@ -120,6 +120,7 @@ impl World {
             retry_on: vec![75],
             retry_delay: Duration::ZERO,
             next: None,
+            hears_cancels: false,
             jitter: 1.0,
         };
         let empty = (1..queues).map(|at| format!("empty-{at}"));

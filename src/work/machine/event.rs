@@ -61,6 +61,8 @@ pub struct Config {
     pub retry_delay: Duration,
     /// Where completed jobs go.
     pub next: Option<Name>,
+    /// Whether the server tells this worker which of its jobs are cancelled.
+    pub hears_cancels: bool,
     /// Between 0.5 and 1: spreads the attempts of many workers to reconnect.
     pub jitter: f64,
 }
@@ -298,6 +300,8 @@ pub enum WorkResult {
     NoDirectory(String),
     /// The user lacks a right that the first turn needs.
     Forbidden(String),
+    /// Running jobs did not exist any more, this many, and nobody cancelled them.
+    Vanished(u64),
     /// The server refused a call for good.
     Refused(String),
     /// Ended by a second signal.
@@ -378,6 +382,8 @@ pub enum Report {
     },
     /// The work ends although these jobs are there.
     Left(LeftJobs),
+    /// A running job does not exist any more, and nobody cancelled it.
+    Vanished,
     ConnectionLost {
         message: String,
     },

@@ -168,6 +168,8 @@ pub struct Machine {
     /// Whether the server has taken a turn.
     has_turned: bool,
     has_failed: bool,
+    /// How many running jobs did not exist any more although nobody cancelled them.
+    vanished: u64,
     /// The queues whose refusal was reported.
     refused: HashSet<Name>,
     /// The queues whose locks were reported as too short for the interval of heartbeats.
@@ -221,6 +223,7 @@ impl Machine {
             given_back: 0,
             has_turned: false,
             has_failed: false,
+            vanished: 0,
             refused: HashSet::new(),
             short_locks: HashSet::new(),
             is_finished: false,
@@ -287,6 +290,18 @@ impl Machine {
         self.end_count();
         self.finish(now);
         std::mem::take(&mut self.actions)
+    }
+
+    /// Stops the programs whose locks are over. Returns what to do for that.
+    pub fn stop_lost(&mut self, now: f64) -> Vec<Action> {
+        self.check_locks(now);
+        self.signal_processes(now);
+        std::mem::take(&mut self.actions)
+    }
+
+    /// Whether the lock of a held job is over.
+    pub fn is_over(&self, now: f64, jid: &Name) -> bool {
+        self.held.get(jid).is_some_and(|job| job.expires <= now)
     }
 
     /// Returns when to act next, if nothing happens until then.
@@ -473,6 +488,9 @@ impl Machine {
                 left,
             },
             Some(fault) => fault,
+            None if self.vanished > 0 && self.config.limit != Limit::Never => {
+                WorkResult::Vanished(self.vanished)
+            }
             None if is_only && self.has_failed => WorkResult::JobFailed,
             None => WorkResult::Done,
         };

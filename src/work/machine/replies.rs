@@ -98,12 +98,15 @@ impl Machine {
     }
 
     pub(super) fn recovered(&mut self, now: f64, reply: Result<TurnReply, Failure>) {
-        self.is_recovering = false;
         match reply {
-            Err(failure) => self.away(now, failure, Asked::Turn),
+            Err(failure) => {
+                self.is_recovering = false;
+                self.away(now, failure, Asked::Turn);
+            }
             Ok(reply) => {
                 self.back(now, Asked::Search);
                 let Some(endings) = self.recovery.take() else {
+                    self.is_recovering = false;
                     return;
                 };
                 // The search after a search finds what came late.
@@ -111,6 +114,7 @@ impl Machine {
                     self.search_at = now + SEARCH_AGAIN;
                 }
                 self.settle(now, &endings, reply);
+                self.is_recovering = false;
                 self.poll_at = now;
             }
         }
@@ -144,7 +148,10 @@ impl Machine {
                         LockOutcome::Extended(_) => self.give_back_late(jid),
                         // The end of a job was written meanwhile, or its reply will say what happened.
                         _ if self.is_ending(jid) => self.held.extend_no_more(jid),
-                        LockOutcome::Gone => self.lose(now, jid, f64::INFINITY, "cancelled"),
+                        LockOutcome::Gone => {
+                            let why = self.why_gone(jid);
+                            self.lose(now, jid, f64::INFINITY, why);
+                        }
                         LockOutcome::Lost => {
                             self.lose(now, jid, f64::INFINITY, "another worker may have it");
                         }

@@ -63,7 +63,9 @@ impl Rotation {
             .flat_map(|(at, (_, weight))| std::iter::repeat_n(at, (*weight).max(1) as usize))
             .collect();
         let positions = queues.iter().enumerate();
-        self.positions = positions.map(|(at, (name, _))| (name.clone(), at)).collect();
+        self.positions = positions
+            .map(|(at, (name, _))| (name.clone(), at))
+            .collect();
         self.ready = (queues.len() > FEW).then(BTreeSet::new);
         self.queues = queues;
         let is_next = |at: &usize| Some(&self.queues[*at].0) == whose.as_ref();
