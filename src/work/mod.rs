@@ -212,28 +212,30 @@ fn check_settings(
         let text = std::str::from_utf8(settings.get(key)?.as_bytes()).ok()?;
         text.parse::<f64>().ok().filter(|value| value.is_finite())
     };
-    let mut is_noted = false;
+    let mut short = None;
     for (queue, _) in queues {
         let own = number(&[queue.as_bytes(), b"-heartbeat"].concat());
         let lock = own.or_else(|| number(b"heartbeat")).unwrap_or(HEARTBEAT);
-        if lock <= timeout.as_secs_f64() && !std::mem::replace(&mut is_noted, true) {
-            ui.note(&format!(
-                "note: a lock of queue `{queue}` lasts {}, and a call may take {}: a server that replies \
-                 slowly costs locks; `--timeout` shortens that",
-                duration(lock),
-                duration(timeout.as_secs_f64())
-            ));
+        if lock < timeout.as_secs_f64() && short.is_none() {
+            short = Some((queue, lock));
         }
-        if let Some(interval) = options.heartbeat {
-            if interval.as_secs_f64() >= lock {
-                return Err(Error::usage(format!(
-                    "`--heartbeat {}` is too long: a lock of queue `{queue}` lasts {}",
-                    duration(interval.as_secs_f64()),
-                    duration(lock)
-                ))
-                .hint("without `--heartbeat`, a lock is extended three times before it expires"));
-            }
+        let interval = options.heartbeat.map(|interval| interval.as_secs_f64());
+        if let Some(interval) = interval.filter(|interval| *interval >= lock) {
+            return Err(Error::usage(format!(
+                "`--heartbeat {}` is too long: a lock of queue `{queue}` lasts {}",
+                duration(interval),
+                duration(lock)
+            ))
+            .hint("without `--heartbeat`, a lock is extended three times before it expires"));
         }
+    }
+    if let Some((queue, lock)) = short {
+        ui.note(&format!(
+            "note: a lock of queue `{queue}` lasts {}, and a call may take {}: a server that replies \
+             slowly costs locks; `--timeout` shortens that",
+            duration(lock),
+            duration(timeout.as_secs_f64())
+        ));
     }
     Ok(number(b"grace-period").unwrap_or(GRACE))
 }

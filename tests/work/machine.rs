@@ -1105,3 +1105,35 @@ fn a_worker_that_ends_while_turns_are_refused_gives_its_lost_jobs_back_first() {
     "#]]
     .assert_eq(&worker.later(66.0));
 }
+
+#[test]
+fn among_many_queues_only_those_that_may_have_jobs_are_asked() {
+    let names: Vec<String> = (0..600).map(|at| format!("q{at}")).collect();
+    let queues: Vec<(&str, u32)> = names.iter().map(|name| (name.as_str(), 1)).collect();
+    for order in [Order::Ordered, Order::RoundRobin] {
+        let mut worker = Worker::new(config(Mode::Single, 2), &queues, order);
+        let none = |exhausted: &[&str]| {
+            Event::Turn(Ok(TurnReply {
+                exhausted: exhausted.iter().map(|queue| name(queue)).collect(),
+                ..TurnReply::default()
+            }))
+        };
+        let ready =
+            |queues: &[&str]| Event::Ready(Ok(queues.iter().map(|queue| name(queue)).collect()));
+        expect!["look\n"].assert_eq(&worker.act());
+        let asked = worker.at(0.01, ready(&["q7", "q3", "other"]));
+        match order {
+            Order::Ordered => assert_eq!(asked, "turn: [] pop 2 from q3:2 q7:2\n"),
+            Order::RoundRobin => assert_eq!(asked, "turn: [] pop 2 from q3:1 q7:1\n"),
+        }
+        // What one of them lacks, the next one may have.
+        expect!["turn: [] pop 2 from q7:2\n"].assert_eq(&worker.at(0.02, none(&["q3"])));
+        expect![""].assert_eq(&worker.at(0.03, none(&["q7"])));
+        expect!["look\n"].assert_eq(&worker.later(5.1));
+        // The turn keeps the worker listed.
+        expect!["turn: [] pop 2 from q0:2\n"].assert_eq(&worker.at(5.2, ready(&[])));
+        worker.at(5.3, none(&["q0"]));
+        let put = Event::Put(Some(name("q9")));
+        expect!["turn: [] pop 2 from q9:2\n"].assert_eq(&worker.at(6.0, put));
+    }
+}

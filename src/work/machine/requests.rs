@@ -7,8 +7,8 @@ use super::{Asked, BACKOFF, Link, Machine, SentTurn};
 use crate::name::Name;
 
 /// Among many queues, it is asked again after this time which of them have jobs, in seconds: an earlier
-/// one may have got some. And so many times what the last such call took, so that a server with very many
-/// queues spends a twentieth of its time on it.
+/// one may have got some. And so many times what the last such call took, up to the time between two
+/// polls, so that a server with very many queues spends about a twentieth of its time on it.
 const LOOK: (f64, f64) = (1.0, 20.0);
 
 impl Machine {
@@ -136,7 +136,7 @@ impl Machine {
             Ok(queues) => {
                 self.back(now, Asked::Search);
                 self.rotation.set_ready(&queues);
-                self.look_from = now + LOOK.1 * took;
+                self.look_from = now + (LOOK.1 * took).min(self.config.poll);
                 self.look_at = self.look_from.max(now + LOOK.0);
             }
         }

@@ -166,6 +166,13 @@ impl Sandboxes {
                 ))
             }
         })?;
+        let used = format!("{name}.used");
+        // An earlier worker may have ended before it removed that.
+        if !self.removals.contains_key(&slot)
+            && let Ok(left) = open_own(&parent, &used, &faults)
+        {
+            self.remove(slot, left, Some((&parent, &used)), &faults)?;
+        }
         for _ in 0..2 {
             match mkdirat(&parent, &name, Mode::from_raw_mode(OWNER)) {
                 Ok(()) | Err(Errno::EXIST) => {}
@@ -175,7 +182,7 @@ impl Sandboxes {
             if is_empty(&opened).map_err(|errno| faults.of_system("empty", errno))? {
                 return Ok(SlotFolder { path, opened });
             }
-            self.clear(slot, opened, &parent, &name, &faults)?;
+            self.clear(slot, opened, &parent, &name, &used, &faults)?;
         }
         Err(faults.not_yet("empty", "a program still writes in it"))
     }
@@ -188,20 +195,12 @@ impl Sandboxes {
         opened: OwnedFd,
         parent: &OwnedFd,
         name: &str,
+        used: &str,
         faults: &Faults,
     ) -> Result<(), StartFault> {
         self.wait(slot, faults)?;
-        let used = format!("{name}.used");
-        let mut renamed = renameat(parent, name, parent, &used);
-        if let Err(Errno::NOTEMPTY | Errno::EXIST) = renamed {
-            // An earlier worker has ended before it removed that.
-            let left = open_own(parent, &used, faults)?;
-            self.remove(slot, left, Some((parent, &used)), faults)?;
-            self.wait(slot, faults)?;
-            renamed = renameat(parent, name, parent, &used);
-        }
-        match renamed {
-            Ok(()) => self.remove(slot, opened, Some((parent, &used)), faults),
+        match renameat(parent, name, parent, used) {
+            Ok(()) => self.remove(slot, opened, Some((parent, used)), faults),
             // Such as the root of a file system.
             Err(_) => {
                 self.remove(slot, opened, None, faults)?;
