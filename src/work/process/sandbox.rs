@@ -226,7 +226,13 @@ impl Sandboxes {
         let removal = move || {
             let is_empty = empty(&directory);
             let removed = match (&is_empty, place) {
-                (Ok(true), Some((parent, name))) => unlinkat(parent, name, AtFlags::REMOVEDIR),
+                (Ok(true), Some((parent, name))) => {
+                    match unlinkat(parent, name, AtFlags::REMOVEDIR) {
+                        // Another worker with the same directory was faster.
+                        Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST) => Ok(()),
+                        removed => removed,
+                    }
+                }
                 _ => Ok(()),
             };
             // Without the receiver, this program ends.
