@@ -3,6 +3,8 @@
 pub(crate) mod duration;
 pub(crate) mod moment;
 
+use std::time::Duration;
+#[cfg(not(target_os = "linux"))]
 use std::time::Instant;
 
 use self::moment::Moment;
@@ -12,7 +14,38 @@ use crate::error::Error;
 #[derive(Clone, Debug)]
 pub struct Clock {
     pinned: Option<Moment>,
-    server: Option<(Moment, Instant)>,
+    server: Option<(Moment, Steady)>,
+}
+
+/// A point of the clock that nobody sets and that also runs while the machine sleeps, where there is one:
+/// a worker that woke up must know that its locks are over.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Steady(
+    #[cfg(target_os = "linux")] Duration,
+    #[cfg(not(target_os = "linux"))] Instant,
+);
+
+#[cfg(target_os = "linux")]
+impl Steady {
+    pub(crate) fn now() -> Steady {
+        let now = rustix::time::clock_gettime(rustix::time::ClockId::Boottime);
+        Steady(Duration::try_from(now).unwrap_or_default())
+    }
+
+    pub(crate) fn elapsed(self) -> Duration {
+        Steady::now().0.saturating_sub(self.0)
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+impl Steady {
+    pub(crate) fn now() -> Steady {
+        Steady(Instant::now())
+    }
+
+    pub(crate) fn elapsed(self) -> Duration {
+        self.0.elapsed()
+    }
 }
 
 impl Clock {
@@ -35,7 +68,7 @@ impl Clock {
 
     /// Sets the server's time, at each connection again.
     pub fn set(&mut self, server: Moment) {
-        self.server = Some((server, Instant::now()));
+        self.server = Some((server, Steady::now()));
     }
 
     /// Returns the server's time. Before the first connection it is the time of this host.

@@ -1,7 +1,7 @@
 //! The stored patterns of queue names: identifier patterns, which `@NAME` stands for, and priority
 //! patterns, which order queues.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::pattern::Pattern;
 use super::work_queue::{Names, WorkQueue};
@@ -42,9 +42,10 @@ impl IdentifierPatterns {
         path: &mut Vec<&'a Name>,
     ) -> Vec<(Name, u32)> {
         let mut selected: Vec<(Name, u32)> = Vec::new();
+        let mut seen: HashSet<Name> = HashSet::new();
         for queue in list.iter().filter(|queue| !queue.is_excluded) {
             for name in self.names(queue, known, path) {
-                if !selected.iter().any(|(other, _)| *other == name) {
+                if seen.insert(name.clone()) {
                     selected.push((name, queue.weight));
                 }
             }
@@ -53,7 +54,8 @@ impl IdentifierPatterns {
             match &queue.names {
                 Names::Matching(pattern) => selected.retain(|(name, _)| !pattern.matches(name)),
                 Names::Stored(_) => {
-                    let excluded = self.names(queue, known, path);
+                    let excluded: HashSet<Name> =
+                        self.names(queue, known, path).into_iter().collect();
                     selected.retain(|(name, _)| !excluded.contains(name));
                 }
             }
@@ -122,6 +124,10 @@ pub(crate) fn by_priority(
     identifiers: &IdentifierPatterns,
 ) -> Vec<Bucket> {
     let mut rest: Vec<(Name, u32)> = queues.to_vec();
+    let weights: HashMap<&Name, u32> = queues
+        .iter()
+        .map(|(name, weight)| (name, *weight))
+        .collect();
     let (mut buckets, mut default) = (Vec::new(), None);
     for pattern in patterns {
         if pattern.is_default {
@@ -129,12 +135,14 @@ pub(crate) fn by_priority(
             continue;
         }
         let known: Vec<Name> = rest.iter().map(|(name, _)| name.clone()).collect();
-        let mut chosen = Vec::new();
-        for (name, _) in identifiers.select(&pattern.patterns, &known) {
-            let at = rest.iter().position(|(other, _)| *other == name);
-            chosen.extend(at.map(|at| rest.remove(at)));
-        }
-        let (is_fair, queues) = (pattern.is_fair, chosen);
+        let is_left: HashSet<&Name> = known.iter().collect();
+        let chosen = identifiers.select(&pattern.patterns, &known);
+        let chosen = chosen.into_iter().map(|(name, _)| name);
+        let chosen: Vec<Name> = chosen.filter(|name| is_left.contains(name)).collect();
+        let taken: HashSet<&Name> = chosen.iter().collect();
+        rest.retain(|(name, _)| !taken.contains(name));
+        let with_weight = |name: &Name| (name.clone(), weights[name]);
+        let (is_fair, queues) = (pattern.is_fair, chosen.iter().map(with_weight).collect());
         buckets.push(Bucket { is_fair, queues });
     }
     let (at, is_fair) = default.unwrap_or((buckets.len(), false));

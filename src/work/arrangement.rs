@@ -1,15 +1,15 @@
 //! The order in which a turn pops from the queues, where the server decides it.
 
+use std::collections::HashSet;
+
 use super::machine::rotation::{Order, Rotation};
 use super::options::QueueOrder;
 use super::queues::FoundQueues;
+use super::server::MAX_QUEUES;
 use crate::core::call::Core;
 use crate::model::popped_job::PoppedJob;
 use crate::model::queue_patterns::Bucket;
 use crate::name::Name;
-
-/// The most queues of one turn (`core.md` 9.1).
-const MAX_QUEUES: usize = 500;
 
 /// The order in which a turn pops from the queues.
 #[derive(Debug)]
@@ -55,7 +55,7 @@ impl Arrangement {
     /// Returns the queues of a turn in their order. If the lags cannot be read, the order stays: the turn
     /// itself reports what is wrong with the server or a queue.
     pub(super) fn arrange(
-        &self,
+        &mut self,
         core: &mut Core,
         total: u64,
         asked: Vec<(Name, u64)>,
@@ -76,7 +76,11 @@ impl Arrangement {
             }
             Arrangement::ByPatterns(buckets) => {
                 let mut turns = Vec::with_capacity(asked.len());
+                let names: Vec<Name> = asked.iter().map(|(name, _)| name.clone()).collect();
                 for (bucket, rotation) in buckets {
+                    if let Some(rotation) = rotation {
+                        rotation.set_ready(&names);
+                    }
                     let names = bucket.queues.iter().map(|(name, _)| name);
                     let all = names.map(|name| (name.clone(), total));
                     match rotation {
@@ -95,14 +99,11 @@ impl Arrangement {
                         }
                     }
                 }
-                let is_asked =
-                    |(name, _): &(Name, u64)| asked.iter().any(|(other, _)| other == name);
-                turns.retain(is_asked);
-                let new = asked
-                    .iter()
-                    .filter(|(name, _)| !turns.iter().any(|(other, _)| other == name));
-                let new: Vec<(Name, u64)> = new.cloned().collect();
-                turns.extend(new);
+                let mut new: HashSet<&Name> = asked.iter().map(|(name, _)| name).collect();
+                turns.retain(|(name, _)| new.contains(name));
+                turns.iter().for_each(|(name, _)| _ = new.remove(name));
+                let new = asked.iter().filter(|(name, _)| new.contains(name));
+                turns.extend(new.cloned());
                 turns
             }
         }

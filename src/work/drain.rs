@@ -33,11 +33,7 @@ pub(super) fn rest(
     queues: &[Name],
 ) -> Result<(Rest, Vec<LeftJobs>), Error> {
     let mut rest = Rest::Nothing;
-    // Without names, the core would return all queues.
-    let queues = match queues.is_empty() {
-        true => Vec::new(),
-        false => core.queues_or_wrong_keys(now, queues)?,
-    };
+    let queues = super::queues::read(core, now, queues)?;
     let left = queues.iter().filter_map(LeftJobs::of).collect();
     let queues: Vec<Queue> = queues.into_iter().filter(|queue| !queue.paused).collect();
     let names: BTreeSet<&Name> = queues.iter().map(|queue| &queue.name).collect();

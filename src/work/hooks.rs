@@ -20,7 +20,7 @@ use crate::error::{Error, Kind, io_words};
 use crate::text::{Harmless, plural};
 
 /// How many hooks run at a time.
-const MAX_RUNNING: usize = 4;
+pub(super) const MAX_RUNNING: usize = 4;
 
 /// The most hooks that wait. A storm of failures runs no more.
 const MAX_WAITING: usize = 1000;

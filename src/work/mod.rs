@@ -4,6 +4,7 @@
 //! [`server`] makes the calls, and the loop here connects the three.
 
 mod arrangement;
+mod descriptors;
 mod drain;
 mod hooks;
 mod launcher;
@@ -16,6 +17,7 @@ mod reporter;
 mod server;
 mod service;
 
+use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
@@ -25,7 +27,9 @@ use self::arrangement::Arrangement;
 use self::hooks::{HookQueue, StartHook};
 use self::launcher::Launcher;
 use self::machine::Machine;
-use self::machine::event::{Action, Config, Event, LineContent, Report, Signal, WorkResult};
+use self::machine::event::{
+    Action, Config, Event, LineContent, Report, Signal, StartFailure, WorkResult,
+};
 use self::machine::rotation::{self, Rotation};
 use self::notices::PutWatch;
 pub(crate) use self::options::{Hooks, QueueOrder, WorkOptions};
@@ -35,10 +39,13 @@ use self::queues::{FoundQueues, QueueList};
 use self::reporter::Reporter;
 use self::server::{Order, Server};
 use self::service::ServiceManager;
+use crate::clock::Steady;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
+use crate::model::popped_job::PoppedJob;
+use crate::model::queue::Queue;
 use crate::model::worker_name;
 use crate::name::Name;
 use crate::session::{Session, secrets};
@@ -50,12 +57,18 @@ const RESOLVE: Duration = Duration::from_secs(10);
 /// How long the end of the work waits for the readers of stdout and stderr after an error or a signal.
 const PATIENCE: Duration = Duration::from_secs(1);
 
+/// While programs run, the clock is read at least this often: a machine that slept may have lost locks.
+const AWAKE: Duration = Duration::from_secs(1);
+
+/// The most queues that are named in notes of one kind. The others are counted.
+const NAMED: usize = 10;
+
 /// The lock and the grace period of a queue without settings, in seconds (`core.md` 6).
 const HEARTBEAT: f64 = 60.0;
 const GRACE: f64 = 10.0;
 
 /// Runs jobs until it is asked to stop, or until the limit. Returns how the work ended.
-pub(crate) fn run(options: WorkOptions, session: &mut Session) -> Result<WorkResult, Error> {
+pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<WorkResult, Error> {
     let launcher = Launcher::new(&options)?;
     session.ui.outlive_reader();
     let secrets = secrets::variables(session.file.as_ref());
@@ -75,6 +88,9 @@ pub(crate) fn run(options: WorkOptions, session: &mut Session) -> Result<WorkRes
     let found = queues.resolve(session.core()?)?;
     let grace = check_settings(&options, &found.queues, session)?;
     note_queues(&found, options.next.as_ref(), session)?;
+    if let Some(note) = descriptors::fit(&mut options)? {
+        session.ui.note(&note);
+    }
     if let Some(command) = &options.hooks.on_start {
         match hooks::on_start(command, options.kill_after, &mut processes, &waker)? {
             StartHook::Succeeded => {}
@@ -91,7 +107,7 @@ pub(crate) fn run(options: WorkOptions, session: &mut Session) -> Result<WorkRes
     }
     let random = uuid::Uuid::new_v4().as_u128() as u16;
     let worker = worker_name::make(&options.worker, options.concurrency, random);
-    let config = Config {
+    let mut config = Config {
         mode: options.mode,
         slots: options.concurrency,
         limit: options.limit,
@@ -103,6 +119,7 @@ pub(crate) fn run(options: WorkOptions, session: &mut Session) -> Result<WorkRes
         retry_on: options.retry_on.clone(),
         retry_delay: options.retry_delay,
         next: options.next.clone(),
+        hears_cancels: false,
         jitter: 0.5 + f64::from(random) / f64::from(u16::MAX) / 2.0,
     };
     let time = Time::new(now);
@@ -112,10 +129,12 @@ pub(crate) fn run(options: WorkOptions, session: &mut Session) -> Result<WorkRes
         QueueOrder::Ordered | QueueOrder::Lag | QueueOrder::Patterns => rotation::Order::Ordered,
     };
     let arrangement = Arrangement::new(options.order, &found);
-    let machine = Machine::new(config, Rotation::new(order, found.queues), time.now());
+    let rotation = Rotation::new(order, found.queues.clone());
     let core = session.take_core()?;
     let (notify, notices) = channel();
     let watch = subscribe(&core, &worker, notify, &waker, session);
+    config.hears_cancels = watch.is_some();
+    let machine = Machine::new(config, rotation, time.now());
     let mut work = Work {
         machine,
         processes,
@@ -131,7 +150,7 @@ pub(crate) fn run(options: WorkOptions, session: &mut Session) -> Result<WorkRes
         resolve_at: queues.may_change().then(|| Instant::now() + RESOLVE),
         time,
         retry_delay: options.retry_delay,
-        server: Server::start(core, worker, queues, arrangement, waker.clone()),
+        server: Server::start(core, worker, queues, found, arrangement, waker.clone()),
         signal: SIGTERM,
         stops: 0,
         manager: ServiceManager::ready(),
@@ -175,34 +194,48 @@ fn kind(signal: i32) -> Kind {
     }
 }
 
-/// Refuses an interval of heartbeats that is not shorter than the locks. Returns the grace period.
+/// Refuses an interval of heartbeats that is not shorter than the locks. Notes locks that are shorter than
+/// a call may take. Returns the grace period.
 fn check_settings(
     options: &WorkOptions,
     queues: &[(Name, u32)],
     session: &mut Session,
 ) -> Result<f64, Error> {
-    let (core, _) = session.core_and_ui()?;
+    let timeout = session.timeout();
+    let (core, ui) = session.core_and_ui()?;
     let settings = core.config(core.now())?;
+    let settings = settings.iter();
+    let settings: HashMap<&[u8], &Name> = settings
+        .map(|option| (option.key.as_bytes(), &option.value))
+        .collect();
     let number = |key: &[u8]| {
-        let option = settings
-            .iter()
-            .find(|option| option.key.as_bytes() == key)?;
-        let text = std::str::from_utf8(option.value.as_bytes()).ok()?;
+        let text = std::str::from_utf8(settings.get(key)?.as_bytes()).ok()?;
         text.parse::<f64>().ok().filter(|value| value.is_finite())
     };
-    if let Some(interval) = options.heartbeat {
-        for (queue, _) in queues {
-            let own = number(&[queue.as_bytes(), b"-heartbeat"].concat());
-            let lock = own.or_else(|| number(b"heartbeat")).unwrap_or(HEARTBEAT);
-            if interval.as_secs_f64() >= lock {
-                return Err(Error::usage(format!(
-                    "`--heartbeat {}` is too long: a lock of queue `{queue}` lasts {}",
-                    duration(interval.as_secs_f64()),
-                    duration(lock)
-                ))
-                .hint("without `--heartbeat`, a lock is extended three times before it expires"));
-            }
+    let mut short = None;
+    for (queue, _) in queues {
+        let own = number(&[queue.as_bytes(), b"-heartbeat"].concat());
+        let lock = own.or_else(|| number(b"heartbeat")).unwrap_or(HEARTBEAT);
+        if lock < timeout.as_secs_f64() && short.is_none() {
+            short = Some((queue, lock));
         }
+        let interval = options.heartbeat.map(|interval| interval.as_secs_f64());
+        if let Some(interval) = interval.filter(|interval| *interval >= lock) {
+            return Err(Error::usage(format!(
+                "`--heartbeat {}` is too long: a lock of queue `{queue}` lasts {}",
+                duration(interval),
+                duration(lock)
+            ))
+            .hint("without `--heartbeat`, a lock is extended three times before it expires"));
+        }
+    }
+    if let Some((queue, lock)) = short {
+        ui.note(&format!(
+            "note: a lock of queue `{queue}` lasts {}, and a call may take {}: a server that replies \
+             slowly costs locks; `--timeout` shortens that",
+            duration(lock),
+            duration(timeout.as_secs_f64())
+        ));
     }
     Ok(number(b"grace-period").unwrap_or(GRACE))
 }
@@ -221,28 +254,30 @@ fn note_queues(
             "note: no identifier pattern `{name}` is stored; waiting for it"
         ));
     }
-    for (queue, _) in &found.queues {
-        if let Err(error) = core.require_queue(now, queue) {
-            match error.kind() {
-                Kind::NotFound => ui.note(&format!("note: {}; waiting for it", error.message())),
-                _ => return Err(error),
+    let names: Vec<Name> = found.names().cloned().collect();
+    let queues = queues::read(core, now, &names)?;
+    let missing: Vec<&Queue> = queues.iter().filter(|queue| !queue.exists()).collect();
+    for queue in missing.iter().take(NAMED) {
+        match core.require_queue(now, &queue.name) {
+            Err(error) if error.kind() == Kind::NotFound => {
+                ui.note(&format!("note: {}; waiting for it", error.message()));
             }
+            named => named?,
         }
     }
-    let names: Vec<Name> = found
-        .queues
-        .iter()
-        .map(|(queue, _)| queue.clone())
-        .collect();
-    // Without names, the core would return all queues.
-    if !names.is_empty() {
-        let queues = core.queues_or_wrong_keys(now, &names)?;
-        for queue in queues.iter().filter(|queue| queue.paused) {
-            let name = &queue.name;
-            let unpause = CommandLine::new("unpause").name(name);
-            let wait = unpause.within("; its jobs wait for {}").unwrap_or_default();
-            ui.note(&format!("note: queue `{name}` is paused{wait}"));
-        }
+    if let Some(more) = missing.len().checked_sub(NAMED).filter(|more| *more > 0) {
+        let more = plural(more as u64, "further queue does", "further queues do");
+        ui.note(&format!("note: {more} not exist yet; waiting for them"));
+    }
+    let paused: Vec<&Queue> = queues.iter().filter(|queue| queue.paused).collect();
+    for Queue { name, .. } in paused.iter().take(NAMED) {
+        let unpause = CommandLine::new("unpause").name(name);
+        let wait = unpause.within("; its jobs wait for {}").unwrap_or_default();
+        ui.note(&format!("note: queue `{name}` is paused{wait}"));
+    }
+    if let Some(more) = paused.len().checked_sub(NAMED).filter(|more| *more > 0) {
+        let more = plural(more as u64, "further queue is", "further queues are");
+        ui.note(&format!("note: {more} paused"));
     }
     if let Some(next) = next.filter(|next| names.contains(next)) {
         ui.note(&format!(
@@ -283,14 +318,14 @@ fn subscribe(
 /// The time of the server, continued by the clock of this host.
 struct Time {
     server: f64,
-    at: Instant,
+    at: Steady,
 }
 
 impl Time {
     fn new(now: Moment) -> Time {
         Time {
             server: now.seconds(),
-            at: Instant::now(),
+            at: Steady::now(),
         }
     }
 
@@ -380,10 +415,6 @@ impl Work {
             self.note_fault(session);
             let until = self.until();
             self.processes.wait(until, &mut events)?;
-            let now = self.time.now();
-            for event in events.drain(..) {
-                self.note(now, event, session);
-            }
             // A notice about a lock comes before a reply that brings the job again.
             while let Ok(event) = self.notices.try_recv() {
                 self.machine.note(self.time.now(), event);
@@ -391,6 +422,15 @@ impl Work {
             while let Some(reply) = self.server.next()? {
                 self.time.set(reply.now);
                 self.machine.note(self.time.now(), reply.event);
+            }
+            // This machine may have been frozen: programs whose locks are over are stopped before anything
+            // else is done.
+            let now = self.time.now();
+            for action in self.machine.stop_lost(now) {
+                self.perform(now, action, session)?;
+            }
+            for event in events.drain(..) {
+                self.note(now, event, session);
             }
             if self.resolve_at.is_some_and(|at| at <= Instant::now()) {
                 self.resolve_at = Some(Instant::now() + RESOLVE);
@@ -432,7 +472,12 @@ impl Work {
     fn until(&mut self) -> Option<Instant> {
         let is_idle = self.machine.is_idle(self.time.now());
         let watch = self.watch.as_mut().and_then(|watch| watch.update(is_idle));
-        let due = self.time.instant(self.machine.due());
+        let mut due = self.time.instant(self.machine.due());
+        // The wait does not count the time for which the machine sleeps.
+        if self.machine.running() > 0 {
+            let soon = Instant::now() + AWAKE;
+            due = Some(due.map_or(soon, |due| due.min(soon)));
+        }
         let sign = self.manager.sign_of_life();
         let hooks = self.hooks.due();
         [
@@ -513,7 +558,15 @@ impl Work {
     fn perform(&mut self, now: f64, action: Action, session: &mut Session) -> Result<(), Error> {
         match action {
             Action::Start { slot, jobs } => {
-                let event = match self.launcher.start(slot, &jobs, &mut self.processes) {
+                // Earlier starts may have taken long.
+                let is_over = |job: &PoppedJob| self.machine.is_over(self.time.now(), &job.jid);
+                let started = match jobs.iter().any(is_over) {
+                    true => Err(StartFailure::Busy(
+                        "the lock of a job expired before its program was started".to_owned(),
+                    )),
+                    false => self.launcher.start(slot, &jobs, &mut self.processes),
+                };
+                let event = match started {
                     Ok(pid) => Event::Started { slot, pid },
                     Err(why) => Event::NotStarted { slot, why },
                 };

@@ -1,9 +1,11 @@
 //! The queues of a worker: names, globs, stored patterns, and names that are left out.
 
 use super::options::QueueOrder;
+use crate::clock::moment::Moment;
 use crate::core::api::index::Index;
 use crate::core::call::Core;
 use crate::error::Error;
+use crate::model::queue::Queue;
 use crate::model::queue_patterns::{Bucket, IdentifierPatterns, by_priority};
 use crate::model::work_queue::{Names, WorkQueue};
 use crate::name::Name;
@@ -24,6 +26,25 @@ pub(super) struct FoundQueues {
     pub buckets: Option<Vec<Bucket>>,
     /// Identifiers for which no pattern is stored.
     pub missing: Vec<Name>,
+    /// Whether known queues may be among them.
+    pub are_known: bool,
+    /// Those of the queues that the server does not list, or for which that was not read.
+    pub unlisted: Vec<Name>,
+}
+
+impl FoundQueues {
+    pub(super) fn names(&self) -> impl Iterator<Item = &Name> {
+        self.queues.iter().map(|(queue, _)| queue)
+    }
+}
+
+/// Reads queues, also those that hold keys of a wrong type.
+pub(super) fn read(core: &mut Core, now: Moment, names: &[Name]) -> Result<Vec<Queue>, Error> {
+    // Without names, the core would return all queues.
+    if names.is_empty() {
+        return Ok(Vec::new());
+    }
+    core.queues_or_wrong_keys(now, names)
 }
 
 impl QueueList {
@@ -46,7 +67,8 @@ impl QueueList {
     /// patterns there is no call.
     pub(super) fn resolve(&self, core: &mut Core) -> Result<FoundQueues, Error> {
         let (mut known, mut identifiers) = (Vec::new(), IdentifierPatterns::default());
-        if self.has_globs() || self.has_identifiers() {
+        let are_known = self.has_globs() || self.has_identifiers();
+        if are_known {
             known = core.members(core.now(), &Index::Queues)?;
             known.sort();
         }
@@ -63,7 +85,12 @@ impl QueueList {
             false => None,
         };
         let missing = identifiers.missing(&self.queues);
+        let is_listed = |queue: &Name| known.binary_search(queue).is_ok();
+        let unlisted = queues.iter().map(|(queue, _)| queue);
+        let unlisted = unlisted.filter(|queue| !is_listed(queue)).cloned();
         Ok(FoundQueues {
+            are_known,
+            unlisted: unlisted.collect(),
             missing: missing.into_iter().cloned().collect(),
             queues,
             buckets,

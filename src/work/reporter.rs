@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use super::NAMED;
 use super::machine::event::{BadLineKind, Exit, JobLabel, JobResult, LeftJobs, Report};
 use crate::args::format::Format;
 use crate::clock::moment::Moment;
@@ -14,6 +15,23 @@ use crate::text::{Harmless, clean_lines, duration, measure, plural, thousands};
 
 /// Time between two changes of the status line.
 const TICK: Duration = Duration::from_millis(500);
+
+/// An error that comes again within this time is only counted, and said again after the longer one.
+const SOON: Duration = Duration::from_secs(5);
+const SAY_AGAIN: Duration = Duration::from_secs(60);
+
+/// A loss of the server that was reported.
+#[derive(Debug)]
+struct Loss {
+    message: String,
+    said_at: Instant,
+    /// When it came last.
+    at: Instant,
+    /// How often it came since, without a word.
+    hidden: u64,
+    /// Whether the server is away again and that was not said.
+    is_silent: bool,
+}
 
 /// The counts of the work.
 #[derive(Clone, Copy, Debug, Default)]
@@ -32,6 +50,10 @@ pub(super) struct Reporter {
     counts: Counts,
     /// Lines for stderr that are not written yet.
     lines: String,
+    /// The loss of the server that was reported last.
+    loss: Option<Loss>,
+    /// How many queues with jobs were not named at the end.
+    left_queues: u64,
     /// Whether there is a status line.
     has_status: bool,
     shown_at: Instant,
@@ -45,6 +67,8 @@ impl Reporter {
             begun: now,
             counts: Counts::default(),
             lines: String::new(),
+            loss: None,
+            left_queues: 0,
             has_status: session.ui.live_lines().is_some(),
             shown_at: now,
         }
@@ -141,14 +165,26 @@ impl Reporter {
                  their locks are extended three times before they expire",
                 duration(lock.round())
             )),
-            Report::Left(left) => self.note(&describe_left(&left), session),
+            Report::Left(left) => {
+                self.left_queues += 1;
+                if self.left_queues <= NAMED as u64 {
+                    self.note(&describe_left(&left), session);
+                }
+            }
+            Report::Vanished => self.line(
+                "warning: a running job does not exist any more, and nobody cancelled it: \
+                 the data of the server was deleted or lost",
+            ),
             Report::ConnectionLost { message } => {
-                self.line(&format!(
-                    "warning: {}; running jobs go on until their locks expire",
-                    Harmless(message)
-                ));
+                if !self.repeats(&message) {
+                    self.say_loss(&message);
+                }
             }
             Report::ConnectionBack { after, was_refused } => {
+                let loss = self.loss.as_mut();
+                if loss.is_some_and(|loss| std::mem::take(&mut loss.is_silent)) {
+                    return;
+                }
                 let what = match was_refused {
                     true => "takes changes again",
                     false => "replies again",
@@ -166,6 +202,59 @@ impl Reporter {
                 };
                 self.note(&line, session);
             }
+        }
+    }
+
+    /// Whether this loss of the server only repeats the last one. Then it is counted.
+    fn repeats(&mut self, message: &str) -> bool {
+        let now = Instant::now();
+        if let Some(loss) = &mut self.loss {
+            let is_soon = now - loss.at < SOON && now - loss.said_at < SAY_AGAIN;
+            loss.at = now;
+            if is_soon && loss.message == message {
+                loss.hidden += 1;
+                loss.is_silent = true;
+                return true;
+            }
+        }
+        self.note_hidden();
+        self.loss = Some(Loss {
+            message: message.to_owned(),
+            said_at: now,
+            at: now,
+            hidden: 0,
+            is_silent: false,
+        });
+        false
+    }
+
+    fn say_loss(&mut self, message: &str) {
+        self.line(&format!(
+            "warning: {}; running jobs go on until their locks expire",
+            Harmless(message)
+        ));
+    }
+
+    /// Reports a loss that was only counted, once it lasts.
+    fn check_loss(&mut self) {
+        if let Some(loss) = &mut self.loss
+            && loss.is_silent
+            && loss.at.elapsed() >= SOON
+        {
+            loss.is_silent = false;
+            let message = loss.message.clone();
+            self.say_loss(&message);
+        }
+    }
+
+    /// Reports how often the last loss of the server was repeated.
+    fn note_hidden(&mut self) {
+        if let Some(Loss {
+            message, hidden, ..
+        }) = self.loss.take().filter(|loss| loss.hidden > 0)
+        {
+            let times = plural(hidden, "more time", "more times");
+            self.line(&format!("warning: {times}: {}", Harmless(message)));
         }
     }
 
@@ -240,8 +329,9 @@ impl Reporter {
         self.has_status.then(|| self.shown_at + TICK)
     }
 
-    /// Shows the status line, on a terminal.
+    /// Shows the status line, on a terminal, and says what lasts.
     pub(super) fn tick(&mut self, running: usize, session: &Session) {
+        self.check_loss();
         if !self.has_status || self.shown_at.elapsed() < TICK {
             return;
         }
@@ -260,6 +350,11 @@ impl Reporter {
     /// Writes the summary.
     pub(super) fn finish(&mut self, session: &mut Session) {
         self.has_status = false;
+        self.note_hidden();
+        if let Some(more) = self.left_queues.checked_sub(NAMED as u64 + 1) {
+            let queues = plural(more + 1, "further queue", "further queues");
+            self.note(&format!("note: {queues} still have jobs"), session);
+        }
         let counts = self.counts;
         let mut parts = vec![format!("{} completed", thousands(counts.completed))];
         for (count, word) in [

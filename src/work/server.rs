@@ -1,7 +1,7 @@
 //! The server side of a worker: a thread that makes its calls, one after the other, so that the worker
 //! can end processes while the server does not reply.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread;
 
@@ -9,13 +9,20 @@ use super::arrangement::Arrangement;
 use super::drain::{self, Rest};
 use super::machine::event::{Event, Failure, LeftJobs, Request, TurnReply};
 use super::process::Waker;
-use super::queues::QueueList;
+use super::queues::{FoundQueues, QueueList};
 use crate::clock::moment::Moment;
 use crate::core::api::turn::Turn;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
+use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
 use crate::session::actor;
+
+/// The most queues of one turn (`core.md` 9.1).
+pub(super) const MAX_QUEUES: usize = 500;
+
+/// How many queues a turn asks first, if more than the most may have jobs.
+const FIRST_QUEUES: usize = 32;
 
 /// What is asked of the thread.
 pub(super) enum Order {
@@ -41,6 +48,7 @@ impl Server {
         core: Core,
         worker: Name,
         queues: QueueList,
+        found: FoundQueues,
         arrangement: Arrangement,
         waker: Waker,
     ) -> Server {
@@ -51,6 +59,7 @@ impl Server {
             core,
             worker,
             queues,
+            found,
             arrangement,
         };
         calls.core.stay_in_thread();
@@ -93,6 +102,8 @@ struct Calls {
     core: Core,
     worker: Name,
     queues: QueueList,
+    /// What they were when they were last resolved.
+    found: FoundQueues,
     arrangement: Arrangement,
     /// The time of the last turn, by which its endings are recognized if its reply was lost.
     turn_at: Moment,
@@ -107,7 +118,8 @@ impl Calls {
             Order::Resolve => {
                 let found = self.queues.resolve(&mut self.core).ok()?;
                 self.arrangement.set(&found);
-                return Some(Event::Queues(found.queues));
+                self.found = found;
+                return Some(Event::Queues(self.found.queues.clone()));
             }
         };
         Some(match request {
@@ -117,7 +129,10 @@ impl Calls {
                 queues,
                 is_last,
             } => {
-                let queues = self.arrangement.arrange(&mut self.core, total, queues);
+                let mut queues = self.arrangement.arrange(&mut self.core, total, queues);
+                if queues.len() > MAX_QUEUES {
+                    queues.truncate((2 * total as usize).clamp(FIRST_QUEUES, MAX_QUEUES));
+                }
                 let now = self.core.now();
                 self.turn_at = now;
                 let turn = self.core.turn(now, &self.worker, total, &queues, &endings);
@@ -128,6 +143,7 @@ impl Calls {
                     };
                     self.arrangement.advance(&turn.jobs);
                     Ok(TurnReply {
+                        exhausted: exhausted(total, &queues, &turn.jobs),
                         endings: turn.endings,
                         jobs: turn.jobs,
                         refused: turn.refused,
@@ -152,6 +168,7 @@ impl Calls {
                     });
                 Event::Recovered(reply.map_err(failure))
             }
+            Request::Look => Event::Ready(self.look(now).map_err(failure)),
             Request::Extend(jids) => {
                 let reply = self.core.extend_locks(now, &self.worker, &jids);
                 Event::Extended(reply.map_err(failure))
@@ -178,20 +195,63 @@ impl Calls {
         turn: &mut Turn,
     ) -> Result<(bool, Vec<LeftJobs>), Error> {
         let now = self.core.now();
-        let names: BTreeSet<&Name> = queues.iter().map(|(queue, _)| queue).collect();
-        let names: Vec<Name> = names.into_iter().cloned().collect();
+        let names: Vec<Name> = self.found.names().cloned().collect();
         Ok(match drain::rest(&mut self.core, now, &names) {
             Ok((Rest::Nothing, left)) => (false, left),
             // A call that fails says nothing about the jobs: the worker asks again.
             Ok((Rest::Waits, _)) | Err(_) => (true, Vec::new()),
             Ok((Rest::Ready, left)) => {
+                // The queues of the turn are not all that there are if the worker has very many.
+                let waiting = left.iter().filter(|left| left.waiting > 0);
+                let waiting = waiting.map(|left| (left.queue.clone(), total));
+                let queues = match names.len() > MAX_QUEUES {
+                    true => waiting.take(MAX_QUEUES).collect(),
+                    false => queues.to_vec(),
+                };
                 // After an error, the worker ends the jobs of the turn again and searches for new ones.
-                let again = self.core.turn(now, &self.worker, total, queues, &[])?;
+                let again = self.core.turn(now, &self.worker, total, &queues, &[]);
+                let again = again.map_err(|error| match turn.endings.is_empty() {
+                    true => error,
+                    // The endings stand, whatever became of this call.
+                    false => Error::new(Kind::Unknown, error.message()),
+                })?;
                 turn.jobs = again.jobs;
                 (false, left)
             }
         })
     }
+
+    /// Returns the queues from which a pop may bring a job now.
+    fn look(&mut self, now: Moment) -> Result<Vec<Name>, Error> {
+        let mut ready = match self.found.are_known {
+            true => self.core.ready_queues(now, &[])?,
+            false => Vec::new(),
+        };
+        if !self.found.unlisted.is_empty() {
+            ready.extend(self.core.ready_queues(now, &self.found.unlisted)?);
+        }
+        Ok(ready)
+    }
+}
+
+/// Returns the queues of a turn that gave fewer jobs than they were asked for.
+fn exhausted(total: u64, queues: &[(Name, u64)], jobs: &[PoppedJob]) -> Vec<Name> {
+    let mut given: HashMap<&Name, u64> = HashMap::new();
+    for job in jobs {
+        *given.entry(&job.queue).or_default() += 1;
+    }
+    let mut left = total;
+    let mut exhausted = Vec::new();
+    for (queue, count) in queues {
+        let count = (*count).min(left);
+        let got = given.get(queue).copied().unwrap_or_default().min(count);
+        if got < count {
+            exhausted.push(queue.clone());
+        }
+        left -= got;
+        given.entry(queue).and_modify(|given| *given -= got);
+    }
+    exhausted
 }
 
 /// Returns the failure of a call.
@@ -210,6 +270,7 @@ fn failure(error: Error) -> Failure {
     Failure {
         is_refusal,
         is_forbidden: error.kind() == Kind::NoPerm,
+        is_final: error.kind() == Kind::Usage,
         // A search is safe whatever happened, and needless only if there was no connection.
         may_be_applied: error.kind() != Kind::Unreachable,
         message: error.message().to_owned(),

@@ -221,6 +221,7 @@ fn too_many_names_are_refused() {
             "Throttle(): more than 10000 jids",
         ),
         ("look.queues 1", 10_000, "Look(): more than 10000 queues"),
+        ("look.ready 1", 10_000, "Look(): more than 10000 queues"),
         ("pause 1", 100_000, "More than 100000 args"),
     ] {
         refused(&mut core, &format!("{call}{}", words("n", most + 1)), why);

@@ -330,6 +330,35 @@ fn a_scan_returns_every_job_template_and_key() {
 // queues and workers
 
 #[test]
+fn queues_are_ready_if_a_pop_may_bring_a_job_now() {
+    let mut core = Core::new();
+    core.all("put 1 w waits a K {} 0; put 1 w due b K {} 5; put 1 w later c K {} 500");
+    core.all(
+        "put 1 w runs d K {} 0; pop 1 runs w 1; put 1 w lost e K {} 0; config.set 1 lost-heartbeat 3",
+    );
+    core.all(
+        "pop 1 lost w 1; put 1 w paused f K {} 0; pause 1 paused; recur 1 often r K {} interval 60 5",
+    );
+    core.all("guard.pause 1 8 '' briefly; put 1 w briefly g K {} 0; put 1 w blocked h K {} 0 depends [\"a\"]");
+    core.all("throttle.set 1 t 1; put 1 w held i K {} 0 throttles [\"t\"]; put 1 w held j K {} 0 throttles [\"t\"]");
+    core.ok("pop 1 held w 2");
+    let ready = |core: &mut Core, call: &str| {
+        let mut ready = core.ok(call).texts();
+        ready.sort();
+        ready.join(" ")
+    };
+    assert_eq!(ready(&mut core, "look.ready 2"), "held waits");
+    assert_eq!(
+        ready(&mut core, "look.ready 6"),
+        "due held lost often waits"
+    );
+    assert_eq!(
+        ready(&mut core, "look.ready 9 due runs none briefly"),
+        "briefly due"
+    );
+}
+
+#[test]
 fn queues_are_counted_by_state() {
     let mut core = super::errors::one_of_each();
     core.ok("put 5 w q due K {} 5");

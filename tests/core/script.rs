@@ -45,7 +45,7 @@ pub(crate) const COMMANDS: [&str; 37] = [
 ];
 
 /// Our own.
-pub(crate) const OURS: [&str; 32] = [
+pub(crate) const OURS: [&str; 33] = [
     "bury",
     "check.revert",
     "check.slice",
@@ -63,6 +63,7 @@ pub(crate) const OURS: [&str; 32] = [
     "look.jobs",
     "look.pop",
     "look.queues",
+    "look.ready",
     "look.recurs",
     "look.scan",
     "look.status",
@@ -141,6 +142,7 @@ look.recurs 15 r
 look.index 15 waiting q 0 5
 look.scan 15 keys 0 10
 look.queues 15
+look.ready 15
 look.workers 15
 look.pop 15 q j
 look.status 15 0

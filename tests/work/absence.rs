@@ -1,8 +1,10 @@
 //! Servers that go away for longer under a running `qless work`: a failover to a replica, and a server
 //! that does not reply until locks have expired.
 
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpStream};
 use std::os::unix::net::UnixStream;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -13,7 +15,7 @@ use crate::replicas::pair;
 use crate::support::client::Client;
 use crate::support::proxy::{forward, listen};
 use crate::support::qless::RunOutput;
-use crate::support::work::{WorkSite, until};
+use crate::support::work::{WorkSite, Worker, until};
 
 /// The jobs of a failover.
 const JOBS: usize = 60;
@@ -184,4 +186,94 @@ fn events_that_cannot_be_written_are_an_error_and_the_work_is_done() {
         (site.state("a"), site.state("b")),
         ("complete".into(), "complete".into())
     );
+}
+
+#[test]
+fn jobs_whose_data_is_deleted_while_they_run_are_no_success() {
+    let mut site = WorkSite::new();
+    for at in 0..20 {
+        site.put("q", &format!("{at}"), "{}");
+    }
+    let script = "echo $QLESS_JID >> $D/ran; until [ -e $D/flushed ]; do sleep 0.02; done";
+    let worker = site.start("q --drain -c 2", script);
+    site.until_lines("ran", 2);
+    site.redis.send(&["FLUSHALL"]);
+    std::fs::write(site.dir().join("flushed"), "").unwrap();
+    let ended = worker.end();
+    assert_eq!(ended.code, 8, "{}", ended.stderr);
+    let warning = "warning: a running job does not exist any more, and nobody cancelled it";
+    assert_eq!(ended.stderr.matches(warning).count(), 1, "{}", ended.stderr);
+    assert_eq!(
+        ended.stderr.matches(": it does not exist any more").count(),
+        2
+    );
+    let error = "error: 2 running jobs do not exist any more, and nobody cancelled them\n";
+    assert!(ended.stderr.contains(error), "{}", ended.stderr);
+}
+
+#[test]
+fn a_running_job_that_is_cancelled_is_no_loss() {
+    let mut site = WorkSite::new();
+    site.put("q", "a", "{}");
+    let mut worker = site.start("q --drain", "sleep 20");
+    worker.until_says("started   a");
+    site.client.call(&["cancel", "a"]).unwrap();
+    let ended = worker.end();
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert!(ended.stderr.contains(": cancelled\n"), "{}", ended.stderr);
+}
+
+/// Forwards everything but turns: one gets this reply; without one, its connection is closed.
+fn forward_without_turns(mut client: TcpStream, socket: &Path, reply: Option<&[u8]>) {
+    let mut server = UnixStream::connect(socket).unwrap();
+    let (mut from, mut to) = (server.try_clone().unwrap(), client.try_clone().unwrap());
+    thread::spawn(move || std::io::copy(&mut from, &mut to));
+    let mut bytes = vec![0; 1 << 20];
+    while let Ok(count @ 1..) = client.read(&mut bytes) {
+        let turn = b"\r\nguard.turn\r\n";
+        let is_turn = bytes[..count]
+            .windows(turn.len())
+            .any(|bytes| bytes == turn);
+        match (is_turn, reply) {
+            (false, _) => server.write_all(&bytes[..count]).unwrap(),
+            (true, Some(reply)) => client.write_all(reply).unwrap(),
+            (true, None) => break,
+        }
+    }
+    _ = client.shutdown(Shutdown::Both);
+    _ = server.shutdown(Shutdown::Both);
+}
+
+/// Starts a worker on a server that takes no turns.
+fn without_turns(site: &mut WorkSite, reply: Option<&'static [u8]>) -> Worker {
+    site.put("mail", "a", "{}");
+    let socket = site.redis.socket();
+    let port = listen(move |client| forward_without_turns(client, &socket, reply));
+    let url = format!("redis://127.0.0.1:{port}");
+    let qless = site.qless().env("QLESS_REDIS_URL", url);
+    site.start_as(&qless, "mail --poll 100ms", "true")
+}
+
+#[test]
+fn an_error_that_repeats_is_reported_once_and_counted() {
+    let mut site = WorkSite::new();
+    let mut worker = without_turns(&mut site, None);
+    worker.until_says("warning: lost");
+    thread::sleep(Duration::from_secs(2));
+    let ended = worker.stop();
+    let said = |text: &str| ended.stderr.matches(text).count();
+    assert_eq!(said("running jobs go on until"), 1, "{}", ended.stderr);
+    assert!(said("replies again") <= 1, "{}", ended.stderr);
+    assert_eq!(said(" more times: lost `"), 1, "{}", ended.stderr);
+}
+
+#[test]
+fn a_call_that_is_refused_for_good_ends_the_work() {
+    let reply = b"-ERR user_script:1: Guard(): wrong number of words: 10000 script: 0, on @user_script:1.\r\n";
+    let mut site = WorkSite::new();
+    let ended = without_turns(&mut site, Some(reply)).end();
+    assert_eq!(ended.code, 6, "{}", ended.stderr);
+    let error = "error: the server refuses a call of the worker for good: guard.turn: wrong number of words";
+    assert_eq!(ended.stderr.matches(error).count(), 1, "{}", ended.stderr);
+    assert_eq!(site.state("a"), "waiting");
 }

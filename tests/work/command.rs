@@ -4,9 +4,10 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 
 use expect_test::expect;
+use rustix::process::{Resource, Rlimit, prlimit};
 
 use crate::support::qless::RunOutput;
-use crate::support::work::WorkSite;
+use crate::support::work::{WorkSite, until};
 
 /// Returns the lines about jobs and other lines of stderr, without durations and the summary.
 fn said(ran: &RunOutput) -> String {
@@ -582,4 +583,64 @@ fn jobs_of_a_batch_may_end_by_lines_of_their_own() {
     assert_eq!(site.job("done")["data"], r#"{"x": 1}"#);
     assert_eq!(site.job("moved")["queue"], "sent");
     site.must_be_clean();
+}
+
+#[test]
+fn a_worker_with_few_descriptors_has_fewer_slots_or_pops_nothing() {
+    let mut site = WorkSite::new();
+    for at in 0..12 {
+        site.put("u", &format!("{at}"), "{}");
+    }
+    let limited = |limit: u64, options: &str| {
+        let qless = site.qless();
+        let mut shell = std::process::Command::new("/bin/sh");
+        let script =
+            format!("ulimit -n {limit}; exec \"$0\" work u -c 50 {options} --drain -- true");
+        shell
+            .arg("-c")
+            .arg(script)
+            .arg(qless.command().get_program());
+        shell.env_clear().envs(
+            qless
+                .command()
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
+        RunOutput::of(&mut shell)
+    };
+    let stderr = limited(24, "").exits(1).stderr();
+    assert!(
+        stderr.starts_with("error: no program can run: this process may open 24 files"),
+        "{stderr}"
+    );
+    assert_eq!(site.qless().run("length u").ok(), "12");
+    let stderr = limited(60, "--on-crash true").exits(0).stderr();
+    assert!(
+        stderr.contains(" at the same time, not 50: this process may open 60 files"),
+        "{stderr}"
+    );
+    assert!(stderr.contains("\n12 completed in"), "{stderr}");
+    assert!(!stderr.contains("cannot start"), "{stderr}");
+}
+
+#[test]
+fn a_program_that_cannot_be_started_for_want_of_descriptors_gives_its_job_back() {
+    let mut site = WorkSite::new();
+    site.put_with("u", "a", "{}", &["retries", "0"]);
+    site.client.call(&["pause", "u"]).unwrap();
+    let mut worker = site.start("u --poll 50ms", "true");
+    worker.until_says("is paused");
+    until("it has subscribed", || site.redis.subscribers() > 0);
+    let limit = |files: u64| Rlimit {
+        current: Some(files),
+        maximum: Some(4096),
+    };
+    prlimit(Some(worker.pid()), Resource::Nofile, limit(12)).unwrap();
+    site.client.call(&["unpause", "u"]).unwrap();
+    worker.until_says("cannot start a program: too many open files");
+    worker.until_says("released  a of u");
+    prlimit(Some(worker.pid()), Resource::Nofile, limit(1024)).unwrap();
+    site.until_state("a", "complete");
+    assert_eq!(site.job("a")["remaining"], 0);
+    assert_eq!(worker.stop().code, 0);
 }

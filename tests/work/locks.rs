@@ -106,6 +106,29 @@ fn a_worker_that_stood_still_beyond_its_locks_ends_its_programs() {
 }
 
 #[test]
+fn what_a_program_answers_after_its_lock_expired_is_not_written_by_a_worker_that_wakes_up() {
+    let mut site = WorkSite::new();
+    site.config("heartbeat", "1");
+    site.config("grace-period", "0");
+    site.put("mail", "a", "{}");
+    let script = "echo >> $D/begun; until [ -e $D/end ]; do sleep 0.02; done";
+    let mut worker = site.start("mail", script);
+    let note = "note: a lock of queue `mail` lasts 1s, and a call may take 10s";
+    worker.until_says(note);
+    site.until_lines("begun", 1);
+    worker.signal(Signal::STOP);
+    // The program ends well, but while its worker stands still another one gets the job.
+    std::fs::write(site.dir().join("end"), "").unwrap();
+    until("another worker gets the job", || {
+        site.client.pop("mail", "other", 1) == ["a"]
+    });
+    worker.signal(Signal::CONT);
+    worker.until_says("lost      a of mail");
+    assert_eq!(site.job("a")["worker"], "other");
+    assert_eq!(worker.stop().code, 0);
+}
+
+#[test]
 fn the_second_signal_gives_jobs_back_without_a_retry() {
     let mut site = WorkSite::new();
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {

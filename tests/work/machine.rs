@@ -34,6 +34,7 @@ fn config(mode: Mode, slots: usize) -> Config {
         retry_on: vec![75],
         retry_delay: Duration::from_secs(3),
         next: None,
+        hears_cancels: false,
         jitter: 1.0,
     }
 }
@@ -47,6 +48,7 @@ fn failure(may_be_applied: bool) -> Failure {
         may_be_applied,
         is_refusal: false,
         is_forbidden: false,
+        is_final: false,
         message: "no reply".to_owned(),
     }
 }
@@ -57,6 +59,7 @@ fn refusal(is_forbidden: bool) -> Failure {
         may_be_applied: true,
         is_refusal: true,
         is_forbidden,
+        is_final: false,
         message: "refused".to_owned(),
     }
 }
@@ -143,6 +146,7 @@ impl Worker {
                 self.endings = endings.len();
                 format!("recover: {} endings, known {}", endings.len(), jids(known))
             }
+            Action::Request(Request::Look) => "look".to_owned(),
             Action::Request(Request::Extend(locks)) => format!("extend: {}", jids(locks)),
             Action::Request(Request::Release(jobs)) => format!("release: {}", jids(jobs)),
             Action::Request(Request::Log { jid, text }) => format!("log {jid}: {text}"),
@@ -1100,4 +1104,36 @@ fn a_worker_that_ends_while_turns_are_refused_gives_its_lost_jobs_back_first() {
         release: a
     "#]]
     .assert_eq(&worker.later(66.0));
+}
+
+#[test]
+fn among_many_queues_only_those_that_may_have_jobs_are_asked() {
+    let names: Vec<String> = (0..600).map(|at| format!("q{at}")).collect();
+    let queues: Vec<(&str, u32)> = names.iter().map(|name| (name.as_str(), 1)).collect();
+    for order in [Order::Ordered, Order::RoundRobin] {
+        let mut worker = Worker::new(config(Mode::Single, 2), &queues, order);
+        let none = |exhausted: &[&str]| {
+            Event::Turn(Ok(TurnReply {
+                exhausted: exhausted.iter().map(|queue| name(queue)).collect(),
+                ..TurnReply::default()
+            }))
+        };
+        let ready =
+            |queues: &[&str]| Event::Ready(Ok(queues.iter().map(|queue| name(queue)).collect()));
+        expect!["look\n"].assert_eq(&worker.act());
+        let asked = worker.at(0.01, ready(&["q7", "q3", "other"]));
+        match order {
+            Order::Ordered => assert_eq!(asked, "turn: [] pop 2 from q3:2 q7:2\n"),
+            Order::RoundRobin => assert_eq!(asked, "turn: [] pop 2 from q3:1 q7:1\n"),
+        }
+        // What one of them lacks, the next one may have.
+        expect!["turn: [] pop 2 from q7:2\n"].assert_eq(&worker.at(0.02, none(&["q3"])));
+        expect![""].assert_eq(&worker.at(0.03, none(&["q7"])));
+        expect!["look\n"].assert_eq(&worker.later(5.1));
+        // The turn keeps the worker listed.
+        expect!["turn: [] pop 2 from q0:2\n"].assert_eq(&worker.at(5.2, ready(&[])));
+        worker.at(5.3, none(&["q0"]));
+        let put = Event::Put(Some(name("q9")));
+        expect!["turn: [] pop 2 from q9:2\n"].assert_eq(&worker.at(6.0, put));
+    }
 }

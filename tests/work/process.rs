@@ -820,6 +820,21 @@ fn a_tree_that_is_deeper_than_a_path_can_say_is_removed_from_a_sandbox() {
 }
 
 #[test]
+fn what_an_ended_worker_has_not_removed_from_a_sandbox_is_removed_by_the_next_one() {
+    let dir = tempfile::tempdir().unwrap();
+    in_sandbox(dir.path(), 0, "mkdir -p a/b; touch a/c").unwrap();
+    let used = dir.path().join("slot-1.used");
+    fs::rename(dir.path().join("slot-1"), &used).unwrap();
+    in_sandbox(dir.path(), 0, "touch d").unwrap();
+    assert_eq!(in_sandbox(dir.path(), 0, "ls -A").unwrap().stdout, "");
+    let begun = Instant::now();
+    while used.exists() {
+        assert!(begun.elapsed() < Duration::from_secs(10), "it is left");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
 fn a_sandbox_that_is_not_a_directory_is_refused() {
     let dir = tempfile::tempdir().unwrap();
     let precious = dir.path().join("precious");

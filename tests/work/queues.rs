@@ -1,11 +1,12 @@
 //! `qless work`: from which queues jobs come, where programs run, hooks, and what is reported.
 
+use std::thread;
 use std::time::{Duration, Instant};
 
 use expect_test::expect;
 
 use crate::support::files::mode;
-use crate::support::work::WorkSite;
+use crate::support::work::{WorkSite, until};
 
 /// Three queues with three jobs each, put in turns.
 fn three_queues() -> WorkSite {
@@ -275,6 +276,38 @@ fn programs_run_in_an_empty_directory_per_slot() {
     places.sort_unstable();
     places.dedup();
     assert_eq!(places, ["/boxes/slot-1", "/boxes/slot-2"]);
+}
+
+#[test]
+fn a_very_deep_tree_in_a_sandbox_costs_no_lock() {
+    let mut site = WorkSite::new();
+    site.config("heartbeat", "1");
+    site.config("grace-period", "0");
+    for jid in ["long", "deep", "next", "last"] {
+        site.put("mail", jid, "{}");
+    }
+    // A process may have few descriptors open, and the tree is deeper than a path can say.
+    let script = "case $QLESS_JID in
+        long) until [ -e $D/over ]; do sleep 0.05; done ;;
+        deep) perl -e 'for (1..4000) { mkdir \"d\"; chdir \"d\" } open(F, \">\", \"file\")' ;;
+        *) ls -A | wc -l >> $D/left; sleep 0.3 ;;
+    esac; echo $QLESS_JID >> $D/ran";
+    let sandbox = site.dir().join("boxes");
+    let line = format!("mail --drain -c 2 --sandbox {}", sandbox.display());
+    let mut worker = site.start(&line, script);
+    site.until_lines("ran", 3);
+    std::fs::write(site.dir().join("over"), "").unwrap();
+    assert!(
+        worker.stderr().contains("started   next"),
+        "{}",
+        worker.stderr()
+    );
+    until("the worker has ended", || worker.has_ended());
+    assert_eq!(site.words("left"), "0 0");
+    assert_eq!(site.words("ran"), "deep next last long");
+    let ended = worker.end();
+    assert!(!ended.stderr.contains("lost"), "{}", ended.stderr);
+    site.must_be_clean();
 }
 
 #[test]
@@ -552,4 +585,66 @@ fn a_user_who_may_not_subscribe_is_told_once_and_polls() {
     expect![[r#"
         note: user `worker` may not run `subscribe`; new jobs are found by polling, lost locks by heartbeats
     "#]].assert_eq(&format!("{}\n", notes.collect::<Vec<_>>().join("\n")));
+}
+
+/// Puts a job into each of many queues.
+fn many_queues(count: usize) -> WorkSite {
+    let site = WorkSite::new();
+    let line = |at: usize| format!("{{\"queue\":\"q-{at}\",\"jid\":\"j{at}\",\"klass\":\"K\"}}\n");
+    let lines: String = (0..count).map(line).collect();
+    site.qless().input(lines).run("put --from -").ok();
+    site
+}
+
+/// A program that stays and completes each job.
+const COMPLETES: &str = r#"while read -r line; do
+    jid=${line#*\"jid\":\"}; jid=${jid%%\"*}; echo $jid >> $D/ran
+    echo "{\"jid\":\"$jid\",\"result\":\"complete\"}" >&3; done"#;
+
+#[test]
+fn more_queues_than_one_call_takes_are_all_emptied_in_each_order() {
+    for order in ["ordered", "round-robin", "lag", "patterns"] {
+        let mut site = many_queues(1100);
+        site.put("q-700", "second", "{}");
+        site.client.call(&["pause", "q-3"]).unwrap();
+        let line = format!("q-* --drain --persistent -c 2 --in-flight 50 --order {order}");
+        let ran = site.work(&line, COMPLETES).exits(0);
+        assert!(
+            ran.stderr().contains("\n1,100 completed in"),
+            "{}",
+            ran.stderr()
+        );
+        assert_eq!(site.file("ran").lines().count(), 1100, "{order}");
+        assert_eq!(site.state("j3"), "waiting");
+        assert_eq!(site.state("second"), "complete");
+    }
+}
+
+#[test]
+fn among_very_many_queues_the_order_holds() {
+    let mut site = many_queues(700);
+    site.put("q-1", "again", "{}");
+    site.work("q-* !q-5* --count 5", RAN).exits(0);
+    assert_eq!(site.words("ran"), "j0 j1 again j10 j100");
+    site.work("q-* --count 3 --order round-robin", RAN).exits(0);
+    assert_eq!(site.words("ran"), "j0 j1 again j10 j100 j101 j102 j103");
+}
+
+#[test]
+fn an_idle_worker_of_very_many_queues_makes_few_calls_and_finds_a_job_at_once() {
+    let mut site = many_queues(1200);
+    site.work("q-* --drain --persistent -c 2 --in-flight 50", COMPLETES)
+        .exits(0);
+    let mut worker = site.start("q-* next --poll 300ms", RAN);
+    worker.until_says("note: queue `next`");
+    // It has popped once and listens for new jobs, in addition to notices about its own.
+    until("it listens", || site.redis.subscribers() > 1);
+    thread::sleep(Duration::from_millis(300));
+    let before = site.redis.scripts_run();
+    thread::sleep(Duration::from_millis(1500));
+    let made = site.redis.scripts_run() - before;
+    assert!((2..=14).contains(&made), "{made} calls in 1.5 s");
+    site.put("q-7", "first", "{}");
+    site.until_lines("ran", 1201);
+    assert_eq!(worker.stop().code, 0);
 }

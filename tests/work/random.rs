@@ -106,7 +106,8 @@ fn check(holds: bool, why: impl Fn() -> String) -> Result<(), TestCaseError> {
 }
 
 impl World {
-    fn new(mode: Mode) -> World {
+    /// Jobs come into the last of the queues.
+    fn new(mode: Mode, queues: usize) -> World {
         let config = Config {
             mode,
             slots: 3,
@@ -119,9 +120,12 @@ impl World {
             retry_on: vec![75],
             retry_delay: Duration::ZERO,
             next: None,
+            hears_cancels: false,
             jitter: 1.0,
         };
-        let queues = vec![(Name::from("q"), 1)];
+        let empty = (1..queues).map(|at| format!("empty-{at}"));
+        let queues = empty.chain(["q".to_owned()]);
+        let queues = queues.map(|queue| (Name::from(queue), 1)).collect();
         World {
             machine: Machine::new(config, Rotation::new(Order::Ordered, queues), 0.0),
             mode,
@@ -286,18 +290,29 @@ impl World {
     /// Carries a request out and returns the reply.
     fn serve(&mut self, request: &Request) -> Event {
         match request {
-            Request::Turn { endings, total, .. } => {
+            Request::Turn {
+                endings,
+                total,
+                queues,
+                ..
+            } => {
                 let endings = endings.iter().map(|ending| self.finish(ending)).collect();
                 let mut jobs = Vec::new();
-                while (jobs.len() as u64) < *total && !self.waiting.is_empty() {
+                let asks = queues.iter().any(|(queue, _)| queue.as_bytes() == b"q");
+                while asks && (jobs.len() as u64) < *total && !self.waiting.is_empty() {
                     let jid = self.waiting.remove(0);
                     self.locks.insert(jid.clone(), self.now + LOCK);
                     *self.popped.entry(jid.clone()).or_default() += 1;
                     jobs.push(self.popped_job(&jid));
                 }
+                let exhausted = match (jobs.len() as u64) < *total {
+                    true => queues.iter().map(|(queue, _)| queue.clone()).collect(),
+                    false => Vec::new(),
+                };
                 Event::Turn(Ok(TurnReply {
                     endings,
                     jobs,
+                    exhausted,
                     ..TurnReply::default()
                 }))
             }
@@ -345,6 +360,10 @@ impl World {
                 }
                 Event::Released(Ok(held))
             }
+            Request::Look => Event::Ready(Ok(match self.waiting.is_empty() {
+                true => Vec::new(),
+                false => vec![Name::from("q")],
+            })),
             Request::Log { .. } => Event::Missed,
         }
     }
@@ -355,6 +374,7 @@ impl World {
             may_be_applied,
             is_refusal,
             is_forbidden: false,
+            is_final: false,
             message: "away".to_owned(),
         };
         match request {
@@ -362,6 +382,7 @@ impl World {
             Request::Recover { .. } => Event::Recovered(Err(failure)),
             Request::Extend(_) => Event::Extended(Err(failure)),
             Request::Release(_) => Event::Released(Err(failure)),
+            Request::Look => Event::Ready(Err(failure)),
             Request::Log { .. } => Event::Missed,
         }
     }
@@ -499,8 +520,8 @@ impl World {
     }
 }
 
-fn play(mode: Mode, steps: &[Step]) -> Result<(), TestCaseError> {
-    let mut world = World::new(mode);
+fn play(mode: Mode, queues: usize, steps: &[Step]) -> Result<(), TestCaseError> {
+    let mut world = World::new(mode, queues);
     for _ in 0..4 {
         world.put();
     }
@@ -517,12 +538,13 @@ fn play(mode: Mode, steps: &[Step]) -> Result<(), TestCaseError> {
 #[test]
 fn random_events_leave_no_job_and_no_process_behind() {
     let modes = [
-        (Mode::Single, 500),
-        (Mode::Persistent(2), 500),
-        (Mode::Batch(2), 300),
+        (Mode::Single, 1, 500),
+        (Mode::Persistent(2), 1, 500),
+        (Mode::Batch(2), 1, 300),
+        (Mode::Single, 501, 200),
     ];
-    for (mode, cases) in modes {
+    for (mode, queues, cases) in modes {
         let steps = prop::collection::vec(step(), 1..80);
-        random::property(cases, steps, |steps: Vec<Step>| play(mode, &steps));
+        random::property(cases, steps, |steps: Vec<Step>| play(mode, queues, &steps));
     }
 }

@@ -18,6 +18,10 @@ use crate::model::pattern::Pattern;
 use crate::model::queue::{Queue, Seconds};
 use crate::name::Name;
 
+/// The most names of a call of `look.ready`, which takes a microsecond for each: a worker asks often, and
+/// in one round trip.
+const READY_PER_CALL: usize = 10_000;
+
 impl Core {
     /// Returns the number of jobs in a queue.
     pub fn length(&mut self, now: Moment, queue: &Name) -> Result<Length, Error> {
@@ -43,6 +47,19 @@ impl Core {
             }
         });
         Ok(lags.collect())
+    }
+
+    /// Returns those of the named queues, or of all known ones, from which a pop may bring a job now.
+    pub fn ready_queues(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Name>, Error> {
+        let call = Call::read("look.ready");
+        if names.is_empty() {
+            return reply::names(self.call(now, call)?);
+        }
+        let mut ready = Vec::new();
+        for names in names.chunks(READY_PER_CALL) {
+            ready.extend(reply::names(self.call(now, call.clone().args(names))?)?);
+        }
+        Ok(ready)
     }
 
     /// Returns the named queues in their order, or all known ones by name. A queue that cannot be read

@@ -72,7 +72,7 @@ fn by_name(name: &str) -> Option<CallSpec> {
         },
         "multiget" | "jobs" | "failed" | "config.get" | "tags" | "tracked" | "workersCount"
         | "workerJobs" => read,
-        "look.index" | "look.jobs" | "look.queues" | "look.recurs" | "look.scan"
+        "look.index" | "look.jobs" | "look.queues" | "look.ready" | "look.recurs" | "look.scan"
         | "look.status" | "look.workers" => read,
         "throttle.get" | "throttle.locks" | "throttle.pending" | "queue.throttle.get"
         | "key.get" => read,

@@ -346,6 +346,7 @@ pub(crate) const COMMANDS: &[(&str, Source)] = sources! { "command/" {
     "look.jobs",
     "look.index",
     "look.queues",
+    "look.ready",
     "look.workers",
     "look.recurs",
     "look.scan",

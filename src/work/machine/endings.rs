@@ -277,7 +277,10 @@ impl Machine {
                 Some(left) => (JobResult::Retried, Some(format!("{left} left"))),
                 None => (JobResult::Retried, None),
             },
-            (EndingOutcome::Gone, _) => (JobResult::Lost, Some("cancelled".to_owned())),
+            (EndingOutcome::Gone, _) => {
+                let why = self.why_gone(&ending.jid).to_owned();
+                (JobResult::Lost, Some(why))
+            }
             (EndingOutcome::NotHolder { state, worker }, _) => {
                 let why = match worker.as_bytes() {
                     b"" => format!("its state is {state} now"),
@@ -312,6 +315,21 @@ impl Machine {
             _ => String::new(),
         };
         self.forget(&ending.jid, at, result, detail);
+    }
+
+    /// Why a job does not exist any more. Counts those that nobody cancelled.
+    pub(super) fn why_gone(&mut self, jid: &Name) -> &'static str {
+        let job = self.held.get(jid);
+        // The search after a lost reply also finds jobs that have ended, and that the core keeps no longer.
+        let is_sure = self.config.hears_cancels && !self.is_recovering;
+        if !is_sure || job.is_none_or(|job| job.was_noticed) {
+            return "cancelled";
+        }
+        self.vanished += 1;
+        if self.vanished == 1 {
+            self.report(Report::Vanished);
+        }
+        "it does not exist any more"
     }
 
     /// Forgets a job whose end is known.

@@ -61,6 +61,8 @@ pub struct Config {
     pub retry_delay: Duration,
     /// Where completed jobs go.
     pub next: Option<Name>,
+    /// Whether the server tells this worker which of its jobs are cancelled.
+    pub hears_cancels: bool,
     /// Between 0.5 and 1: spreads the attempts of many workers to reconnect.
     pub jitter: f64,
 }
@@ -123,6 +125,8 @@ pub struct Failure {
     pub is_refusal: bool,
     /// Whether the user lacks a right, which no repetition will give it.
     pub is_forbidden: bool,
+    /// Whether the call itself is at fault, so that every repetition fails. Nothing was changed.
+    pub is_final: bool,
     pub message: String,
 }
 
@@ -139,6 +143,8 @@ pub struct TurnReply {
     pub has_rest: bool,
     /// The queues that hold jobs then.
     pub left: Vec<LeftJobs>,
+    /// The queues that gave fewer jobs than they were asked for.
+    pub exhausted: Vec<Name>,
 }
 
 /// The jobs that a worker leaves in a queue, because none can be popped.
@@ -197,6 +203,8 @@ pub enum Event {
     Turn(Result<TurnReply, Failure>),
     /// The reply to [`Request::Recover`].
     Recovered(Result<TurnReply, Failure>),
+    /// The reply to [`Request::Look`].
+    Ready(Result<Vec<Name>, Failure>),
     /// The reply to [`Request::Extend`].
     Extended(Result<Vec<LockOutcome>, Failure>),
     /// The reply to [`Request::Release`].
@@ -231,6 +239,8 @@ pub enum Request {
         endings: Arc<Vec<JobEnding>>,
         known: Vec<Name>,
     },
+    /// Find the queues that may have jobs, among more than one call takes.
+    Look,
     /// Extend locks.
     Extend(Vec<Name>),
     /// Give jobs back, without using a retry.
@@ -290,6 +300,10 @@ pub enum WorkResult {
     NoDirectory(String),
     /// The user lacks a right that the first turn needs.
     Forbidden(String),
+    /// Running jobs did not exist any more, this many, and nobody cancelled them.
+    Vanished(u64),
+    /// The server refused a call for good.
+    Refused(String),
     /// Ended by a second signal.
     Stopped {
         /// How many jobs were given back since.
@@ -368,6 +382,8 @@ pub enum Report {
     },
     /// The work ends although these jobs are there.
     Left(LeftJobs),
+    /// A running job does not exist any more, and nobody cancelled it.
+    Vanished,
     ConnectionLost {
         message: String,
     },

@@ -41,6 +41,8 @@ pub(super) struct HeldJob {
     interval: f64,
     /// Whether its lock may have been lost since it was last asked for.
     is_doubtful: bool,
+    /// Whether the server said that its lock was lost or that it was cancelled.
+    pub was_noticed: bool,
     /// When it was handed to a process.
     pub begun: f64,
     /// When its progress was last written.
@@ -107,6 +109,7 @@ impl HeldJobs {
             extend_at: now + interval,
             interval,
             is_doubtful: false,
+            was_noticed: false,
             begun: now,
             progress_at: f64::NEG_INFINITY,
         };
@@ -139,6 +142,7 @@ impl HeldJobs {
     pub(super) fn doubt(&mut self, now: f64, jid: &Name) {
         if let Some(job) = self.jobs.get_mut(jid) {
             job.is_doubtful = true;
+            job.was_noticed = true;
             job.extend_at = now;
             self.due = self.due.min(now);
         }

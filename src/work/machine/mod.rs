@@ -132,6 +132,13 @@ pub struct Machine {
     recovery: Option<Arc<Vec<JobEnding>>>,
     is_recovering: bool,
     search_at: f64,
+    /// When it was asked which queues have jobs, until the reply.
+    looking_since: Option<f64>,
+    /// When to ask next which queues have jobs, at the earliest, and at the latest while jobs are popped.
+    look_from: f64,
+    look_at: f64,
+    /// Whether queues may have got jobs since, of which nothing was heard.
+    is_look_stale: bool,
     extending: Option<Vec<Name>>,
     releasing: Option<Vec<Name>>,
     link: Link,
@@ -150,7 +157,7 @@ pub struct Machine {
     busy_failures: u32,
     /// How many starts in a row found no directory, per slot.
     directory_failures: Vec<u32>,
-    /// Why the command cannot be started.
+    /// Why the work ends before it is done.
     start_fault: Option<WorkResult>,
     /// When a stopped worker leaves its jobs to the ends of their locks.
     give_up_at: Option<f64>,
@@ -161,6 +168,8 @@ pub struct Machine {
     /// Whether the server has taken a turn.
     has_turned: bool,
     has_failed: bool,
+    /// How many running jobs did not exist any more although nobody cancelled them.
+    vanished: u64,
     /// The queues whose refusal was reported.
     refused: HashSet<Name>,
     /// The queues whose locks were reported as too short for the interval of heartbeats.
@@ -192,6 +201,10 @@ impl Machine {
             recovery: None,
             is_recovering: false,
             search_at: f64::INFINITY,
+            looking_since: None,
+            look_from: now,
+            look_at: now,
+            is_look_stale: false,
             extending: None,
             releasing: None,
             link: Link::Up,
@@ -210,6 +223,7 @@ impl Machine {
             given_back: 0,
             has_turned: false,
             has_failed: false,
+            vanished: 0,
             refused: HashSet::new(),
             short_locks: HashSet::new(),
             is_finished: false,
@@ -232,6 +246,7 @@ impl Machine {
             Event::Ended { slot, end } => self.process_ended(now, slot, end),
             Event::Turn(reply) => self.turn_replied(now, reply),
             Event::Recovered(reply) => self.recovered(now, reply),
+            Event::Ready(reply) => self.looked(now, reply),
             Event::Extended(reply) => self.extended(now, reply),
             Event::Released(reply) => self.released(now, reply),
             // The server also announces what this worker gives back.
@@ -242,13 +257,19 @@ impl Machine {
             }
             Event::Missed => self.held.extend_all_at(now),
             Event::Put(queue) => {
+                match &queue {
+                    Some(queue) => self.rotation.add_ready(queue),
+                    None => self.is_look_stale = true,
+                }
                 if queue.is_none_or(|queue| self.rotation.contains(&queue)) {
                     self.poll_at = self.poll_at.min(now);
                     self.was_put = true;
                 }
             }
             Event::Queues(queues) => {
-                self.rotation.set(queues);
+                if self.rotation.set(queues) {
+                    self.look_at = self.look_from;
+                }
                 self.poll_at = self.poll_at.min(now);
             }
             Event::Hold(is_on_hold) => {
@@ -269,6 +290,18 @@ impl Machine {
         self.end_count();
         self.finish(now);
         std::mem::take(&mut self.actions)
+    }
+
+    /// Stops the programs whose locks are over. Returns what to do for that.
+    pub fn stop_lost(&mut self, now: f64) -> Vec<Action> {
+        self.check_locks(now);
+        self.signal_processes(now);
+        std::mem::take(&mut self.actions)
+    }
+
+    /// Whether the lock of a held job is over.
+    pub fn is_over(&self, now: f64, jid: &Name) -> bool {
+        self.held.get(jid).is_some_and(|job| job.expires <= now)
     }
 
     /// Returns when to act next, if nothing happens until then.
@@ -455,6 +488,9 @@ impl Machine {
                 left,
             },
             Some(fault) => fault,
+            None if self.vanished > 0 && self.config.limit != Limit::Never => {
+                WorkResult::Vanished(self.vanished)
+            }
             None if is_only && self.has_failed => WorkResult::JobFailed,
             None => WorkResult::Done,
         };

@@ -27,6 +27,21 @@ impl Machine {
                 self.start_fault = Some(WorkResult::Forbidden(failure.message));
                 return self.drain();
             }
+            Err(failure) if failure.is_final => {
+                self.refused_for_good(&failure);
+                // Without queues the same endings may be accepted.
+                let newer = std::mem::take(&mut self.endings);
+                if turn.total > 0 {
+                    self.endings = turn.endings.iter().cloned().chain(newer).collect();
+                    return;
+                }
+                self.endings = newer;
+                for ending in turn.endings.iter() {
+                    let why = failure.message.clone();
+                    self.forget(&ending.jid, now, JobResult::Unknown, why);
+                }
+                return;
+            }
             Err(failure) => {
                 match failure.may_be_applied {
                     true => self.recovery = Some(turn.endings),
@@ -46,6 +61,11 @@ impl Machine {
         let (has_rest, left) = (reply.has_rest, reply.left.clone());
         self.rotation
             .advance(reply.jobs.iter().map(|job| &job.queue));
+        if !self.was_put {
+            self.rotation.remove_ready(&reply.exhausted);
+        }
+        // They may have released jobs in queues that were not asked.
+        self.is_look_stale |= !turn.endings.is_empty();
         self.settle(now, &turn.endings, reply);
         if turn.total == 0 {
             // What ended may have released others, before the process that answered gets free.
@@ -57,6 +77,8 @@ impl Machine {
         // In turns, a queue that has more jobs may have stood behind one that has none.
         let is_empty = count == 0 || count < turn.total && self.rotation.is_ordered();
         self.poll_at = match is_empty && !self.was_put {
+            _ if self.rotation.has_ready() => now,
+            _ if self.rotation.is_selective() && self.is_look_stale => self.look_from,
             true => now + self.config.poll,
             false => now,
         };
@@ -76,12 +98,15 @@ impl Machine {
     }
 
     pub(super) fn recovered(&mut self, now: f64, reply: Result<TurnReply, Failure>) {
-        self.is_recovering = false;
         match reply {
-            Err(failure) => self.away(now, failure, Asked::Turn),
+            Err(failure) => {
+                self.is_recovering = false;
+                self.away(now, failure, Asked::Turn);
+            }
             Ok(reply) => {
                 self.back(now, Asked::Search);
                 let Some(endings) = self.recovery.take() else {
+                    self.is_recovering = false;
                     return;
                 };
                 // The search after a search finds what came late.
@@ -89,6 +114,7 @@ impl Machine {
                     self.search_at = now + SEARCH_AGAIN;
                 }
                 self.settle(now, &endings, reply);
+                self.is_recovering = false;
                 self.poll_at = now;
             }
         }
@@ -122,7 +148,10 @@ impl Machine {
                         LockOutcome::Extended(_) => self.give_back_late(jid),
                         // The end of a job was written meanwhile, or its reply will say what happened.
                         _ if self.is_ending(jid) => self.held.extend_no_more(jid),
-                        LockOutcome::Gone => self.lose(now, jid, f64::INFINITY, "cancelled"),
+                        LockOutcome::Gone => {
+                            let why = self.why_gone(jid);
+                            self.lose(now, jid, f64::INFINITY, why);
+                        }
                         LockOutcome::Lost => {
                             self.lose(now, jid, f64::INFINITY, "another worker may have it");
                         }
@@ -173,8 +202,19 @@ impl Machine {
         }
     }
 
+    /// Ends the work once the running jobs have ended: every repetition of a call would fail.
+    fn refused_for_good(&mut self, failure: &Failure) {
+        let fault = WorkResult::Refused(failure.message.clone());
+        self.start_fault.get_or_insert(fault);
+        self.drain();
+        self.give_back_ready();
+    }
+
     /// Notes that the server does not reply, or refuses.
     pub(super) fn away(&mut self, now: f64, failure: Failure, asked: Asked) {
+        if failure.is_final {
+            self.refused_for_good(&failure);
+        }
         let (since, attempts) = match self.link {
             Link::Up => {
                 let message = failure.message;

@@ -2,9 +2,14 @@
 
 use std::sync::Arc;
 
-use super::event::{Action, Limit, Request};
-use super::{BACKOFF, Link, Machine, SentTurn};
+use super::event::{Action, Failure, Limit, Request};
+use super::{Asked, BACKOFF, Link, Machine, SentTurn};
 use crate::name::Name;
+
+/// Among many queues, it is asked again after this time which of them have jobs, in seconds: an earlier
+/// one may have got some. And so many times what the last such call took, up to the time between two
+/// polls, so that a server with very many queues spends about a twentieth of its time on it.
+const LOOK: (f64, f64) = (1.0, 20.0);
 
 impl Machine {
     /// Returns when the next turn is to be made. Few endings wait a moment for others, and so does the
@@ -14,6 +19,7 @@ impl Machine {
         let wanted = self.wanted();
         let pop_at = match wanted {
             0 => f64::INFINITY,
+            _ if self.looking_since.is_some() => f64::INFINITY,
             _ => self.poll_at,
         };
         match ended {
@@ -71,6 +77,11 @@ impl Machine {
             let request = Request::Recover { endings, known };
             return self.actions.push(Action::Request(request));
         }
+        if self.is_look_due(now) {
+            self.looking_since = Some(now);
+            self.is_look_stale = false;
+            self.actions.push(Action::Request(Request::Look));
+        }
         let wanted = self.wanted();
         let is_drain = self.config.limit == Limit::Drain && self.held.is_empty();
         if self.rotation.is_empty() && is_drain {
@@ -84,6 +95,8 @@ impl Machine {
         self.was_put = false;
         let is_last = self.config.limit == Limit::Drain
             && wanted > 0
+            && !self.rotation.has_ready()
+            && self.looking_since.is_none()
             && self.held.len() == self.endings.len();
         let endings = Arc::new(std::mem::take(&mut self.endings));
         let queues = match wanted {
@@ -103,10 +116,37 @@ impl Machine {
         }));
     }
 
+    /// Whether it is to be asked which queues have jobs: there are too many to pop from each, jobs are wanted,
+    /// and the last reply is old or used up.
+    fn is_look_due(&self, now: f64) -> bool {
+        let is_old = match self.rotation.has_ready() {
+            true => now >= self.look_at,
+            false => now >= self.look_from,
+        };
+        let is_wanted = self.wanted() > 0 && now >= self.poll_at;
+        let may_ask = self.looking_since.is_none() && matches!(self.link, Link::Up);
+        self.rotation.is_selective() && is_old && is_wanted && may_ask
+    }
+
+    /// Notes which queues have jobs. A turn follows in any case: it keeps the worker listed.
+    pub(super) fn looked(&mut self, now: f64, reply: Result<Vec<Name>, Failure>) {
+        let took = now - self.looking_since.take().unwrap_or(now);
+        match reply {
+            Err(failure) => self.away(now, failure, Asked::Search),
+            Ok(queues) => {
+                self.back(now, Asked::Search);
+                self.rotation.set_ready(&queues);
+                self.look_from = now + (LOOK.1 * took).min(self.config.poll);
+                self.look_at = self.look_from.max(now + LOOK.0);
+            }
+        }
+    }
+
     /// Whether a reply is awaited.
     pub(super) fn is_asking(&self) -> bool {
         self.turn.is_some()
             || self.is_recovering
+            || self.looking_since.is_some()
             || self.extending.is_some()
             || self.releasing.is_some()
     }

@@ -1,6 +1,11 @@
 //! From which queues the next jobs are popped, and in which order.
 
+use std::collections::{BTreeSet, HashMap};
+
 use crate::name::Name;
+
+/// The most queues that are popped from without a look which of them have jobs.
+const FEW: usize = 500;
 
 /// The order of queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,6 +22,11 @@ pub struct Rotation {
     order: Order,
     /// With their weights.
     queues: Vec<(Name, u32)>,
+    /// Where each of them is in `queues`.
+    positions: HashMap<Name, usize>,
+    /// The queues that may have jobs, as indexes of `queues`. `None` if there are so few queues that each
+    /// of them is asked.
+    ready: Option<BTreeSet<usize>>,
     /// The queues by their turns, as indexes of `queues`.
     turns: Vec<usize>,
     /// The next turn.
@@ -28,6 +38,8 @@ impl Rotation {
         let mut rotation = Rotation {
             order,
             queues: Vec::new(),
+            positions: HashMap::new(),
+            ready: None,
             turns: Vec::new(),
             next: 0,
         };
@@ -35,10 +47,11 @@ impl Rotation {
         rotation
     }
 
-    /// Replaces the queues. The turn stays with its queue, if that is still there.
-    pub fn set(&mut self, queues: Vec<(Name, u32)>) {
+    /// Replaces the queues. The turn stays with its queue, if that is still there. Returns whether they
+    /// changed.
+    pub fn set(&mut self, queues: Vec<(Name, u32)>) -> bool {
         if queues == self.queues {
-            return;
+            return false;
         }
         let whose = self
             .turns
@@ -49,9 +62,15 @@ impl Rotation {
             .enumerate()
             .flat_map(|(at, (_, weight))| std::iter::repeat_n(at, (*weight).max(1) as usize))
             .collect();
+        let positions = queues.iter().enumerate();
+        self.positions = positions
+            .map(|(at, (name, _))| (name.clone(), at))
+            .collect();
+        self.ready = (queues.len() > FEW).then(BTreeSet::new);
         self.queues = queues;
         let is_next = |at: &usize| Some(&self.queues[*at].0) == whose.as_ref();
         self.next = self.turns.iter().position(is_next).unwrap_or(0);
+        true
     }
 
     pub fn is_ordered(&self) -> bool {
@@ -59,29 +78,82 @@ impl Rotation {
     }
 
     pub fn contains(&self, queue: &Name) -> bool {
-        self.queues.iter().any(|(name, _)| name == queue)
+        self.positions.contains_key(queue)
     }
 
     pub fn is_empty(&self) -> bool {
         self.turns.is_empty()
     }
 
-    /// Returns from which queues to pop, in this order, and at most how many from each.
-    pub fn request(&self, total: u64) -> Vec<(Name, u64)> {
-        if self.order == Order::Ordered {
-            let queues = self.queues.iter();
-            return queues.map(|(queue, _)| (queue.clone(), total)).collect();
+    /// Whether there are so many queues that only those are asked that may have jobs.
+    pub fn is_selective(&self) -> bool {
+        self.ready.is_some()
+    }
+
+    /// Whether queues are left that may have jobs, as far as that is known.
+    pub fn has_ready(&self) -> bool {
+        self.ready.as_ref().is_some_and(|ready| !ready.is_empty())
+    }
+
+    /// Replaces the queues that may have jobs.
+    pub fn set_ready(&mut self, queues: &[Name]) {
+        if let Some(ready) = &mut self.ready {
+            let known = queues.iter().filter_map(|queue| self.positions.get(queue));
+            *ready = known.copied().collect();
         }
-        let length = self.turns.len() as u64;
+    }
+
+    /// Notes that a queue may have jobs.
+    pub fn add_ready(&mut self, queue: &Name) {
+        if let (Some(ready), Some(at)) = (&mut self.ready, self.positions.get(queue)) {
+            ready.insert(*at);
+        }
+    }
+
+    /// Notes that these queues had no more jobs.
+    pub fn remove_ready(&mut self, queues: &[Name]) {
+        if let Some(ready) = &mut self.ready {
+            for queue in queues {
+                if let Some(at) = self.positions.get(queue) {
+                    ready.remove(at);
+                }
+            }
+        }
+    }
+
+    /// Returns from which queues to pop, in this order, and at most how many from each. If none is known to
+    /// have jobs, it is the queue whose turn it is: its pop keeps the worker listed.
+    pub fn request(&self, total: u64) -> Vec<(Name, u64)> {
+        let ready = self.ready.as_ref();
+        let Some(&next) = self.turns.get(self.next) else {
+            return Vec::new();
+        };
+        if ready.is_some_and(BTreeSet::is_empty) {
+            return vec![(self.queues[next].0.clone(), total)];
+        }
+        if self.order == Order::Ordered {
+            let all = |at: usize| (self.queues[at].0.clone(), total);
+            return match ready {
+                Some(ready) => ready.iter().copied().map(all).collect(),
+                None => (0..self.queues.len()).map(all).collect(),
+            };
+        }
+        let (before, after) = self.turns.split_at(self.next);
+        let turns = after.iter().chain(before);
+        let turns = turns.filter(|at| ready.is_none_or(|ready| ready.contains(at)));
+        let turns: Vec<usize> = turns.copied().collect();
+        let length = turns.len() as u64;
         let mut request: Vec<(usize, u64)> = Vec::new();
-        for step in 0..self.turns.len() {
-            let turn = (self.next + step) % self.turns.len();
-            let queue = self.turns[turn];
+        let mut requested: Vec<Option<usize>> = vec![None; self.queues.len()];
+        for (step, queue) in turns.into_iter().enumerate() {
             // How often this turn comes within the next `total` turns.
             let share = total / length + u64::from((step as u64) < total % length);
-            match request.iter_mut().find(|(known, _)| *known == queue) {
-                Some((_, count)) => *count += share,
-                None => request.push((queue, share)),
+            match requested[queue] {
+                Some(at) => request[at].1 += share,
+                None => {
+                    requested[queue] = Some(request.len());
+                    request.push((queue, share));
+                }
             }
         }
         // A queue that has no turn yet stands in for one that is empty.
@@ -94,20 +166,18 @@ impl Rotation {
         if self.order == Order::Ordered || self.turns.is_empty() {
             return;
         }
-        let mut left = vec![0_usize; self.queues.len()];
+        let mut left: HashMap<usize, usize> = HashMap::new();
         let mut count = 0;
-        for queue in queues {
-            if let Some(at) = self.queues.iter().position(|(name, _)| name == queue) {
-                left[at] += 1;
-                count += 1;
-            }
+        for at in queues.filter_map(|queue| self.positions.get(queue)) {
+            *left.entry(*at).or_default() += 1;
+            count += 1;
         }
         let mut turn = self.next;
         while count > 0 {
             let queue = self.turns[turn];
             turn = (turn + 1) % self.turns.len();
-            if left[queue] > 0 {
-                left[queue] -= 1;
+            if let Some(left) = left.get_mut(&queue).filter(|left| **left > 0) {
+                *left -= 1;
                 count -= 1;
                 self.next = turn;
             }

@@ -14,7 +14,7 @@ use rustix::io::{Errno, dup2};
 use rustix::process::{Pid, fchdir, getpid};
 
 use super::pipe::{AnswerLines, Capture, InputPipe, OutputPipe, PassedOutput, Sink};
-use super::sandbox::{self, SlotFolder};
+use super::sandbox::{Sandboxes, SlotFolder};
 use super::{ANSWER_DESCRIPTOR, Running, Stream};
 use crate::error::io_words;
 use crate::text::Harmless;
@@ -108,6 +108,7 @@ impl Launch<'_> {
     pub(super) fn start(
         self,
         slot: usize,
+        sandboxes: &mut Sandboxes,
         removed: &[OsString],
         error_bytes: usize,
     ) -> Result<Running, StartFault> {
@@ -115,7 +116,7 @@ impl Launch<'_> {
             Directory::Inherited => (None, None),
             Directory::Shared(directory) => (Some(directory.clone()), None),
             Directory::Sandbox(directory) => {
-                let SlotFolder { path, opened } = sandbox::prepare(directory, slot)?;
+                let SlotFolder { path, opened } = sandboxes.prepare(directory, slot)?;
                 (Some(path), Some(opened))
             }
         };

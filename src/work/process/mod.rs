@@ -4,6 +4,7 @@
 //! end means: [`Processes::wait`] returns lines, output, ends and signals in their order.
 
 pub mod answer;
+mod emptying;
 pub mod environment;
 pub mod job_line;
 mod launch;
@@ -27,6 +28,7 @@ use signal_hook::low_level::signal_name;
 
 pub use self::launch::{Directory, Launch, StartFault, StartFaultKind, StdoutMode};
 use self::pipe::{InputPipe, OutputPipe, Sink};
+use self::sandbox::Sandboxes;
 pub use self::signals::Waker;
 use self::signals::{Signals, Wakeups};
 use crate::error::{Error, Kind, io_words};
@@ -127,6 +129,7 @@ pub struct Processes {
     holds_output: bool,
     /// The variables that no program inherits.
     removed: Vec<OsString>,
+    sandboxes: Sandboxes,
     buffer: Vec<u8>,
     /// What the descriptors of a poll belong to.
     sources: Vec<Source>,
@@ -179,6 +182,7 @@ impl Processes {
                 .into_iter()
                 .chain(environment::removed())
                 .collect(),
+            sandboxes: Sandboxes::default(),
             buffer: vec![0; BUFFER],
             sources: Vec::new(),
             ready: Vec::new(),
@@ -194,7 +198,7 @@ impl Processes {
         if let Err(fault) = reserve_answer_descriptor() {
             return Err(StartFault::exhausted(io_words(&fault)));
         }
-        let running = launch.start(slot, &self.removed, self.error_bytes)?;
+        let running = launch.start(slot, &mut self.sandboxes, &self.removed, self.error_bytes)?;
         let pid = running.child.id();
         if self.slots.len() <= slot {
             self.slots.resize_with(slot + 1, || None);

@@ -1,19 +1,20 @@
 //! The directory of a slot: of its own, and empty before each program starts.
 
+use std::collections::HashMap;
 use std::fs::DirBuilder;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::OwnedFd;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread;
+use std::time::Duration;
 
-use rustix::fs::{
-    AtFlags, CWD, Dir, DirEntry, FileType, Mode, OFlags, Stat, chmodat, fchmod, fstat, mkdirat,
-    openat, renameat, statat, unlinkat,
-};
+use rustix::fs::{AtFlags, CWD, Mode, OFlags, fchmod, fstat, mkdirat, openat, renameat, unlinkat};
 use rustix::io::Errno;
-use rustix::path::Arg;
 use rustix::process::geteuid;
 
+use super::emptying::{empty, is_empty, open_writable};
 use super::launch::StartFault;
 use crate::command_line::chmod;
 use crate::error::{Error, Kind, io_words};
@@ -26,9 +27,8 @@ const OWNER: u32 = 0o700;
 /// All rights of the group and of others.
 const OTHERS: u32 = 0o077;
 
-/// How often the entries of a directory are read until it is empty. A tree of directories needs as
-/// many rounds as it is deep; a program that still writes there would need them all.
-const ROUNDS: usize = 100_000;
+/// How long a start waits until what an earlier program left is removed.
+const WAIT: Duration = Duration::from_millis(100);
 
 /// The directory of a slot.
 #[derive(Debug)]
@@ -120,172 +120,164 @@ fn is_passing(errno: Errno) -> bool {
     )
 }
 
-/// Prepares the directory of a slot: it exists then, is that of this user alone, and is empty.
-pub(super) fn prepare(parent: &Path, slot: usize) -> Result<SlotFolder, StartFault> {
-    let name = format!("slot-{}", slot + 1);
-    let path = parent.join(&name);
-    let fault = |what: &str, why: &str| {
-        let path = Harmless(path.as_os_str().as_encoded_bytes());
+/// The directories of the slots, and threads that remove what programs left in them: that may take longer
+/// than a lock lasts.
+#[derive(Debug, Default)]
+pub(super) struct Sandboxes {
+    /// The removals that are not known to have ended, by slot.
+    removals: HashMap<usize, Receiver<rustix::io::Result<bool>>>,
+}
+
+/// Sentences about the directory of a slot.
+struct Faults<'a>(&'a Path);
+
+impl Faults<'_> {
+    fn of(&self, what: &str, why: &str) -> StartFault {
+        let path = Harmless(self.0.as_os_str().as_encoded_bytes());
         StartFault::sandbox(format!("cannot {what} the sandbox `{path}`: {why}"))
-    };
-    let system_fault = |what: &str, errno: Errno| {
-        let fault = fault(what, &io_words(&errno.into()));
-        match is_passing(errno) {
-            true => StartFault::sandbox_not_yet(fault.message),
-            false => fault,
-        }
-    };
-    let parent = open_parent(parent).map_err(|why| match why {
-        ParentFault::System(errno) => system_fault("create", errno),
-        ParentFault::Unsafe(why, hint) => {
-            let parent = Harmless(parent.as_os_str().as_encoded_bytes());
-            StartFault::sandbox(format!(
-                "cannot use the directory `{parent}`: {why}: {hint}"
-            ))
-        }
-    })?;
-    match mkdirat(&parent, &name, Mode::from_raw_mode(OWNER)) {
-        Ok(()) | Err(Errno::EXIST) => {}
-        Err(errno) => return Err(system_fault("create", errno)),
     }
-    let opened = match open_writable(&parent, &name) {
+
+    fn not_yet(&self, what: &str, why: &str) -> StartFault {
+        StartFault::sandbox_not_yet(self.of(what, why).message)
+    }
+
+    fn of_system(&self, what: &str, errno: Errno) -> StartFault {
+        let why = io_words(&errno.into());
+        match is_passing(errno) {
+            true => self.not_yet(what, &why),
+            false => self.of(what, &why),
+        }
+    }
+}
+
+impl Sandboxes {
+    /// Prepares the directory of a slot: it exists then, is that of this user alone, and is empty. What an
+    /// earlier program left is set aside and removed by a thread.
+    pub(super) fn prepare(&mut self, parent: &Path, slot: usize) -> Result<SlotFolder, StartFault> {
+        let name = format!("slot-{}", slot + 1);
+        let path = parent.join(&name);
+        let faults = Faults(&path);
+        let parent = open_parent(parent).map_err(|why| match why {
+            ParentFault::System(errno) => faults.of_system("create", errno),
+            ParentFault::Unsafe(why, hint) => {
+                let parent = Harmless(parent.as_os_str().as_encoded_bytes());
+                StartFault::sandbox(format!(
+                    "cannot use the directory `{parent}`: {why}: {hint}"
+                ))
+            }
+        })?;
+        let used = format!("{name}.used");
+        // An earlier worker may have ended before it removed that.
+        if !self.removals.contains_key(&slot)
+            && let Ok(left) = open_own(&parent, &used, &faults)
+        {
+            self.remove(slot, left, Some((&parent, &used)), &faults)?;
+        }
+        for _ in 0..2 {
+            match mkdirat(&parent, &name, Mode::from_raw_mode(OWNER)) {
+                Ok(()) | Err(Errno::EXIST) => {}
+                Err(errno) => return Err(faults.of_system("create", errno)),
+            }
+            let opened = open_own(&parent, &name, &faults)?;
+            if is_empty(&opened).map_err(|errno| faults.of_system("empty", errno))? {
+                return Ok(SlotFolder { path, opened });
+            }
+            self.clear(slot, opened, &parent, &name, &used, &faults)?;
+        }
+        Err(faults.not_yet("empty", "a program still writes in it"))
+    }
+
+    /// Sets the directory of a slot aside, under the name of the slot and `.used`. If that is not possible,
+    /// waits a moment until it is empty.
+    fn clear(
+        &mut self,
+        slot: usize,
+        opened: OwnedFd,
+        parent: &OwnedFd,
+        name: &str,
+        used: &str,
+        faults: &Faults,
+    ) -> Result<(), StartFault> {
+        self.wait(slot, faults)?;
+        match renameat(parent, name, parent, used) {
+            Ok(()) => self.remove(slot, opened, Some((parent, used)), faults),
+            // Such as the root of a file system.
+            Err(_) => {
+                self.remove(slot, opened, None, faults)?;
+                self.wait(slot, faults)
+            }
+        }
+    }
+
+    /// Starts a thread that removes everything in a directory, and the directory if its name is given.
+    fn remove(
+        &mut self,
+        slot: usize,
+        directory: OwnedFd,
+        place: Option<(&OwnedFd, &str)>,
+        faults: &Faults,
+    ) -> Result<(), StartFault> {
+        let not_now = |error: io::Error| faults.not_yet("empty", &io_words(&error));
+        let place = match place {
+            Some((parent, name)) => Some((parent.try_clone().map_err(not_now)?, name.to_owned())),
+            None => None,
+        };
+        let (sender, receiver) = channel();
+        let removal = move || {
+            let is_empty = empty(&directory);
+            let removed = match (&is_empty, place) {
+                (Ok(true), Some((parent, name))) => {
+                    match unlinkat(parent, name, AtFlags::REMOVEDIR) {
+                        // Another worker with the same directory was faster.
+                        Err(Errno::NOENT | Errno::NOTEMPTY | Errno::EXIST) => Ok(()),
+                        removed => removed,
+                    }
+                }
+                _ => Ok(()),
+            };
+            // Without the receiver, this program ends.
+            _ = sender.send(removed.and(is_empty));
+        };
+        let thread = thread::Builder::new().spawn(removal);
+        thread.map_err(not_now)?;
+        self.removals.insert(slot, receiver);
+        Ok(())
+    }
+
+    /// Waits a moment for the end of a removal.
+    fn wait(&mut self, slot: usize, faults: &Faults) -> Result<(), StartFault> {
+        let Some(removal) = self.removals.get(&slot) else {
+            return Ok(());
+        };
+        let result = removal.recv_timeout(WAIT);
+        if let Err(RecvTimeoutError::Timeout) = result {
+            let why = "what an earlier program left there is still being removed";
+            return Err(faults.not_yet("empty", why));
+        }
+        self.removals.remove(&slot);
+        match result {
+            Ok(Ok(true)) => Ok(()),
+            Ok(Err(errno)) => Err(faults.of_system("empty", errno)),
+            _ => Err(faults.not_yet("empty", "a program still writes in it")),
+        }
+    }
+}
+
+/// Opens a directory of this user, and takes all rights of others away.
+fn open_own(parent: &OwnedFd, name: &str, faults: &Faults) -> Result<OwnedFd, StartFault> {
+    let opened = match open_writable(parent, name) {
         Ok(opened) => opened,
-        Err(Errno::LOOP | Errno::NOTDIR) => return Err(fault("use", "it is not a directory")),
-        Err(errno) => return Err(system_fault("use", errno)),
+        Err(Errno::LOOP | Errno::NOTDIR) => return Err(faults.of("use", "it is not a directory")),
+        Err(errno) => return Err(faults.of_system("use", errno)),
     };
-    let found = fstat(&opened).map_err(|errno| system_fault("use", errno))?;
+    let fault = |errno| faults.of_system("use", errno);
+    let found = fstat(&opened).map_err(fault)?;
     if found.st_uid != geteuid().as_raw() {
-        return Err(fault("use", "it belongs to another user"));
+        return Err(faults.of("use", "it belongs to another user"));
     }
     // A program may have opened it to others.
     if found.st_mode & OTHERS != 0 {
-        fchmod(&opened, Mode::from_raw_mode(OWNER)).map_err(|errno| system_fault("use", errno))?;
-    }
-    match empty(&opened) {
-        Ok(true) => Ok(SlotFolder { path, opened }),
-        Ok(false) => {
-            let fault = fault("empty", "a program still writes in it");
-            Err(StartFault::sandbox_not_yet(fault.message))
-        }
-        Err(errno) => Err(system_fault("empty", errno)),
-    }
-}
-
-/// Opens a directory, but follows no symbolic link to it.
-fn open_folder(at: impl AsFd, path: impl Arg) -> rustix::io::Result<OwnedFd> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    openat(at, path, flags, Mode::empty())
-}
-
-/// Removes everything in a directory. Returns whether it was empty in the end.
-///
-/// A directory in it is not descended into: its own directories are moved up, so that neither
-/// descriptors nor the stack limit the depth of the tree.
-fn empty(top: &OwnedFd) -> rustix::io::Result<bool> {
-    let mut moved = 0_u64;
-    for _ in 0..ROUNDS {
-        let mut is_empty = true;
-        let mut entries = Dir::read_from(top)?;
-        while let Some(entry) = next(&mut entries)? {
-            is_empty = false;
-            if !is_directory(top, &entry)? {
-                remove(top, &entry, AtFlags::empty())?;
-                continue;
-            }
-            let inner = open_writable(top, entry.file_name())?;
-            let mut entries = Dir::read_from(&inner)?;
-            while let Some(entry) = next(&mut entries)? {
-                match is_directory(&inner, &entry)? {
-                    true => move_up(&inner, &entry, top, &mut moved)?,
-                    false => remove(&inner, &entry, AtFlags::empty())?,
-                }
-            }
-            match remove(top, &entry, AtFlags::REMOVEDIR) {
-                // A program still writes there; the next round tries it again.
-                Err(Errno::NOTEMPTY | Errno::EXIST) => {}
-                removed => removed?,
-            }
-        }
-        if is_empty {
-            return Ok(true);
-        }
-    }
-    Ok(false)
-}
-
-/// Returns the next entry besides `.` and `..`.
-fn next(entries: &mut Dir) -> rustix::io::Result<Option<DirEntry>> {
-    loop {
-        match entries.read().transpose()? {
-            Some(entry) if matches!(entry.file_name().to_bytes(), b"." | b"..") => {}
-            entry => return Ok(entry),
-        }
-    }
-}
-
-fn is_directory(at: &OwnedFd, entry: &DirEntry) -> rustix::io::Result<bool> {
-    match entry.file_type() {
-        FileType::Unknown => {
-            match statat(at, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW) {
-                Ok(found) => Ok(FileType::from_raw_mode(found.st_mode) == FileType::Directory),
-                // It is gone already; removing it does no harm.
-                Err(Errno::NOENT) => Ok(false),
-                Err(errno) => Err(errno),
-            }
-        }
-        found => Ok(found == FileType::Directory),
-    }
-}
-
-/// Opens a directory so that its entries can be removed: programs take rights away from their
-/// directories.
-fn open_writable(at: impl AsFd, path: impl Arg + Copy) -> rustix::io::Result<OwnedFd> {
-    let is_ours = |found: &Stat| found.st_uid == geteuid().as_raw();
-    let all = Mode::from_raw_mode(OWNER);
-    let opened = match open_folder(&at, path) {
-        Err(Errno::ACCESS) => {
-            let found = statat(&at, path, AtFlags::SYMLINK_NOFOLLOW)?;
-            if !is_ours(&found) || FileType::from_raw_mode(found.st_mode) != FileType::Directory {
-                return Err(Errno::ACCESS);
-            }
-            chmodat(&at, path, all, AtFlags::empty())?;
-            open_folder(&at, path)?
-        }
-        opened => opened?,
-    };
-    let found = fstat(&opened)?;
-    if is_ours(&found) && found.st_mode & OWNER != OWNER {
-        fchmod(&opened, all)?;
+        fchmod(&opened, Mode::from_raw_mode(OWNER)).map_err(fault)?;
     }
     Ok(opened)
-}
-
-fn remove(at: &OwnedFd, entry: &DirEntry, flags: AtFlags) -> rustix::io::Result<()> {
-    match unlinkat(at, entry.file_name(), flags) {
-        Err(Errno::NOENT) => Ok(()),
-        removed => removed,
-    }
-}
-
-/// Moves a directory to the top, under a name that is free there.
-fn move_up(
-    from: &OwnedFd,
-    entry: &DirEntry,
-    top: &OwnedFd,
-    moved: &mut u64,
-) -> rustix::io::Result<()> {
-    // A directory that cannot be written cannot be moved either, since its `..` changes.
-    open_writable(from, entry.file_name())?;
-    loop {
-        *moved += 1;
-        let name = format!(".qless-{moved}");
-        match statat(top, &name, AtFlags::SYMLINK_NOFOLLOW) {
-            Err(Errno::NOENT) => {}
-            _ => continue,
-        }
-        return match renameat(from, entry.file_name(), top, &name) {
-            Err(Errno::NOENT) => Ok(()),
-            renamed => renamed,
-        };
-    }
 }

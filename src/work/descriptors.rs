@@ -1,0 +1,63 @@
+//! How many programs can run at the same time with the descriptors that this process may open.
+
+use rustix::process::{Resource, getrlimit};
+
+use super::hooks;
+use super::options::WorkOptions;
+use super::process::Directory;
+use crate::error::{Error, Kind};
+use crate::text::plural;
+
+/// The pipes of a program that runs: stdin, stdout, stderr and its answers.
+const PROGRAM: u64 = 4;
+
+/// What is open only at times: both subscriptions, a connection that is made again, and what a start needs
+/// beside the pipes of the program.
+const AT_TIMES: u64 = 12;
+
+/// What the removal of a tree of directories needs.
+const REMOVAL: u64 = 12;
+
+/// Lowers the number of slots to what the limit of open files allows. Returns a note about it, and an
+/// error if not even one program can run. Call it when everything that stays open is open.
+pub(super) fn fit(options: &mut WorkOptions) -> Result<Option<String>, Error> {
+    let Some(limit) = getrlimit(Resource::Nofile).current else {
+        return Ok(None);
+    };
+    // Without this directory nothing is known: a start that fails gives its job back.
+    let Ok(open) = std::fs::read_dir("/dev/fd") else {
+        return Ok(None);
+    };
+    let hooks = &options.hooks;
+    let has_hooks = hooks.on_exhausted.is_some() || hooks.on_crash.is_some();
+    let fixed = open.count() as u64
+        + AT_TIMES
+        + match has_hooks {
+            true => PROGRAM * hooks::MAX_RUNNING as u64,
+            false => 0,
+        }
+        + match options.directory {
+            Directory::Sandbox(_) => REMOVAL,
+            _ => 0,
+        };
+    let wanted = options.concurrency as u64;
+    let fits = limit.saturating_sub(fixed) / PROGRAM;
+    if fits >= wanted {
+        return Ok(None);
+    }
+    let needed = fixed + PROGRAM * wanted;
+    if fits == 0 {
+        let least = fixed + PROGRAM;
+        return Err(Error::new(
+            Kind::Error,
+            format!("no program can run: this process may open {limit} files, and needs {least}"),
+        )
+        .hint(format!("no job was popped; `ulimit -n {needed}` is enough")));
+    }
+    options.concurrency = fits as usize;
+    let programs = plural(fits, "program runs", "programs run");
+    Ok(Some(format!(
+        "note: {programs} at the same time, not {wanted}: this process may open {limit} files, \
+         and `ulimit -n {needed}` is enough for all"
+    )))
+}

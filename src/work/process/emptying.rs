@@ -1,0 +1,172 @@
+//! Removes everything in a directory, however deep and whoever wrote it.
+
+use std::ffi::CString;
+use std::os::fd::{AsFd, OwnedFd};
+
+use rustix::fs::{
+    AtFlags, Dir, DirEntry, FileType, Mode, OFlags, Stat, chmodat, fchmod, fstat, openat, statat,
+    unlinkat,
+};
+use rustix::io::Errno;
+use rustix::path::Arg;
+use rustix::process::geteuid;
+
+/// How often a tree is gone through until it is empty: a program may still write there.
+const ROUNDS: usize = 100;
+
+/// The most directories that are open at a time. A path may be much deeper.
+const OPEN: usize = 8;
+
+/// All rights of the owner.
+const OWNER: u32 = 0o700;
+
+/// A directory on the way from the top to the one that is being emptied.
+struct Level {
+    /// Its name in the directory above; empty for the top.
+    name: CString,
+    /// Device and inode, by which it is recognized on the way back.
+    id: (u64, u64),
+    /// The directory, unless too many below it are open.
+    entries: Option<Dir>,
+}
+
+impl Level {
+    fn new(name: CString, directory: OwnedFd) -> rustix::io::Result<Level> {
+        let id = id(&fstat(&directory)?);
+        let entries = Some(Dir::new(directory)?);
+        Ok(Level { name, id, entries })
+    }
+}
+
+/// Removes everything in a directory. Returns whether it was empty in the end.
+pub(super) fn empty(top: &OwnedFd) -> rustix::io::Result<bool> {
+    for _ in 0..ROUNDS {
+        remove_tree(top)?;
+        if is_empty(top)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether a directory has no entries.
+pub(super) fn is_empty(directory: &OwnedFd) -> rustix::io::Result<bool> {
+    Ok(next(&mut Dir::read_from(directory)?)?.is_none())
+}
+
+/// Goes through the tree once, depth first. Only the lowest directories of the way are open; one above them
+/// is opened again by `..`, and only if that is the one through which the way went.
+fn remove_tree(top: &OwnedFd) -> rustix::io::Result<()> {
+    let top = open_folder(top, c".")?;
+    let mut way = vec![Level::new(CString::default(), top)?];
+    while let Some(level) = way.last_mut() {
+        let Some(entries) = &mut level.entries else {
+            // It was moved meanwhile; the next round finds what is left.
+            return Ok(());
+        };
+        if let Some(entry) = next(entries)? {
+            let at = entries.fd()?;
+            if !is_directory(at, &entry)? {
+                remove(at, entry.file_name(), AtFlags::empty())?;
+                continue;
+            }
+            let inner = match open_writable(at, entry.file_name()) {
+                Err(Errno::NOENT) => continue,
+                inner => inner?,
+            };
+            way.push(Level::new(entry.file_name().to_owned(), inner)?);
+            if let Some(above) = way.len().checked_sub(OPEN + 1) {
+                way[above].entries = None;
+            }
+            continue;
+        }
+        let Some(done) = way.pop() else {
+            return Ok(());
+        };
+        let Some(above) = way.last_mut() else {
+            return Ok(());
+        };
+        if let (None, Some(entries)) = (&above.entries, &done.entries) {
+            let opened = open_folder(entries.fd()?, c"..")?;
+            if id(&fstat(&opened)?) != above.id {
+                return Ok(());
+            }
+            above.entries = Some(Dir::new(opened)?);
+        }
+        if let Some(entries) = &above.entries {
+            match remove(entries.fd()?, done.name.as_c_str(), AtFlags::REMOVEDIR) {
+                // A program still writes there; the next round tries it again.
+                Err(Errno::NOTEMPTY | Errno::EXIST) => {}
+                removed => removed?,
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What tells a directory from all others.
+fn id(found: &Stat) -> (u64, u64) {
+    // The types of these fields differ between systems.
+    #[allow(clippy::unnecessary_cast)]
+    (found.st_dev as u64, found.st_ino as u64)
+}
+
+/// Opens a directory, but follows no symbolic link to it.
+fn open_folder(at: impl AsFd, path: impl Arg) -> rustix::io::Result<OwnedFd> {
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    openat(at, path, flags, Mode::empty())
+}
+
+/// Returns the next entry besides `.` and `..`.
+fn next(entries: &mut Dir) -> rustix::io::Result<Option<DirEntry>> {
+    loop {
+        match entries.read().transpose()? {
+            Some(entry) if matches!(entry.file_name().to_bytes(), b"." | b"..") => {}
+            entry => return Ok(entry),
+        }
+    }
+}
+
+fn is_directory(at: impl AsFd, entry: &DirEntry) -> rustix::io::Result<bool> {
+    match entry.file_type() {
+        FileType::Unknown => {
+            match statat(at, entry.file_name(), AtFlags::SYMLINK_NOFOLLOW) {
+                Ok(found) => Ok(FileType::from_raw_mode(found.st_mode) == FileType::Directory),
+                // It is gone already; removing it does no harm.
+                Err(Errno::NOENT) => Ok(false),
+                Err(errno) => Err(errno),
+            }
+        }
+        found => Ok(found == FileType::Directory),
+    }
+}
+
+/// Opens a directory so that its entries can be removed: programs take rights away from their
+/// directories.
+pub(super) fn open_writable(at: impl AsFd, path: impl Arg + Copy) -> rustix::io::Result<OwnedFd> {
+    let is_ours = |found: &Stat| found.st_uid == geteuid().as_raw();
+    let all = Mode::from_raw_mode(OWNER);
+    let opened = match open_folder(&at, path) {
+        Err(Errno::ACCESS) => {
+            let found = statat(&at, path, AtFlags::SYMLINK_NOFOLLOW)?;
+            if !is_ours(&found) || FileType::from_raw_mode(found.st_mode) != FileType::Directory {
+                return Err(Errno::ACCESS);
+            }
+            chmodat(&at, path, all, AtFlags::empty())?;
+            open_folder(&at, path)?
+        }
+        opened => opened?,
+    };
+    let found = fstat(&opened)?;
+    if is_ours(&found) && found.st_mode & OWNER != OWNER {
+        fchmod(&opened, all)?;
+    }
+    Ok(opened)
+}
+
+fn remove(at: impl AsFd, name: impl Arg, flags: AtFlags) -> rustix::io::Result<()> {
+    match unlinkat(at, name, flags) {
+        Err(Errno::NOENT) => Ok(()),
+        removed => removed,
+    }
+}
