@@ -682,7 +682,7 @@ fn if_absent_puts_again_what_lost_its_hash() {
         .at(2)
         .run("put mail K --arg n:=2 --jid a --if-absent")
         .ok();
-    assert_eq!(from(2.0).stderr(), "1 put\n");
+    assert_eq!(from(3.0).stderr(), "1 put\n");
     assert_eq!(redis.at(3).run("get a --data").ok(), "{\"n\":2}");
     redis
         .at(3)

@@ -1136,10 +1136,11 @@ fn a_journal_belongs_to_its_input_prefix_and_command() {
         --- exit 2
     "#]]);
     assert_eq!(fs::read(&other).unwrap(), b"something else\n");
-    let missing = "put q K --from /dev/null --journal /nonexistent/journal";
-    workspace.qless().run(missing).shows(expect![[r#"
+    let missing = workspace.dir.path().join("nowhere/journal");
+    let missing = format!("put q K --from /dev/null --journal {}", missing.display());
+    workspace.qless().run(&missing).shows(expect![[r#"
         --- stderr
-        error: cannot write `/nonexistent/journal`: no such file or directory
+        error: cannot write `DIR/nowhere/journal`: no such file or directory
         hint: nothing was changed; name a file that can be written
         --- exit 1
     "#]]);
