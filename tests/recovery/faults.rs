@@ -9,8 +9,8 @@ use std::net::{Shutdown, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -499,7 +499,8 @@ fn play(task: &Task, fault: &Fault, seed: u64, jobs: usize) -> Account {
         site.redis.must_be_clean();
     }
     let counts = (task.count)(&site);
-    let is_lost = |at: &usize| !counts.contains_key(at) && !(fault.deletes && at % 2 == 0);
+    let is_deleted = |at: &usize| fault.deletes && at.is_multiple_of(2);
+    let is_lost = |at: &usize| !counts.contains_key(at) && !is_deleted(at);
     Account {
         asked: jobs,
         acknowledged: acknowledged.len(),
