@@ -559,7 +559,7 @@ mod tests {
         let long = format!(r#"{{"data":"{}"}}"#, "a".repeat(99));
         assert_eq!(
             fault(&long),
-            "9: `data` is 102 bytes long, the maximum is 100"
+            "9: `data` is 101 bytes long, the maximum is 100"
         );
     }
 }

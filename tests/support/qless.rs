@@ -24,6 +24,8 @@ impl Qless {
         Qless::default()
             .env("PATH", std::env::var_os("PATH").unwrap_or_default())
             .env("HOME", "/nonexistent")
+            // As root, completion could make a directory of that name.
+            .env("XDG_CACHE_HOME", "/dev/null")
             .env("TZ", "UTC")
     }
 
