@@ -550,7 +550,7 @@ fn the_binary_offers_what_can_be_typed() {
         qless log x 
         names	
         --data	More fields of the entry: a JSON object, `@FILE`, or `-` for stdin
-        --max-data	Maximum size of the data, in bytes
+        --max-data	Maximum size of the data, in bytes, up to 500MiB
         --dry-run	Show what would be done; change nothing
 
         qless nosuch 
