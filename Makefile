@@ -40,7 +40,7 @@ help:
 	@echo 'make uninstall  remove them'
 	@echo 'make redis    find or install redis-server; other targets do so themselves'
 
-demo: build
+demo: $(BUILT)
 	@$(WITH_REDIS) scripts/demo.sh "$(QLESS)"
 
 test: tools
