@@ -24,7 +24,7 @@ WITH_REDIS = server=$$(scripts/redis.sh) && REDIS_SERVER="$$server" QLESS_REDIS_
 # names a test. PART=faults runs those of machines that fail, and prints their table.
 PART ?=
 ROUNDS ?= $(if $(PART),10,20)
-TEST ?= $(if $(PART),$(PART)_ --nocapture,random_)
+TEST ?= $(if $(PART),recovery::$(PART) --nocapture,random_)
 
 .PHONY: help demo test soak bench build install uninstall tools redis
 
