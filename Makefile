@@ -35,7 +35,7 @@ help:
 	@echo 'make soak PART=faults  account for each job while machines fail, in a table'
 	@echo 'make bench    measure calls on a server and commands on this machine'
 	@echo 'make build    build the binary: $(QLESS)'
-	@echo 'make install  install binary, man pages and completions under PREFIX=/usr/local'
+	@echo 'make install  install binary, man pages, completions, examples under PREFIX=/usr/local'
 	@echo '              (sudo make install QLESS=$(QLESS) does not build)'
 	@echo 'make uninstall  remove them'
 	@echo 'make redis    find or install redis-server; other targets do so themselves'
@@ -61,19 +61,22 @@ build:
 install: $(BUILT)
 	install -d "$(BIN)" "$(SHARE)/man/man1" "$(SHARE)/man/man5" \
 	  "$(SHARE)/bash-completion/completions" "$(SHARE)/zsh/site-functions" \
-	  "$(SHARE)/fish/vendor_completions.d"
+	  "$(SHARE)/fish/vendor_completions.d" "$(SHARE)/doc/qless/examples"
 	install -m 755 "$(QLESS)" "$(BIN)/qless"
 	install -m 644 man/*.1 "$(SHARE)/man/man1"
 	install -m 644 man/*.5 "$(SHARE)/man/man5"
 	install -m 644 completions/qless.bash "$(SHARE)/bash-completion/completions/qless"
 	install -m 644 completions/_qless "$(SHARE)/zsh/site-functions/_qless"
 	install -m 644 completions/qless.fish "$(SHARE)/fish/vendor_completions.d/qless.fish"
+	install -m 644 examples/* "$(SHARE)/doc/qless/examples"
 
 uninstall:
 	rm -f "$(BIN)/qless" "$(SHARE)/bash-completion/completions/qless" \
 	  "$(SHARE)/zsh/site-functions/_qless" "$(SHARE)/fish/vendor_completions.d/qless.fish"
 	cd man && for page in *.1; do rm -f "$(SHARE)/man/man1/$$page"; done
 	cd man && for page in *.5; do rm -f "$(SHARE)/man/man5/$$page"; done
+	cd examples && for file in *; do rm -f "$(SHARE)/doc/qless/examples/$$file"; done
+	rmdir "$(SHARE)/doc/qless/examples" "$(SHARE)/doc/qless" 2>/dev/null || true
 
 redis:
 	@scripts/redis.sh

@@ -53,6 +53,10 @@ fn install_puts_files_in_place_and_uninstall_removes_them() {
         let section = name.rsplit('.').next().unwrap();
         wanted.insert(format!("usr/share/man/man{section}/{name}"));
     }
+    for example in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/examples")).unwrap() {
+        let name = example.unwrap().file_name().into_string().unwrap();
+        wanted.insert(format!("usr/share/doc/qless/examples/{name}"));
+    }
     assert_eq!(files(), wanted);
     let printed = Command::new(root.join("usr/bin/qless"))
         .arg("version")

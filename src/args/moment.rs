@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use jiff::civil;
+use jiff::civil::Weekday;
 use jiff::tz::TimeZone;
 use jiff::{Timestamp, ToSpan};
 
@@ -17,14 +18,65 @@ pub(crate) enum When {
     In(Duration),
     /// A time of day in the local zone: the next such moment.
     Clock(civil::Time),
+    /// A time of a day of the week in the local zone: the next such moment.
+    Weekday(Weekday, civil::Time),
     /// A minute of each hour in the local zone: the next such moment.
     Minute(i8),
 }
 
-/// Reads what [`when`] reads, or `:30` for the next half hour.
+const DAYS: [Weekday; 7] = [
+    Weekday::Monday,
+    Weekday::Tuesday,
+    Weekday::Wednesday,
+    Weekday::Thursday,
+    Weekday::Friday,
+    Weekday::Saturday,
+    Weekday::Sunday,
+];
+
+/// The interval of a recurring job, as typed.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Every {
+    pub interval: Duration,
+    /// The time of the first run, if the word names one, as `@daily` does.
+    pub at: Option<When>,
+}
+
+/// Reads a duration of at least 1 ms, or `@hourly`, `@daily`, `@midnight` or `@weekly` as crontab(5) has
+/// them.
+pub(crate) fn every(text: &str) -> Result<Every, Invalid> {
+    let midnight = civil::Time::midnight();
+    let at = match text {
+        "@hourly" => When::Minute(0),
+        "@daily" | "@midnight" => When::Clock(midnight),
+        "@weekly" => When::Weekday(Weekday::Sunday, midnight),
+        _ if text.starts_with('@') => {
+            return Err(Invalid::expects(
+                "a duration such as `1d`, `@hourly`, `@daily` or `@weekly`",
+            ));
+        }
+        _ => {
+            let interval = value::interval(text)?;
+            return Ok(Every { interval, at: None });
+        }
+    };
+    Ok(Every {
+        interval: at.interval().unwrap_or_default(),
+        at: Some(at),
+    })
+}
+
+/// Reads what [`when`] reads, `:30` for the next half hour, or `mon 03:00`.
 pub(crate) fn run_time(text: &str) -> Result<When, Invalid> {
     let Some(minute) = text.strip_prefix(':') else {
-        return when(text);
+        return match weekday(text) {
+            Some((day, time)) => Ok(When::Weekday(day, time)),
+            None => when(text).map_err(|_| {
+                Invalid::expects(
+                    "a time such as `03:00`, `mon 03:00`, `:30` or `2026-11-21T06:00:00Z`",
+                )
+            }),
+        };
     };
     let digits = minute.len() == 2 && minute.bytes().all(|byte| byte.is_ascii_digit());
     match minute.parse() {
@@ -71,6 +123,17 @@ pub(crate) fn deadline(text: &str) -> Result<When, Invalid> {
     }
 }
 
+/// Reads `mon 03:00` or `Monday 03:00`.
+fn weekday(text: &str) -> Option<(Weekday, civil::Time)> {
+    let (day, time) = text.split_once(' ')?;
+    let day = day.to_lowercase();
+    let is_named = |of: &Weekday| {
+        let name = format!("{of:?}").to_lowercase();
+        day == name || day == name[..3]
+    };
+    Some((DAYS.into_iter().find(is_named)?, clock(time.trim())?))
+}
+
 /// Reads `06:00` or `06:00:30`.
 fn clock(text: &str) -> Option<civil::Time> {
     let is_clock = matches!(text.len(), 5 | 8)
@@ -87,33 +150,52 @@ impl When {
         match self {
             When::At(moment) => *moment,
             When::In(duration) => now.after(*duration),
-            When::Clock(time) => next(*time, now, TimeZone::system()).unwrap_or(now),
+            When::Clock(time) => next(None, *time, now, TimeZone::system()).unwrap_or(now),
+            When::Weekday(day, time) => {
+                next(Some(*day), *time, now, TimeZone::system()).unwrap_or(now)
+            }
             When::Minute(minute) => next_minute(*minute, now, TimeZone::system()).unwrap_or(now),
         }
     }
 }
 
 impl When {
+    /// Returns the time from one such moment to the next, if they recur.
+    pub(crate) fn interval(&self) -> Option<Duration> {
+        let hours = match self {
+            When::At(_) | When::In(_) => return None,
+            When::Minute(_) => 1,
+            When::Clock(_) => 24,
+            When::Weekday(..) => 7 * 24,
+        };
+        Some(Duration::from_secs(hours * 3600))
+    }
+
     /// Returns how long it takes from `now` to the moment.
     pub(crate) fn left(&self, now: Moment) -> Duration {
         Duration::try_from_secs_f64(self.from(now).since(now)).unwrap_or_default()
     }
 }
 
-/// Returns the next moment after `now` at which a clock of that zone shows `time`.
-fn next(time: civil::Time, now: Moment, zone: TimeZone) -> Option<Moment> {
+/// Returns the next moment after `now` at which a clock of that zone shows `time`, on that day of the week
+/// if one is given.
+fn next(day: Option<Weekday>, time: civil::Time, now: Moment, zone: TimeZone) -> Option<Moment> {
     let now = Timestamp::from_microsecond(now.micros())
         .ok()?
         .to_zoned(zone.clone());
-    let today = now.date().to_datetime(time).to_zoned(zone.clone()).ok()?;
-    let next = match today > now {
-        true => today,
-        false => {
-            let tomorrow = now.date().checked_add(1.day()).ok()?;
-            tomorrow.to_datetime(time).to_zoned(zone).ok()?
-        }
+    let today = now.date();
+    let (first, step) = match day {
+        None => (0, 1),
+        Some(day) => (today.weekday().until(day), 7),
     };
-    Some(Moment::from_micros(next.timestamp().as_microsecond()))
+    for days in [first, first + step] {
+        let date = today.checked_add(days.days()).ok()?;
+        let at = date.to_datetime(time).to_zoned(zone.clone()).ok()?;
+        if at > now {
+            return Some(Moment::from_micros(at.timestamp().as_microsecond()));
+        }
+    }
+    None
 }
 
 /// Returns the next moment after `now` at which a clock of that zone shows `minute`.
@@ -173,12 +255,29 @@ mod tests {
     fn a_time_of_day_means_its_next_occurrence() {
         let now = Moment::from_seconds(86_400.0 + 6.0 * 3600.0).unwrap();
         let next = |text: &str| {
-            next(clock(text).unwrap(), now, TimeZone::UTC)
-                .unwrap()
-                .to_string()
+            let (day, time) = match run_time(text).unwrap() {
+                When::Clock(time) => (None, time),
+                When::Weekday(day, time) => (Some(day), time),
+                other => panic!("{other:?}"),
+            };
+            next(day, time, now, TimeZone::UTC).unwrap().to_string()
         };
         assert_eq!(next("06:00"), "194400");
         assert_eq!(next("06:00:01"), "108001");
         assert_eq!(next("05:59"), "194340");
+        // It is a Friday.
+        assert_eq!(next("fri 06:00"), "712800");
+        assert_eq!(next("Friday 06:00:01"), "108001");
+        assert_eq!(next("thu 06:00"), "626400");
+        assert_eq!(next("SAT 00:00"), "172800");
+        for text in [
+            "fr 06:00",
+            "fri",
+            "fri 25:00",
+            "friday06:00",
+            "someday 06:00",
+        ] {
+            assert!(run_time(text).is_err(), "{text}");
+        }
     }
 }

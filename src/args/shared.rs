@@ -431,7 +431,7 @@ pub(crate) struct MaxData {
 /// The worker in whose name a job is completed, failed or retried.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Holder {
-    /// Name of the worker that holds the job [QLESS_WORKER; default cli-USER@HOST]
+    /// Name of the worker that holds the job [QLESS_WORKER; default cli-USER@HOST-SESSION]
     #[arg(long, value_name = "NAME", value_parser = value::new_name(),
           add = value::Candidates::Workers)]
     pub worker: Option<Name>,

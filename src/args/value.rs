@@ -107,6 +107,16 @@ pub(crate) fn new_name() -> impl TypedValueParser<Value = Name> {
     })
 }
 
+/// The class of a job to put. Data in its position means that the class was forgotten.
+pub(crate) fn klass() -> impl TypedValueParser<Value = Name> {
+    new_name().try_map(|name: Name| match name.as_bytes().first() {
+        Some(b'{' | b'[') => Err(Invalid::expects(
+            "the class of the job before its data, as in `QUEUE KLASS DATA`",
+        )),
+        _ => Ok(name),
+    })
+}
+
 /// A jid that the call may create.
 pub(crate) fn new_jid() -> impl TypedValueParser<Value = Name> {
     OsStringValueParser::new().try_map(|text: OsString| {

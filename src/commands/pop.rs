@@ -42,7 +42,7 @@ pub(crate) struct Args {
     /// Maximum number of jobs
     #[arg(long, value_name = "N", value_parser = value::at_least_one, default_value = "1")]
     count: u64,
-    /// Name of the worker that pops them [QLESS_WORKER; default cli-USER@HOST]
+    /// Name of the worker that pops them [QLESS_WORKER; default cli-USER@HOST-SESSION]
     #[arg(long, value_name = "NAME", value_parser = value::new_name(),
           add = value::Candidates::Workers)]
     worker: Option<Name>,

@@ -25,20 +25,31 @@ pub(crate) fn note(verb: &str, reason: Option<&Name>) -> Vec<u8> {
     note
 }
 
-/// Returns the worker's name: `--worker`, QLESS_WORKER, or a name that is the same in the next
-/// call, so that a job popped by hand can be completed by hand.
+/// Returns the worker's name: `--worker`, QLESS_WORKER, or a name that is the same in the next call of
+/// this session, so that a job popped by hand can be completed by hand. Each terminal, line of cron and
+/// service is a session of its own: a script cannot complete a job that another one popped.
 pub(crate) fn worker(given: Option<&Name>) -> Result<Name, Error> {
     let named = match given {
         Some(name) => return Ok(name.clone()),
         None => env::var("QLESS_WORKER").map(|name| Name::from(name.as_os_str())),
     };
     let Some(name) = named else {
-        return Ok(Name::from(format!("cli-{}", by())));
+        let session = session_id().map_or(String::new(), |id| format!("-{id}"));
+        return Ok(Name::from(format!("cli-{}{session}", by())));
     };
     match refuse_new(name.as_bytes()) {
         Ok(()) => Ok(name),
         Err(why) => Err(Error::usage(format!("`QLESS_WORKER` {why}"))),
     }
+}
+
+/// Returns the session of this process, as getsid(2) does, or 0 if it began in another container. On a
+/// system without procfs there is none.
+fn session_id() -> Option<u32> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // The name of the program is in parentheses. Then come state, parent, process group and session.
+    let (_, fields) = stat.rsplit_once(')')?;
+    fields.split_whitespace().nth(3)?.parse().ok()
 }
 
 fn user() -> String {

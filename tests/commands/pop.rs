@@ -2,6 +2,7 @@
 
 use expect_test::expect;
 
+use crate::support::qless::RunOutput;
 use crate::support::redis::Redis;
 use crate::support::text::words;
 
@@ -58,6 +59,38 @@ fn the_default_worker_name_is_stable() {
     let worker = job["items"][0]["worker"].as_str().unwrap().to_string();
     assert!(worker.starts_with("cli-ann@"), "{worker}");
     as_ann().run("complete a").ok();
+}
+
+#[test]
+fn a_script_of_another_session_cannot_complete_the_job() {
+    let redis = waiting();
+    let in_session = |line: &str| {
+        let mut setsid = std::process::Command::new("setsid");
+        let qless = redis.at(10).env("USER", "ann").command();
+        setsid.env_clear().envs(
+            qless
+                .get_envs()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
+        RunOutput::of(
+            setsid
+                .arg("--wait")
+                .arg(qless.get_program())
+                .args(words(line)),
+        )
+    };
+    let popped = in_session("pop mail -o json");
+    let holder = popped.json()["items"][0]["worker"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    let refused = in_session("complete a").exits(5);
+    let printed = format!(
+        "error: cannot complete `a`: it is held by `{holder}`\n\
+         hint: `--as-holder` acts as the worker that holds the job\n"
+    );
+    assert_eq!(refused.stderr(), printed);
+    in_session("complete a --as-holder").ok();
 }
 
 #[test]

@@ -152,6 +152,18 @@ fn data_is_built_from_pairs() {
 }
 
 #[test]
+fn data_in_the_position_of_the_class_is_refused() {
+    let redis = Redis::start();
+    for line in [r#"put e '{"a":1}'"#, r#"recur put e '{"a":1}' --every 1d"#] {
+        redis.at(0).run(line).shows(expect![[r#"
+            --- stderr
+            error: `KLASS` expects the class of the job before its data, as in `QUEUE KLASS DATA`, not `{"a":1}`
+            --- exit 2
+        "#]]);
+    }
+}
+
+#[test]
 fn invalid_json_is_refused_with_line_and_column() {
     let redis = Redis::start();
     let put = |data: &str| redis.at(0).input(data).args(["put", "q", "K", "-"]);

@@ -617,6 +617,69 @@ fn a_recurring_job_runs_at_a_minute_or_a_time_of_day() {
 }
 
 #[test]
+fn a_time_that_recurs_implies_the_interval() {
+    let redis = Redis::start();
+    // A Friday.
+    let at = 86_400 + 6 * 3600 + 600;
+    let next = |options: &str| {
+        let line = format!("recur put reports K -n -o json {options}");
+        redis.at(at).run(&line).json()["next_runs"].to_string()
+    };
+    let runs = |first: &str, second: &str, third: &str| {
+        format!(r#"["{first}:00.000Z","{second}:00.000Z","{third}:00.000Z"]"#)
+    };
+    let hours = runs("1970-01-02T06:30", "1970-01-02T07:30", "1970-01-02T08:30");
+    assert_eq!(next("--at :30"), hours);
+    let days = runs("1970-01-03T03:00", "1970-01-04T03:00", "1970-01-05T03:00");
+    assert_eq!(next("--at 03:00"), days);
+    let weeks = runs("1970-01-05T03:00", "1970-01-12T03:00", "1970-01-19T03:00");
+    assert_eq!(next("--at 'mon 03:00'"), weeks);
+    assert_eq!(next("--every 1w --at 'Monday 03:00'"), weeks);
+    let nights = runs("1970-01-03T00:00", "1970-01-04T00:00", "1970-01-05T00:00");
+    assert_eq!(next("--every @daily"), nights);
+    assert_eq!(next("--every @daily --at 03:00"), days);
+    let sundays = runs("1970-01-04T00:00", "1970-01-11T00:00", "1970-01-18T00:00");
+    assert_eq!(next("--every @weekly"), sundays);
+    let later = runs("1970-01-02T07:10", "1970-01-02T08:10", "1970-01-02T09:10");
+    assert_eq!(next("--every @hourly --offset 1h"), later);
+    redis
+        .at(at)
+        .run("recur put reports K --jid k --every 5m")
+        .ok();
+    redis.at(at).run("recur set k --every @hourly").ok();
+    let k = redis.at(at).run("recur get k -o json").json();
+    assert_eq!(
+        (&k["every_s"], &k["next"]),
+        (&3600.into(), &"1970-01-02T07:00:00.000Z".into())
+    );
+}
+
+#[test]
+fn a_time_that_does_not_recur_and_a_cron_expression_are_refused_with_a_hint() {
+    let redis = Redis::start();
+    let run = |options: &str| redis.at(0).run(&format!("recur put reports K {options}"));
+    run("--at +10m").shows(expect![[r#"
+        --- stderr
+        error: `--every` is missing: the time of `--at` does not recur
+        hint: `--at 03:00` means daily, `--at :30` hourly, `--at 'mon 03:00'` weekly
+        --- exit 2
+    "#]]);
+    run("--cron '0 3 * * *'").shows(expect![[r#"
+        --- stderr
+        error: recurring jobs have intervals, not cron expressions
+        hint: `--at 03:00`, `--at :30` and `--every 1w --at 'mon 03:00'` say when; for other times, let a line in cron put a job: `qless put QUEUE KLASS --jid "KLASS-$(date +%F)" --if-absent`
+        --- exit 2
+    "#]]);
+    run("--every @monthly").shows(expect![[r#"
+        --- stderr
+        error: `--every` expects a duration such as `1d`, `@hourly`, `@daily` or `@weekly`, not `@monthly`
+        --- exit 2
+    "#]]);
+    run("--at 'someday 03:00'").exits(2);
+    assert_eq!(redis.at(0).run("recur list").ok(), "");
+}
+
+#[test]
 fn a_paused_recurring_job_is_shown_and_resumed_as_it_was() {
     let redis = templates();
     let before = redis.dump();

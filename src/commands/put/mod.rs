@@ -95,7 +95,7 @@ pub(crate) struct Args {
           add = value::Candidates::Queues)]
     queue: Option<Name>,
     /// Class of the job: the kind of work
-    #[arg(value_parser = value::new_name(), required_unless_present = "from")]
+    #[arg(value_parser = value::klass(), required_unless_present = "from")]
     klass: Option<Name>,
     /// Data: JSON, `@FILE`, or `-` for stdin
     #[arg(value_name = "DATA", allow_negative_numbers = true)]

@@ -35,7 +35,7 @@ mod tag;
 ///
 /// A paused recurring job puts no jobs until it is resumed, and no other client sees it.
 ///
-/// Examples: `qless recur list` · `qless recur put reports Nightly --every 1d --at 03:00 --jid nightly`
+/// Examples: `qless recur list` · `qless recur put reports Nightly --at 03:00 --jid nightly`
 ///
 /// Exit codes: 0, 4 unknown jid or queue, 5 the jid exists, 6 server, 9 not confirmed.
 #[derive(Clone, Debug, clap::Args)]

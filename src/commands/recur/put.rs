@@ -8,7 +8,7 @@ use crate::args::coordination::{self, COORDINATION, Coordinated, LaneFlags};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::moment;
-use crate::args::moment::When;
+use crate::args::moment::{Every, When};
 use crate::args::shared::{DryRun, ExistingQueue, MaxData};
 use crate::args::value;
 use crate::bulk::{maxima, new_queues};
@@ -29,13 +29,19 @@ use crate::text::duration;
 /// first job is put immediately, unless `--offset` or `--at` is given. Prints the jid of the
 /// recurring job; on a terminal, in a dry run and with `--at` also the next three runs.
 ///
+/// Times of day are those of this machine's time zone when the command runs. The interval is fixed: if
+/// the zone has summer time, a daily job moves by an hour, and back in autumn. `@daily` is midnight,
+/// `@weekly` the midnight before Sunday, `@hourly` the full hour.
+///
 /// `--backlog` limits how many missed runs are made up for. For example, a queue with a job every 10
 /// minutes is not popped from 01:00 until 02:05. The next pop gets the 7 jobs of 01:00 to 02:00; with
 /// `--backlog 2` only those of 01:50 and 02:00.
 ///
-/// Example: `qless recur put reports Nightly --every 1d --at 03:00 --jid nightly`
+/// Example: `qless recur put reports Nightly --at 03:00 --jid nightly`
 ///
-/// Example: `qless recur put reports Half --every 1h --at :30 --dry-run`
+/// Example: `qless recur put reports Half --at :30 --dry-run`
+///
+/// Example: `qless recur put reports Weekly --every 1w --at 'mon 03:00'`
 ///
 /// Example: `qless recur put reports Hourly --every 1h --jid hourly --no-overlap`
 ///
@@ -48,7 +54,7 @@ pub(super) struct Args {
     #[command(flatten)]
     existing: ExistingQueue,
     /// Class of the jobs: the kind of work
-    #[arg(value_parser = value::new_name())]
+    #[arg(value_parser = value::klass())]
     klass: Name,
     /// Data: JSON, `@FILE`, or `-` for stdin
     #[arg(value_name = "DATA", allow_negative_numbers = true)]
@@ -61,16 +67,21 @@ pub(super) struct Args {
     arg: Vec<OsString>,
     #[command(flatten)]
     limit: MaxData,
-    /// Interval
-    #[arg(long, value_name = "D", value_parser = value::interval, allow_hyphen_values = true)]
-    every: Duration,
+    /// Interval: a duration, `@hourly`, `@daily` or `@weekly` [default: as `--at` implies]
+    #[arg(long, value_name = "D", value_parser = moment::every, allow_hyphen_values = true,
+          required_unless_present_any = ["at", "cron"])]
+    every: Option<Every>,
     /// Put the first job after this time
     #[arg(long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true)]
     offset: Option<Duration>,
-    /// Put the first job at this time: `03:00`, `2026-11-21T06:00:00Z`, or `:30` for the next half hour
+    /// Put the first job at this time. Without `--every`, `03:00` means daily, `:30` hourly and
+    /// `mon 03:00` weekly; `2026-11-21T06:00:00Z` is a time as well
     #[arg(long, value_name = "T|:MM", value_parser = moment::run_time, allow_hyphen_values = true,
           conflicts_with = "offset")]
     at: Option<When>,
+    /// Not there: the hint says what is
+    #[arg(long, value_name = "LINE", hide = true, allow_hyphen_values = true)]
+    cron: Option<OsString>,
     /// Maximum number of missed runs to make up for; 0 means all
     #[arg(long, value_name = "N", value_parser = value::count, default_value = "0")]
     backlog: u64,
@@ -108,6 +119,7 @@ pub(super) struct Args {
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
+    let (every, at) = schedule(&args)?;
     let data = match args.positional.as_ref().or(args.data.as_ref()) {
         Some(given) => data::read(&mut session.input(), given, args.limit.max_data)?.0,
         None => data::limited(data::build(&args.arg)?, args.limit.max_data)?,
@@ -126,8 +138,8 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         queue: args.queue,
         klass: args.klass,
         data,
-        every: args.every,
-        offset: match (args.offset, &args.at) {
+        every,
+        offset: match (args.offset, &at) {
             (Some(wait), _) => wait.as_secs_f64(),
             (None, Some(at)) => at.from(now).since(now),
             (None, None) => 0.0,
@@ -187,9 +199,31 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if !leave {
         let next = Moment::from_seconds(now.seconds() + job.offset).unwrap_or(now);
         let runs = Recurring::next_runs(next, job.every.as_secs_f64());
-        note_runs(&runs, dry || args.at.is_some(), session);
+        note_runs(&runs, dry || at.is_some(), session);
         done = done.with_next_runs(&runs);
     }
     session.ui.show(&done)?;
     Ok(Exit::Ok)
+}
+
+/// Returns the interval and, if one is given or implied, the time of the first run.
+fn schedule(args: &Args) -> Result<(Duration, Option<When>), Error> {
+    if args.cron.is_some() {
+        return Err(Error::usage("recurring jobs have intervals, not cron expressions").hint(
+            "`--at 03:00`, `--at :30` and `--every 1w --at 'mon 03:00'` say when; for other times, let a line \
+             in cron put a job: `qless put QUEUE KLASS --jid \"KLASS-$(date +%F)\" --if-absent`",
+        ));
+    }
+    let at = args.at.clone();
+    match &args.every {
+        Some(every) if args.offset.is_some() => Ok((every.interval, None)),
+        Some(every) => Ok((every.interval, at.or(every.at.clone()))),
+        None => match at.as_ref().and_then(When::interval) {
+            Some(every) => Ok((every, at)),
+            None => Err(
+                Error::usage("`--every` is missing: the time of `--at` does not recur")
+                    .hint("`--at 03:00` means daily, `--at :30` hourly, `--at 'mon 03:00'` weekly"),
+            ),
+        },
+    }
 }

@@ -7,7 +7,7 @@ use crate::args::coordination::{COORDINATION, Coordinated, LaneFlags};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::moment;
-use crate::args::moment::When;
+use crate::args::moment::{Every, When};
 use crate::args::shared::{DryRun, ExistingQueue, MaxData};
 use crate::args::value;
 use crate::bulk::{maxima, new_queues};
@@ -34,10 +34,12 @@ pub(super) struct Args {
     /// Jid of the recurring job
     #[arg(value_parser = value::any_name(), add = value::Candidates::Jids(value::Jobs::Recurring))]
     jid: Name,
-    /// Interval; the next run moves by the difference, unless `--at` is given
-    #[arg(long, value_name = "D", value_parser = value::interval, allow_hyphen_values = true)]
-    every: Option<Duration>,
-    /// Time of the next run: `03:00`, `2026-11-21T06:00:00Z`, or `:30` for the next half hour
+    /// Interval: a duration, `@hourly`, `@daily` or `@weekly`. The next run moves by the difference,
+    /// unless `--at` or such a word is given
+    #[arg(long, value_name = "D", value_parser = moment::every, allow_hyphen_values = true)]
+    every: Option<Every>,
+    /// Time of the next run: `03:00`, `mon 03:00`, `2026-11-21T06:00:00Z`, or `:30` for the next half
+    /// hour. The interval stays, unless `--every` is given
     #[arg(long, value_name = "T|:MM", value_parser = moment::run_time,
           allow_hyphen_values = true)]
     at: Option<When>,
@@ -78,7 +80,9 @@ pub(super) struct Args {
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
     let mut changes: Vec<(&str, Vec<u8>)> = Vec::new();
-    if let Some(every) = args.every {
+    let every = args.every.as_ref().map(|every| every.interval);
+    let at = args.at.or_else(|| args.every.and_then(|every| every.at));
+    if let Some(every) = every {
         changes.push(("interval", duration::seconds(every).into_bytes()));
     }
     if let Some(queue) = &args.queue {
@@ -113,7 +117,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let options = coordination.words();
     changes.extend(options.map(|(name, value)| (name, value.to_vec())));
-    if changes.is_empty() && args.at.is_none() {
+    if changes.is_empty() && at.is_none() {
         return Err(Error::usage("no change is given")
             .hint("`qless recur set --help` lists what can be changed"));
     }
@@ -122,8 +126,8 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return Err(missing(&args.jid));
     };
     refuse_paused(&found, "change")?;
-    let next = args.at.as_ref().map(|at| at.from(now));
-    let runs = runs(&found, args.every, next);
+    let next = at.as_ref().map(|at| at.from(now));
+    let runs = runs(&found, every, next);
     let jid = &args.jid;
     let dry = args.dry.dry_run;
     let queues = args.queue.as_slice();
@@ -140,7 +144,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             session.ui.note_on_terminal(&format!("changed {jid}"));
         }
     }
-    if args.every.is_some() || next.is_some() {
+    if every.is_some() || next.is_some() {
         note_runs(&runs, dry || next.is_some(), session);
     }
     if session.ui.format() == Format::Raw && !dry {
