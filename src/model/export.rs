@@ -83,7 +83,7 @@ impl SavedThrottle {
         Field::name("id", "the throttle"),
         Field::count(
             "maximum",
-            "how many jobs may hold a slot; 0 means any number, less than 0 none",
+            "how many jobs may hold a slot; 0 means no limit, a negative number lets no job run",
         ),
         Field::moment(
             "expires",

@@ -13,7 +13,7 @@ use crate::name::Name;
 pub(crate) struct Throttle {
     #[serde(flatten, serialize_with = "name::id")]
     pub id: Name,
-    /// How many jobs may hold a slot; 0 means any number, less than 0 none.
+    /// How many jobs may hold a slot; 0 means no limit, a negative number lets no job run.
     pub maximum: i64,
     /// Whether the maximum was set.
     pub defined: bool,
@@ -31,7 +31,7 @@ impl Throttle {
         Field::name("id", "the throttle"),
         Field::count(
             "maximum",
-            "how many jobs may hold a slot; 0 means any number, less than 0 none",
+            "how many jobs may hold a slot; 0 means no limit, a negative number lets no job run",
         ),
         Field::bool(
             "defined",
@@ -76,7 +76,7 @@ impl ThrottleJobs {
         Field::name("id", "the throttle"),
         Field::count(
             "maximum",
-            "how many jobs may hold a slot; 0 means any number, less than 0 none",
+            "how many jobs may hold a slot; 0 means no limit, a negative number lets no job run",
         ),
         Field::bool(
             "defined",

@@ -193,9 +193,9 @@ Commands that take JIDs also take flags that select jobs. Give one or the other,
 
 Different flags narrow the selection; a repeated flag widens it, except --tag and --where. To see
 which jobs a command will change, list them: `qless jobs` with the same flags. Without --state, retry
-means failed jobs, promote means scheduled jobs, fail and timeout mean running and stalled jobs, bury
-means jobs that have not started. The other commands mean jobs in any state, but `qless jobs` without flags lists the jobs in queues. --all
-cannot be used with a flag that narrows the selection: `retry --all` means all failed jobs, and
+selects failed jobs, promote scheduled jobs, fail and timeout running and stalled jobs, bury jobs that
+have not started. The other commands select jobs in any state; `qless jobs` without flags lists the jobs
+in queues. --all cannot be used with a flag that narrows the selection: `retry --all` means all failed jobs, and
 `cancel --all` means all jobs. Flags that no job can match, such as --group with --state waiting, are
 an error.
 
@@ -218,7 +218,7 @@ complete jobs, lanes. --limit counts in the order of that index, which is the or
 const FORMATS: &str = "\
 -o table   for people: aligned, with headers and ages; in a pipe COLUMNS or 100 wide
 -o tsv     for programs: tab-separated, without headers, never cut, with full times; a line end is
-           \\n, a tab \\t, and a backslash \\\\, but in data, which is JSON
+           \\n, a tab \\t, and a backslash \\\\, except in data, which is JSON
 -o json    one document with \"kind\" and \"v\"; keys are only added, never removed
 -o ndjson  the elements of its \"items\", one per line
 -o jid     only job ids, one per line, if the result is jobs; with -0, a NUL ends each id

@@ -33,11 +33,10 @@ mod one;
 /// Prints only the jid. The data is JSON text, `@FILE`, `-` for stdin, or built from pairs: `--arg
 /// user:=42 --arg locale=de`. The default is `{}`.
 ///
-/// `--if-absent` puts no second job while the first one is known. A job that is not complete is known
-/// until it is cancelled; a complete one until it is older than `jobs-history` seconds (7 days by
-/// default), or until `jobs-history-count` newer jobs (50,000) are complete. After that, the same jid
-/// is put again. For "once a day", `--key K --unique --ttl 24h` does not depend on that: see `qless
-/// config list`, `qless help recipes`.
+/// With `--if-absent`, nothing is put as long as a job with this jid exists. A complete job is deleted
+/// after `jobs-history` seconds (7 days by default), or earlier, when `jobs-history-count` newer jobs
+/// (50,000) are complete. For "once a day", `--key K --unique --ttl 24h` does not depend on that: see
+/// `qless config list`, `qless help recipes`.
 ///
 /// `--from` puts one job per line of a file. A line is a JSON object with the members `queue klass
 /// data jid delay at priority tags retries depends throttles lock key dup until ttl score rescore hold

@@ -85,7 +85,8 @@ impl Core {
         throttles.collect()
     }
 
-    /// Returns how many jobs may hold a slot of each throttle: 0 means any number, less than 0 none.
+    /// Returns how many jobs may hold a slot of each throttle: 0 means no limit, a
+    /// negative number lets no job run.
     pub(crate) fn maxima(&mut self, now: Moment, ids: &[Name]) -> Result<Vec<i64>, Error> {
         let mut maxima = Vec::with_capacity(ids.len());
         for ids in ids.chunks(SLICE) {
