@@ -38,6 +38,9 @@ pub(crate) struct LedgerHead {
     /// [`ServerEpoch::flushes`], in journals and reports.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flushes: Option<u64>,
+    /// [`ServerEpoch::evicted`], in journals and reports.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub evicted: Option<u64>,
     /// Further fields of an export.
     #[serde(flatten)]
     pub export: Option<ExportHead>,
@@ -61,6 +64,7 @@ impl LedgerHead {
             command: session.own().without_program(),
             run_id: None,
             flushes: None,
+            evicted: None,
             export: None,
         })
     }
@@ -122,6 +126,7 @@ impl Ledger {
         let present = session.core()?.epoch()?;
         let Some(before) = &self.before else {
             self.head.flushes = present.as_ref().map(|present| present.flushes);
+            self.head.evicted = present.as_ref().map(|present| present.evicted);
             self.head.run_id = present.map(|present| present.run_id);
             let head = serde_json::to_vec(&self.head).map_err(Error::internal)?;
             self.line(&head);
@@ -138,12 +143,16 @@ impl Ledger {
         Ok(())
     }
 
-    /// Whether the server restarted or was flushed since an earlier run began; `None` if there was none,
-    /// or if that is not known.
+    /// Whether the server restarted, was flushed or evicted keys since an earlier run began; `None` if there
+    /// was none, or if that is not known.
     pub(crate) fn is_other_epoch(&self, present: &ServerEpoch) -> Option<bool> {
         let before = self.before.as_ref()?;
-        let flushes = before.flushes.unwrap_or(present.flushes);
-        Some(*before.run_id.as_ref()? != present.run_id || flushes != present.flushes)
+        let before = ServerEpoch {
+            run_id: before.run_id.clone()?,
+            flushes: before.flushes.unwrap_or(present.flushes),
+            evicted: before.evicted.unwrap_or(present.evicted),
+        };
+        Some(before != *present)
     }
 
     /// Adds a line; the next [`Ledger::flush`] or [`Ledger::write`] writes it.

@@ -1,5 +1,5 @@
-//! Notices that the server restarted, or was flushed, after it had acknowledged changes of this command:
-//! it may have lost them.
+//! Notices that the server restarted, was flushed or evicted keys after it had acknowledged changes of this
+//! command: it may have lost them.
 
 use crate::core::api::epoch::ServerEpoch;
 use crate::core::call::Core;
@@ -106,6 +106,10 @@ impl RestartWatch {
         let cause = match () {
             () if begun.run_id != present.run_id => "restarted, or another one took its place",
             () if present.flushes > begun.flushes && self.has_lost_first(core) => "was flushed",
+            // Policies that evict only keys with an expiry delete no job: then the policy is not known here.
+            () if present.evicted > begun.evicted && core.eviction().is_some() => {
+                "evicted keys, because its memory was full"
+            }
             () => return,
         };
         self.begun = Some(present);

@@ -7,7 +7,7 @@ use crate::args::moment::When;
 use crate::args::shared::Targets;
 use crate::args::value;
 use crate::core::api::job::Detail;
-use crate::error::Error;
+use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::input::jids;
 use crate::model::job::State;
@@ -81,7 +81,16 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let jids: Vec<Name> = match given {
         Some(given) => given.into_jids(),
         None => {
-            let jobs = select::all(session, now, &args.targets.selector, Detail::Match)?;
+            session.core()?.end_calls_at(waiter.deadline);
+            let jobs = select::all(session, now, &args.targets.selector, Detail::Match);
+            let jobs = jobs.map_err(|error| match waiter.is_over() {
+                true => Error::new(
+                    Kind::Deadline,
+                    "the deadline passed before the jobs to wait for were read",
+                )
+                .hint("give a later `--deadline`, or fewer names"),
+                false => error,
+            })?;
             jobs.into_iter().map(|job| job.jid).collect()
         }
     };

@@ -63,7 +63,7 @@ pub enum Kind {
     Stale,
     /// The prefix has no hash tag, and the server is a cluster.
     ClusterPrefix,
-    /// The server restarted or was flushed after it had acknowledged changes.
+    /// The server restarted, was flushed or evicted keys after it had acknowledged changes.
     ServerRestarted,
     /// The change may or may not have happened.
     Unknown,

@@ -7,7 +7,7 @@
 //! - `{"failed":[[7,7]]}`: these lines were refused, and are tried again
 //! - `{"took":[[7,"…"]]}`: another job took the put of line 7
 //! - `{"lost":[[1,200]]}`: the jobs of these lines are missing, and are put again
-//! - `{"server":{"run_id":"…","flushes":0}}`: what is done until here was found on this server
+//! - `{"server":{"run_id":"…","flushes":0,"evicted":0}}`: what is done until here was found on this server
 //!
 //! Memory holds one bit per line of the input, the jid of each line that was sent but is not done, and
 //! the other jobs that took puts.
@@ -249,8 +249,8 @@ impl Journal {
         Ok((Journal { ledger }, notes))
     }
 
-    /// If the server restarted or was flushed since it acknowledged the lines that are done, asks it for
-    /// their jobs. A line whose job is missing is not done any more.
+    /// If the server restarted, was flushed or evicted keys since it acknowledged the lines that are done,
+    /// asks it for their jobs. A line whose job is missing is not done any more.
     pub(super) fn verify(
         &mut self,
         state: &mut JournalState,

@@ -205,7 +205,9 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
 
 /// Says which jobs that the journal calls done the server has lost.
 fn note_lost(lost: &LostJobs, journal: &str, session: &mut Session) {
-    let since = format!("the server restarted or was flushed after `{journal}` was written");
+    let since = format!(
+        "the server restarted, was flushed, evicted keys or is another one since `{journal}` was written"
+    );
     if !lost.missing.is_empty() {
         let jobs = plural(lost.missing.len() as u64, "job", "jobs");
         session.ui.note(&format!(

@@ -62,7 +62,7 @@ const PATIENCE: Duration = Duration::from_millis(500);
 pub(crate) struct Waiter {
     pub options: WaitOptions,
     begun: Instant,
-    deadline: Option<Instant>,
+    pub deadline: Option<Instant>,
     /// `None` if the user may not subscribe.
     log: Option<EventLog>,
     interrupt: Interrupt,
@@ -96,6 +96,12 @@ impl Waiter {
             log,
             interrupt,
         })
+    }
+
+    /// Whether the deadline has passed.
+    pub(crate) fn is_over(&self) -> bool {
+        self.deadline
+            .is_some_and(|deadline| Instant::now() >= deadline)
     }
 
     /// Waits for jobs. Passes each to `ended` when its wait ends.
@@ -153,7 +159,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> Run<'_, F> {
     fn wait(&mut self, session: &mut Session) -> Result<WaitOutcome, Error> {
         match self.watch(session) {
             Ok(outcome) | Err(Stopped::Early(outcome)) => Ok(outcome),
-            Err(Stopped::Failed(_)) if self.is_over() => Ok(WaitOutcome::Deadline),
+            Err(Stopped::Failed(_)) if self.waiter.is_over() => Ok(WaitOutcome::Deadline),
             Err(Stopped::Failed(error)) => Err(error),
         }
     }
@@ -304,17 +310,12 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> Run<'_, F> {
         }
     }
 
-    fn is_over(&self) -> bool {
-        let deadline = self.waiter.deadline;
-        deadline.is_some_and(|deadline| Instant::now() >= deadline)
-    }
-
     /// Stops at a signal and at the deadline.
     fn stop_early(&self) -> Result<(), Stopped> {
         if let Some(kind) = self.waiter.interrupt.asked() {
             return Err(Stopped::Early(WaitOutcome::Interrupted(kind)));
         }
-        match self.is_over() {
+        match self.waiter.is_over() {
             true => Err(Stopped::Early(WaitOutcome::Deadline)),
             false => Ok(()),
         }

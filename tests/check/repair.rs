@@ -7,7 +7,7 @@ use expect_test::expect;
 
 use crate::support::files::write_private;
 use crate::support::keyboard::answer;
-use crate::support::qless::Qless;
+use crate::support::qless::{Qless, RunOutput};
 use crate::support::redis::Redis;
 use crate::support::text::words;
 
@@ -459,6 +459,35 @@ fn a_finding_whose_repair_the_server_refuses_is_not_reported_as_repaired() {
     "#]]);
     redis.send(&["CONFIG", "SET", "maxmemory", "0"]);
     at(&redis).run("check --repair --yes").exits(0);
+}
+
+#[test]
+fn a_full_disk_of_the_undo_file_stops_a_repair_that_counts_all_it_has_done() {
+    let redis = Redis::start();
+    let put = |n: usize| format!("put me mail j{n} K {{}} 0");
+    redis.calls((0..600).map(|n| (n as f64, put(n).split(' ').map(str::to_owned).collect())));
+    redis.send(&["DEL", "ql:q:mail-work"]);
+    let dir = tempfile::tempdir().unwrap();
+    let undo = dir.path().join("undo");
+    let qless = redis.qless().command();
+    // A file of the process may have 40 KiB.
+    let limited = r#"trap '' XFSZ; ulimit -f 80; exec "$0" "$@""#;
+    let mut command = std::process::Command::new("sh");
+    command.args(["-c", limited]).arg(qless.get_program());
+    command
+        .args(["check", "--repair", "--yes", "--undo"])
+        .arg(&undo);
+    command.env_clear().envs(
+        qless
+            .get_envs()
+            .filter_map(|(name, value)| Some((name, value?))),
+    );
+    let ran = RunOutput::of(&mut command).exits(1);
+    let left = redis.qless().run("check -o json").json();
+    let left = left["items"][0]["count"].as_u64().unwrap();
+    let said = format!("after {} of 600 findings were repaired", 600 - left);
+    assert!(ran.stderr().contains(&said), "{said}: {}", ran.stderr());
+    assert!((1..600).contains(&left), "{left}");
 }
 
 #[test]

@@ -953,6 +953,68 @@ fn jobs_that_may_have_ended_and_been_deleted_count_as_done_after_a_restart() {
     assert_eq!(workspace.qless().run("length m").ok(), "1");
 }
 
+#[test]
+fn a_job_of_the_second_in_which_the_oldest_kept_one_ended_may_have_ended() {
+    let workspace = Workspace::new();
+    workspace
+        .qless()
+        .run("config set jobs-history-count 10")
+        .ok();
+    let (_, line) = journaled(&workspace, 40);
+    workspace.redis.at(1000.3).run(&line).exits(0);
+    for _ in 0..40 {
+        let jid = workspace.redis.at(1000.6).run("pop uploads -o jid").ok();
+        let complete = format!("complete {}", jid.trim());
+        workspace.redis.at(1000.9).run(&complete).exits(0);
+    }
+    // Another database is flushed, so this one may have been.
+    let other = "redis.call('select', 1) redis.call('flushdb')";
+    workspace.redis.send(&["EVAL", other, "0"]);
+    let ran = workspace.redis.at(1002).run(&line).exits(0);
+    assert!(
+        ran.stderr().ends_with("0 put, 40 done before\n"),
+        "{}",
+        ran.stderr()
+    );
+}
+
+#[test]
+fn jobs_that_the_server_evicts_are_reported_and_put_by_the_next_run() {
+    let workspace = Workspace::new();
+    let redis = &workspace.redis;
+    let set = |name: &str, value: &str| _ = redis.send(&["CONFIG", "SET", name, value]);
+    set("maxmemory-policy", "allkeys-random");
+    let (_, line) = journaled(&workspace, 3_000);
+    let used = redis.send(&["INFO", "memory"]);
+    let redis::Value::BulkString(used) = used else {
+        panic!("{used:?}")
+    };
+    let used = String::from_utf8(used).unwrap();
+    let used = used
+        .lines()
+        .find_map(|line| line.strip_prefix("used_memory:"))
+        .unwrap();
+    set(
+        "maxmemory",
+        &(used.parse::<u64>().unwrap() + 1_500_000).to_string(),
+    );
+    let ran = workspace.qless().run(&line).exits(3);
+    let why = "evicted keys, because its memory was full: up to 3,000 changes that it had acknowledged may be lost";
+    assert!(ran.stderr().contains(why), "{}", ran.stderr());
+    set("maxmemory", "0");
+    assert!(workspace.jobs() < 3_000);
+    let ran = workspace.qless().run(&line).exits(0);
+    assert!(
+        ran.stderr()
+            .contains("that were put are missing, and are put again"),
+        "{}",
+        ran.stderr()
+    );
+    // The queue of some jobs is gone; the jobs are all there.
+    workspace.qless().run("check --repair --yes -q");
+    assert_eq!(photos(&workspace.redis), each_once(3_000));
+}
+
 /// Cuts a journal to its first lines.
 fn cut(journal: &Path, lines: usize) {
     let text = fs::read_to_string(journal).unwrap();

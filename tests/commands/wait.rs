@@ -349,6 +349,21 @@ fn a_frozen_server_does_not_delay_the_end() {
 }
 
 #[test]
+fn the_deadline_ends_the_search_for_the_jobs_to_wait_for() {
+    let redis = Redis::start();
+    let put = |n: usize| format!("put me q{n} j{n} K {{}} 0");
+    redis.calls((0..3000).map(|n| (0.0, put(n).split(' ').map(str::to_owned).collect())));
+    let queues: String = (0..3000).map(|n| format!(" --queue q{n}")).collect();
+    let ran = redis.qless().run(&format!("wait --deadline 1ms{queues}"));
+    ran.shows(expect![[r#"
+        --- stderr
+        error: the deadline passed before the jobs to wait for were read
+        hint: give a later `--deadline`, or fewer names
+        --- exit 124
+    "#]]);
+}
+
+#[test]
 fn many_jobs_take_one_subscription() {
     let redis = Redis::start();
     let jids: Vec<String> = (0..2_000).map(|at| format!("j{at}")).collect();

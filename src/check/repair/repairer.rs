@@ -203,9 +203,12 @@ impl Repairer {
             let asked = items.len();
             let verified = reply.as_ref().map_or(asked, |reply| reply.verified);
             self.batch_sizes.measure(location.kind, verified, took);
-            let reply = match (reply, &mut self.undo) {
-                (Ok(reply), Some(undo)) => undo.done(&reply).map(|()| reply)?,
-                (Ok(reply), None) => reply,
+            let (reply, recorded) = match (reply, &mut self.undo) {
+                (Ok(reply), Some(undo)) => {
+                    let recorded = undo.done(&reply);
+                    (reply, recorded)
+                }
+                (Ok(reply), None) => (reply, Ok(())),
                 (Err(error), Some(undo)) => {
                     undo.failed(&error)?;
                     return Err(error);
@@ -236,6 +239,8 @@ impl Repairer {
                 self.counts_of(verdict).repaired += 1;
                 repaired += 1;
             }
+            // On a full disk the plan counts; this batch is repaired all the same.
+            recorded?;
             if with(VerdictOutcome::Repairable).next().is_none() {
                 rest = &rest[verified.clamp(1, asked)..];
             } else if repaired == before {

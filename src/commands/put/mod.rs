@@ -49,12 +49,13 @@ mod one;
 /// preceded by its length in bytes and a colon (`4:mail13:Mail::Welcome2:{}`). Equal lines are then
 /// one job. Both leave an existing job as it is, so the same command can be run again. `--journal
 /// FILE` also makes the command repeatable: it records each line before sending it and when it is
-/// done, and skips lines that are done, even if their jobs have long expired. If the server restarted or
-/// was flushed since, it asks for the jobs of these lines, and puts again what is missing and younger
-/// than `jobs-history`; a job that was cancelled is then put again, too.
+/// done, and skips lines that are done, even if their jobs have long expired. If the server restarted, was
+/// flushed or evicted keys since, it asks for the jobs of these lines, and puts the missing ones again,
+/// unless they may have ended and been deleted by `jobs-history` or `jobs-history-count`. A job that was
+/// cancelled is then put again, too.
 ///
-/// If the server restarts or is flushed while `--from` puts jobs, the rest is put and the exit code is
-/// 3 (`server_restarted`): what it had acknowledged may be lost.
+/// If the server restarts, is flushed or evicts keys while `--from` puts jobs, the rest is put and the exit
+/// code is 3 (`server_restarted`): what it had acknowledged may be lost.
 ///
 /// Jobs of one priority with new jids are popped in the order of their lines. With given or
 /// computed jids the order is lost within one call; `--batch 1` keeps it.

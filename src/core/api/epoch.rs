@@ -1,4 +1,7 @@
-//! Which data a server holds: a restart or a flush in between may have lost what it acknowledged.
+//! Which data a server holds: a restart, a flush or an eviction in between may have lost what it
+//! acknowledged.
+
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
@@ -9,16 +12,20 @@ use crate::core::call::{Call, Core};
 use crate::error::{Error, Kind};
 use crate::name::Name;
 
-/// A run of a server between two flushes. If two are equal, nothing was lost in between.
+/// A run of a server between two losses. If two are equal, nothing was lost in between.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ServerEpoch {
     pub run_id: String,
     /// How often FLUSHALL and FLUSHDB were called, in any database.
     pub flushes: u64,
+    /// How many keys of any database it deleted because its memory was full. Journals of older versions
+    /// lack it.
+    #[serde(default)]
+    pub evicted: u64,
 }
 
 impl ServerEpoch {
-    /// Reads the sections `server` and `commandstats` of INFO.
+    /// Reads the sections `server`, `commandstats` and `stats` of INFO.
     fn read(sections: &[String]) -> Option<ServerEpoch> {
         let lines = || sections.iter().flat_map(|section| section.lines());
         let run_id = lines().find_map(|line| line.strip_prefix("run_id:"))?;
@@ -29,9 +36,12 @@ impl ServerEpoch {
             })?;
             calls.split(',').next()?.parse::<u64>().ok()
         });
+        let evicted =
+            lines().find_map(|line| line.strip_prefix("evicted_keys:")?.trim().parse().ok());
         Some(ServerEpoch {
             run_id: run_id.trim().to_owned(),
             flushes: flushes.sum(),
+            evicted: evicted.unwrap_or(0),
         })
     }
 }
@@ -39,7 +49,8 @@ impl ServerEpoch {
 impl Core {
     /// Returns the present epoch, if the server reports it and the user may ask.
     pub(crate) fn epoch(&mut self) -> Result<Option<ServerEpoch>, Error> {
-        let calls = ["server", "commandstats"].map(|section| Call::plain("INFO").arg(section));
+        let sections = ["server", "commandstats", "stats"];
+        let calls = sections.map(|section| Call::plain("INFO").arg(section));
         let mut sections = Vec::new();
         for section in self.calls(self.now(), &calls) {
             match section.and_then(reply::bytes) {
@@ -69,7 +80,9 @@ impl Core {
         if number("jobs-history-count").is_some_and(|count| complete as f64 >= count) {
             let oldest = self.index(now, &Index::Complete, complete.saturating_sub(1), 1)?;
             let oldest = self.snapshots(now, &oldest.members)?.into_iter().flatten();
+            // Histories have whole seconds: a job that was put later in this one may have ended before it.
             let ended = oldest.filter_map(|job| job.since).max();
+            let ended = ended.map(|ended| ended.after(Duration::from_secs(1)));
             since = since.max(ended.unwrap_or(now));
         }
         Ok(since)

@@ -167,7 +167,11 @@ impl Processes {
     pub fn new(options: ProcessOptions) -> Result<(Processes, Waker), Error> {
         let fault = |fault: std::io::Error| {
             let why = io_words(&fault);
-            Error::new(Kind::Error, format!("cannot prepare for programs: {why}"))
+            let error = Error::new(Kind::Error, format!("cannot prepare for programs: {why}"));
+            match fault.raw_os_error() == Some(Errno::MFILE.raw_os_error()) {
+                true => error.hint("no job was popped; `ulimit -n 1024` allows more open files"),
+                false => error,
+            }
         };
         reserve_answer_descriptor().map_err(fault)?;
         let (wakeups, waker) = Wakeups::new().map_err(fault)?;
