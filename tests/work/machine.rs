@@ -989,12 +989,11 @@ fn jobs_that_a_stopped_process_had_for_a_shorter_time_or_did_not_read_are_given_
     let mut batch = limited(Mode::Batch(2), &[]);
     batch.reply(0.0, &["a", "b"]);
     batch.at(1.0, answer("a"));
+    batch.later(1.1);
+    batch.reply(1.1, &[]);
     batch.later(5.0);
     let did = batch.at(5.1, ended_by(0, Exit::Signal("TERM".to_owned()), 1));
-    assert!(
-        did.ends_with("turn: [b fail in time-limit] pop 2 from q:2\n"),
-        "{did}"
-    );
+    assert!(did.starts_with("turn: [b fail in time-limit] "), "{did}");
 }
 
 #[test]
