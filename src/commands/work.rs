@@ -29,15 +29,16 @@ use crate::work::{Hooks, QueueOrder, WorkOptions};
 /// Pops jobs and runs COMMAND for each. The job's data is its stdin. QLESS_JID, QLESS_QUEUE,
 /// QLESS_KLASS, QLESS_TAGS, QLESS_PRIORITY, QLESS_RETRIES_LEFT, QLESS_ATTEMPT and QLESS_WORKER are in its
 /// environment, and QLESS_KEY and QLESS_FENCE if the job has a lane or throttles. `{jid}`, `{queue}`, `{klass}` and `{data.PATH}` in its arguments are replaced, without a
-/// shell. Exit code 0 completes the job, a code of `--retry-on` retries it, any other code fails it in
-/// group `exit-N`, with the end of stderr as the message.
+/// shell. Exit code 0 completes the job, an end that `--retry-on` names retries it, any other exit code fails it
+/// in group `exit-N`, with the end of stderr as the message.
 ///
 /// With `--batch`, a process gets several jobs. With `--persistent`, processes stay and get one job after
 /// the other. Both read each job as a line of JSON and answer with lines of JSON: see
 /// `qless help work-protocol`, or qless-work(5).
 ///
 /// `qless` extends the locks while commands run. If a job is cancelled or loses its lock, its command
-/// gets SIGTERM, and SIGKILL after `--kill-after`; its end is not written.
+/// gets SIGTERM, and SIGKILL after `--kill-after`; its result is discarded. With `--time-limit`, a command that
+/// runs for too long gets the same signals, and the job fails in group `time-limit`.
 ///
 /// After the first SIGINT, SIGTERM, SIGHUP or SIGQUIT, `qless` pops nothing more and lets the commands finish. After the
 /// second one it stops them and gives their jobs back, which uses no retry. If the server does not reply
@@ -55,6 +56,7 @@ use crate::work::{Hooks, QueueOrder, WorkOptions};
 ///
 /// Examples: `qless work mail --concurrency 4 -- ./send-mail`
 /// · `qless work ci --drain --retry-on 75,111 -- make -C {data.repo} test`
+/// · `qless work mail --time-limit 5m --retry-on 75,signal,time-limit -- ./send-mail`
 /// · `qless work high=3 low --order round-robin -- ./run`
 /// · `qless work thumbs --persistent --concurrency 8 -- python3 thumbs.py`
 ///
