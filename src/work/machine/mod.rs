@@ -456,7 +456,11 @@ impl Machine {
 
     /// Pops nothing more, without a signal.
     fn drain(&mut self) {
-        self.stage = self.stage.max(Stage::Draining);
+        if self.stage == Stage::Working {
+            self.stage = Stage::Draining;
+            // Processes that stay end now, whatever else happens.
+            self.slots_due = f64::NEG_INFINITY;
+        }
     }
 
     /// Ends the work once nothing is left, or if the server does not take the jobs of a stopped worker.
