@@ -173,7 +173,7 @@ fn an_answer_on_stdout_is_reported_once_with_the_flag_that_has_it_read() {
         site.put("mail", jid, "{}");
     }
     let script = ANSWER.replace(">&3", "");
-    let line = "mail --drain --persistent --time-limit 300ms --retry-on any --retry-delay 1h";
+    let line = "mail --drain --persistent --time-limit 800ms --retry-on any --retry-delay 1h";
     let ran = site.work(line, &script).exits(0);
     // All the same, the jobs end.
     assert_eq!(
@@ -199,13 +199,13 @@ fn a_process_over_the_time_limit_gives_the_jobs_back_that_it_has_not_read() {
     // A shell reads byte by byte.
     let script =
         format!("test -e $D/ran && {{ {ANSWER}; }}; read -r line; echo $line > $D/ran; sleep 100");
-    let line = "mail --drain --persistent --in-flight 3 --time-limit 500ms";
+    let line = "mail --drain --persistent --in-flight 3 --time-limit 1s";
     site.work(line, &script);
     let ends = ["a", "b", "c"].map(|jid| site.failure(jid));
     assert_eq!(
         ends,
         [
-            "failed time-limit: the job ran longer than 0.5s",
+            "failed time-limit: the job ran longer than 1s",
             "complete -: -",
             "complete -: -"
         ]
