@@ -1,6 +1,6 @@
 -- Ends jobs of one worker, each as by the single command with the same words.
 -- Takes: worker, then per job: the number of its words, jid queue, then
---   `complete data [next q] [delay s] [depends json]`, `retry delay [group [message]]` or
+--   `complete data [next q] [delay s] [depends json]`, `retry delay [group [message [exit]]]` or
 --   `fail group message [data]`; empty data keeps the data of the job
 -- Returns: per job outcome and details: `done` (the new state; for `retry` the remaining tries), `gone`,
 --   `not_holder` (state, worker), `invalid` (why)

@@ -40,7 +40,15 @@ pub(crate) struct Args {
 }
 
 /// The entries that the core writes into histories itself.
-const TAKEN: [&[u8]; 6] = [b"put", b"popped", b"done", b"failed", b"timed-out", b"cli"];
+const TAKEN: [&[u8]; 7] = [
+    b"put",
+    b"popped",
+    b"done",
+    b"failed",
+    b"retried",
+    b"timed-out",
+    b"cli",
+];
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run);
 

@@ -131,8 +131,8 @@ fn explain_job(
     })
 }
 
-/// What scheduled a job that has used retries. Its newest history entry tells a lost lock; a retry
-/// leaves none.
+/// What scheduled a job that has used retries. Its newest history entry tells a lost lock; a retry of
+/// another client leaves none.
 fn backoff(core: &mut Core, now: Moment, job: &Job) -> Result<Option<Backoff>, Error> {
     if job.state != Some(State::Scheduled) || !job.has_used_retry() {
         return Ok(None);

@@ -139,8 +139,8 @@ pub(super) fn of_job(
 
 /// The remaining retries of a job that has used some.
 fn remaining_retries(job: &Job) -> Option<u64> {
-    let remaining = job.remaining.filter(|_| job.has_used_retry())?;
-    u64::try_from(remaining.floor()).ok()
+    let remaining = job.remaining_retries().filter(|_| job.has_used_retry())?;
+    u64::try_from(remaining).ok()
 }
 
 /// Returns why pops of a queue get no job.

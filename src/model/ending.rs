@@ -29,6 +29,8 @@ pub struct JobEnding {
     /// The queue in which it runs.
     pub queue: Name,
     pub way: EndingWay,
+    /// The exit code of the command, if it had one. The history of a retried job shows it.
+    pub exit: Option<i32>,
 }
 
 /// What a worker does with a job at its end.
@@ -42,7 +44,7 @@ pub enum EndingWay {
     /// Uses one retry.
     Retry {
         delay: Duration,
-        /// What the failure says if no retry is left; the core has a default.
+        /// What the history says, and the failure if no retry is left; the core has a default.
         why: Option<FailureReason>,
     },
     Fail {
@@ -52,6 +54,11 @@ pub enum EndingWay {
     },
 }
 
+/// The group of jobs whose retries are used up in a queue, if their worker names no other.
+pub fn exhausted_group(queue: &Name) -> Name {
+    Name::from([b"failed-retries-", queue.as_bytes()].concat())
+}
+
 impl EndingWay {
     /// Gives a retry that has a message but no group the group that the core uses by itself. The core
     /// would store a failure without a name.
@@ -59,7 +66,7 @@ impl EndingWay {
         if let EndingWay::Retry { why: Some(why), .. } = self
             && why.group.is_empty()
         {
-            why.group = Name::from([b"failed-retries-", queue.as_bytes()].concat());
+            why.group = exhausted_group(queue);
         }
     }
 }

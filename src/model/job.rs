@@ -7,6 +7,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::coordination::LostLockBackoff;
+use super::ending::exhausted_group;
 use super::explain::Reason;
 use super::export::Cancellation;
 use super::field::Field;
@@ -231,6 +232,21 @@ impl Job {
         }
     }
 
+    /// The retries that it has remaining, for people. The wire counts the attempt that used up the
+    /// last one, too, so that such a job has -1.
+    pub(crate) fn remaining_retries(&self) -> Option<i64> {
+        self.remaining.map(|remaining| remaining.floor().max(0))
+    }
+
+    /// Whether it is in the morgue of its queue: it failed because its retries were used up, in
+    /// whatever group, or it was buried in the group of such jobs.
+    pub(crate) fn is_dead(&self) -> bool {
+        let exhausted = self.remaining.is_some_and(|remaining| remaining.0 < 0.0);
+        let group = self.failure.as_ref().map(|failure| &failure.group);
+        let own = self.queue.as_ref().map(exhausted_group);
+        self.state == Some(State::Failed) && (exhausted || group.is_some() && group == own.as_ref())
+    }
+
     /// The policy that delays its retries; `None` if it has none, or only one for lost locks.
     pub(crate) fn retry_policy(&self) -> Option<&Name> {
         let policy = self.backoff.as_ref().filter(|policy| !policy.is_empty())?;
@@ -337,7 +353,7 @@ impl Entry {
     pub(crate) const FIELDS: &'static [Field] = &[
         Field::name(
             "what",
-            "put, popped, done, failed, timed-out, or the text of a log entry",
+            "put, popped, done, failed, retried, timed-out, or the text of a log entry",
         ),
         Field::moment("when", "when it happened").null(),
     ];
@@ -393,11 +409,14 @@ impl Entry {
 
     /// Returns a text of the note, such as the worker of `popped`.
     pub fn text(&self, key: &str) -> Option<Name> {
-        let (_, value) = self
-            .note
-            .iter()
-            .find(|(name, _)| name.as_bytes() == key.as_bytes())?;
-        value.text()
+        self.value(key)?.text()
+    }
+
+    /// Returns a member of the note.
+    pub(crate) fn value(&self, key: &str) -> Option<&Json> {
+        let mut note = self.note.iter();
+        let found = note.find(|(name, _)| name.as_bytes() == key.as_bytes());
+        found.map(|(_, value)| value)
     }
 }
 

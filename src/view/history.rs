@@ -3,6 +3,7 @@
 use super::Page;
 use super::table::{Cell, Column, Table};
 use crate::model::job::Entry;
+use crate::name::Name;
 use crate::text;
 
 const ENTRIES: [Column; 4] = [
@@ -33,6 +34,15 @@ fn note(entry: &Entry) -> String {
         b"put" => text("queue").map(|queue| format!("in {queue}")),
         b"popped" => text("worker").map(|worker| format!("by {worker}")),
         b"failed" => text("group"),
+        b"retried" => {
+            let code = entry.value("exit").map(|code| code.to_name());
+            let code = code.map(|code| format!("exit code {code}"));
+            let message = entry.text("message");
+            let message = message.map(|message| on_one_line(message.as_bytes()));
+            let parts = [code, text("group"), message];
+            let parts: Vec<String> = parts.into_iter().flatten().collect();
+            Some(parts.join(": ")).filter(|why| !why.is_empty())
+        }
         b"throttled" => text("throttle").map(|throttle| format!("by {throttle}")),
         _ => None,
     };
@@ -45,11 +55,25 @@ fn note(entry: &Entry) -> String {
     })
 }
 
+/// Returns the first and the last line of a message: some programs write the reason first, others last.
+fn on_one_line(message: &[u8]) -> String {
+    let lines = message.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let mut lines = lines.filter(|line| !line.is_empty());
+    let line = |line| text::cut(&Name::from(line).to_string(), LINE);
+    match (lines.next().map(line), lines.next_back().map(line)) {
+        (Some(first), Some(last)) => format!("{first} … {last}"),
+        (first, _) => first.unwrap_or_default(),
+    }
+}
+
+/// The longest line of a message that is shown, in characters.
+const LINE: usize = 80;
+
 /// Returns how long the job had waited when it was popped, or how long it ran.
 fn duration(history: &[Entry], at: usize) -> String {
     let (verb, from): (&str, &[u8]) = match history[at].what.as_bytes() {
         b"popped" => ("waited", b"put"),
-        b"done" | b"failed" | b"timed-out" => ("ran", b"popped"),
+        b"done" | b"failed" | b"timed-out" | b"retried" => ("ran", b"popped"),
         _ => return String::new(),
     };
     let began = history[..at].iter().rev().find(|entry| {

@@ -40,7 +40,7 @@ fn ending() -> impl Strategy<Value = String> {
     let options = prop_oneof![6 => Just(String::new()), 4 => next, 1 => odd];
     let complete =
         (data(), options).prop_map(|(data, options)| format!("complete {data}{options}"));
-    let retry = one(&["", " 0", " 15", " 15 G", " 0 G M", " x", " -1"])
+    let retry = one(&["", " 0", " 15", " 15 G", " 0 G M", " 0 G M 75", " x", " -1"])
         .prop_map(|rest| format!("retry{rest}"));
     let fail = (
         one(&[" G", " G M", " 'upload error' M", ""]),
@@ -157,9 +157,27 @@ fn end_each(core: &mut Core, now: &str, worker: &str, endings: &[Vec<String>]) -
             }
         }
         let result = call(core, &words);
-        rows.push(outcome(core, jid, way, result));
+        let row = outcome(core, jid, way, result);
+        if way == "retry" && row[0] == "done" && !row[1].starts_with('-') {
+            add_retried(core, now, worker, jid, &rest[1.min(rest.len())..]);
+        }
+        rows.push(row);
     }
     rows
+}
+
+/// Adds the entry that the single command does not leave in the history of a job.
+fn add_retried(core: &mut Core, now: &str, worker: &str, jid: &str, reason: &[String]) {
+    let mut note = format!("{{\"worker\":\"{worker}\"");
+    for (name, word) in ["group", "message"].into_iter().zip(reason) {
+        note.push_str(&format!(",\"{name}\":\"{word}\""));
+    }
+    if let Some(code) = reason.get(2) {
+        note.push_str(&format!(",\"exit\":{code}"));
+    }
+    note.push('}');
+    let words = ["log", now, jid, "retried", &note].map(str::to_owned);
+    call(core, &words).expect("an entry");
 }
 
 fn rows(reply: &Reply) -> Vec<Vec<String>> {
@@ -532,4 +550,75 @@ fn wrong_words_are_refused_before_anything_changes() {
     core.refused(&format!("guard.finish 3 w{many}"));
     core.refused(&format!("guard.turn 3 w 0 0{many}"));
     core.refused(&format!("guard.heartbeat 3 w{}", " a ''".repeat(501)));
+}
+
+#[test]
+fn a_retry_by_a_worker_leaves_its_reason_in_the_history() {
+    let mut core = Core::new();
+    core.all(
+        "put 1 '' q a K {} 0 retries 2; put 1 '' q b K {} 0 throttles [\"t\"]; put 1 '' q c K {} 0",
+    );
+    let last = |core: &mut Core, jid: &str| core.history(jid).pop().unwrap();
+    let retried = |core: &mut Core, jid: &str, words: &[&str]| {
+        core.ok("pop 2 q w 9");
+        let count = (words.len() + 3).to_string();
+        let mut call = vec!["guard.finish", "3", "w", &count, jid, "q", "retry"];
+        call.extend(words);
+        let call: Vec<&[u8]> = call.iter().map(|word| word.as_bytes()).collect();
+        core.call(&call).unwrap();
+        last(core, jid)
+    };
+    let plain = retried(&mut core, "a", &["0"]);
+    assert_eq!(plain, r#"[3,"retried",{"worker":"w"}]"#);
+    let full = retried(&mut core, "a", &["0", "G", "it broke", "75"]);
+    let expected = r#"[3,"retried",{"worker":"w","group":"G","message":"it broke","exit":75}]"#;
+    assert_eq!(full, expected);
+    let entry = core.json("get 4 a")["history"][4].clone();
+    let named = ["when", "what", "worker", "group", "message", "exit"];
+    assert!(
+        named.iter().all(|name| entry.get(name).is_some()),
+        "{entry}"
+    );
+    // A job with a throttle ends by the single command.
+    let throttled = retried(&mut core, "b", &["5", "failed-retries-q", "slow", "1"]);
+    let expected = r#"[3,"retried",{"worker":"w","message":"slow","exit":1}]"#;
+    assert_eq!(throttled, expected);
+    // The last reason is that of the failure, and no further entry hides it.
+    let failed = retried(&mut core, "a", &["0", "G", "for good", "75"]);
+    assert_eq!(failed, r#"[3,"failed",{"group":"G"}]"#);
+    assert_eq!(core.json("get 4 a")["failure"]["message"], "for good");
+    // The middle of a long message is left out, between two characters.
+    let long = format!("begin {}é{} end", "é".repeat(200), "é".repeat(200));
+    for shift in ["", "x", "xx"] {
+        let words = ["0", "G", &format!("{shift}{long}")];
+        let entry = retried(&mut core, "c", &words);
+        let entry: serde_json::Value = serde_json::from_str(&entry).unwrap();
+        let message = entry[2]["message"].as_str().unwrap();
+        assert!((495..=500).contains(&message.len()), "{}", message.len());
+        assert!(message.starts_with(&format!("{shift}begin éé")) && message.ends_with("é end"));
+    }
+    core.ok("config.set 3 max-job-history 3");
+    retried(&mut core, "c", &["0"]);
+    assert_eq!(core.history("c").len(), 3);
+    // The wire's own `retry` is that of qless-core.
+    core.all("pop 4 q w 9; retry 5 c q w 0 G M");
+    assert!(last(&mut core, "c").contains("popped"));
+    for wrong in ["''", "-1", "x", "1.5"] {
+        core.all("pop 4 q w 9");
+        let reply = core.ok(&format!("guard.finish 5 w 7 c q retry 0 G M {wrong}"));
+        assert_eq!(reply.list()[0].texts()[0], "invalid");
+    }
+}
+
+#[test]
+fn a_history_of_a_wrong_type_refuses_the_retry_before_anything_is_written() {
+    let mut core = Core::new();
+    core.all("put 1 '' q a K {} 0; put 1 '' q b K {} 0 throttles [\"t\"]; pop 2 q w 2");
+    for jid in ["a", "b"] {
+        core.redis(&format!("SET ql:j:{jid}-history x"));
+        let before = core.dump();
+        let rows = core.ok(&format!("guard.finish 3 w 4 {jid} q retry 0"));
+        assert_eq!(rows.list()[0].texts()[0], "invalid", "{rows:?}");
+        assert!(core.dump() == before);
+    }
 }

@@ -147,6 +147,15 @@ fn finishing_a_job_stays_within_its_budget() {
 }
 
 #[test]
+fn the_reason_of_a_retry_costs_one_command() {
+    let ends: String = (0..100)
+        .map(|n| format!(" 7 j{n} q retry 0 G M 75"))
+        .collect();
+    let call = format!("guard.finish 3 w1{ends}");
+    costs_per(&mut running(100), 3.2, 100, &[call]);
+}
+
+#[test]
 fn completing_with_a_full_history_deletes_one_old_job() {
     let mut core = Core::new();
     core.ok("config.set 0 jobs-history-count 50");

@@ -54,6 +54,7 @@ fn ending(jid: &str, queue: &str, way: EndingWay) -> JobEnding {
         jid: name(jid),
         queue: name(queue),
         way,
+        exit: None,
     }
 }
 
@@ -467,6 +468,7 @@ fn more_jobs_than_one_call_takes_are_split() {
         jid: jid.clone(),
         queue: name("a"),
         way: complete(),
+        exit: None,
     };
     let ends: Vec<JobEnding> = held.iter().map(end).collect();
     let turn = worker
@@ -517,6 +519,7 @@ fn names_and_data_that_are_not_utf8_stay_exact() {
             why: why(),
             data: None,
         },
+        exit: None,
     };
     assert_eq!(worker.finish(at(11), &w, &[end]).unwrap(), [done("failed")]);
 }

@@ -306,7 +306,7 @@ fn a_job_without_retries_left_fails() {
         )
         .exits(0);
     assert_eq!(site.words("ran"), "2 1 0");
-    expect![[r#"failed failed-retries-mail: Job exhausted retries in queue "mail""#]]
+    expect!["failed failed-retries-mail: the command ended with exit code 75 and wrote nothing to stderr"]
         .assert_eq(&site.failure("a"));
     expect![[r#"
         started   a of mail: K
@@ -314,10 +314,27 @@ fn a_job_without_retries_left_fails() {
         started   a of mail: K, attempt 2
         retried   a of mail: 0 left
         started   a of mail: K, attempt 3
-        failed    a of mail: failed-retries-mail: no retry is left
+        failed    a of mail: failed-retries-mail: the command ended with exit code 75 and wrote nothing to stderr
     "#]]
     .assert_eq(&said(&ran));
     site.must_be_clean();
+}
+
+#[test]
+fn why_an_attempt_failed_stays_to_be_read() {
+    let mut site = WorkSite::new();
+    site.put("mail", "a", "{}");
+    let script = "[ $QLESS_RETRIES_LEFT = 4 ] && exit 0; echo no route >&2; exit 75";
+    site.work("mail --drain", script).exits(0);
+    let history = site.job("a")["history"].clone();
+    let retried = &history[2];
+    assert_eq!(retried["what"], "retried", "{history}");
+    assert_eq!(
+        (&retried["message"], &retried["exit"]),
+        (&"no route".into(), &75.into())
+    );
+    let text = site.qless().run("get a").ok();
+    assert!(text.contains("retried  exit code 75: no route"), "{text}");
 }
 
 #[test]

@@ -439,7 +439,7 @@ fn hooks_run_after_a_failure_and_after_a_crash() {
     exhausted.sort();
     expect![[r#"
         a mail K exit-3: no
-        b mail K failed-retries-mail: no retry is left
+        b mail K failed-retries-mail: the command ended with exit code 75 and wrote nothing to stderr
         c mail K signal-SEGV: segment
     "#]]
     .assert_eq(&format!("{}\n", exhausted.join("\n")));

@@ -1,4 +1,5 @@
--- Returns jobs to a queue, or fails them, as the command `retry` does.
+-- Returns jobs to a queue, or fails them, as the command `retry` does. Beside that, the history of a job that returns
+-- to a queue gets an entry.
 -- Takes: the batch; argv
 -- Returns: a function of jid, queue and the positions of the first and of the last word behind `retry`, which
 --   returns the row of the reply
@@ -14,12 +15,30 @@ return function(b, argv)
     local message = first + 2 <= last and argv[first + 2] or nil
     local delay = need('value/number')(text)
     if not delay then return b.invalid('Retry(): Arg "delay" not a number: ' .. text) end
+    local code = first + 3 <= last and argv[first + 3] or nil
+    if code and not string.find(code, '^%d%d?%d?$') then
+      return b.invalid('Retry(): Arg "exit" not an exit code: ' .. code)
+    end
     local key = Keys.job .. jid
     local job = redis.pcall('hmget', key, unpack(Job))
     if job.err then return b.invalid(need('value/wrong_type')(job, b.wrote, 'hash', key, 'hget', key, 'jid')) end
     if job[Job.state] ~= 'running' or job[Job.worker] ~= b.worker then return b.refuse(jid) end
 
-    if job[Job.throttles] then return b.single('retry', argv, jid, queue, first, last) end
+    local function note()
+      -- The group that the core chooses says nothing about the reason.
+      local named = group ~= 'failed-retries-' .. queue and group or nil
+      return need('history/retried')(jid, seconds, b.worker, named, message, code, b.limit)
+    end
+    if job[Job.throttles] then
+      local fault = b.fault('list', key .. Keys.history)
+      if fault then return b.invalid(fault) end
+      local row = b.single('retry', argv, jid, queue, first, math.min(last, first + 2))
+      if row[1] == 'done' and tonumber(row[2]) >= 0 then
+        if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
+        note()
+      end
+      return row
+    end
     local left = tonumber(job[Job.remaining]) or tonumber(job[Job.retries]) or 0
     if left - left ~= 0 then left = 0 end
     left = need('value/whole_tries')(left) - 1
@@ -44,7 +63,16 @@ return function(b, argv)
       if b.any and call('zscore', Keys.tracked, jid) then call('publish', Keys.on_failed, jid) end
     else
       bad = bad or b.fault('zset', target.base .. Keys.work, 'zset', target.base .. Keys.scheduled)
+      if not bad and job[Job.history] then
+        bad = b.fault('list', key .. Keys.history)
+        if not bad then need('history/migrate')(jid, job[Job.history]) end
+      end
       if bad then return b.invalid(bad) end
+      local wrong = note()
+      if wrong then
+        local list = key .. Keys.history
+        return b.invalid(need('value/wrong_type')(wrong, b.wrote, 'list', list, 'llen', list))
+      end
       local state = delay > 0 and 'scheduled' or 'waiting'
       if failure then
         call('hmset', key, 'remaining', left, 'state', state, 'failure', failure)

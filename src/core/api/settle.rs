@@ -70,7 +70,7 @@ struct JobNow {
 struct Entry {
     second: i64,
     what: Name,
-    /// The worker that popped or failed the job.
+    /// The worker that popped, retried or failed the job.
     worker: Option<Name>,
 }
 
@@ -161,7 +161,7 @@ impl JobNow {
                 } else {
                     "scheduled"
                 };
-                self.was_released(worker)
+                self.wrote(second, worker, "retried")
                     .then(|| done(state, Some(self.remaining)))
             }
         }
@@ -178,26 +178,5 @@ impl JobNow {
             let writer = entry.worker.as_ref().is_none_or(|writer| writer == worker);
             is_holder && entry.second == second && entry.is(what) && writer
         })
-    }
-
-    /// Whether the worker released the job by a retry, which has no entry: the next pop follows its
-    /// own, or the job waits with this worker as its last one.
-    fn was_released(&self, worker: &Name) -> bool {
-        let Some(own) = self
-            .history
-            .iter()
-            .rposition(|entry| entry.gives_to(worker))
-        else {
-            return false;
-        };
-        let changes = ["popped", "timed-out", "put", "done", "failed"];
-        let mut later = self.history[own + 1..].iter();
-        match later.find(|entry| changes.iter().any(|what| entry.is(what))) {
-            Some(next) => next.is("popped"),
-            None => {
-                let waits = [b"waiting".as_slice(), b"scheduled"].contains(&self.state.as_bytes());
-                waits && self.worker == *worker
-            }
-        }
     }
 }

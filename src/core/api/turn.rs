@@ -251,6 +251,7 @@ fn add_endings(mut call: Call, jobs: &[JobEnding]) -> Call {
                 words.push(seconds(*delay).into_bytes().into());
                 if let Some(why) = why {
                     words.extend([why.group.as_bytes().into(), why.message.as_bytes().into()]);
+                    words.extend(job.exit.map(|code| code.to_string().into_bytes().into()));
                 }
             }
             EndingWay::Fail { why, data } => {

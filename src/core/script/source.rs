@@ -125,6 +125,7 @@ pub(crate) const SHARED: &[(&str, Source)] = sources! { "lib/" {
     "ending/retry",
     "ending/fail",
     "ending/enter_failed",
+    "history/retried",
     "value/error_text",
     "option/backoff",
     "option/defaults",

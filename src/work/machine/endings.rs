@@ -6,7 +6,9 @@ use super::event::{Action, BadLineKind, End, Exit, JobResult, LineContent, Mode,
 use super::held::Phase;
 use super::slots::Slot;
 use super::{Machine, Stage};
-use crate::model::ending::{EndingOutcome, EndingWay, FailureReason, JobEnding, NextQueue};
+use crate::model::ending::{
+    EndingOutcome, EndingWay, FailureReason, JobEnding, NextQueue, exhausted_group,
+};
 use crate::model::retry_cause::ProcessFault;
 use crate::name::Name;
 
@@ -208,11 +210,15 @@ impl Machine {
         message: String,
     ) -> EndingWay {
         let is_persistent = matches!(self.config.mode, Mode::Persistent(_));
+        let message = Name::from(match message.is_empty() {
+            true => format!("the command ended with {exit} and wrote nothing to stderr"),
+            false => message,
+        });
         let mut causes = self.config.retry_on.iter();
         if causes.any(|cause| cause.covers(fault, is_persistent)) {
-            // The program's own words, in the group that the core would choose.
-            let why = (!message.is_empty()).then(|| FailureReason {
-                message: Name::from(message),
+            // In the group that the core would choose.
+            let why = Some(FailureReason {
+                message,
                 ..FailureReason::default()
             });
             return EndingWay::Retry {
@@ -220,14 +226,10 @@ impl Machine {
                 why,
             };
         }
-        let message = match message.is_empty() {
-            true => format!("the command ended with {exit} and wrote nothing to stderr"),
-            false => message,
-        };
         EndingWay::Fail {
             why: FailureReason {
                 group: Name::from(fault.group()),
-                message: Name::from(message),
+                message,
             },
             data: None,
         }
@@ -262,6 +264,10 @@ impl Machine {
             _ => String::new(),
         };
         let queue = job.label.queue.clone();
+        let code = match exit {
+            Some(Exit::Code(code)) => Some(code),
+            _ => None,
+        };
         let phase = Phase::Ending {
             exit,
             at: now,
@@ -278,7 +284,12 @@ impl Machine {
             self.share(now);
         }
         let jid = jid.clone();
-        self.endings.push(JobEnding { jid, queue, way });
+        self.endings.push(JobEnding {
+            jid,
+            queue,
+            way,
+            exit: code,
+        });
     }
 
     pub(super) fn has_short_jobs(&self) -> bool {
@@ -457,8 +468,8 @@ fn exhausted(ending: &JobEnding) -> String {
     match &ending.way {
         EndingWay::Retry { why: Some(why), .. } => reason(why),
         _ => format!(
-            "failed-retries-{}: no retry is left",
-            ending.queue.lossless_text()
+            "{}: no retry is left",
+            exhausted_group(&ending.queue).lossless_text()
         ),
     }
 }

@@ -62,6 +62,7 @@ impl Answer {
             jid: self.jid,
             queue: queue.clone(),
             way,
+            exit: None,
         })
     }
 
