@@ -1,6 +1,6 @@
 -- Sets how many jobs may run at once under a throttle. Held jobs that may run now return to work.
--- Takes: id maximum [seconds]: 0 for any number, less for none; after `seconds`, if not 0, the throttle is as if never
---   set
+-- Takes: id maximum [seconds]: 0 is no limit, below 0 no job runs; after `seconds`, if not 0, the throttle is as if
+--   never set
 -- Refuses: missing or wrong words
 return function(argv)
   local call, id, maximum, ttl = redis.call, argv[3], argv[4], argv[5]

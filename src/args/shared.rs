@@ -171,6 +171,9 @@ pub(crate) struct Filters {
     /// Jobs that have used a retry. `qless morgue` sets it.
     #[arg(skip)]
     pub retrying: bool,
+    /// Failed jobs whose retries are used up, and buried ones. `qless morgue` sets it.
+    #[arg(skip)]
+    pub dead: bool,
     /// All jobs; not with another flag that narrows the selection
     #[arg(help_heading = SELECTOR, long)]
     pub all: bool,
@@ -256,6 +259,7 @@ impl Selector {
             ("--throttle", !self.throttles.is_empty()),
             ("--tracked", self.tracked),
             ("--retrying", self.retrying),
+            ("--dead", self.dead),
         ];
         let given = flags.into_iter().filter(|(_, given)| *given);
         given.map(|(flag, _)| flag)

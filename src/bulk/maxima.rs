@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use crate::args::coordination::Throttled;
 use crate::clock::moment::Moment;
 use crate::error::Error;
-use crate::model::throttle::Throttle;
+use crate::model::throttle::{Throttle, maximum_text};
 use crate::name::Name;
 use crate::session::Session;
 
@@ -111,6 +111,7 @@ impl Maxima {
             let Change {
                 present, maximum, ..
             } = change;
+            let maximum = maximum_text(*maximum);
             format!("the maximum of throttle {} to {maximum}", present.id)
         };
         let changes: Vec<String> = self.changes.iter().map(change).collect();

@@ -14,16 +14,13 @@ use crate::bulk::bury::{self, BURY, NOT_STARTED};
 use crate::bulk::cancel::{self, CANCEL};
 use crate::bulk::requeue::retry::{RETRY, RetryOptions};
 use crate::bulk::{BulkOptions, BulkPlan, JobOutcome};
-use crate::clock::moment::Moment;
 use crate::core::api::guard::Dependents;
-use crate::core::api::index::Index;
-use crate::core::api::job::Detail;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
 use crate::model::bulk::{BulkReport, Code};
-use crate::model::ending::FailureReason;
-use crate::model::job::State;
+use crate::model::ending::{FailureReason, exhausted_group};
+use crate::model::job::{Job, State};
 use crate::model::job_snapshot::JobSnapshot;
 use crate::model::list::Jobs;
 use crate::model::pattern::Pattern;
@@ -33,10 +30,12 @@ use crate::session::Session;
 
 /// Show, requeue and delete the dead jobs of a queue
 ///
-/// The morgue of a queue has its failed jobs of one group: `failed-retries-QUEUE`, unless `--group`
-/// names another. A job whose retries are used up gets there by itself.
+/// The morgue of a queue has the failed jobs whose retries are used up, in whatever group they failed,
+/// and those that were buried (group `failed-retries-QUEUE`). With `--group`, it has all failed jobs of
+/// the queue in that group instead.
 ///
-/// `ls` lists the jobs, the newest failure first; `--sort jid` sorts them. `requeue` puts them into the
+/// `ls` lists the jobs, group by group, the newest failure first; `--sort age` and `--sort jid` sort
+/// them. `requeue` puts them into the
 /// queue again with all their retries, as `qless retry` does. `delete` deletes them, as `qless cancel`
 /// does. Both take jids, or `--all`.
 ///
@@ -65,7 +64,7 @@ pub(crate) struct Args {
     /// Jids of dead jobs; `-` reads jids from stdin, `@FILE` from a file
     #[arg(value_name = "JID", add = value::Candidates::Targets)]
     jids: Vec<InputArg>,
-    /// Failure group; default: `failed-retries-QUEUE`
+    /// All failed jobs of this group; with `bury`, the group to record [default: `failed-retries-QUEUE`]
     #[arg(long, value_name = "G", value_parser = value::new_name(), add = value::Candidates::Groups)]
     group: Option<Name>,
     /// With `requeue` and `delete`: all dead jobs
@@ -112,16 +111,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             session.ui.require_format(&[Format::Jid])?;
             session.ui.check_columns::<Jobs>()?;
             let now = session.begin()?;
-            match morgue.exists(session, now)? {
-                true => {
-                    jobs::list(&morgue.selector(), true, now, session).map(|listed| listed.exit)
-                }
-                false => {
-                    session.ui.show(&Jobs::default())?;
-                    session.ui.note_on_terminal("no jobs");
-                    Ok(Exit::Ok)
-                }
-            }
+            jobs::list(&morgue.selector(), true, now, session).map(|listed| listed.exit)
         }
         Action::Requeue => {
             let options = RetryOptions::default();
@@ -137,7 +127,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         Action::Bury => {
             let plan = morgue.retrying(&args, &BURY, session)?;
             let why = FailureReason {
-                group: morgue.group,
+                group: morgue.group.unwrap_or_else(|| exhausted_group(&args.queue)),
                 message: args.message.unwrap_or_else(|| MESSAGE.into()),
             };
             bury::run(plan, &why, session)
@@ -206,42 +196,37 @@ impl Args {
 /// The dead jobs of a queue.
 struct Morgue {
     queue: Name,
-    group: Name,
-    /// Whether the group was named, so that an unknown one is an error.
-    is_named: bool,
+    /// The group whose jobs are meant instead.
+    group: Option<Name>,
 }
 
 impl Morgue {
     fn of(args: &Args) -> Morgue {
-        let own = || Name::from([b"failed-retries-", args.queue.as_bytes()].concat());
         Morgue {
             queue: args.queue.clone(),
-            group: args.group.clone().unwrap_or_else(own),
-            is_named: args.group.is_some(),
-        }
-    }
-
-    /// Returns whether the group has jobs. If not, an unknown queue is an error, and so is a group that
-    /// was named.
-    fn exists(&self, session: &mut Session, now: Moment) -> Result<bool, Error> {
-        let core = session.core()?;
-        let known = core.members(now, &Index::Groups)?;
-        match known.contains(&self.group) {
-            true => Ok(true),
-            false if self.is_named => Err(Error::unknown("group", &self.group, &known)),
-            false => core.require_queue(now, &self.queue).map(|()| false),
+            group: args.group.clone(),
         }
     }
 
     fn selector(&self) -> Selector {
         Selector {
-            groups: vec![Pattern::Plain(self.group.clone())],
+            groups: self.group.iter().cloned().map(Pattern::Plain).collect(),
             ..Selector::from(Filters {
                 queues: vec![Pattern::Plain(self.queue.clone())],
                 states: vec![State::Failed],
+                dead: self.group.is_none(),
                 ..Filters::default()
             })
         }
+    }
+
+    fn has(&self, job: &Job) -> bool {
+        let group = job.failure.as_ref().map(|failure| &failure.group);
+        job.queue.as_ref() == Some(&self.queue)
+            && match &self.group {
+                Some(named) => group == Some(named),
+                None => job.is_dead(),
+            }
     }
 
     /// Reads the dead jobs that are named, or all.
@@ -258,16 +243,11 @@ impl Morgue {
         let options = BulkOptions::new(session, verb, &args.bulk)?;
         let now = session.begin()?;
         if args.all {
-            return match self.exists(session, now)? {
-                true => BulkPlan::from_selector(session, now, options, &self.selector(), refuse),
-                false => Ok(BulkPlan::from_jobs(options, Vec::new(), Vec::new())),
-            };
+            return BulkPlan::from_selector(session, now, options, &self.selector(), refuse);
         }
-        let jobs = session.core()?.jobs(now, Detail::Place, given.jids())?;
-        let dead = jobs.into_iter().flatten().filter(|job| {
-            let group = job.failure.as_ref().map(|failure| &failure.group);
-            job.queue.as_ref() == Some(&self.queue) && group == Some(&self.group)
-        });
+        let fields = "jid,queue,shown,failure,remaining";
+        let jobs = session.core()?.jobs_with(now, fields, given.jids())?;
+        let dead = jobs.into_iter().flatten().filter(|job| self.has(job));
         let dead: HashSet<Name> = dead.map(|job| job.jid).collect();
         // The snapshots are newer than `dead`.
         let refuse = |job: &JobSnapshot| match dead.contains(&job.jid) && job.is("failed") {
@@ -282,10 +262,10 @@ impl Morgue {
         if !job.is("failed") {
             return JobOutcome::wrong_state(&job.jid, job.state.clone(), Some("failed"));
         }
-        let why = format!(
-            "it did not fail in `{}` with group `{}`",
-            self.queue, self.group
-        );
+        let why = match &self.group {
+            Some(group) => format!("it did not fail in `{}` with group `{group}`", self.queue),
+            None => format!("its retries are not used up in `{}`", self.queue),
+        };
         JobOutcome::refused(&job.jid, Code::StateChanged, why)
     }
 

@@ -175,11 +175,14 @@ fn retry_as_holder(
                 _ if delay.is_zero() => "waiting",
                 _ => "scheduled",
             };
-            let remaining = remaining.to_string();
+            let shown = match remaining {
+                ..0 => "0, failed".to_owned(),
+                _ => remaining.to_string(),
+            };
             let outcome = JobOutcome::done(&job.jid)
                 .state_after(state)
-                .raw(remaining.as_bytes());
-            outcome.cells([Name::from(remaining)])
+                .raw(remaining.to_string().as_bytes());
+            outcome.cells([Name::from(shown)])
         })
     })
 }

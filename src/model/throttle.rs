@@ -25,6 +25,15 @@ pub(crate) struct Throttle {
     pub pending: u64,
 }
 
+/// A maximum with what it means if it is no number of jobs.
+pub(crate) fn maximum_text(maximum: i64) -> String {
+    match maximum {
+        0 => "0 (no limit)".to_owned(),
+        ..0 => format!("{maximum} (no job runs)"),
+        _ => maximum.to_string(),
+    }
+}
+
 impl Throttle {
     /// The fields of its document.
     pub(crate) const FIELDS: &'static [Field] = &[

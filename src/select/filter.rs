@@ -164,6 +164,12 @@ impl<'a> Filter<'a> {
             add("retries");
             add("remaining");
         }
+        if self.selector.dead {
+            add("shown");
+            add("queue");
+            add("failure");
+            add("remaining");
+        }
         names.join(",").into()
     }
 
@@ -183,6 +189,7 @@ impl<'a> Filter<'a> {
             && self.has_throttle(&job.throttles)
             && (!selector.tracked || job.tracked)
             && (!selector.retrying || job.has_used_retry())
+            && (!selector.dead || job.is_dead())
             && selector
                 .older_than
                 .is_none_or(|than| age.is_some_and(|age| age >= than.as_secs_f64()))

@@ -6,7 +6,9 @@ use crate::clock::moment::Moment;
 use crate::core::api::index::Index;
 use crate::core::call::Core;
 use crate::error::Error;
+use crate::model::ending::exhausted_group;
 use crate::model::job::State;
+use crate::model::pattern::Pattern;
 use crate::model::queue::Queue;
 use crate::name::Name;
 
@@ -232,7 +234,13 @@ fn failure_lists(
         return Err(Error::unknown("group", unknown, &known));
     }
     let fits = |group: &Name| groups.is_empty() || groups.iter().any(|glob| glob.matches(group));
-    Ok(known.into_iter().filter(fits).map(list).collect())
+    let mut lists: Vec<IndexSource> = known.into_iter().filter(fits).map(list).collect();
+    if let (true, [Pattern::Plain(queue)]) = (selector.dead, selector.queues.as_slice()) {
+        // Most of its dead jobs are in this group.
+        let own = Some(Index::Failed(exhausted_group(queue)));
+        lists.sort_by_key(|list| list.index != own);
+    }
+    Ok(lists)
 }
 
 /// Returns the workers that are named but unknown.

@@ -39,8 +39,8 @@ impl Row for Job {
             Some(number) => Cell::by(number.0, number.to_string()),
             None => Cell::missing(),
         };
-        let remaining = match (self.remaining, self.retries) {
-            (Some(left), Some(all)) => Cell::by(left.0, format!("{}/{all}", left.floor())),
+        let remaining = match (self.remaining_retries(), self.retries) {
+            (Some(left), Some(all)) => Cell::by(left as f64, format!("{left}/{all}")),
             _ => Cell::missing(),
         };
         let age = match self.since {
@@ -196,9 +196,9 @@ impl View for Job {
             }
             None => detail.line("priority", NONE),
         }
-        match (self.remaining, self.retries) {
+        match (self.remaining_retries(), self.retries) {
             (Some(left), Some(all)) => {
-                detail.line("retries", format!("{} of {all} remaining", left.floor()));
+                detail.line("retries", format!("{left} of {all} remaining"));
             }
             _ => detail.line("retries", NONE),
         }

@@ -46,9 +46,9 @@ fn dead() -> Redis {
 fn the_dead_jobs_of_a_queue_are_listed() {
     let redis = dead();
     redis.at(20).run("morgue mail ls").shows(expect![[r#"
-        c	K	failed	mail	0	-1/0	1970-01-01T00:00:03.000Z	failed-retries-mail: Job exhausted retries in queue "mail"
-        a	K	failed	mail	0	-1/0	1970-01-01T00:00:02.000Z	failed-retries-mail: Job exhausted retries in queue "mail"
-        b	K	failed	mail	0	-1/0	1970-01-01T00:00:01.000Z	failed-retries-mail: Job exhausted retries in queue "mail"
+        c	K	failed	mail	0	0/0	1970-01-01T00:00:03.000Z	failed-retries-mail: Job exhausted retries in queue "mail"
+        a	K	failed	mail	0	0/0	1970-01-01T00:00:02.000Z	failed-retries-mail: Job exhausted retries in queue "mail"
+        b	K	failed	mail	0	0/0	1970-01-01T00:00:01.000Z	failed-retries-mail: Job exhausted retries in queue "mail"
     "#]]);
     redis
         .at(20)
@@ -92,6 +92,86 @@ fn the_dead_jobs_of_a_queue_are_listed() {
             error: group `bom` does not exist
             hint: did you mean `boom`?
             --- exit 4
+        "#]]);
+}
+
+#[test]
+fn dead_jobs_are_in_the_morgue_whatever_their_group() {
+    let redis = dead();
+    for (now, jid) in [(10, "g"), (11, "h"), (12, "i")] {
+        redis
+            .at(now)
+            .run(&format!("put mail K --jid {jid} --retries 0 --priority 9"))
+            .ok();
+        redis.at(now).run("pop mail --worker w1").ok();
+        // The holder of `i` fails it: no retry was used up.
+        let line = match jid {
+            "i" => "fail i --group upstream --message m --worker w1".to_owned(),
+            _ => format!("retry {jid} --worker w1 --fail-group upstream --fail-message m"),
+        };
+        redis.at(now).run(&line).ok();
+    }
+    redis
+        .at(20)
+        .run("morgue mail ls --columns jid,remaining,detail")
+        .shows(expect![[r#"
+            c	0/0	failed-retries-mail: Job exhausted retries in queue "mail"
+            a	0/0	failed-retries-mail: Job exhausted retries in queue "mail"
+            b	0/0	failed-retries-mail: Job exhausted retries in queue "mail"
+            h	0/0	upstream: m
+            g	0/0	upstream: m
+        "#]]);
+    redis
+        .at(20)
+        .run("morgue mail ls --group upstream -o jid")
+        .shows(expect![[r#"
+            i
+            h
+            g
+        "#]]);
+    redis.at(20).run("morgue mail requeue i").exits(5);
+    redis.at(20).run("morgue mail requeue g").ok();
+    redis
+        .at(20)
+        .run("morgue mail delete --all --yes -o jid")
+        .shows(expect![[r#"
+            b
+            a
+            c
+            h
+            --- stderr
+            4 cancelled
+        "#]]);
+    redis
+        .at(21)
+        .run("morgue mail ls -o json")
+        .shows(expect![[r#"
+            {
+              "kind": "jobs",
+              "v": 1,
+              "total": 0,
+              "offset": 0,
+              "items": [],
+              "missing": []
+            }
+        "#]]);
+    redis.must_be_clean();
+}
+
+#[test]
+fn used_up_retries_are_shown_as_0_and_in_documents_as_on_the_wire() {
+    let redis = dead();
+    let text = redis.at(20).run("get a").ok();
+    assert!(text.contains("0 of 0 remaining"), "{text}");
+    assert_eq!(redis.at(20).run("get a -o json").json()["remaining"], -1);
+    redis.at(20).run("put one K --jid o --retries 0").ok();
+    redis.at(20).run("pop one --worker w1").ok();
+    redis
+        .at(21)
+        .run("retry o --worker w1 -o table")
+        .shows(expect![[r#"
+            JID  REMAINING
+            o    0, failed
         "#]]);
 }
 
@@ -255,12 +335,12 @@ fn only_jobs_of_this_morgue_are_taken() {
             .shows(match jid {
                 "d" => expect![[r#"
                     --- stderr
-                    error: cannot retry `d`: it did not fail in `mail` with group `failed-retries-mail`
+                    error: cannot retry `d`: its retries are not used up in `mail`
                     --- exit 5
                 "#]],
                 "e" => expect![[r#"
                     --- stderr
-                    error: cannot retry `e`: it did not fail in `mail` with group `failed-retries-mail`
+                    error: cannot retry `e`: its retries are not used up in `mail`
                     --- exit 5
                 "#]],
                 "w" => expect![[r#"
@@ -283,7 +363,7 @@ fn only_jobs_of_this_morgue_are_taken() {
             a
             --- stderr
             1 cancelled, 1 skipped
-              skipped  1  it did not fail in `mail` with group `failed-retries-mail`: d
+              skipped  1  its retries are not used up in `mail`: d
         "#]]);
 }
 
@@ -315,9 +395,9 @@ fn k11_only_retrying_jobs_are_buried() {
         .shows(expect![[r#"
             y	4/5	failed-retries-mail: buried while it was retrying
             x	4/5	failed-retries-mail: buried while it was retrying
-            c	-1/0	failed-retries-mail: Job exhausted retries in queue "mail"
-            a	-1/0	failed-retries-mail: Job exhausted retries in queue "mail"
-            b	-1/0	failed-retries-mail: Job exhausted retries in queue "mail"
+            c	0/0	failed-retries-mail: Job exhausted retries in queue "mail"
+            a	0/0	failed-retries-mail: Job exhausted retries in queue "mail"
+            b	0/0	failed-retries-mail: Job exhausted retries in queue "mail"
         "#]]);
     redis
         .at(21)

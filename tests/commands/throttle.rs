@@ -149,7 +149,7 @@ fn wrong_words_are_refused() {
             "put q K --throttle api=ten",
             expect![[r#"
             --- stderr
-            error: `--throttle` expects `ID` or `ID=MAX`, where MAX is a number, not `api=ten`
+            error: `--throttle` expects `ID` or `ID=MAX`, where MAX is a number (`a=b=` is the id `a=b`), not `api=ten`
             --- exit 2
         "#]],
         ),
@@ -174,6 +174,22 @@ fn wrong_words_are_refused() {
     }
     redis.at(10).run("throttle release api nobody").exits(4);
     assert!(redis.dump().is_empty());
+}
+
+#[test]
+fn a_maximum_that_is_no_number_of_jobs_says_what_it_means() {
+    let redis = Redis::start();
+    for (maximum, meaning) in [
+        ("0", "0 (no limit)"),
+        ("-1", "-1 (no job runs)"),
+        ("7", "7"),
+    ] {
+        let ran = redis.at(10).run(&format!("throttle set api {maximum} -n"));
+        let expected = format!("would set the maximum of throttle api to {meaning}\n");
+        assert_eq!(ran.exits(0).stderr(), expected);
+    }
+    let help = redis.at(10).run("throttle set --help").ok();
+    assert!(help.contains("0 removes the limit. A negative number lets no job run."));
 }
 
 #[test]

@@ -9,12 +9,13 @@ use crate::clock::duration;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::done::Done;
+use crate::model::throttle::maximum_text;
 use crate::name::Name;
 use crate::session::Session;
 
 /// Set how many jobs of a throttle may run at the same time
 ///
-/// 0 means any number, less than 0 none. If the maximum rises, jobs that wait return to their queues;
+/// 0 removes the limit. A negative number lets no job run. If the maximum rises, jobs that wait return to their queues;
 /// if it falls, no running job is stopped. With `--ttl` the maximum is forgotten after that time.
 ///
 /// Examples: `qless throttle set api 10` · `qless throttle set api -1 --ttl 10m`
@@ -25,7 +26,7 @@ pub(super) struct Args {
     /// Throttle
     #[arg(value_name = "ID", value_parser = new_throttle(), add = value::Candidates::Throttles)]
     id: Name,
-    /// Maximum number of jobs
+    /// Maximum number of jobs; 0 removes the limit, a negative number lets no job run
     #[arg(value_name = "MAX", value_parser = value::integer, allow_negative_numbers = true)]
     maximum: i64,
     /// Forget the maximum after this time
@@ -45,7 +46,10 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         .map(|ttl| Duration::from_secs(ttl.as_secs_f64().ceil() as u64));
     let ttl = ttl.map(duration::seconds);
     let now = session.begin()?;
-    let what = format!("set the maximum of throttle {id} to {maximum}");
+    let what = format!(
+        "set the maximum of throttle {id} to {}",
+        maximum_text(*maximum)
+    );
     if dry {
         session.ui.note_dry_run(&format!("would {what}"));
     } else {
