@@ -11,6 +11,7 @@ use clap::builder::{
 use super::invalid::Invalid;
 use super::value;
 use crate::error::Error;
+use crate::json::Json;
 use crate::json::quote::array;
 use crate::model::coordination::{Coordination, CoordinationOption, Need, WrongValue};
 use crate::name;
@@ -31,7 +32,7 @@ pub(crate) struct Coordinated {
           default_missing_value = "*", value_parser = checked(CoordinationOption::Lock))]
     pub lock: Option<Name>,
     /// Throttle: run at most as many of its jobs at the same time as its maximum, which MAX sets; an
-    /// empty ID removes all throttles
+    /// empty ID removes all throttles. An ID that has a `=` ends in one more: `a=b=` or `a=b=3`
     #[arg(help_heading = COORDINATION, long = "throttle", value_name = "ID[=MAX]",
           value_parser = throttle(), add = value::Candidates::Throttles)]
     pub throttles: Vec<Throttled>,
@@ -77,7 +78,7 @@ pub(crate) struct LaneFlags {
 }
 
 /// A throttle of a job, and its maximum if that is to be set.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Throttled {
     pub id: Name,
     pub maximum: Option<i64>,
@@ -198,22 +199,57 @@ fn refuse_throttle(id: &[u8]) -> Result<(), Invalid> {
     }
 }
 
-/// `ID` or `ID=MAX`. Whatever stands after the last `=` is the maximum.
+/// A throttle. An empty text stands for none.
 fn throttle() -> impl TypedValueParser<Value = Throttled> {
-    StringValueParser::new().try_map(|text: String| {
-        let (id, maximum) = match text.rsplit_once('=') {
-            None => (text.as_str(), None),
-            Some((id, maximum)) => match value::integer(maximum) {
-                Ok(maximum) => (id, Some(maximum)),
-                Err(_) => return Err(Invalid::expects("`ID` or `ID=MAX`, where MAX is a number")),
-            },
+    StringValueParser::new().try_map(|text: String| match text.is_empty() {
+        true => Ok(Throttled::default()),
+        false => Throttled::read(text.as_bytes()),
+    })
+}
+
+impl Throttled {
+    /// Reads `ID` or `ID=MAX`, in all places where jobs get throttles. Whatever stands after the last
+    /// `=` is the maximum; an id that has a `=` itself ends in one more if no maximum is meant.
+    fn read(text: &[u8]) -> Result<Throttled, Invalid> {
+        let at = text.iter().rposition(|byte| *byte == b'=');
+        let (id, maximum) = match at.map(|at| (&text[..at], &text[at + 1..])) {
+            None => (text, None),
+            Some((id, b"")) => (id, None),
+            Some((id, maximum)) => {
+                let maximum = std::str::from_utf8(maximum).unwrap_or_default();
+                let expected = "`ID` or `ID=MAX`, where MAX is a number (`a=b=` is the id `a=b`)";
+                let maximum = value::integer(maximum).map_err(|_| Invalid::expects(expected))?;
+                (id, Some(maximum))
+            }
         };
-        if !text.is_empty() {
-            refuse_throttle(id.as_bytes())?;
-        }
+        refuse_throttle(id)?;
         let id = Name::from(id);
         Ok(Throttled { id, maximum })
-    })
+    }
+
+    /// Reads the elements of a JSON array of texts that was checked. The error follows the name of the
+    /// option.
+    pub(crate) fn list(array: &[u8]) -> Result<Vec<Throttled>, String> {
+        let texts = Json::read(array).and_then(|texts| texts.names());
+        let mut list: Vec<Throttled> = Vec::new();
+        for text in texts.unwrap_or_default() {
+            let read = Throttled::read(text.as_bytes()).map_err(|wrong| match wrong {
+                Invalid::Expects(what) => format!("expects {what}, not `{text}`"),
+                Invalid::Because(why) => format!("has an id that {why}: `{text}`"),
+            })?;
+            let differs = |other: &Throttled| {
+                other.id == read.id
+                    && other.maximum.is_some()
+                    && read.maximum.is_some()
+                    && other.maximum != read.maximum
+            };
+            if list.iter().any(differs) {
+                return Err(format!("gives `{}` two maxima", read.id));
+            }
+            list.push(read);
+        }
+        Ok(list)
+    }
 }
 
 impl From<WrongValue> for Invalid {

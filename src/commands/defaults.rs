@@ -22,13 +22,18 @@ use crate::session::Session;
 /// `throttles`, `{klass}`, `{queue}`, `{data}` and `{data.a.b}` stand for parts of the job; if the job
 /// has no such part, the option is not applied.
 ///
+/// `"throttles":["cust:{data.c}=3"]` gives a throttle the maximum 3 when a job gets it by these
+/// defaults and it has none yet, for each `cust:…` on its own. `qless throttle set` changes it later, and
+/// wins over the defaults. The text after the last `=` is the maximum; an id that has a `=` itself ends in
+/// one more (`a=b=`).
+///
 /// An option of the put wins over these, and so does an option that an existing job has. Jobs that are
 /// in the queue already get `lock`, `throttles` and `backoff` when they are popped; a key cannot be
 /// added late.
 ///
 /// Examples: `qless defaults mail` · `qless defaults hi '{"lock":"*"}'`
 /// · `qless defaults orders '{"key":"{data.customer}","backoff":"exp:30s:2:1h"}'`
-/// · `qless defaults hi --unset`
+/// · `qless defaults api '{"throttles":["cust:{data.c}=3"]}'` · `qless defaults hi --unset`
 ///
 /// Exit codes: 0, 2 wrong options, 6 server, 9 not confirmed.
 ///

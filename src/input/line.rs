@@ -5,11 +5,12 @@ use std::borrow::Cow;
 use std::fmt::Display;
 use std::time::Duration;
 
+use crate::args::coordination::Throttled;
 use crate::args::moment;
 use crate::args::moment::When;
 use crate::args::value;
 use crate::clock::moment::Moment;
-use crate::command_line::CommandLine;
+use crate::json::quote::array;
 use crate::json::syntax;
 use crate::json::syntax::{Member, Shape, Wrong};
 use crate::model::coordination::{Coordination, CoordinationOption, WrongValue};
@@ -72,6 +73,8 @@ pub(crate) struct JobLine<'t> {
     pub tags: Option<&'t [u8]>,
     pub depends: Option<&'t [u8]>,
     pub coordination: Coordination<'t>,
+    /// The throttles whose maxima the line sets.
+    pub maxima: Vec<Throttled>,
     /// The offsets of the jid and of the dependencies.
     pub jid_at: usize,
     pub depends_at: usize,
@@ -175,7 +178,15 @@ impl<'t> JobLine<'t> {
                 }
                 COORDINATION.. => {
                     let option = CoordinationOption::ALL[at - COORDINATION];
-                    let value = option_value(&member, option).map_err(wrong)?;
+                    let mut value = option_value(&member, option).map_err(wrong)?;
+                    if option == CoordinationOption::Throttles {
+                        let mut throttles = Throttled::list(&value).map_err(wrong)?;
+                        if value.contains(&b'=') {
+                            value = Cow::Owned(array(throttles.iter().map(|one| &one.id)));
+                        }
+                        throttles.retain(|throttle| throttle.maximum.is_some());
+                        line.maxima = throttles;
+                    }
                     line.coordination.set(option, value);
                 }
                 _ => {
@@ -382,32 +393,10 @@ fn option_value<'t>(
         WrongValue::Because(why) => why,
     };
     let checked = option.checked(&given).map_err(refused)?;
-    if option == CoordinationOption::Throttles {
-        refuse_maximum(&given)?;
-    }
     Ok(match checked {
         Cow::Owned(checked) => Cow::Owned(checked),
         Cow::Borrowed(_) => given,
     })
-}
-
-/// Refuses an id that ends as `--throttle ID=MAX` does: it would name a throttle without a limit.
-fn refuse_maximum(ids: &[u8]) -> Result<(), String> {
-    for id in texts(ids) {
-        let text = std::str::from_utf8(&id).unwrap_or_default();
-        if let Some((throttle, maximum)) = text.rsplit_once('=')
-            && value::integer(maximum).is_ok()
-        {
-            let set = CommandLine::new("throttle set").name(throttle);
-            let set = set.name(maximum);
-            let set = set.within("; {} sets it").unwrap_or_default();
-            return Err(format!(
-                "takes ids without a maximum, not `{}`{set}",
-                shown(&id)
-            ));
-        }
-    }
-    Ok(())
 }
 
 fn refuse_empty(name: &[u8]) -> Result<(), String> {

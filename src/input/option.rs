@@ -1,5 +1,6 @@
 //! Validation of an option of the core and its value.
 
+use crate::args::coordination::Throttled;
 use crate::args::value;
 use crate::clock::duration;
 use crate::error::Error;
@@ -91,6 +92,11 @@ pub(crate) fn queue_defaults(text: &[u8]) -> Result<Name, Error> {
                     Err(WrongValue::Expects(what)) => return expects(&what),
                     Err(WrongValue::Because(why)) => return refuse(why),
                 };
+                if option == CoordinationOption::Throttles
+                    && let Err(why) = Throttled::list(&checked)
+                {
+                    return refuse(why);
+                }
                 if let Some((text, what)) = wrong_placeholder(option, &checked) {
                     return Err(Error::usage(format!("`{name}` has `{text}`, {what}"))
                         .hint("a job has {klass}, {queue}, {data} and {data.a.b}"));

@@ -3,15 +3,17 @@
 //! Each jid, and each dependency, is stored as a salted hash of eight bytes. If two hashes are equal,
 //! the file is read again to compare the jids themselves.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 
 use sha2::{Digest, Sha256};
 
 use super::job_spec::{JidSpec, JobDefaults, JobSpec};
+use crate::args::coordination::Throttled;
 use crate::error::Error;
 use crate::input::line::{JobLine, LineFault, texts};
 use crate::input::two_pass::{TextLine, TwoPassFile};
+use crate::name::Name;
 use crate::text::Harmless;
 
 /// The result of the first pass.
@@ -27,6 +29,8 @@ pub(super) struct CheckResult {
     pub sums: Vec<u64>,
     /// The queues of the jobs, if they are needed.
     pub queues: BTreeSet<Vec<u8>>,
+    /// The maxima of throttles, of the command line and of the lines.
+    pub maxima: BTreeMap<Name, i64>,
 }
 
 /// A set of numbers that are hashes.
@@ -52,6 +56,7 @@ impl Hasher for IdentityHasher {
 pub(super) fn check(
     file: &mut TwoPassFile,
     defaults: &JobDefaults,
+    throttles: &[Throttled],
     sums: bool,
     queues: bool,
 ) -> Result<CheckResult, Error> {
@@ -59,6 +64,8 @@ pub(super) fn check(
     let salt = RandomState::new();
     let hash = |jid: &[u8]| salt.hash_one(jid);
     let mut checked = CheckResult::default();
+    let maximum = |throttle: &Throttled| Some((throttle.id.clone(), throttle.maximum?));
+    checked.maxima = throttles.iter().filter_map(maximum).collect();
     let (mut known, mut pending) = (HashValues::default(), HashValues::default());
     // Possible duplicates: line number, offset in the line, jid.
     let mut doubles: Vec<(u64, usize, Vec<u8>)> = Vec::new();
@@ -74,6 +81,13 @@ pub(super) fn check(
         let job = defaults.job(row.text, &line).map_err(wrong)?;
         if queues && !checked.queues.contains(job.queue) {
             checked.queues.insert(job.queue.to_vec());
+        }
+        for (id, most) in line.maxima.iter().filter_map(maximum) {
+            let other = *checked.maxima.entry(id.clone()).or_insert(most);
+            if other != most {
+                let what = format!("throttle `{id}` has two maxima, {other} and {most}");
+                return Err(wrong(LineFault::at(row.text, 0, what)));
+            }
         }
         let own = match job.jid.known() {
             None => {

@@ -102,7 +102,8 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
     let defaults = &options.defaults;
     let mut file = TwoPassFile::open(&options.from, defaults.max_data.saturating_add(BESIDES))?;
     let queues = new_queues::are_wanted(options.existing, options.dry_run, session);
-    let mut checked = check::check(&mut file, defaults, options.journal.is_some(), queues)?;
+    let sums = options.journal.is_some();
+    let mut checked = check::check(&mut file, defaults, &options.throttles, sums, queues)?;
     let sorted = match checked.forward {
         true => Some(order::order(&file, defaults)?),
         false => None,
@@ -128,6 +129,13 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         None => (None, None),
     };
     let fresh = checked.fresh;
+    // Two maxima of the command line for one throttle are refused with the rest.
+    let mut throttles = options.throttles.clone();
+    let maxima = std::mem::take(&mut checked.maxima).into_iter();
+    throttles.extend(maxima.map(|(id, maximum)| Throttled {
+        id,
+        maximum: Some(maximum),
+    }));
     drop(checked);
     let begun = session.begin()?;
     if let (Some(journal), false) = (&mut journal, options.dry_run) {
@@ -141,7 +149,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         true => None,
         false => Some(RestartWatch::begin(session)?),
     };
-    let maxima = Maxima::read(&options.throttles, begun, session)?;
+    let maxima = Maxima::read(&throttles, begun, session)?;
     if !options.dry_run && jobs > 0 {
         maxima.confirm(session)?;
     }

@@ -631,7 +631,7 @@ fn a_terminal_tells_what_happened_to_a_put() {
         put e in q, depends, behind a
         f
         put f in q, throttled
-        set the maximum of throttle api to -1
+        set the maximum of throttle api to -1 (no job runs)
     "#]]
     .assert_eq(&shown);
 }
@@ -836,7 +836,7 @@ fn an_empty_key_cannot_be_merged() {
 fn lines_with_the_names_of_flags_get_a_hint() {
     let redis = Redis::start();
     for line in [
-        r#"{"throttles":["db","api=2"]}"#,
+        r#"{"throttles":["db","a=b"]}"#,
         r#"{"unique":true}"#,
         r#"{"merge":true}"#,
     ] {
@@ -859,16 +859,78 @@ fn lines_with_the_names_of_flags_get_a_hint() {
                 "#]],
                 _ => expect![[r#"
                     --- stderr
-                    error: stdin, line 1, column 14: `throttles` takes ids without a maximum, not `api=2`; `qless throttle set api 2` sets it
+                    error: stdin, line 1, column 14: `throttles` expects `ID` or `ID=MAX`, where MAX is a number (`a=b=` is the id `a=b`), not `a=b`
                     --- exit 2
                 "#]],
             });
     }
     redis
         .at(11)
-        .input(r#"{"throttles":["a=b"]}"#)
+        .input(r#"{"throttles":["a=b="]}"#)
         .run("put q K --from -")
         .exits(0);
+    assert_eq!(redis.at(11).run("jobs --columns throttles").ok(), "a=b");
+}
+
+#[test]
+fn a_maximum_means_the_same_in_a_flag_in_a_line_and_in_defaults() {
+    let lines = r#"{"throttles":["cust:new=3"]}
+"#;
+    for way in ["flag", "line", "defaults"] {
+        let redis = Redis::start();
+        let run = |line: &str| redis.at(10).input(lines.repeat(6)).run(line).exits(0);
+        match way {
+            "flag" => (0..6).for_each(|_| drop(run("put th K --throttle cust:new=3"))),
+            "line" => drop(run("put th K --from -")),
+            _ => {
+                let defaults = r#"{"throttles":["cust:{data.c}=3"]}"#;
+                redis.at(9).args(["defaults", "th", defaults]).ok();
+                (0..6).for_each(|_| drop(run("put th K --arg c=new")));
+            }
+        }
+        assert_eq!(maxima(&redis), "cust:new=3", "{way}");
+        let popped = redis.at(11).run("pop th --worker w --count 9 -o jid").ok();
+        assert_eq!(popped.lines().count(), 3, "{way}");
+    }
+}
+
+#[test]
+fn the_maxima_of_lines_agree_and_are_set_as_those_of_the_flag() {
+    let redis = Redis::start();
+    redis
+        .at(10)
+        .input("{\"throttles\":[\"a=1\",\"b\"]}\n{\"throttles\":[\"a=2\"]}\n")
+        .run("put q K --from -")
+        .shows(expect![[r#"
+            --- stderr
+            error: stdin, line 2, column 1: throttle `a` has two maxima, 1 and 2
+            --- exit 2
+        "#]]);
+    let one = "{\"throttles\":[\"a=1\",\"b\"]}\n";
+    redis
+        .at(10)
+        .input(one)
+        .run("put q K --from - --throttle a=2")
+        .exits(2);
+    redis
+        .at(10)
+        .input("{\"throttles\":[\"a=1\",\"a=2\"]}\n")
+        .run("put q K --from -")
+        .exits(2);
+    redis
+        .at(10)
+        .input(one)
+        .run("put q K --from - -n")
+        .shows(expect![[r#"
+            --- stderr
+            note: queue `q` is new
+            would set the maximum of throttle a to 1
+            would put 1
+        "#]]);
+    assert!(redis.dump().is_empty());
+    redis.at(10).run("throttle set a 5").ok();
+    redis.at(11).input(one).run("put q K --from -").exits(0);
+    assert_eq!(maxima(&redis), "a=1");
 }
 
 #[test]

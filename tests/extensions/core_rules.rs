@@ -592,6 +592,64 @@ fn a_put_that_another_job_takes_heals_the_lane_first() {
     }
 }
 
+/// The maximum of a throttle, and whether it is set.
+fn maximum(core: &mut Core, id: &str) -> (i64, bool) {
+    let throttle = core.json(&format!("throttle.get 9 {id}"));
+    (throttle["maximum"].as_i64().unwrap(), throttle["ttl"] == -1)
+}
+
+#[test]
+fn defaults_give_a_throttle_that_has_none_a_maximum() {
+    let put = |n: u32, c: &str| format!(r#"put 2 me q {c}{n} K {{"c":"{c}"}} 0"#);
+    let mut core = after(r#"config.set 1 q-defaults {"throttles":["c:{data.c}=3","a=b="]}"#);
+    for n in 0..6 {
+        core.ok(&put(n, "x"));
+    }
+    assert_eq!(maximum(&mut core, "c:x"), (3, true));
+    assert_eq!(maximum(&mut core, "a=b"), (0, false));
+    assert_eq!(core.jids("pop 3 q w 9").len(), 3);
+    assert_eq!(core.ok("jobs 3 throttled q 0 9").list().len(), 3);
+    // Each throttle has its own; what the data has after a `=` is part of the id.
+    core.ok(&put(0, "y=7"));
+    assert_eq!(maximum(&mut core, "c:y=7"), (3, true));
+    // A maximum that is set wins, until it is deleted.
+    core.ok("throttle.set 4 c:x 1");
+    core.ok(&put(7, "x"));
+    assert_eq!(maximum(&mut core, "c:x"), (1, true));
+    core.ok("throttle.delete 4 c:x");
+    core.ok(&put(8, "x"));
+    assert_eq!(maximum(&mut core, "c:x"), (3, true));
+    // In the option of a put, all of a member is the id.
+    core.ok(r#"put 5 me q own K {} 0 throttles ["z=2"]"#);
+    assert_eq!(maximum(&mut core, "z=2"), (0, false));
+    // No maximum where nothing is put, or where the key cannot be one.
+    core.redis("SET ql:th:c:w x");
+    core.ok(&put(1, "w"));
+    assert_eq!(core.redis("GET ql:th:c:w"), Reply::Text("x".into()));
+}
+
+#[test]
+fn a_pop_gives_a_throttle_the_maximum_of_the_defaults() {
+    let puts = "put 1 me q a K {} 0; put 1 me q b K {} 0; put 1 me q c K {} 0";
+    for line in ["pop 3 q w 9", "popByJid 3 q b w"] {
+        let mut core = after(puts);
+        core.ok(r#"config.set 2 q-defaults {"throttles":["t=1"]}"#);
+        let popped = core.ok(line).json();
+        assert_eq!(popped.as_array().unwrap().len(), 1, "{line}");
+        assert_eq!(maximum(&mut core, "t"), (1, true), "{line}");
+        assert!(core.jids("pop 4 q w 9").is_empty(), "{line}");
+    }
+}
+
+#[test]
+fn a_maximum_of_the_defaults_costs_a_put_no_command_once_it_is_set() {
+    let before =
+        r#"put 0 me q x K {} 0; throttle.set 1 t 9; config.set 1 q-defaults {"throttles":["#;
+    let plain = format!(r#"{before}"t"]}}"#);
+    let given = format!(r#"{before}"t=3"]}}"#);
+    costs_more((&plain, PUT.1), (&given, PUT.1), 0);
+}
+
 #[test]
 fn the_names_of_the_lists_of_a_throttle_are_no_throttles() {
     let mut core =

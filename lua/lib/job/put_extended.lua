@@ -51,9 +51,10 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old, x, 
   if not exists then
     o.priority, o.retries = o.priority or d.priority, o.retries or d.retries
   end
-  local list = need('option/throttles')(x, old[Old.throttles], d, queue, klass, data)
+  local list, maxima = need('option/throttles')(x, old[Old.throttles], d, queue, klass, data)
   o.ids = list or old[Old.throttles] and need('job/tags')(old[Old.throttles])
   o.gate = o.ids and need('throttle/gate')(now, t, seconds, queue)
+  if o.gate then o.gate.give(maxima) end
   for i = 1, o.ids and #o.ids or 0 do
     -- What would hold the job is read before the first write: a key of another type refuses the put here.
     if o.gate.free(o.ids[i]) <= 0 then

@@ -1,7 +1,7 @@
 -- Reads the defaults of a queue. Members that are not what they should be are left out: a setting never stops a job.
 -- Takes: the stored JSON object; a list to which the names of members that are left out are added, or nil
--- Returns: the options as option/read gives them, and `retries`, `priority`, `due` (whether `order` is `due`); nil if
---   there are none
+-- Returns: the options as option/read gives them, and `retries`, `priority`, `due` (whether `order` is `due`), and
+--   `maxima`, by throttle, of members `ID=MAX` of `throttles`; nil if there are none
 return function(text, left)
   local ok, members = pcall(cjson.decode, text)
   if not ok or type(members) ~= 'table' then return nil end
@@ -27,6 +27,11 @@ return function(text, left)
     end
     if left and not known then left[#left + 1] = tostring(name) end
   end
-  d.keyed = nil
+  d.keyed, d.maxima = nil, {}
+  -- The templates are read before they are expanded: data that ends in such a number is part of the id.
+  for i, text in ipairs(d.throttles or {}) do
+    local id, maximum = string.match(text, '^(.+)=([+-]?%d*)$')
+    if id then d.throttles[i], d.maxima[id] = id, number(maximum) end
+  end
   return d
 end

@@ -1,8 +1,8 @@
 -- Returns the throttles of a job: the given ones, else its own, else those of the queue's defaults; with its lock.
 -- Takes: given options; the stored list as text, or false; defaults or nil; queue klass data
--- Returns: the ids; nil if there is nothing to store
+-- Returns: the ids, nil if there is nothing to store; by id, the maximum that the defaults give it
 return function(x, own, d, queue, klass, data)
-  local expand, list, seen = need('option/expand'), {}, {}
+  local expand, list, seen, maxima = need('option/expand'), {}, {}, {}
   local function add(id)
     if id and not seen[id] then
       seen[id] = true
@@ -16,7 +16,7 @@ return function(x, own, d, queue, klass, data)
   end
   -- With a blank, the list says only that none was given.
   local stored = own and own ~= '[ ]' and need('job/tags')(own) or nil
-  if not x.throttles and not x.lock and stored then return nil end
+  if not x.throttles and not x.lock and stored then return nil, maxima end
   if x.throttles then
     for i = 1, #x.throttles do add(x.throttles[i]) end
   elseif stored then
@@ -27,7 +27,10 @@ return function(x, own, d, queue, klass, data)
   elseif d and d.throttles then
     for i = 1, #d.throttles do
       local id = expand(d.throttles[i], queue, klass, data)
-      if id and not need('throttle/reserved')(id) then add(id) end
+      if id and not need('throttle/reserved')(id) then
+        maxima[id] = d.maxima[d.throttles[i]]
+        add(id)
+      end
     end
   end
   if x.lock then
@@ -35,6 +38,6 @@ return function(x, own, d, queue, klass, data)
   elseif d and d.lock and not stored and not (x.throttles and not x.throttles[1]) then
     add(lock(d.lock, true))
   end
-  if not list[1] and not x.throttles and not x.lock then return nil end
-  return list
+  if not list[1] and not x.throttles and not x.lock then return nil, maxima end
+  return list, maxima
 end

@@ -13,8 +13,9 @@ return function(now, t, seconds, queue, d, gate, limit)
   return function(jid, job, lost, score)
     local key = Keys.job .. jid
     -- Jobs that clients without these options put get what the queue's defaults say.
-    local list = need('option/throttles_at_pop')(d, queue, job)
+    local list, maxima = need('option/throttles_at_pop')(d, queue, job)
     if list then
+      gate.give(maxima)
       job[Job.throttles] = cjson.encode(list)
       call('hset', key, 'throttles', job[Job.throttles])
     end

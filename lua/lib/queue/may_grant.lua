@@ -7,6 +7,7 @@ return function(now, queue, jid, job, defaults)
   local d = defaults and need('option/defaults')(defaults)
   local lane = job[Job.throttles] and redis.call('hget', Keys.job .. jid, 'key')
   if lane and not need('lane/is_first')(lane, jid) then return false end
-  local ids = need('option/throttles_at_pop')(d, queue, job) or need('job/tags')(job[Job.throttles])
-  return not ids[1] or need('throttle/would_run')(now, queue)(jid, ids)
+  local ids, maxima = need('option/throttles_at_pop')(d, queue, job)
+  ids = ids or need('job/tags')(job[Job.throttles])
+  return not ids[1] or need('throttle/would_run')(now, queue, maxima)(jid, ids)
 end

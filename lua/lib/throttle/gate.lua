@@ -3,15 +3,22 @@
 -- Returns: the gate `g`. `g.free(id)` is the number of free slots; `g.full(jid, ids)` is the first id that has no slot
 --   for the job, nil if it may run; `g.take(jid, ids)` takes the slots, `g.release(jid, ids)` releases
 --   them; `g.wake()` has to follow when the call has read its last job: it moves jobs that were held to free slots;
+--   `g.give(maxima)` gives throttles that have no maximum one, by id, which `g.wake()` writes if the throttle was read;
 --   `g.healed` is set if a slot was taken from a job that does not run, whose end may have released other jobs;
 --   `g.before_heal` is called before that, if the caller sets it
 return function(now, t, seconds, queue)
   local call, pcall, g, free, healed, released, fresh = redis.call, redis.pcall, {}, {}, {}, {}, {}
+  local given, unset = {}, {}
+
+  function g.give(maxima)
+    for id, most in pairs(maxima) do given[id], free[id] = most, nil end
+  end
 
   function g.free(id)
     local count = free[id]
     if not count then
-      local most = need('throttle/maximum')(id)
+      local most, is_unset = need('throttle/maximum')(id, given[id])
+      if is_unset then unset[id] = most end
       local held = most ~= 0 and pcall('zcard', Keys.throttle .. id .. Keys.locks)
       -- A key of another type must not stop a queue: the throttle limits nothing then.
       count = type(held) == 'number' and most - held or math.huge
@@ -56,6 +63,9 @@ return function(now, t, seconds, queue)
   end
 
   function g.wake()
+    for id, most in pairs(unset) do
+      call('hmset', Keys.throttle .. id, 'id', id, 'maximum', string.format('%.0f', most))
+    end
     for id in pairs(released) do need('throttle/wake')(id) end
   end
   return g

@@ -1,8 +1,11 @@
--- Returns how many jobs may run at once under a throttle: 0 for any number, less for none.
--- Takes: id
-return function(id)
+-- Finds how many jobs may run at once under a throttle: 0 is no limit, below 0 no job runs.
+-- Takes: id; the maximum if none is set, or nil
+-- Returns: the maximum; whether it is the given one
+return function(id, given)
   local text = redis.pcall('hget', Keys.throttle .. id, 'maximum')
   local n = type(text) == 'string' and need('value/number')(text)
   if n then return math.floor(n) end
+  -- A key of another type must not be written.
+  if given and not text then return given, true end
   return string.sub(id, 1, 5) == 'lock:' and 1 or 0
 end

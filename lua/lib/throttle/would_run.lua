@@ -1,13 +1,13 @@
 -- Decides whether throttles would let jobs run. Writes nothing: a slot that a pop would drop counts as free.
--- Takes: now; the queue of the pop
+-- Takes: now; the queue of the pop; by id, the maxima of throttles that have none, or nil
 -- Returns: a function of jid and ids, which returns whether the job would get a slot of each
-return function(now, queue)
+return function(now, queue, maxima)
   local pcall, free = redis.pcall, {}
   local grace = need('value/number')(pcall('hget', Keys.config, 'grace-period')) or 10
   local judge = need('throttle/holder')
   local function is_free(id, jid)
     if free[id] == nil then
-      local locks, most = Keys.throttle .. id .. Keys.locks, need('throttle/maximum')(id)
+      local locks, most = Keys.throttle .. id .. Keys.locks, need('throttle/maximum')(id, maxima and maxima[id])
       local held = most ~= 0 and pcall('zcard', locks)
       local count = type(held) == 'number' and most - held or math.huge
       for _, holder in ipairs(count <= 0 and pcall('zrange', locks, 0, 2) or {}) do

@@ -42,7 +42,7 @@ mod one;
 /// data jid delay at priority tags retries depends throttles lock key dup until ttl score rescore hold
 /// backoff`; the command line supplies members that a line lacks. All lines are checked before the first one is sent. A line may depend on jobs of other
 /// lines by jid, in any order. `delay` is a duration or a number of seconds. `at` is a time as for
-/// `--at`, or seconds since the epoch.
+/// `--at`, or seconds since the epoch. `throttles` is an array of `ID` or `ID=MAX`, as for `--throttle`.
 ///
 /// `--jid-from PATH` takes the jid from a text or number in the data. `--jid-from content` computes
 /// it from the job: the first 32 hexadecimal digits of SHA-256 over queue, klass and data, each
@@ -61,7 +61,7 @@ mod one;
 /// computed jids the order is lost within one call; `--batch 1` keeps it.
 ///
 /// Memory does not grow with the size of the file, apart from 12 to 24 bytes per given or computed
-/// jid. If a line depends on a later line, more is kept per line. On a terminal, in a dry run and with
+/// jid, and the throttles that lines give a maximum. If a line depends on a later line, more is kept per line. On a terminal, in a dry run and with
 /// `--existing-queue`, the name of each queue is kept, too: queues that do not exist yet are named.
 ///
 /// `--key` puts the job into a lane: jobs of one key run one at a time, in the order of their puts.
