@@ -15,8 +15,9 @@ use crate::session::Session;
 
 /// Set how many jobs of a throttle may run at the same time
 ///
-/// 0 removes the limit. A negative number lets no job run. If the maximum rises, jobs that wait return to their queues;
-/// if it falls, no running job is stopped. With `--ttl` the maximum is forgotten after that time.
+/// 0 removes the limit. A negative number lets no job run. If the maximum rises, jobs that wait return
+/// to their queues; if it falls, no running job is stopped. With `--ttl` the maximum is forgotten after
+/// that time.
 ///
 /// Examples: `qless throttle set api 10` · `qless throttle set api -1 --ttl 10m`
 ///
