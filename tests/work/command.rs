@@ -239,7 +239,7 @@ fn ends_of_retry_on_retry_and_others_fail_in_all_ways_of_running() {
         site.work(&line, script);
         let ends = jids.map(|jid| site.failure(jid));
         let ends = ends.map(|end| end.split(':').next().unwrap_or_default().to_owned());
-        let retried = "scheduled -";
+        let retried = "scheduled failed-retries-mail";
         assert_eq!(
             ends,
             [
