@@ -15,6 +15,7 @@ use crate::core::api::turn::Turn;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::model::popped_job::PoppedJob;
+use crate::model::queue::ReadyQueues;
 use crate::name::Name;
 use crate::session::actor;
 
@@ -147,6 +148,7 @@ impl Calls {
                         endings: turn.endings,
                         jobs: turn.jobs,
                         refused: turn.refused,
+                        due_in: turn.due_in,
                         has_rest,
                         left,
                     })
@@ -215,20 +217,20 @@ impl Calls {
                     // The endings stand, whatever became of this call.
                     false => Error::new(Kind::Unknown, error.message()),
                 })?;
-                turn.jobs = again.jobs;
+                (turn.jobs, turn.due_in) = (again.jobs, again.due_in);
                 (false, left)
             }
         })
     }
 
     /// Returns the queues from which a pop may bring a job now.
-    fn look(&mut self, now: Moment) -> Result<Vec<Name>, Error> {
+    fn look(&mut self, now: Moment) -> Result<ReadyQueues, Error> {
         let mut ready = match self.found.are_known {
             true => self.core.ready_queues(now, &[])?,
-            false => Vec::new(),
+            false => ReadyQueues::default(),
         };
         if !self.found.unlisted.is_empty() {
-            ready.extend(self.core.ready_queues(now, &self.found.unlisted)?);
+            ready.add(self.core.ready_queues(now, &self.found.unlisted)?);
         }
         Ok(ready)
     }

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, Instant};
 
 use expect_test::expect;
 use rustix::process::{Resource, Rlimit, prlimit};
@@ -423,6 +424,32 @@ fn an_empty_queue_is_drained_at_once_and_a_missing_one_is_waited_for() {
     site.put("mail", "a", "{}");
     assert_eq!(worker.end().code, 0);
     assert_eq!(site.words("ran"), "a");
+}
+
+#[test]
+fn an_idle_worker_begins_a_job_when_it_is_due() {
+    let mut site = WorkSite::new();
+    let calls: [&[&str]; 2] = [
+        &["put", "me", "mail", "a", "K", "{}", "1"],
+        &["recur", "mail", "r", "K", "{}", "interval", "600", "2"],
+    ];
+    for call in calls {
+        site.client.call(call).unwrap();
+    }
+    site.put("news", "b", "{}");
+    site.qless().run("pause news --for 3s").exits(0);
+    let begun = Instant::now();
+    // `a` is retried after a second, and runs twice.
+    let script = "echo $QLESS_JID >> $D/ran; [ -e $D/once ] || { touch $D/once; exit 75; }";
+    let flags = "mail news --count 4 --poll 60s --retry-on 75 --retry-delay 1s";
+    site.work(flags, script).exits(0);
+    assert!(
+        begun.elapsed() < Duration::from_secs(15),
+        "not at the next poll"
+    );
+    let mut ran: Vec<String> = site.words("ran").split(' ').map(str::to_owned).collect();
+    ran.sort();
+    assert_eq!(ran, ["a", "a", "b", "r-1"]);
 }
 
 #[test]

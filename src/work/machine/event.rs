@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::model::ending::{EndingOutcome, JobEnding, LockOutcome};
 use crate::model::popped_job::PoppedJob;
-use crate::model::queue::Queue;
+use crate::model::queue::{Queue, ReadyQueues};
 use crate::name::Name;
 
 /// How jobs reach the command, and how many at a time.
@@ -138,6 +138,9 @@ pub struct TurnReply {
     pub jobs: Vec<PoppedJob>,
     /// The queues from which nothing can be popped, and why.
     pub refused: Vec<(Name, String)>,
+    /// In how many seconds the next job of these queues is due, if fewer came than asked for and that is
+    /// known.
+    pub due_in: Option<f64>,
     /// Whether jobs of the queues wait for a slot of a throttle or behind a running job of their lane. It
     /// is found out only for a turn that may be the last one.
     pub has_rest: bool,
@@ -204,7 +207,7 @@ pub enum Event {
     /// The reply to [`Request::Recover`].
     Recovered(Result<TurnReply, Failure>),
     /// The reply to [`Request::Look`].
-    Ready(Result<Vec<Name>, Failure>),
+    Ready(Result<ReadyQueues, Failure>),
     /// The reply to [`Request::Extend`].
     Extended(Result<Vec<LockOutcome>, Failure>),
     /// The reply to [`Request::Release`].

@@ -25,6 +25,10 @@ use crate::name::Name;
 /// The most jobs of one turn (`core.md` 9.1).
 const MAX_POPPED: u64 = 500;
 
+/// A worker that found no job waits for the next one at least this long, in seconds: many may be due one
+/// shortly after the other, and other workers take them, too.
+const SOON: f64 = 0.05;
+
 /// The first and the longest wait before a request is repeated, in seconds (`reliability.md` 4.2).
 const BACKOFF: (f64, f64) = (0.05, 2.0);
 
@@ -149,6 +153,8 @@ pub struct Machine {
     was_asked: bool,
     /// When to pop next, if nothing else asks for it.
     poll_at: f64,
+    /// When the next job of the queues is due without a put, as far as the server said.
+    due_at: f64,
     /// Whether a job may have come into a queue after the turn that is under way.
     was_put: bool,
     popped: u64,
@@ -212,6 +218,7 @@ impl Machine {
             is_on_hold: false,
             was_asked: false,
             poll_at: now,
+            due_at: f64::INFINITY,
             was_put: false,
             popped: 0,
             start_failures: 0,
