@@ -814,7 +814,7 @@ fn a_count_limits_what_is_popped() {
     };
     expect![[r#"
         * Failed a exit-1: stderr
-        finish: JobFailed
+        finish: JobsFailed(1)
     "#]]
     .assert_eq(&worker.at(1.0, Event::Turn(Ok(failed))));
 }

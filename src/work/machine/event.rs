@@ -159,20 +159,24 @@ pub struct LeftJobs {
     pub scheduled: u64,
     pub depends: u64,
     pub throttled: u64,
+    /// Jobs whose locks other workers hold.
+    pub held: u64,
 }
 
 impl LeftJobs {
-    /// Returns the jobs of a queue; `None` if it has none that do not run.
-    pub(crate) fn of(queue: &Queue) -> Option<LeftJobs> {
+    /// Returns the jobs of a queue, of which this many have a lock; `None` if it has none.
+    pub(crate) fn of(queue: &Queue, held: u64) -> Option<LeftJobs> {
         let left = LeftJobs {
             queue: queue.name.clone(),
             is_paused: queue.paused,
-            waiting: queue.waiting + queue.stalled,
+            // A job whose lock was revoked can be popped.
+            waiting: queue.waiting + (queue.running + queue.stalled).saturating_sub(held),
             scheduled: queue.scheduled,
             depends: queue.depends,
             throttled: queue.throttled,
+            held,
         };
-        let jobs = left.waiting + left.scheduled + left.depends + left.throttled;
+        let jobs = left.waiting + left.scheduled + left.depends + left.throttled + held;
         (jobs > 0).then_some(left)
     }
 }
@@ -295,8 +299,10 @@ pub enum Action {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WorkResult {
     Done,
-    /// The only job failed or was lost.
-    JobFailed,
+    /// This many jobs of a limit failed for good.
+    JobsFailed(u64),
+    /// The job of `--count 1` was lost, or its end is not known.
+    JobLost,
     /// The command cannot be started.
     NoProgram(String),
     /// The directory of a slot cannot be prepared.

@@ -173,7 +173,10 @@ pub struct Machine {
     given_back: u64,
     /// Whether the server has taken a turn.
     has_turned: bool,
-    has_failed: bool,
+    /// How many jobs failed for good.
+    failed: u64,
+    /// Whether a job was lost, or its end is not known.
+    has_lost: bool,
     /// How many running jobs did not exist any more although nobody cancelled them.
     vanished: u64,
     /// The queues whose refusal was reported.
@@ -229,7 +232,8 @@ impl Machine {
             is_forced: false,
             given_back: 0,
             has_turned: false,
-            has_failed: false,
+            failed: 0,
+            has_lost: false,
             vanished: 0,
             refused: HashSet::new(),
             short_locks: HashSet::new(),
@@ -486,7 +490,7 @@ impl Machine {
         }
         self.is_finished = true;
         self.give_up_at = None;
-        let is_only = self.config.limit == Limit::Count(1);
+        let limit = self.config.limit;
         let left = self.held.len() as u64;
         let result = match self.start_fault.take() {
             Some(fault) if left == 0 => fault,
@@ -495,10 +499,11 @@ impl Machine {
                 left,
             },
             Some(fault) => fault,
-            None if self.vanished > 0 && self.config.limit != Limit::Never => {
-                WorkResult::Vanished(self.vanished)
-            }
-            None if is_only && self.has_failed => WorkResult::JobFailed,
+            None if limit == Limit::Never => WorkResult::Done,
+            None if self.vanished > 0 => WorkResult::Vanished(self.vanished),
+            None if self.failed > 0 => WorkResult::JobsFailed(self.failed),
+            // Of several jobs, another worker may complete it.
+            None if self.has_lost && limit == Limit::Count(1) => WorkResult::JobLost,
             None => WorkResult::Done,
         };
         self.actions.push(Action::Finish(result));
