@@ -4,17 +4,22 @@
 -- Returns: the time, 0 if a key has a wrong type; nil if there is none
 return function(now, queue, from)
   local call, base, due = redis.call, Keys.queue .. queue, nil
-  local sets = {base .. Keys.locks, base .. Keys.scheduled, base .. Keys.recur}
-  -- One command for an empty queue: most are.
-  if call('exists', Keys.pauses, unpack(sets)) == 0 then return nil end
+  local locks, scheduled, recur = base .. Keys.locks, base .. Keys.scheduled, base .. Keys.recur
+  -- One command for an empty queue: most are. EXISTS counts a key as often as it is named.
+  local present = call('exists', locks, scheduled, scheduled, recur, recur, recur, recur, Keys.pauses, Keys.pauses,
+    Keys.pauses, Keys.pauses, Keys.pauses, Keys.pauses, Keys.pauses, Keys.pauses)
+  if present == 0 then return nil end
   if call('sismember', Keys.paused, queue) == 1 then
     local paused, till = need('queue/paused')(now, queue, true)
     if paused then return till end
   end
-  for i = 1, #sets do
-    local first = redis.pcall('zrangebyscore', sets[i], from, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
+  local function consider(key)
+    local first = redis.pcall('zrangebyscore', key, from, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)
     local at = first.err and 0 or tonumber(first[2])
     if at and (not due or at < due) then due = at end
   end
+  if present % 2 >= 1 then consider(locks) end
+  if present % 4 >= 2 then consider(scheduled) end
+  if present % 8 >= 4 then consider(recur) end
   return due
 end
