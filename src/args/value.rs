@@ -24,6 +24,7 @@ use crate::model::job::State;
 use crate::model::message_regex::MessageRegex;
 use crate::model::pattern::Pattern;
 use crate::model::rate::Rate;
+use crate::model::retry_cause::RetryCause;
 use crate::model::work_queue::WorkQueue;
 use crate::name;
 use crate::name::Name;
@@ -187,12 +188,9 @@ pub(crate) fn processes(text: &str) -> Result<usize, Invalid> {
     }
 }
 
-/// An exit code that is not the one of success.
-pub(crate) fn exit_code(text: &str) -> Result<i32, Invalid> {
-    match text.parse() {
-        Ok(code @ 1..=255) => Ok(code),
-        _ => Err(Invalid::expects("exit codes between 1 and 255")),
-    }
+/// An end of a process after which its jobs are retried.
+pub(crate) fn retry_cause(text: &str) -> Result<RetryCause, Invalid> {
+    text.parse().map_err(|what: &str| Invalid::expects(what))
 }
 
 /// A number of bytes: `16MiB`, `64k`, `1000`.

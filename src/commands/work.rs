@@ -13,6 +13,7 @@ use crate::core::call::rights;
 use crate::env;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
+use crate::model::retry_cause::RetryCause;
 use crate::model::work_queue::WorkQueue;
 use crate::name::{Name, refuse_new};
 use crate::session::Session;
@@ -28,15 +29,16 @@ use crate::work::{Hooks, QueueOrder, WorkOptions};
 /// Pops jobs and runs COMMAND for each. The job's data is its stdin. QLESS_JID, QLESS_QUEUE,
 /// QLESS_KLASS, QLESS_TAGS, QLESS_PRIORITY, QLESS_RETRIES_LEFT, QLESS_ATTEMPT and QLESS_WORKER are in its
 /// environment, and QLESS_KEY and QLESS_FENCE if the job has a lane or throttles. `{jid}`, `{queue}`, `{klass}` and `{data.PATH}` in its arguments are replaced, without a
-/// shell. Exit code 0 completes the job, a code of `--retry-on` retries it, any other code fails it in
-/// group `exit-N`, with the end of stderr as the message.
+/// shell. Exit code 0 completes the job, an end that `--retry-on` names retries it, any other exit code fails it
+/// in group `exit-N`, with the end of stderr as the message.
 ///
 /// With `--batch`, a process gets several jobs. With `--persistent`, processes stay and get one job after
 /// the other. Both read each job as a line of JSON and answer with lines of JSON: see
 /// `qless help work-protocol`, or qless-work(5).
 ///
 /// `qless` extends the locks while commands run. If a job is cancelled or loses its lock, its command
-/// gets SIGTERM, and SIGKILL after `--kill-after`; its end is not written.
+/// gets SIGTERM, and SIGKILL after `--kill-after`; its result is discarded. With `--time-limit`, a command that
+/// runs for too long gets the same signals, and the job fails in group `time-limit`.
 ///
 /// After the first SIGINT, SIGTERM, SIGHUP or SIGQUIT, `qless` pops nothing more and lets the commands finish. After the
 /// second one it stops them and gives their jobs back, which uses no retry. If the server does not reply
@@ -54,6 +56,7 @@ use crate::work::{Hooks, QueueOrder, WorkOptions};
 ///
 /// Examples: `qless work mail --concurrency 4 -- ./send-mail`
 /// · `qless work ci --drain --retry-on 75,111 -- make -C {data.repo} test`
+/// · `qless work mail --time-limit 5m --retry-on 75,signal,time-limit -- ./send-mail`
 /// · `qless work high=3 low --order round-robin -- ./run`
 /// · `qless work thumbs --persistent --concurrency 8 -- python3 thumbs.py`
 ///
@@ -103,16 +106,21 @@ pub(crate) struct Args {
     #[arg(long, value_name = "WHERE", value_parser = ["stdout"], requires = "persistent",
           conflicts_with_all = ["batch", "capture"])]
     answers: Option<String>,
-    /// Exit codes that retry the job
-    #[arg(long, value_name = "CODES", value_delimiter = ',', default_value = "75",
-          value_parser = value::exit_code)]
-    retry_on: Vec<i32>,
+    /// Ends of a process that retry its jobs: exit codes (`75`, `1-255`), `any` for all but exit code 0,
+    /// `signal` or its name (`KILL`), `crash` for the end of a process of `--persistent`, `time-limit`
+    #[arg(long, value_name = "ENDS", value_delimiter = ',', default_value = "75",
+          value_parser = value::retry_cause)]
+    retry_on: Vec<RetryCause>,
     /// Time before such a job runs again; 0s leaves it to the job's back-off policy, if it has one
     #[arg(long, value_name = "D", value_parser = value::duration, default_value = "0s")]
     retry_delay: Duration,
     /// Put completed jobs into this queue
     #[arg(long, value_name = "QUEUE", value_parser = value::new_name(), add = value::Candidates::Queues)]
     next: Option<Name>,
+    /// Maximum time that a process may have a job: then it gets SIGTERM, SIGKILL after `--kill-after`,
+    /// and the job fails in group `time-limit`
+    #[arg(long, value_name = "D", value_parser = value::timeout)]
+    time_limit: Option<Duration>,
     /// Time from SIGTERM to SIGKILL
     #[arg(long, value_name = "D", value_parser = value::duration, default_value = "10s")]
     kill_after: Duration,
@@ -172,6 +180,15 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let error = Error::usage("every queue is left out");
         return Err(error.hint("name a queue, or `*` for all others"));
     }
+    // Without these flags, the words would have no effect.
+    if args.retry_on.contains(&RetryCause::Crash) && !args.persistent {
+        return Err(Error::usage("`--retry-on crash` requires `--persistent`"));
+    }
+    if args.retry_on.contains(&RetryCause::TimeLimit) && args.time_limit.is_none() {
+        return Err(Error::usage(
+            "`--retry-on time-limit` requires `--time-limit`",
+        ));
+    }
     let options = WorkOptions {
         worker: worker(args.worker)?,
         queues: args.queues,
@@ -197,6 +214,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         retry_delay: args.retry_delay,
         next: args.next,
         kill_after: args.kill_after,
+        time_limit: args.time_limit,
         capture: args.capture,
         answers_on_stdout: args.answers.is_some(),
         heartbeat: args.heartbeat,

@@ -39,6 +39,7 @@ pub(crate) mod queue_patterns;
 pub(crate) mod rate;
 pub(crate) mod recur;
 pub(crate) mod repair;
+pub mod retry_cause;
 pub(crate) mod stats;
 pub(crate) mod tag;
 pub(crate) mod throttle;

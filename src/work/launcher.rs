@@ -157,6 +157,7 @@ impl Launcher {
             },
             message: message(&end.stderr_tail, self.error_bytes),
             data,
+            unread_lines: end.unread_lines,
         }
     }
 }

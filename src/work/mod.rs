@@ -33,7 +33,7 @@ use self::machine::event::{
 use self::machine::rotation::{self, Rotation};
 use self::notices::PutWatch;
 pub(crate) use self::options::{Hooks, QueueOrder, WorkOptions};
-use self::process::answer::{Answer, AnswerKind};
+use self::process::answer::{self, Answer, AnswerKind};
 use self::process::{ProcessEvent, ProcessOptions, Processes, Stream, Waker};
 use self::queues::{FoundQueues, QueueList};
 use self::reporter::Reporter;
@@ -116,6 +116,7 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
         timeout: session.timeout().as_secs_f64(),
         heartbeat: options.heartbeat.map(|interval| interval.as_secs_f64()),
         grace,
+        time_limit: options.time_limit.map(|limit| limit.as_secs_f64()),
         retry_on: options.retry_on.clone(),
         retry_delay: options.retry_delay,
         next: options.next.clone(),
@@ -448,6 +449,9 @@ impl Work {
             for event in events.drain(..) {
                 self.note(now, event, session);
             }
+            for action in self.machine.stop_overdue(now) {
+                self.perform(now, action, session)?;
+            }
             if self.resolve_at.is_some_and(|at| at <= Instant::now()) {
                 self.resolve_at = Some(Instant::now() + RESOLVE);
                 self.server.order(Order::Resolve)?;
@@ -517,12 +521,22 @@ impl Work {
                 line,
                 is_whole,
             } => {
-                let (jid, content) = content(&line, is_whole, self.retry_delay);
+                let (jid, content) = self.content(slot, &line, is_whole);
                 self.machine.note(now, Event::Line { slot, jid, content });
             }
             ProcessEvent::Mute { slot } => self.machine.note(now, Event::Mute { slot }),
-            ProcessEvent::Output { stream, bytes, .. } => {
+            ProcessEvent::Output {
+                slot,
+                stream,
+                bytes,
+            } => {
                 let to_stdout = stream == Stream::Stdout;
+                if to_stdout && !self.hooks.owns(slot) {
+                    let lines = bytes.split(|byte| *byte == b'\n');
+                    for jid in lines.filter_map(answer::answered_job) {
+                        self.machine.note(now, Event::AnswerOnStdout { slot, jid });
+                    }
+                }
                 self.reporter.pass_on(to_stdout, &bytes, session);
             }
             ProcessEvent::Ended { slot, end } if self.hooks.owns(slot) => {
@@ -623,31 +637,34 @@ impl Work {
         }
         Ok(())
     }
-}
 
-/// Returns what a line is about a job, and which. `retry_delay`: that of a retry which names none.
-fn content(line: &[u8], is_whole: bool, retry_delay: Duration) -> (Option<Name>, LineContent) {
-    match Answer::read(line, retry_delay) {
-        Ok(Answer { jid, what }) => {
-            let content = match what {
-                AnswerKind::Ending(way) => LineContent::Ending(way),
-                AnswerKind::Progress(text) => LineContent::Progress(text),
-            };
-            (Some(jid), content)
-        }
-        Err(bad) if is_whole => {
-            let start: Vec<u8> = line.iter().copied().take(200).collect();
-            let text = clean_lines(&start);
-            let reason = match bad.jid.is_some() {
-                true => bad.reason,
-                false => format!("{}: {}", bad.reason, text.trim_end()),
-            };
-            (bad.jid, LineContent::Invalid(reason))
-        }
-        Err(bad) => {
-            let length = plural(line.len() as u64, "byte", "bytes");
-            let reason = format!("it is longer than {length}");
-            (bad.jid, LineContent::Invalid(reason))
+    /// Returns what a line is about a job, and which. Warns of what is ignored in it.
+    fn content(&mut self, slot: usize, line: &[u8], is_whole: bool) -> (Option<Name>, LineContent) {
+        match Answer::read(line, self.retry_delay) {
+            Ok(Answer { jid, what, ignored }) => {
+                for reason in ignored {
+                    self.reporter.ignored(slot, &jid, reason);
+                }
+                let content = match what {
+                    AnswerKind::Ending(way) => LineContent::Ending(way),
+                    AnswerKind::Progress(text) => LineContent::Progress(text),
+                };
+                (Some(jid), content)
+            }
+            Err(bad) if is_whole => {
+                let start: Vec<u8> = line.iter().copied().take(200).collect();
+                let text = clean_lines(&start);
+                let reason = match bad.jid.is_some() {
+                    true => bad.reason,
+                    false => format!("{}: {}", bad.reason, text.trim_end()),
+                };
+                (bad.jid, LineContent::Invalid(reason))
+            }
+            Err(bad) => {
+                let length = plural(line.len() as u64, "byte", "bytes");
+                let reason = format!("it is longer than {length}");
+                (bad.jid, LineContent::Invalid(reason))
+            }
         }
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::machine::event::{Limit, Mode};
 use super::process::Directory;
+use crate::model::retry_cause::RetryCause;
 use crate::model::work_queue::WorkQueue;
 use crate::name::Name;
 
@@ -18,10 +19,12 @@ pub(crate) struct WorkOptions {
     pub concurrency: usize,
     pub limit: Limit,
     pub poll: Duration,
-    pub retry_on: Vec<i32>,
+    pub retry_on: Vec<RetryCause>,
     pub retry_delay: Duration,
     pub next: Option<Name>,
     pub kill_after: Duration,
+    /// How long a process may have a job.
+    pub time_limit: Option<Duration>,
     pub capture: bool,
     /// Whether answers may come on stdout, too.
     pub answers_on_stdout: bool,

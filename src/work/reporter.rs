@@ -1,6 +1,7 @@
 //! What people and programs learn of the work: a line for each start and end, a status line on a
 //! terminal, and a summary.
 
+use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use super::NAMED;
@@ -19,6 +20,9 @@ const TICK: Duration = Duration::from_millis(500);
 /// An error that comes again within this time is only counted, and said again after the longer one.
 const SOON: Duration = Duration::from_secs(5);
 const SAY_AGAIN: Duration = Duration::from_secs(60);
+
+/// The most warnings about what is ignored in answers.
+const MAX_IGNORED: usize = 20;
 
 /// A loss of the server that was reported.
 #[derive(Debug)]
@@ -52,6 +56,8 @@ pub(super) struct Reporter {
     lines: String,
     /// The loss of the server that was reported last.
     loss: Option<Loss>,
+    /// What was ignored in answers, to be reported once each.
+    ignored: HashSet<String>,
     /// How many queues with jobs were not named at the end.
     left_queues: u64,
     /// Whether there is a status line.
@@ -68,6 +74,7 @@ impl Reporter {
             counts: Counts::default(),
             lines: String::new(),
             loss: None,
+            ignored: HashSet::new(),
             left_queues: 0,
             has_status: session.ui.live_lines().is_some(),
             shown_at: now,
@@ -78,6 +85,18 @@ impl Reporter {
     pub(super) fn line(&mut self, line: &str) {
         self.lines.push_str(line);
         self.lines.push('\n');
+    }
+
+    /// Warns of a part of an answer that has no effect, once for each reason.
+    pub(super) fn ignored(&mut self, slot: usize, jid: &Name, reason: String) {
+        if self.ignored.len() < MAX_IGNORED && !self.ignored.contains(&reason) {
+            self.line(&format!(
+                "warning: slot {}: the answer for `{jid}` counts, but {}; this is reported once",
+                slot + 1,
+                Harmless(&reason)
+            ));
+            self.ignored.insert(reason);
+        }
     }
 
     /// Adds a line for stderr that is no warning: with `-q` it is left out.
@@ -118,6 +137,31 @@ impl Reporter {
                     "warning: slot {}: the command wrote a line{about} that is no answer: {}",
                     slot + 1,
                     Harmless(reason)
+                ));
+            }
+            Report::AnswerOnStdout {
+                slot,
+                jid,
+                has_flag,
+            } => {
+                let flag = match has_flag {
+                    true => ", or use `--answers stdout`",
+                    false => "",
+                };
+                self.line(&format!(
+                    "warning: slot {}: the command wrote an answer for `{jid}` to stdout, where it has \
+                     no effect: write answers to descriptor 3{flag}",
+                    slot + 1
+                ));
+            }
+            Report::Overdue { slot, jids, limit } => {
+                let jobs = match jids.as_slice() {
+                    [jid] => format!("job `{jid}`"),
+                    jids => format!("{} jobs", jids.len()),
+                };
+                self.line(&format!(
+                    "warning: slot {}: {jobs} ran longer than {limit}, so the command gets SIGTERM",
+                    slot + 1
                 ));
             }
             Report::MoreBadLines { slot, kind, count } => {

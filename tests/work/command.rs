@@ -5,10 +5,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::time::{Duration, Instant};
 
 use expect_test::expect;
-use rustix::process::{Resource, Rlimit, prlimit};
+use rustix::process::{Pid, Resource, Rlimit, prlimit};
 
 use crate::support::qless::RunOutput;
-use crate::support::work::{WorkSite, until};
+use crate::support::work::{WorkSite, is_alive, until};
 
 /// Returns the lines about jobs and other lines of stderr, without durations and the summary.
 fn said(ran: &RunOutput) -> String {
@@ -230,21 +230,72 @@ fn the_message_of_a_failure_is_no_longer_than_asked_when_it_is_harmless() {
 }
 
 #[test]
-fn codes_of_retry_on_retry_and_others_fail() {
+fn ends_of_retry_on_retry_and_others_fail_in_all_ways_of_running() {
     let mut site = WorkSite::new();
-    for jid in ["3", "4", "75"] {
-        site.put("mail", jid, "{}");
+    let jids = ["3", "4", "75", "KILL", "TERM"];
+    // A process gets one job, and reads its jid.
+    let script = r#"test -n "$QLESS_JID" || { read -r line || exit 0; line=${line#*\"jid\":\"}; QLESS_JID=${line%%\"*}; }
+        case $QLESS_JID in [0-9]*) exit $QLESS_JID;; *) kill -$QLESS_JID $$;; esac"#;
+    for way in ["", "--batch 1", "--persistent -c 5"] {
+        jids.iter().for_each(|jid| site.put("mail", jid, "{}"));
+        let line = format!("mail --count 5 {way} --retry-on 3-5,KILL --retry-delay 1h");
+        site.work(&line, script);
+        let ends = jids.map(|jid| site.failure(jid));
+        let ends = ends.map(|end| end.split(':').next().unwrap_or_default().to_owned());
+        let retried = "scheduled -";
+        assert_eq!(
+            ends,
+            [
+                retried,
+                retried,
+                "failed exit-75",
+                retried,
+                "failed signal-TERM"
+            ],
+            "{way}"
+        );
     }
-    site.work(
-        "mail --drain --retry-on 3,4 --retry-delay 1h",
-        "exit $QLESS_JID",
-    )
-    .exits(8);
+    site.must_be_clean();
+}
+
+#[test]
+fn a_job_that_runs_for_too_long_fails_or_is_retried() {
+    let mut site = WorkSite::new();
+    // What is left of the group dies with the program.
+    let script = "echo at it >&2; trap 'exit 0' TERM; sleep 100 & echo $! >> $D/pids; wait";
+    site.put("mail", "a", "{}");
+    let ran = site.work("mail --drain --time-limit 0.8s", script);
     assert_eq!(
-        [site.state("3"), site.state("4")],
-        ["scheduled", "scheduled"]
+        site.failure("a"),
+        "failed time-limit: the job ran longer than 0.8s: at it"
     );
-    assert!(site.failure("75").starts_with("failed exit-75"));
+    let warning = "warning: slot 1: job `a` ran longer than 0.8s, so the command gets SIGTERM\n";
+    assert!(ran.stderr().contains(warning), "{}", ran.stderr());
+    site.put_with("mail", "b", "{}", &["retries", "1"]);
+    let line = "mail --count 2 --time-limit 0.8s --retry-on time-limit";
+    site.work(line, script);
+    assert_eq!(site.words("pids").split(' ').count(), 3);
+    assert!(
+        site.failure("b")
+            .ends_with(": the job ran longer than 0.8s: at it")
+    );
+    for pid in site.file("pids").lines() {
+        let pid = Pid::from_raw(pid.parse().unwrap()).unwrap();
+        until("nothing of the group is left", || !is_alive(pid));
+    }
+    site.must_be_clean();
+}
+
+#[test]
+fn an_answer_on_stdout_has_no_effect_and_is_reported() {
+    let mut site = WorkSite::new();
+    site.put("mail", "a", "{}");
+    let script = r#"echo '{"jid":"b","result":"retry"}'; echo '{"jid":"a","result":"retry"}'"#;
+    let says = site.work("mail --drain", script).exits(0).stderr();
+    assert_eq!(site.state("a"), "complete");
+    let warning = "warning: slot 1: the command wrote an answer for `a` to stdout, where it has no \
+                   effect: write answers to descriptor 3\n";
+    assert!(says.contains(warning), "{says}");
 }
 
 #[test]
@@ -539,6 +590,10 @@ fn wrong_arguments_are_refused_before_any_job_is_popped() {
         "mail --in-flight 2 -- true",
         "mail --batch 2 -- echo {jid}",
         "mail --drain --retry-on 0 -- true",
+        "mail --drain --retry-on 75,SIGFOO -- true",
+        "mail --drain --retry-on crash -- true",
+        "mail --drain --retry-on time-limit -- true",
+        "mail --drain --time-limit 0 -- true",
         "mail -c 0 -- true",
         "mail -o json -- true",
         "!mail -- true",
@@ -573,7 +628,15 @@ fn wrong_arguments_are_refused_before_any_job_is_popped() {
         mail --batch 2 -- echo {jid}
         error: placeholders such as `{jid}` need a process for each job, without `--batch` and `--persistent`
         mail --drain --retry-on 0 -- true
-        error: `--retry-on` expects exit codes between 1 and 255, not `0`
+        error: `--retry-on` expects exit codes from 1 to 255 such as `75` or `1-255`, `any`, `signal`, the name of a signal such as `KILL`, `crash` or `time-limit`, not `0`
+        mail --drain --retry-on 75,SIGFOO -- true
+        error: `--retry-on` expects exit codes from 1 to 255 such as `75` or `1-255`, `any`, `signal`, the name of a signal such as `KILL`, `crash` or `time-limit`, not `SIGFOO`
+        mail --drain --retry-on crash -- true
+        error: `--retry-on crash` requires `--persistent`
+        mail --drain --retry-on time-limit -- true
+        error: `--retry-on time-limit` requires `--time-limit`
+        mail --drain --time-limit 0 -- true
+        error: `--time-limit` expects a duration of more than 0, not `0`
         mail -c 0 -- true
         error: `--concurrency` expects a whole number between 1 and 1000, not `0`
         mail -o json -- true

@@ -11,6 +11,7 @@ use qless::internals::machine::event::{
 };
 use qless::internals::machine::rotation::{Order, Rotation};
 use qless::internals::popped_job::PoppedJob;
+use qless::internals::retry_cause::RetryCause;
 use qless::internals::{Name, ReadyQueues};
 
 /// A worker at a time that the test sets, and the text of what it does.
@@ -31,7 +32,8 @@ fn config(mode: Mode, slots: usize) -> Config {
         timeout: 10.0,
         heartbeat: None,
         grace: 10.0,
-        retry_on: vec![75],
+        time_limit: None,
+        retry_on: vec![RetryCause::Codes(75..=75)],
         retry_delay: Duration::from_secs(3),
         next: None,
         hears_cancels: false,
@@ -85,7 +87,8 @@ impl Worker {
 
     /// Returns what it does now.
     fn act(&mut self) -> String {
-        let actions = self.machine.act(self.now);
+        let mut actions = self.machine.stop_overdue(self.now);
+        actions.extend(self.machine.act(self.now));
         let lines = actions
             .iter()
             .map(|action| format!("{}\n", self.describe(action)));
@@ -202,12 +205,17 @@ impl Worker {
 }
 
 fn ended(slot: usize, code: i32) -> Event {
+    ended_by(slot, Exit::Code(code), 0)
+}
+
+fn ended_by(slot: usize, exit: Exit, unread_lines: usize) -> Event {
     Event::Ended {
         slot,
         end: End {
-            exit: Exit::Code(code),
+            exit,
             message: "stderr".to_owned(),
             data: None,
+            unread_lines,
         },
     }
 }
@@ -895,8 +903,9 @@ fn lines_that_are_no_answers_are_reported_and_answers_count_once() {
         "{twice}"
     );
     worker.reply(1.0, &["b"]);
-    let invalid = worker.at(2.0, line(Some("b")));
-    assert!(invalid.contains("b fail in bad-answer"), "{invalid}");
+    // The end of the job names the reason.
+    expect!["turn: [b fail in bad-answer] pop 1 from q:1\n"]
+        .assert_eq(&worker.at(2.0, line(Some("b"))));
 }
 
 #[test]
@@ -924,6 +933,100 @@ fn a_batch_shares_one_exit_code_except_for_jobs_that_were_answered() {
     worker.reply(1.1, &[]);
     expect!["turn: [a fail in exit-1, c fail in exit-1] pop 3 from q:3\n"]
         .assert_eq(&worker.at(2.0, ended(0, 1)));
+}
+
+/// A worker with a time limit of 5 s.
+fn limited(mode: Mode, retry_on: &[&str]) -> Worker {
+    let config = Config {
+        time_limit: Some(5.0),
+        retry_on: retry_on.iter().map(|word| word.parse().unwrap()).collect(),
+        ..config(mode, 1)
+    };
+    let mut worker = Worker::new(config, &[("q", 1)], Order::Ordered);
+    worker.act();
+    worker
+}
+
+#[test]
+fn a_job_fails_or_is_retried_after_the_time_limit_however_its_process_ends() {
+    for (retry_on, end) in [
+        (&["75"][..], "fail in time-limit"),
+        (&["time-limit"], "retry"),
+    ] {
+        let mut worker = limited(Mode::Single, retry_on);
+        worker.reply(1.0, &["a"]);
+        assert_eq!(worker.machine.due(), 6.0);
+        assert_eq!(worker.later(5.9), "");
+        expect![[r#"
+            * Overdue { slot: 0, jids: [Name([97])], limit: "5s" }
+            SIGTERM 0
+        "#]]
+        .assert_eq(&worker.later(6.0));
+        assert_eq!(worker.machine.due(), 16.0);
+        expect!["SIGKILL 0\n"].assert_eq(&worker.later(16.0));
+        let did = worker.at(16.0, ended(0, 0));
+        assert_eq!(did, format!("turn: [a {end}] pop 1 from q:1\n"));
+    }
+    // What ended in time is only noted late, as after a sleep of the machine.
+    let mut worker = limited(Mode::Single, &[]);
+    worker.reply(1.0, &["a"]);
+    expect![[r#"
+        extend: a
+        turn: [a complete] pop 1 from q:1
+    "#]]
+    .assert_eq(&worker.at(30.0, ended(0, 0)));
+}
+
+#[test]
+fn jobs_that_a_stopped_process_had_for_a_shorter_time_or_did_not_read_are_given_back() {
+    let stopped = |unread| {
+        let mut worker = limited(Mode::Persistent(4), &[]);
+        worker.reply(0.0, &["a", "b"]);
+        worker.at(3.0, Event::Put(None));
+        worker.reply(3.0, &["c"]);
+        worker.later(5.0);
+        (worker, ended_by(0, Exit::Signal("TERM".to_owned()), unread))
+    };
+    // `a` and `b` had their time; `c` had not.
+    for (unread, expected) in [
+        (
+            0,
+            "release: c\nturn: [a fail in time-limit, b fail in time-limit] ",
+        ),
+        (2, "release: b c\nturn: [a fail in time-limit] "),
+        // Otherwise a process that reads nothing would run for ever.
+        (3, "release: b c\nturn: [a fail in time-limit] "),
+    ] {
+        let (mut worker, end) = stopped(unread);
+        let did = worker.at(5.1, end) + &worker.later(5.2);
+        assert!(did.contains(expected), "{unread}: {did}");
+        assert!(!did.contains("Restart"), "{did}");
+    }
+    // An answer counts until the end: `b` was not even read.
+    let (mut worker, end) = stopped(2);
+    worker.at(5.1, answer("a"));
+    let did = worker.at(5.2, end);
+    assert!(did.contains("release: b c\n"), "{did}");
+    // The jobs of a batch come at the same time, and are read at once.
+    let mut batch = limited(Mode::Batch(2), &[]);
+    batch.reply(0.0, &["a", "b"]);
+    batch.at(1.0, answer("a"));
+    batch.later(1.1);
+    batch.reply(1.1, &[]);
+    batch.later(5.0);
+    let did = batch.at(5.1, ended_by(0, Exit::Signal("TERM".to_owned()), 1));
+    assert!(did.starts_with("turn: [b fail in time-limit] "), "{did}");
+}
+
+#[test]
+fn a_second_signal_gives_a_job_back_that_is_over_its_time() {
+    let mut worker = limited(Mode::Single, &[]);
+    worker.reply(0.0, &["a"]);
+    worker.later(5.0);
+    worker.at(6.0, Event::Stop);
+    worker.at(6.0, Event::Stop);
+    let did = worker.at(6.1, ended(0, 1));
+    assert!(did.contains("release: a"), "{did}");
 }
 
 #[test]

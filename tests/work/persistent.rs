@@ -31,6 +31,19 @@ fn processes_stay_and_answer_each_job() {
 }
 
 #[test]
+fn processes_end_as_soon_as_the_last_job_of_a_count_has_ended() {
+    let mut site = WorkSite::new();
+    site.put("mail", "a", "{}");
+    let begun = Instant::now();
+    site.work("mail --count 1 --persistent", ANSWER).exits(0);
+    // No job can come from a queue that no pattern matches.
+    site.work("none-* --drain --persistent", ANSWER).exits(0);
+    assert_eq!(site.file("ended").lines().count(), 2);
+    let took = begun.elapsed();
+    assert!(took < Duration::from_secs(5), "{took:?}");
+}
+
+#[test]
 fn answers_may_come_on_stdout() {
     let mut site = WorkSite::new();
     site.put("mail", "a", "{}");
@@ -150,6 +163,106 @@ fn answers_about_other_jobs_and_second_answers_change_nothing() {
         warning: slot 1: the command wrote a line about `a` that is no answer: the process does not have this job
     "#]].assert_eq(&format!("{}\n", warnings[..3].join("\n")));
     assert_eq!(warnings.len(), 6);
+    site.must_be_clean();
+}
+
+#[test]
+fn an_answer_on_stdout_is_reported_once_with_the_flag_that_has_it_read() {
+    let mut site = WorkSite::new();
+    for jid in ["a", "b"] {
+        site.put("mail", jid, "{}");
+    }
+    let script = ANSWER.replace(">&3", "");
+    let line = "mail --drain --persistent --time-limit 800ms --retry-on any --retry-delay 1h";
+    let ran = site.work(line, &script).exits(0);
+    // All the same, the jobs end.
+    assert_eq!(
+        [site.state("a"), site.state("b")],
+        ["scheduled", "scheduled"]
+    );
+    let says = ran.stderr();
+    let warnings: Vec<&str> = says
+        .lines()
+        .filter(|line| line.contains("stdout"))
+        .collect();
+    expect!["warning: slot 1: the command wrote an answer for `a` to stdout, where it has no effect: write answers to descriptor 3, or use `--answers stdout`"]
+        .assert_eq(&warnings.join("\n"));
+    site.must_be_clean();
+}
+
+#[test]
+fn a_process_over_the_time_limit_gives_the_jobs_back_that_it_has_not_read() {
+    let mut site = WorkSite::new();
+    for jid in ["a", "b", "c"] {
+        site.put_with("mail", jid, "{}", &["retries", "0"]);
+    }
+    // A shell reads byte by byte.
+    let script =
+        format!("test -e $D/ran && {{ {ANSWER}; }}; read -r line; echo $line > $D/ran; sleep 100");
+    let line = "mail --drain --persistent --in-flight 3 --time-limit 1s";
+    site.work(line, &script);
+    let ends = ["a", "b", "c"].map(|jid| site.failure(jid));
+    assert_eq!(
+        ends,
+        [
+            "failed time-limit: the job ran longer than 1s",
+            "complete -: -",
+            "complete -: -"
+        ]
+    );
+    site.must_be_clean();
+}
+
+#[test]
+fn a_process_that_crashes_retries_its_jobs_if_that_is_asked_for() {
+    let mut site = WorkSite::new();
+    for jid in ["0", "7", "KILL"] {
+        site.put("mail", jid, "{}");
+    }
+    let script = r#"read -r line || exit 0; jid=${line#*\"jid\":\"}; jid=${jid%%\"*}
+        case $jid in KILL) kill -KILL $$;; *) exit $jid;; esac"#;
+    let line = "mail --drain --persistent -c 3 --retry-on crash --retry-delay 1h";
+    site.work(line, script).exits(0);
+    for jid in ["0", "7", "KILL"] {
+        assert_eq!(site.state(jid), "scheduled", "{jid}");
+    }
+    site.must_be_clean();
+}
+
+#[test]
+fn an_answer_with_members_that_do_not_apply_counts_and_is_reported_once() {
+    let mut site = WorkSite::new();
+    for jid in ["a", "b", "late", "bad"] {
+        site.put("mail", jid, "{}");
+    }
+    let script = r#"while read -r line; do
+            jid=${line#*\"jid\":\"}; jid=${jid%%\"*}
+            case $jid in
+                late) echo '{"jid":"late","result":"retry","delay":"1h","data":{}}';;
+                bad) echo '{"jid":"bad","group":"x"}';;
+                *) echo "{\"jid\":\"$jid\",\"progress\":\"1\",\"of\":3}"
+                    echo "{\"jid\":\"$jid\",\"result\":\"complete\",\"group\":\"x\",\"delay\":3}";;
+            esac >&3
+        done"#;
+    let ran = site.work("mail --drain --persistent", script);
+    let ends = ["a", "b", "late", "bad"].map(|jid| site.failure(jid));
+    expect![[r#"
+        complete -: -
+        complete -: -
+        scheduled -: -
+        failed bad-answer: the answer is not valid: there is neither `result` nor `progress` in it"#]].assert_eq(&ends.join("\n"));
+    let says = ran.stderr();
+    let warnings: Vec<&str> = says
+        .lines()
+        .filter(|line| line.contains("bad") || line.contains("warning"))
+        .collect();
+    expect![[r#"
+        warning: slot 1: the answer for `a` counts, but `of` is not allowed in a `progress` answer; this is reported once
+        warning: slot 1: the answer for `a` counts, but `group` is not allowed in a `complete` answer; this is reported once
+        warning: slot 1: the answer for `a` counts, but `delay` expects `next` beside it; this is reported once
+        warning: slot 1: the answer for `late` counts, but `data` is not allowed in a `retry` answer; this is reported once
+        started   bad of mail: K
+        failed    bad of mail after 0.0s: bad-answer: the answer is not valid: there is neither `result` nor `progress` in it"#]].assert_eq(&warnings.join("\n"));
     site.must_be_clean();
 }
 

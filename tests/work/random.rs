@@ -15,12 +15,14 @@ use qless::internals::machine::event::{
 };
 use qless::internals::machine::rotation::{Order, Rotation};
 use qless::internals::popped_job::PoppedJob;
+use qless::internals::retry_cause::RetryCause;
 use qless::internals::{Name, ReadyQueues};
 
 use crate::support::random;
 
 const LOCK: f64 = 60.0;
 const GRACE: f64 = 10.0;
+const KILL_AFTER: f64 = 4.0;
 
 /// Something that happens to the worker.
 #[derive(Clone, Debug)]
@@ -69,6 +71,8 @@ fn step() -> impl Strategy<Value = Step> {
 #[derive(Debug, Default)]
 struct Process {
     jobs: Vec<Name>,
+    /// When it got each job.
+    handed: BTreeMap<Name, f64>,
     /// Jobs that the worker told it are lost.
     cancelled: BTreeSet<Name>,
     is_mute: bool,
@@ -77,6 +81,7 @@ struct Process {
 struct World {
     machine: Machine,
     mode: Mode,
+    time_limit: Option<f64>,
     now: f64,
     requests: Vec<Request>,
     processes: BTreeMap<usize, Process>,
@@ -107,17 +112,18 @@ fn check(holds: bool, why: impl Fn() -> String) -> Result<(), TestCaseError> {
 
 impl World {
     /// Jobs come into the last of the queues.
-    fn new(mode: Mode, queues: usize) -> World {
+    fn new(mode: Mode, queues: usize, time_limit: Option<f64>) -> World {
         let config = Config {
             mode,
             slots: 3,
             limit: Limit::Never,
             poll: 5.0,
-            kill_after: 4.0,
+            kill_after: KILL_AFTER,
             timeout: 10.0,
             heartbeat: None,
             grace: GRACE,
-            retry_on: vec![75],
+            time_limit,
+            retry_on: vec![RetryCause::Codes(75..=75)],
             retry_delay: Duration::ZERO,
             next: None,
             hears_cancels: false,
@@ -129,6 +135,7 @@ impl World {
         World {
             machine: Machine::new(config, Rotation::new(Order::Ordered, queues), 0.0),
             mode,
+            time_limit,
             now: 0.0,
             requests: Vec::new(),
             processes: BTreeMap::new(),
@@ -158,9 +165,13 @@ impl World {
 
     /// Lets the worker act until it has nothing to do now.
     fn act(&mut self) -> Result<(), TestCaseError> {
+        for action in self.machine.stop_overdue(self.now) {
+            self.perform(action)?;
+        }
         loop {
             let actions = self.machine.act(self.now);
             if actions.is_empty() {
+                self.check_time_limit()?;
                 let due = self.machine.due();
                 return check(due > self.now || self.is_finished, || {
                     format!("it wants to act at {due} and does nothing at {}", self.now)
@@ -171,6 +182,20 @@ impl World {
                 self.perform(action)?;
             }
         }
+    }
+
+    /// No process has a job for longer than the limit and the time until SIGKILL.
+    fn check_time_limit(&self) -> Result<(), TestCaseError> {
+        let latest = self
+            .time_limit
+            .map_or(f64::INFINITY, |limit| limit + KILL_AFTER);
+        for process in self.processes.values() {
+            for jid in &process.jobs {
+                let had = self.now - process.handed[jid];
+                check(had <= latest, || format!("a process has {jid} for {had} s"))?;
+            }
+        }
+        Ok(())
     }
 
     fn perform(&mut self, action: Action) -> Result<(), TestCaseError> {
@@ -186,8 +211,9 @@ impl World {
                     self.note(Event::NotStarted { slot, why });
                     self.not_started.insert(slot);
                 } else {
-                    let jobs = jobs.into_iter().map(|job| job.jid).collect();
+                    let jobs: Vec<Name> = jobs.into_iter().map(|job| job.jid).collect();
                     let process = Process {
+                        handed: jobs.iter().map(|jid| (jid.clone(), self.now)).collect(),
                         jobs,
                         ..Process::default()
                     };
@@ -201,6 +227,7 @@ impl World {
                 let process = self.processes.get_mut(&slot);
                 let process =
                     process.ok_or_else(|| TestCaseError::fail("no process to send to"))?;
+                process.handed.insert(job.jid.clone(), self.now);
                 process.jobs.push(job.jid);
             }
             Action::Cancel { slot, jid } => {
@@ -236,6 +263,7 @@ impl World {
                 exit,
                 message: String::new(),
                 data: None,
+                unread_lines: self.starts % 3,
             };
             self.note(Event::Ended { slot, end });
         }
@@ -523,8 +551,13 @@ impl World {
     }
 }
 
-fn play(mode: Mode, queues: usize, steps: &[Step]) -> Result<(), TestCaseError> {
-    let mut world = World::new(mode, queues);
+fn play(
+    mode: Mode,
+    queues: usize,
+    time_limit: Option<f64>,
+    steps: &[Step],
+) -> Result<(), TestCaseError> {
+    let mut world = World::new(mode, queues, time_limit);
     for _ in 0..4 {
         world.put();
     }
@@ -541,13 +574,16 @@ fn play(mode: Mode, queues: usize, steps: &[Step]) -> Result<(), TestCaseError> 
 #[test]
 fn random_events_leave_no_job_and_no_process_behind() {
     let modes = [
-        (Mode::Single, 1, 500),
-        (Mode::Persistent(2), 1, 500),
-        (Mode::Batch(2), 1, 300),
-        (Mode::Single, 501, 200),
+        (Mode::Single, 1, None, 500),
+        (Mode::Persistent(2), 1, None, 500),
+        (Mode::Persistent(2), 1, Some(8.0), 300),
+        (Mode::Batch(2), 1, Some(8.0), 300),
+        (Mode::Single, 501, None, 200),
     ];
-    for (mode, queues, cases) in modes {
+    for (mode, queues, limit, cases) in modes {
         let steps = prop::collection::vec(step(), 1..80);
-        random::property(cases, steps, |steps: Vec<Step>| play(mode, queues, &steps));
+        random::property(cases, steps, |steps: Vec<Step>| {
+            play(mode, queues, limit, &steps)
+        });
     }
 }

@@ -7,6 +7,7 @@ use super::held::Phase;
 use super::slots::Slot;
 use super::{Machine, Stage};
 use crate::model::ending::{EndingOutcome, EndingWay, FailureReason, JobEnding, NextQueue};
+use crate::model::retry_cause::ProcessFault;
 use crate::name::Name;
 
 /// How long an ending waits at most for others to share its call, in seconds, and at most which part of
@@ -71,11 +72,6 @@ impl Machine {
             LineContent::Invalid(reason) => {
                 let message = format!("the answer is not valid: {reason}");
                 self.fail(now, &jid, BAD_ANSWER, message, None);
-                self.report(Report::BadLine {
-                    slot,
-                    jid: Some(jid),
-                    reason,
-                });
             }
         }
     }
@@ -90,6 +86,22 @@ impl Machine {
             && process.bad_lines.count(kind)
         {
             self.report(Report::BadLine { slot, jid, reason });
+        }
+    }
+
+    /// Reports an answer on stdout about a job of the process, once: it has no effect.
+    pub(super) fn answer_on_stdout(&mut self, slot: usize, jid: Name) {
+        let has_job = match &self.slots[slot] {
+            Slot::Busy(process) => process.jobs.contains(&jid),
+            _ => false,
+        };
+        if has_job && !std::mem::replace(&mut self.has_stdout_answer, true) {
+            let has_flag = matches!(self.config.mode, Mode::Persistent(_));
+            self.report(Report::AnswerOnStdout {
+                slot,
+                jid,
+                has_flag,
+            });
         }
     }
 
@@ -120,7 +132,7 @@ impl Machine {
 
     /// Notes the end of a process.
     pub(super) fn process_ended(&mut self, now: f64, slot: usize, end: End) {
-        let Slot::Busy(process) = std::mem::replace(&mut self.slots[slot], Slot::Free) else {
+        let Slot::Busy(mut process) = std::mem::replace(&mut self.slots[slot], Slot::Free) else {
             return;
         };
         for (kind, count) in process.bad_lines.not_reported() {
@@ -128,7 +140,8 @@ impl Machine {
         }
         if matches!(self.config.mode, Mode::Persistent(_)) && !process.is_closed {
             let lived = process.mute_at.unwrap_or(now) - process.begun;
-            let wait = self.quick_deaths[slot].wait(lived, process.has_answered);
+            let has_worked = process.has_answered || !process.overdue.is_empty();
+            let wait = self.quick_deaths[slot].wait(lived, has_worked);
             self.slots[slot] = Slot::Down(now + wait);
             self.slots_due = self.slots_due.min(now + wait);
             let was_mute = process.mute_at.is_some() && process.was_signalled();
@@ -144,6 +157,9 @@ impl Machine {
         }
         for jid in &process.lost {
             self.give_back_given_up(jid);
+        }
+        if self.stage < Stage::Stopping {
+            self.end_overdue(now, &mut process, &end);
         }
         // A process that this worker stopped may have done its jobs in part.
         if self.stage == Stage::Stopping || process.was_signalled() && process.mute_at.is_none() {
@@ -171,37 +187,49 @@ impl Machine {
     /// Returns what the end of a process means for a job that it had.
     fn way(&self, end: &End) -> EndingWay {
         let is_persistent = matches!(self.config.mode, Mode::Persistent(_));
-        match &end.exit {
-            Exit::Code(0) if !is_persistent => EndingWay::Complete {
-                data: end.data.clone(),
-                next: self.next_queue(),
-            },
-            Exit::Code(code) if !is_persistent && self.config.retry_on.contains(code) => {
-                // The program's own words, in the group that the core would choose.
-                let why = (!end.message.is_empty()).then(|| FailureReason {
-                    message: Name::from(end.message.clone()),
-                    ..FailureReason::default()
-                });
-                EndingWay::Retry {
-                    delay: self.config.retry_delay,
-                    why,
-                }
+        let fault = match &end.exit {
+            Exit::Code(0) if !is_persistent => {
+                return EndingWay::Complete {
+                    data: end.data.clone(),
+                    next: self.next_queue(),
+                };
             }
-            exit => EndingWay::Fail {
-                why: FailureReason {
-                    group: Name::from(match exit {
-                        Exit::Code(code) => format!("exit-{code}"),
-                        Exit::Signal(name) => format!("signal-{name}"),
-                    }),
-                    message: Name::from(match end.message.is_empty() {
-                        true => {
-                            format!("the command ended with {exit} and wrote nothing to stderr")
-                        }
-                        false => end.message.clone(),
-                    }),
-                },
-                data: None,
+            Exit::Code(code) => ProcessFault::Code(*code),
+            Exit::Signal(name) => ProcessFault::Signal(name),
+        };
+        self.unfinished(fault, &end.exit, end.message.clone())
+    }
+
+    /// Returns how a job ends that its process did not finish: `--retry-on` decides.
+    pub(super) fn unfinished(
+        &self,
+        fault: ProcessFault,
+        exit: &Exit,
+        message: String,
+    ) -> EndingWay {
+        let is_persistent = matches!(self.config.mode, Mode::Persistent(_));
+        let mut causes = self.config.retry_on.iter();
+        if causes.any(|cause| cause.covers(fault, is_persistent)) {
+            // The program's own words, in the group that the core would choose.
+            let why = (!message.is_empty()).then(|| FailureReason {
+                message: Name::from(message),
+                ..FailureReason::default()
+            });
+            return EndingWay::Retry {
+                delay: self.config.retry_delay,
+                why,
+            };
+        }
+        let message = match message.is_empty() {
+            true => format!("the command ended with {exit} and wrote nothing to stderr"),
+            false => message,
+        };
+        EndingWay::Fail {
+            why: FailureReason {
+                group: Name::from(fault.group()),
+                message: Name::from(message),
             },
+            data: None,
         }
     }
 
@@ -221,7 +249,7 @@ impl Machine {
     }
 
     /// Ends a job, in the next turn.
-    fn end(&mut self, now: f64, jid: &Name, mut way: EndingWay, exit: Option<Exit>) {
+    pub(super) fn end(&mut self, now: f64, jid: &Name, mut way: EndingWay, exit: Option<Exit>) {
         let Some(job) = self.held.get_mut(jid) else {
             return;
         };

@@ -6,6 +6,7 @@ use std::time::Duration;
 use crate::model::ending::{EndingOutcome, JobEnding, LockOutcome};
 use crate::model::popped_job::PoppedJob;
 use crate::model::queue::{Queue, ReadyQueues};
+use crate::model::retry_cause::RetryCause;
 use crate::name::Name;
 
 /// How jobs reach the command, and how many at a time.
@@ -56,8 +57,10 @@ pub struct Config {
     pub heartbeat: Option<f64>,
     /// Time from the end of a lock until another worker may get the job (`grace-period`).
     pub grace: f64,
-    /// Exit codes after which a job is retried.
-    pub retry_on: Vec<i32>,
+    /// How long a process may have a job.
+    pub time_limit: Option<f64>,
+    /// The ends of a process after which its jobs are retried.
+    pub retry_on: Vec<RetryCause>,
     pub retry_delay: Duration,
     /// Where completed jobs go.
     pub next: Option<Name>,
@@ -83,6 +86,8 @@ pub struct End {
     pub message: String,
     /// The data that it wrote, if that is asked for and is JSON.
     pub data: Option<Vec<u8>>,
+    /// How many of the last lines that it was sent it did not read in full, if it was to stay.
+    pub unread_lines: usize,
 }
 
 /// Why a process could not be started.
@@ -197,6 +202,11 @@ pub enum Event {
         slot: usize,
         jid: Option<Name>,
         content: LineContent,
+    },
+    /// An answer came on stdout, where none is read.
+    AnswerOnStdout {
+        slot: usize,
+        jid: Name,
     },
     /// A process that stays has closed the pipes for its answers.
     Mute {
@@ -358,6 +368,19 @@ pub enum Report {
         slot: usize,
         jid: Option<Name>,
         reason: String,
+    },
+    /// An answer on stdout about a job of the process: it has no effect. It is reported once.
+    AnswerOnStdout {
+        slot: usize,
+        jid: Name,
+        /// Whether `--answers stdout` would have it read.
+        has_flag: bool,
+    },
+    /// A process is stopped, because it had these jobs for longer than the limit.
+    Overdue {
+        slot: usize,
+        jids: Vec<Name>,
+        limit: String,
     },
     /// Further lines of a process that were no answers, which were not reported one by one.
     MoreBadLines {

@@ -10,6 +10,7 @@ mod replies;
 mod requests;
 pub mod rotation;
 mod slots;
+mod time_limit;
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
@@ -186,6 +187,10 @@ pub struct Machine {
     is_finished: bool,
     /// No slot needs anything before this time.
     slots_due: f64,
+    /// No time limit passes before this time.
+    limit_due: f64,
+    /// Whether an answer on stdout was reported.
+    has_stdout_answer: bool,
     actions: Vec<Action>,
 }
 
@@ -239,6 +244,8 @@ impl Machine {
             short_locks: HashSet::new(),
             is_finished: false,
             slots_due: now,
+            limit_due: f64::INFINITY,
+            has_stdout_answer: false,
             actions: Vec::new(),
             config,
         }
@@ -253,6 +260,7 @@ impl Machine {
             }
             Event::NotStarted { slot, why } => self.not_started(now, slot, why),
             Event::Line { slot, jid, content } => self.line(now, slot, jid, content),
+            Event::AnswerOnStdout { slot, jid } => self.answer_on_stdout(slot, jid),
             Event::Mute { slot } => self.process_is_mute(now, slot),
             Event::Ended { slot, end } => self.process_ended(now, slot, end),
             Event::Turn(reply) => self.turn_replied(now, reply),
@@ -317,7 +325,7 @@ impl Machine {
 
     /// Returns when to act next, if nothing happens until then.
     pub fn due(&self) -> f64 {
-        let mut due = self.held.due.min(self.slots_due);
+        let mut due = self.held.due.min(self.slots_due).min(self.limit_due);
         due = due.min(self.give_up_at.unwrap_or(f64::INFINITY));
         if let Link::Away { retry_at, .. } = self.link {
             return match self.is_asking() {
@@ -459,7 +467,11 @@ impl Machine {
 
     /// Pops nothing more, without a signal.
     fn drain(&mut self) {
-        self.stage = self.stage.max(Stage::Draining);
+        if self.stage == Stage::Working {
+            self.stage = Stage::Draining;
+            // Processes that stay end now, whatever else happens.
+            self.slots_due = f64::NEG_INFINITY;
+        }
     }
 
     /// Ends the work once nothing is left, or if the server does not take the jobs of a stopped worker.

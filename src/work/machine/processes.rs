@@ -125,6 +125,9 @@ impl Machine {
             job.phase = Phase::Running(slot);
             job.begun = now;
             let job = job.label.clone();
+            if let Some(limit) = self.config.time_limit {
+                self.limit_due = self.limit_due.min(now + limit);
+            }
             self.report(Report::Started { job, slot });
         }
     }

@@ -35,6 +35,8 @@ pub(super) struct Process {
     pub is_closed: bool,
     /// When it closed the pipes for its answers.
     pub mute_at: Option<f64>,
+    /// The jobs that it had for longer than the time limit when it was stopped for that, in their order.
+    pub overdue: Vec<Name>,
     /// How many lines of each kind were no answers.
     pub bad_lines: BadLines,
     pub stop: Option<Stop>,
@@ -90,6 +92,7 @@ impl Process {
             has_answered: false,
             is_closed: false,
             mute_at: None,
+            overdue: Vec::new(),
             bad_lines: BadLines::default(),
             stop: None,
         }

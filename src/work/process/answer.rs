@@ -21,6 +21,8 @@ use crate::text::{Harmless, cut};
 pub struct Answer {
     pub jid: Name,
     pub what: AnswerKind,
+    /// Why a part of it has no effect, as sentences. The result is known all the same.
+    pub ignored: Vec<String>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -46,6 +48,9 @@ const RETRY: &[&str] = &["result", "delay", "group", "message"];
 const FAIL: &[&str] = &["result", "group", "message", "data"];
 const PROGRESS: &[&str] = &["progress"];
 
+/// The most members of an answer that are named because they have no meaning in it.
+const MAX_IGNORED: usize = 5;
+
 impl Answer {
     /// Returns the end of the job, which runs in this queue; `None` if the answer is no end.
     pub fn ending(self, queue: &Name) -> Option<JobEnding> {
@@ -70,8 +75,9 @@ impl Answer {
             if jid.is_empty() {
                 return Err("`jid` is empty".into());
             }
-            let what = kind(&fields, retry_delay)?;
-            Ok(Answer { jid, what })
+            let mut ignored = Vec::new();
+            let what = kind(&fields, retry_delay, &mut ignored)?;
+            Ok(Answer { jid, what, ignored })
         };
         read().map_err(|reason| BadAnswer {
             jid: jid_of(line),
@@ -80,57 +86,78 @@ impl Answer {
     }
 }
 
-fn kind(fields: &Fields, retry_delay: Duration) -> Result<AnswerKind, String> {
-    let result = fields.name("result").map_err(describe)?;
-    let progress = fields.name("progress").map_err(describe)?;
-    let (name, known) = match (result.as_ref().map(Name::as_bytes), &progress) {
-        (None, Some(_)) => ("an answer with `progress`", PROGRESS),
-        (None, None) => return Err("there is neither `result` nor `progress` in it".into()),
-        (Some(b"complete"), _) => ("`complete`", COMPLETE),
-        (Some(b"retry"), _) => ("`retry`", RETRY),
-        (Some(b"fail"), _) => ("`fail`", FAIL),
-        (Some(other), _) => {
+/// Reads what an answer says. Only an answer whose result cannot be known is refused: a job that is done is
+/// not done again, or failed, because of a member that has no meaning.
+fn kind(
+    fields: &Fields,
+    retry_delay: Duration,
+    ignored: &mut Vec<String>,
+) -> Result<AnswerKind, String> {
+    let Some(result) = fields.name("result").map_err(describe)? else {
+        let progress = fields.name("progress").map_err(describe)?;
+        let text = progress.ok_or("there is neither `result` nor `progress` in it")?;
+        ignore_unknown(fields, "progress", PROGRESS, ignored);
+        return Ok(AnswerKind::Progress(text));
+    };
+    Ok(AnswerKind::Ending(match result.as_bytes() {
+        b"complete" => {
+            ignore_unknown(fields, "complete", COMPLETE, ignored);
+            EndingWay::Complete {
+                data: data(fields),
+                next: next(fields, ignored)?,
+            }
+        }
+        b"retry" => {
+            ignore_unknown(fields, "retry", RETRY, ignored);
+            let delay = or_ignored(delay(fields), ignored);
+            let group = or_ignored(new_name(fields, "group"), ignored);
+            let message = or_ignored(fields.name("message").map_err(describe), ignored);
+            EndingWay::Retry {
+                delay: delay.unwrap_or(retry_delay),
+                why: (group.is_some() || message.is_some()).then(|| FailureReason {
+                    group: group.unwrap_or_default(),
+                    message: message.unwrap_or_default(),
+                }),
+            }
+        }
+        b"fail" => {
+            ignore_unknown(fields, "fail", FAIL, ignored);
+            EndingWay::Fail {
+                why: FailureReason {
+                    group: new_name(fields, "group")?.ok_or("there is no `group` in it")?,
+                    message: fields.needed("message").map_err(describe)?,
+                },
+                data: data(fields),
+            }
+        }
+        other => {
             let other = cut(&Harmless(other).to_string(), 60);
             return Err(format!(
                 "`result` expects complete, retry or fail, not `{other}`"
             ));
         }
-    };
-    refuse_unknown(fields, name, known)?;
-    if let (None, Some(text)) = (&result, progress) {
-        return Ok(AnswerKind::Progress(text));
-    }
-    Ok(AnswerKind::Ending(match name {
-        "`complete`" => EndingWay::Complete {
-            data: data(fields),
-            next: next(fields)?,
-        },
-        "`retry`" => EndingWay::Retry {
-            delay: delay(fields)?.unwrap_or(retry_delay),
-            why: retry_reason(fields)?,
-        },
-        _ => EndingWay::Fail {
-            why: FailureReason {
-                group: new_name(fields, "group")?.ok_or("there is no `group` in it")?,
-                message: fields.needed("message").map_err(describe)?,
-            },
-            data: data(fields),
-        },
     }))
 }
 
-/// Refuses a member that has no meaning in this kind of answer; as a typing error it would be lost.
-fn refuse_unknown(fields: &Fields, kind: &str, known: &[&str]) -> Result<(), String> {
+/// Names the members that have no meaning in this kind of answer.
+fn ignore_unknown(fields: &Fields, kind: &str, known: &[&str], ignored: &mut Vec<String>) {
     for (key, value) in fields.members() {
         let text = key.as_str().unwrap_or_default();
         let plain = text.strip_suffix("_bytes").unwrap_or(text);
         let is_known = plain == "jid" || known.contains(&text) || known.contains(&plain);
-        if !is_known && value != b"null" {
+        if !is_known && value != b"null" && ignored.len() < MAX_IGNORED {
             let key = cut(&key.to_string(), 60);
-            return Err(format!("{kind} has no `{key}`"));
+            ignored.push(format!("`{key}` is not allowed in a `{kind}` answer"));
         }
     }
-    Ok(())
+}
+
+/// Returns a member that the result does not depend on. A wrong one counts as missing.
+fn or_ignored<T>(read: Result<Option<T>, String>, ignored: &mut Vec<String>) -> Option<T> {
+    read.unwrap_or_else(|why| {
+        ignored.push(why);
+        None
+    })
 }
 
 /// Returns the data as it is written.
@@ -139,16 +166,22 @@ fn data(fields: &Fields) -> Option<Vec<u8>> {
     (shape != Shape::Null).then(|| text.to_vec())
 }
 
-fn next(fields: &Fields) -> Result<Option<NextQueue>, String> {
+fn next(fields: &Fields, ignored: &mut Vec<String>) -> Result<Option<NextQueue>, String> {
+    let Some(queue) = new_name(fields, "next")? else {
+        let has_delay = !matches!(fields.value("delay"), None | Some((_, Shape::Null)));
+        let has_depends = fields
+            .names("depends")
+            .map_or(true, |jids| !jids.is_empty());
+        for (name, is_given) in [("delay", has_delay), ("depends", has_depends)] {
+            if is_given {
+                ignored.push(format!("`{name}` expects `next` beside it"));
+            }
+        }
+        return Ok(None);
+    };
+    // Without these, the job might run too early.
     let delay = delay(fields)?;
     let depends = fields.names("depends").map_err(describe)?;
-    let Some(queue) = new_name(fields, "next")? else {
-        return match (delay, depends.is_empty()) {
-            (None, true) => Ok(None),
-            (Some(_), _) => Err("`delay` expects `next` beside it".into()),
-            (None, false) => Err("`depends` expects `next` beside it".into()),
-        };
-    };
     for jid in &depends {
         refuse_new(jid.as_bytes()).map_err(|why| format!("a jid of `depends` {why}"))?;
         if let Some(suffix) = reserved(jid.as_bytes()) {
@@ -166,18 +199,6 @@ fn next(fields: &Fields) -> Result<Option<NextQueue>, String> {
         depends,
         ..NextQueue::default()
     }))
-}
-
-fn retry_reason(fields: &Fields) -> Result<Option<FailureReason>, String> {
-    let group = new_name(fields, "group")?;
-    let message = fields.name("message").map_err(describe)?;
-    match (group, message) {
-        (None, None) => Ok(None),
-        (group, message) => Ok(Some(FailureReason {
-            group: group.unwrap_or_default(),
-            message: message.unwrap_or_default(),
-        })),
-    }
 }
 
 /// Returns a name that the core accepts for something new.
@@ -214,17 +235,37 @@ fn delay(fields: &Fields) -> Result<Option<Duration>, String> {
 
 /// Returns the job that a line names, even if the rest of the line is not an answer.
 fn jid_of(line: &[u8]) -> Option<Name> {
+    job_and_result(line).0
+}
+
+/// Returns the job whose result a line of output is. Its beginning suffices, since a long line comes in parts.
+pub fn answered_job(line: &[u8]) -> Option<Name> {
+    // Most output is no JSON.
+    let is_object = line.trim_ascii_start().first() == Some(&b'{');
+    let (jid, has_result) = is_object.then(|| job_and_result(line))?;
+    jid.filter(|_| has_result)
+}
+
+/// Returns the job that a line names, and whether it says how the job ends.
+fn job_and_result(line: &[u8]) -> (Option<Name>, bool) {
     let mut found = Vec::new();
+    let mut has_result = false;
     // The members before a fault are read, too: a program that was cut short has named its job first.
     _ = syntax::members(line, |member| {
         if matches!(member.key, b"jid" | b"jid_bytes") {
             found.push([b"\"", member.key, b"\":", member.value].concat());
         }
+        let is_result = matches!(
+            member.value,
+            br#""complete""# | br#""retry""# | br#""fail""#
+        );
+        has_result |= member.key == b"result" && is_result;
         Ok(())
     });
     let line = [b"{", found.join(&b","[..]).as_slice(), b"}"].concat();
-    let jid = Fields::of(&line).ok()?.name("jid").ok()??;
-    (!jid.is_empty()).then_some(jid)
+    let jid = Fields::of(&line).ok();
+    let jid = jid.and_then(|fields| fields.name("jid").ok().flatten());
+    (jid.filter(|jid| !jid.is_empty()), has_result)
 }
 
 fn describe((_, what): Wrong) -> String {
@@ -353,6 +394,59 @@ mod tests {
     }
 
     #[test]
+    fn what_does_not_apply_is_ignored_if_the_result_is_known() {
+        let lines = [
+            r#"{"jid":"a","result":"complete","group":"g","dta":1,"delay":5,"depends":["b"]}"#,
+            r#"{"jid":"a","result":"complete","depends":[],"delay":null}"#,
+            r#"{"jid":"a","result":"complete","progress":1}"#,
+            r#"{"jid":"a","result":"retry","data":{},"delay":"soon","group":"","message":"m"}"#,
+            r#"{"jid":"a","result":"fail","group":"g","message":"m","next":"q"}"#,
+            r#"{"jid":"a","progress":"1","dta":1}"#,
+        ];
+        let mut shown = String::new();
+        for line in lines {
+            let answer = Answer::read(line.as_bytes(), RETRY_DELAY).unwrap();
+            shown += &format!("{:?}\n", answer.what);
+            let ignored = answer.ignored.into_iter();
+            shown.extend(ignored.map(|reason| format!("  {reason}\n")));
+        }
+        expect![[r#"
+            Ending(Complete { data: None, next: None })
+              `group` is not allowed in a `complete` answer
+              `dta` is not allowed in a `complete` answer
+              `delay` expects `next` beside it
+              `depends` expects `next` beside it
+            Ending(Complete { data: None, next: None })
+            Ending(Complete { data: None, next: None })
+              `progress` is not allowed in a `complete` answer
+            Ending(Retry { delay: 7s, why: Some(FailureReason { group: Name([]), message: Name([109]) }) })
+              `data` is not allowed in a `retry` answer
+              `delay` expects a duration such as `90s`, `15m` or `2h`, not `soon`
+              `group` is empty
+            Ending(Fail { why: FailureReason { group: Name([103]), message: Name([109]) }, data: None })
+              `next` is not allowed in a `fail` answer
+            Progress(Name([49]))
+              `dta` is not allowed in a `progress` answer
+        "#]].assert_eq(&shown);
+    }
+
+    #[test]
+    fn output_is_an_answer_if_it_has_a_job_and_a_result() {
+        let job = |line: &str| answered_job(line.as_bytes()).map(|jid| jid.to_string());
+        let start = r#" {"jid":"a","result":"complete","data":{"x":"#;
+        assert_eq!(job(start).as_deref(), Some("a"));
+        for line in [
+            "",
+            "a",
+            "{",
+            r#"{"result":"fail"}"#,
+            r#"{"jid":"a","result":"ok"}"#,
+        ] {
+            assert_eq!(job(line), None, "{line}");
+        }
+    }
+
+    #[test]
     fn a_line_that_is_not_an_answer_names_its_job_if_it_can() {
         let long = format!(
             r#"{{"jid":"a","result":"complete","next":"{}"}}"#,
@@ -371,21 +465,15 @@ mod tests {
             r#"{"jid":"a","result":"done"}"#,
             r#"{"jid":"a","result":true}"#,
             r#"{"jid":"a","result":"complete","result":"fail"}"#,
-            r#"{"jid":"a","result":"complete","group":"g"}"#,
-            r#"{"jid":"a","result":"retry","data":{}}"#,
-            r#"{"jid":"a","progress":"1","dta":1}"#,
-            r#"{"jid":"a","result":"complete","progress":"1"}"#,
-            r#"{"jid":"a","result":"complete","delay":5}"#,
-            r#"{"jid":"a","result":"complete","depends":["b"]}"#,
             r#"{"jid":"a","result":"complete","next":""}"#,
             r#"{"jid":"a","result":"complete","next":"a\nb"}"#,
             &long,
             r#"{"jid":"a","result":"complete","next":"q","depends":"b"}"#,
             r#"{"jid":"a","result":"complete","next":"q","depends":["b-history"]}"#,
             r#"{"jid":"a","result":"complete","next":"q","depends":["b","a"]}"#,
-            r#"{"jid":"a","result":"retry","delay":-1}"#,
-            r#"{"jid":"a","result":"retry","delay":"soon"}"#,
-            r#"{"jid":"a","result":"retry","delay":[1]}"#,
+            r#"{"jid":"a","result":"complete","next":"q","delay":-1}"#,
+            r#"{"jid":"a","result":"complete","next":"q","delay":"soon"}"#,
+            r#"{"jid":"a","result":"complete","next":"q","delay":[1]}"#,
             r#"{"jid":"a","result":"fail","message":"m"}"#,
             r#"{"jid":"a","result":"fail","group":"g"}"#,
         ];
@@ -420,18 +508,6 @@ mod tests {
               `result` expects a text, not `true`
             a {"jid":"a","result":"complete","result":"fail"}
               column 32: `result` stands here twice
-            a {"jid":"a","result":"complete","group":"g"}
-              `complete` has no `group`
-            a {"jid":"a","result":"retry","data":{}}
-              `retry` has no `data`
-            a {"jid":"a","progress":"1","dta":1}
-              an answer with `progress` has no `dta`
-            a {"jid":"a","result":"complete","progress":"1"}
-              `complete` has no `progress`
-            a {"jid":"a","result":"complete","delay":5}
-              `delay` expects `next` beside it
-            a {"jid":"a","result":"complete","depends":["b"]}
-              `depends` expects `next` beside it
             a {"jid":"a","result":"complete","next":""}
               `next` is empty
             a {"jid":"a","result":"complete","next":"a\nb"}
@@ -444,11 +520,11 @@ mod tests {
               a jid of `depends` ends in `-history`, which is reserved
             a {"jid":"a","result":"complete","next":"q","depends":["b","a…
               `depends` names the job itself
-            a {"jid":"a","result":"retry","delay":-1}
+            a {"jid":"a","result":"complete","next":"q","delay":-1}
               `delay` expects a duration such as `90s`, `15m` or `2h`, not `-1`
-            a {"jid":"a","result":"retry","delay":"soon"}
+            a {"jid":"a","result":"complete","next":"q","delay":"soon"}
               `delay` expects a duration such as `90s`, `15m` or `2h`, not `soon`
-            a {"jid":"a","result":"retry","delay":[1]}
+            a {"jid":"a","result":"complete","next":"q","delay":[1]}
               `delay` expects seconds or a text, not an array
             a {"jid":"a","result":"fail","message":"m"}
               there is no `group` in it

@@ -95,6 +95,8 @@ pub struct ProcessEnd {
     /// The last bytes of its stderr.
     pub stderr_tail: Vec<u8>,
     pub stdout: Captured,
+    /// How many of the last lines that it was sent it did not read in full; 0 if its stdin was closed.
+    pub unread_lines: usize,
 }
 
 /// How a program ended.
@@ -211,7 +213,7 @@ impl Processes {
         Ok(pid)
     }
 
-    /// Writes to the stdin of a program, as fast as it reads. A program that has closed its stdin
+    /// Writes a line to the stdin of a program, as fast as it reads. A program that has closed its stdin
     /// or has ended gets nothing.
     pub fn write(&mut self, slot: usize, bytes: Vec<u8>) {
         if let Some(running) = self.running(slot) {
@@ -437,6 +439,7 @@ impl Running {
         ProcessEnd {
             exit,
             stderr_tail,
+            unread_lines: self.stdin.unread_lines(),
             stdout: match &mut stdout.sink {
                 Sink::Capture(capture) => capture.take(),
                 _ => Captured::Nothing,

@@ -5,9 +5,10 @@ use std::io::{self, ErrorKind, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::process::ChildStdin;
 
-use rustix::io::ioctl_fionbio;
+use rustix::io::{ioctl_fionbio, ioctl_fionread};
 
 use super::{Captured, ProcessEvent, REST, Stream};
+use crate::model::bulk::MAX_JOBS_PER_CALL;
 
 /// The longest answer, as long as the data of a job can be.
 const LONGEST_ANSWER: usize = 16 * 1024 * 1024;
@@ -22,6 +23,8 @@ pub(super) struct InputPipe {
     queue: VecDeque<Vec<u8>>,
     /// How much of the first element is written.
     written: usize,
+    /// The lengths of the last elements that came.
+    sent: VecDeque<usize>,
     closes: bool,
 }
 
@@ -34,6 +37,7 @@ impl InputPipe {
             pipe,
             queue: VecDeque::new(),
             written: 0,
+            sent: VecDeque::new(),
             closes: false,
         })
     }
@@ -50,6 +54,10 @@ impl InputPipe {
         if self.pipe.is_none() || self.closes || bytes.is_empty() {
             return;
         }
+        if self.sent.len() >= MAX_JOBS_PER_CALL {
+            self.sent.pop_front();
+        }
+        self.sent.push_back(bytes.len());
         self.queue.push_back(bytes);
         if self.queue.len() == 1 {
             self.flush();
@@ -61,6 +69,24 @@ impl InputPipe {
         if self.queue.is_empty() {
             self.pipe = None;
         }
+    }
+
+    /// Returns how many of the last elements the program has not read in full, as far as that is known:
+    /// it may have a buffer of its own.
+    pub(super) fn unread_lines(&self) -> usize {
+        let Some(pipe) = &self.pipe else {
+            return 0;
+        };
+        let queued: usize = self.queue.iter().map(Vec::len).sum();
+        let piped = ioctl_fionread(pipe).unwrap_or(0) as usize;
+        let mut unread = queued - self.written + piped;
+        let lengths = self.sent.iter().rev();
+        let is_unread = |length: &&usize| {
+            let is_unread = unread > 0;
+            unread = unread.saturating_sub(**length);
+            is_unread
+        };
+        lengths.take_while(is_unread).count()
     }
 
     /// Writes as much as the pipe takes.

@@ -1,0 +1,149 @@
+//! What `--retry-on` names: the ends of a process after which its jobs are retried.
+
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+use signal_hook::low_level::signal_name;
+
+/// One word of `--retry-on`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RetryCause {
+    /// Exit codes, without 0.
+    Codes(RangeInclusive<i32>),
+    /// Whatever ends the process, except exit code 0.
+    Any,
+    /// The signal of this name without `SIG`; any signal if absent.
+    Signal(Option<String>),
+    /// The end of a process that was to stay.
+    Crash,
+    TimeLimit,
+}
+
+/// Why a process did not finish a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProcessFault<'a> {
+    Code(i32),
+    /// The name of the signal without `SIG`.
+    Signal(&'a str),
+    /// `qless` stopped it, because it had the job for longer than the time limit.
+    TimeLimit,
+}
+
+impl RetryCause {
+    /// Whether a job is retried after this fault. `was_to_stay`: of a process of `--persistent`.
+    pub fn covers(&self, fault: ProcessFault, was_to_stay: bool) -> bool {
+        match (self, fault) {
+            (RetryCause::Codes(codes), ProcessFault::Code(code)) => codes.contains(&code),
+            (RetryCause::Any, fault) => fault != ProcessFault::Code(0),
+            (RetryCause::Signal(None), ProcessFault::Signal(_)) => true,
+            (RetryCause::Signal(Some(known)), ProcessFault::Signal(name)) => known == name,
+            (RetryCause::Crash, ProcessFault::Code(_) | ProcessFault::Signal(_)) => was_to_stay,
+            (RetryCause::TimeLimit, ProcessFault::TimeLimit) => true,
+            _ => false,
+        }
+    }
+}
+
+impl ProcessFault<'_> {
+    /// The group of a job that fails for it.
+    pub fn group(self) -> String {
+        match self {
+            ProcessFault::Code(code) => format!("exit-{code}"),
+            ProcessFault::Signal(name) => format!("signal-{name}"),
+            ProcessFault::TimeLimit => "time-limit".to_owned(),
+        }
+    }
+}
+
+impl FromStr for RetryCause {
+    /// What is expected, as the end of a sentence.
+    type Err = &'static str;
+
+    fn from_str(word: &str) -> Result<RetryCause, Self::Err> {
+        Ok(match word {
+            "any" => RetryCause::Any,
+            "signal" => RetryCause::Signal(None),
+            "crash" => RetryCause::Crash,
+            "time-limit" => RetryCause::TimeLimit,
+            word => match (codes(word), signal(word)) {
+                (Some(codes), _) => RetryCause::Codes(codes),
+                (_, Some(name)) => RetryCause::Signal(Some(name)),
+                (None, None) => {
+                    return Err("exit codes from 1 to 255 such as `75` or `1-255`, `any`, \
+                                `signal`, the name of a signal such as `KILL`, `crash` or \
+                                `time-limit`");
+                }
+            },
+        })
+    }
+}
+
+/// Reads `75` or `1-255`.
+fn codes(word: &str) -> Option<RangeInclusive<i32>> {
+    let (first, last) = word.split_once('-').unwrap_or((word, word));
+    let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if !is_number(first) || !is_number(last) {
+        return None;
+    }
+    let codes: RangeInclusive<i32> = first.parse().ok()?..=last.parse().ok()?;
+    (*codes.start() >= 1 && *codes.end() <= 255 && !codes.is_empty()).then_some(codes)
+}
+
+/// Reads `KILL`, `SIGKILL` or `kill`, and returns the name as the end of a process has it.
+fn signal(word: &str) -> Option<String> {
+    let word = word.to_ascii_uppercase();
+    let word = word.strip_prefix("SIG").unwrap_or(&word);
+    let mut names = (1..64).filter_map(signal_name);
+    let is_known = names.any(|name| name.strip_prefix("SIG") == Some(word));
+    is_known.then(|| word.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The faults that a word covers, of a process that was to stay and of another one.
+    fn covered(word: &str) -> [String; 2] {
+        let cause: RetryCause = word.parse().unwrap();
+        [true, false].map(|was_to_stay| {
+            let faults = [0, 1, 75, 255].map(ProcessFault::Code).into_iter();
+            let faults = faults.chain(["KILL", "?"].map(ProcessFault::Signal));
+            let faults = faults.chain([ProcessFault::TimeLimit]);
+            let covered = faults.filter(|fault| cause.covers(*fault, was_to_stay));
+            covered
+                .map(ProcessFault::group)
+                .collect::<Vec<_>>()
+                .join(" ")
+        })
+    }
+
+    #[test]
+    fn each_word_covers_its_ends() {
+        let signals = "signal-KILL signal-?";
+        let all = format!("exit-1 exit-75 exit-255 {signals} time-limit");
+        for (word, expected) in [
+            ("75", "exit-75"),
+            ("1-75", "exit-1 exit-75"),
+            ("1-255", "exit-1 exit-75 exit-255"),
+            ("any", &all),
+            ("signal", signals),
+            ("KILL", "signal-KILL"),
+            ("sigkill", "signal-KILL"),
+            ("TERM", ""),
+            ("time-limit", "time-limit"),
+        ] {
+            assert_eq!(covered(word), [expected, expected], "{word}");
+        }
+        let ends = format!("exit-0 exit-1 exit-75 exit-255 {signals}");
+        assert_eq!(covered("crash"), [ends.as_str(), ""]);
+    }
+
+    #[test]
+    fn other_words_are_refused() {
+        for word in [
+            "", "0", "256", "0-5", "5-1", "1-", "-1", "+1", "1-2-3", "SIG", "SIGFOO", "9s", "Any",
+        ] {
+            assert!(word.parse::<RetryCause>().is_err(), "{word}");
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The time limit of jobs: it counts from when a job was handed to its process.
+
+use super::Machine;
+use super::event::{Action, End, Mode, Report};
+use super::slots::{Process, Slot};
+use crate::model::retry_cause::ProcessFault;
+use crate::name::Name;
+use crate::text::duration;
+
+impl Machine {
+    /// Stops the processes that have had a job for too long, and returns what to do for that. It is called
+    /// after all events were noted: when this program stood still, an answer that came in time may only
+    /// have waited to be read.
+    pub fn stop_overdue(&mut self, now: f64) -> Vec<Action> {
+        let Some(limit) = self.config.time_limit.filter(|_| now >= self.limit_due) else {
+            return Vec::new();
+        };
+        self.limit_due = f64::INFINITY;
+        let mut reports = Vec::new();
+        for (slot, held_by) in self.slots.iter_mut().enumerate() {
+            let Slot::Busy(process) = held_by else {
+                continue;
+            };
+            if process.was_signalled() {
+                continue;
+            }
+            // Its jobs are in the order in which it got them.
+            for jid in &process.jobs {
+                let due = self.held.get(jid).map_or(f64::INFINITY, |job| job.begun) + limit;
+                if now < due {
+                    self.limit_due = self.limit_due.min(due);
+                    break;
+                }
+                process.overdue.push(jid.clone());
+            }
+            if !process.overdue.is_empty() {
+                process.stop(now, now + self.config.kill_after);
+                self.slots_due = now;
+                let jids = process.overdue.clone();
+                let limit = describe(limit);
+                reports.push(Report::Overdue { slot, jids, limit });
+            }
+        }
+        reports.into_iter().for_each(|report| self.report(report));
+        self.signal_processes(now);
+        std::mem::take(&mut self.actions)
+    }
+
+    /// Ends the jobs for which a process was stopped, and leaves it the others: those that it had for a
+    /// shorter time, and those that it did not even read. The first one is not spared for that, so that
+    /// a process which never reads anything does not run for ever.
+    pub(super) fn end_overdue(&mut self, now: f64, process: &mut Process, end: &End) {
+        let (Some(limit), Some(first)) = (self.config.time_limit, process.overdue.first()) else {
+            return;
+        };
+        let unread = match self.config.mode {
+            // A line about a lost job may be among the last ones.
+            Mode::Persistent(_) if process.lost.is_empty() => end.unread_lines,
+            _ => 0,
+        };
+        let least = usize::from(process.jobs.first() == Some(first));
+        let read = process.jobs.len().saturating_sub(unread).max(least);
+        let is_overdue = |jid: &&Name| process.overdue.contains(jid);
+        let count = process.jobs[..read].iter().take_while(is_overdue).count();
+        let mut message = format!("the job ran longer than {}", describe(limit));
+        if !end.message.is_empty() {
+            message = format!("{message}: {}", end.message);
+        }
+        for jid in process.jobs.drain(..count) {
+            let way = self.unfinished(ProcessFault::TimeLimit, &end.exit, message.clone());
+            self.end(now, &jid, way, Some(end.exit.clone()));
+        }
+    }
+}
+
+/// Returns a limit as text, such as `1m 30s`, also if it is shorter than a second: `0.3s`.
+fn describe(limit: f64) -> String {
+    match limit.fract() == 0.0 || limit > 60.0 {
+        true => duration(limit),
+        false => format!("{limit}s"),
+    }
+}
