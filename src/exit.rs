@@ -74,7 +74,7 @@ impl Exit {
             ),
             Exit::JobFailed => (
                 "job failed",
-                "a job that was waited for failed or was cancelled",
+                "a job that was waited for failed or was cancelled; one of `work --drain` or `--count` failed",
             ),
             Exit::NotConfirmed => (
                 "not confirmed",

@@ -151,15 +151,16 @@ fn turns(server: &mut Server, size: usize) -> Spent {
         let mut held: Vec<String> = Vec::new();
         loop {
             let mut call = words(&["guard.turn", NOW, WORKER, &size, "2", QUEUE, &size]);
-            ended += held.len();
+            let endings = held.len();
+            ended += endings;
             for jid in held {
                 call.extend(words(&["4", &jid, QUEUE, "complete", ""]));
             }
             let Value::Array(reply) = server.ask(&call) else {
                 panic!("a turn has no reply");
             };
-            // The last entry is the reply of pop.
-            held = reply.into_iter().next_back().map_or(Vec::new(), popped);
+            // The reply of pop follows the rows of the endings.
+            held = reply.into_iter().nth(endings).map_or(Vec::new(), popped);
             if held.is_empty() {
                 break;
             }

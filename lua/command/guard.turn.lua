@@ -3,7 +3,7 @@
 --   queues. Each queue gives at most its count, all together at most `total`, and no more than 10000. A queue whose
 --   turn comes after the total is used up is not touched
 -- Returns: the rows of guard.finish, then per queue the reply of pop, or a list with `invalid` and why if pop
---   refuses
+--   refuses; if fewer than `total` jobs came, then in how many seconds the next one is due, if that is known
 -- Refuses: wrong words, more than 500 jobs or queues
 -- Publishes: as guard.finish and pop
 local function whole(text)
@@ -47,5 +47,12 @@ return function(argv, now, t, seconds)
     end
     rows[ended + i], left = reply, left - (taken or 0)
   end
+  local due
+  for i = 1, left > 0 and #counts or 0 do
+    -- The pops have left what was due already.
+    local at = need('queue/next_due')(now, argv[4 + 2 * i], '(' .. t)
+    if at and at > now and (not due or at < due) then due = at end
+  end
+  if due then rows[#rows + 1] = string.format('%.3f', due - now + 0.001) end
   return rows
 end

@@ -60,9 +60,9 @@ use crate::work::{Hooks, QueueOrder, WorkOptions};
 /// · `qless work high=3 low --order round-robin -- ./run`
 /// · `qless work thumbs --persistent --concurrency 8 -- python3 thumbs.py`
 ///
-/// Exit codes: 0, 1 the command, the directory of `--sandbox` or stdout cannot be used, or `--on-start` failed, 6 server, 8 the job of
-/// `--count 1` failed or was lost, or the data of running jobs was deleted, 130 or 143 stopped by a
-/// second signal.
+/// Exit codes: 0, 1 the command, the directory of `--sandbox` or stdout cannot be used, or `--on-start` failed, 6 server, 8 a job
+/// failed for good, or the data of running jobs was deleted (both with `--drain` or `--count` only), or the job of `--count 1` was lost,
+/// 130 or 143 stopped by a second signal.
 ///
 /// See also: `qless workers`, `qless pop`, `qless help work-protocol`, `qless help recipes`
 #[derive(Clone, Debug, clap::Args)]
@@ -84,9 +84,9 @@ pub(crate) struct Args {
     /// Maximum time between two pops from empty queues
     #[arg(long, value_name = "D", value_parser = value::timeout, default_value = "5s")]
     poll: Duration,
-    /// Exit when no job can be popped, also later: jobs that wait for a slot of a throttle or behind
-    /// a running job of their lane are waited for; scheduled and blocked jobs and those of paused
-    /// queues stay, and are counted on stderr
+    /// Exit when no job can be popped, also later. Waits for jobs whose lock has expired, and for those that
+    /// wait for a slot of a throttle or behind a running job of their lane. Scheduled and blocked
+    /// jobs, jobs of paused queues and those that other workers hold stay, and are counted on stderr
     #[arg(long, conflicts_with = "count")]
     drain: bool,
     /// Exit after this number of jobs
@@ -234,7 +234,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     match work::run(options, session)? {
         WorkResult::Done | WorkResult::Stopped { .. } => Ok(Exit::Ok),
-        WorkResult::JobFailed => Ok(Exit::JobFailed),
+        WorkResult::JobsFailed(count) => {
+            let why = format!("{} failed", plural(count, "job", "jobs"));
+            Err(Error::new(Kind::JobFailed, why).hint("`qless failed` shows why"))
+        }
+        WorkResult::JobLost => Err(Error::new(Kind::JobFailed, "the job was lost")),
         WorkResult::NoProgram(message) => {
             let why = format!("three jobs in a row could not be started: {message}");
             Err(Error::new(Kind::Error, why).hint("`qless failed --group exec` lists them"))

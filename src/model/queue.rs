@@ -79,6 +79,25 @@ impl Queue {
     }
 }
 
+/// The queues from which a pop may bring a job now.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ReadyQueues {
+    pub queues: Vec<Name>,
+    /// In how many seconds the next other queue is due, if that is known.
+    pub due_in: Option<f64>,
+}
+
+impl ReadyQueues {
+    /// Adds what was read about other queues.
+    pub fn add(&mut self, other: ReadyQueues) {
+        self.queues.extend(other.queues);
+        self.due_in = match (self.due_in, other.due_in) {
+            (Some(one), Some(other)) => Some(one.min(other)),
+            (one, other) => one.or(other),
+        };
+    }
+}
+
 /// A duration in a document: seconds, rounded to milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Seconds(pub f64);

@@ -21,12 +21,14 @@ pub(super) enum Rest {
     Nothing,
     /// Jobs that can be popped: they were released after the pop, or a limit of the queue keeps them.
     Ready,
-    /// Jobs that wait for a slot of a throttle, or behind a running job of their lane.
+    /// Jobs that wait for a slot of a throttle or behind a running job of their lane, or whose lock has
+    /// expired.
     Waits,
 }
 
-/// Returns what is left in queues, and the queues that hold jobs. Paused queues, scheduled jobs and jobs
-/// with dependencies do not count as left, and neither do jobs that wait behind one of these.
+/// Returns what is left in queues, and the queues that hold jobs. Paused queues, scheduled jobs, jobs with
+/// dependencies and those that another worker holds do not count as left, and neither do jobs that wait
+/// behind one of these.
 pub(super) fn rest(
     core: &mut Core,
     now: Moment,
@@ -34,7 +36,19 @@ pub(super) fn rest(
 ) -> Result<(Rest, Vec<LeftJobs>), Error> {
     let mut rest = Rest::Nothing;
     let queues = super::queues::read(core, now, queues)?;
-    let left = queues.iter().filter_map(LeftJobs::of).collect();
+    let mut left = Vec::new();
+    let mut stalls = false;
+    for queue in &queues {
+        let locks = match queue.running + queue.stalled {
+            0 => Locks::default(),
+            _ => locks(core, now, &queue.name)?,
+        };
+        stalls |= locks.expired && !queue.paused;
+        left.extend(LeftJobs::of(queue, locks.count));
+    }
+    if stalls {
+        return Ok((Rest::Waits, left));
+    }
     let queues: Vec<Queue> = queues.into_iter().filter(|queue| !queue.paused).collect();
     let names: BTreeSet<&Name> = queues.iter().map(|queue| &queue.name).collect();
     for queue in &queues {
@@ -48,6 +62,27 @@ pub(super) fn rest(
         }
     }
     Ok((rest, left))
+}
+
+/// The locks of a queue.
+#[derive(Default)]
+struct Locks {
+    count: u64,
+    /// Whether one has expired, also if it was extended for its grace period. Pops bring that job soon.
+    expired: bool,
+}
+
+fn locks(core: &mut Core, now: Moment, queue: &Name) -> Result<Locks, Error> {
+    let mut locks = Locks::default();
+    let mut held = IndexReader::new(Index::Locks(queue.clone()), SLICE);
+    while let Some(jids) = held.next(core, now)? {
+        let jobs = core.jobs_with(now, "jid,shown,grace", &jids)?;
+        for job in jobs.iter().flatten() {
+            locks.count += 1;
+            locks.expired |= job.in_grace || job.state == Some(State::Stalled);
+        }
+    }
+    Ok(locks)
 }
 
 /// Whether a held job of the queue has only throttles that let jobs run, or none is held any more.

@@ -28,7 +28,7 @@ use self::hooks::{HookQueue, StartHook};
 use self::launcher::Launcher;
 use self::machine::Machine;
 use self::machine::event::{
-    Action, Config, Event, LineContent, Report, Signal, StartFailure, WorkResult,
+    Action, Config, Event, Limit, LineContent, Report, Signal, StartFailure, WorkResult,
 };
 use self::machine::rotation::{self, Rotation};
 use self::notices::PutWatch;
@@ -87,7 +87,7 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
     };
     let found = queues.resolve(session.core()?)?;
     let grace = check_settings(&options, &found.queues, session)?;
-    note_queues(&found, options.next.as_ref(), session)?;
+    note_queues(&found, &options, session)?;
     if let Some(note) = descriptors::fit(&mut options)? {
         session.ui.note(&note);
     }
@@ -167,7 +167,11 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
     work.summarize(session);
     work.note_fault(session);
     session.ui.end_thread(PATIENCE);
-    match result? {
+    let result = result?;
+    if !matches!(result, WorkResult::Stopped { .. }) {
+        work.server.leave();
+    }
+    match result {
         WorkResult::Stopped { given_back, left } => {
             let jobs = match (given_back, left) {
                 (0, 0) => "no job was unfinished".to_owned(),
@@ -241,18 +245,24 @@ fn check_settings(
     Ok(number(b"grace-period").unwrap_or(GRACE))
 }
 
-/// Notes which queues no one has used yet or are paused, so that the worker waits for them, and whether
-/// `next` is among the queues.
+/// Notes which queues no one has used yet or are paused, so that the worker waits for them or has nothing to
+/// drain, and whether a queue of `--next` is among them.
 fn note_queues(
     found: &FoundQueues,
-    next: Option<&Name>,
+    options: &WorkOptions,
     session: &mut Session,
 ) -> Result<(), Error> {
     let (core, ui) = session.core_and_ui()?;
     let now = core.now();
+    let waits = options.limit != Limit::Drain;
+    let waiting_for = |what| match waits {
+        true => format!("; waiting for {what}"),
+        false => String::new(),
+    };
     for name in &found.missing {
+        let wait = waiting_for("it");
         ui.note(&format!(
-            "note: no identifier pattern `{name}` is stored; waiting for it"
+            "note: no identifier pattern `{name}` is stored{wait}"
         ));
     }
     let names: Vec<Name> = found.names().cloned().collect();
@@ -261,14 +271,19 @@ fn note_queues(
     for queue in missing.iter().take(NAMED) {
         match core.require_queue(now, &queue.name) {
             Err(error) if error.kind() == Kind::NotFound => {
-                ui.note(&format!("note: {}; waiting for it", error.message()));
+                let what = match waits {
+                    true => waiting_for("it"),
+                    false => ", so it is empty".to_owned(),
+                };
+                ui.note(&format!("note: {}{what}", error.message()));
             }
             named => named?,
         }
     }
     if let Some(more) = missing.len().checked_sub(NAMED).filter(|more| *more > 0) {
         let more = plural(more as u64, "further queue does", "further queues do");
-        ui.note(&format!("note: {more} not exist yet; waiting for them"));
+        let wait = waiting_for("them");
+        ui.note(&format!("note: {more} not exist{wait}"));
     }
     let paused: Vec<&Queue> = queues.iter().filter(|queue| queue.paused).collect();
     for Queue { name, .. } in paused.iter().take(NAMED) {
@@ -280,13 +295,14 @@ fn note_queues(
         let more = plural(more as u64, "further queue is", "further queues are");
         ui.note(&format!("note: {more} paused"));
     }
-    if let Some(next) = next.filter(|next| names.contains(next)) {
+    if let Some(next) = options.next.as_ref().filter(|next| names.contains(next)) {
         ui.note(&format!(
             "note: queue `{next}` of `--next` is popped, too: this worker gets each completed job again"
         ));
     }
     if found.queues.is_empty() {
-        ui.note("note: no queue matches yet; waiting for one");
+        let wait = waiting_for("one");
+        ui.note(&format!("note: no queue matches{wait}"));
     }
     Ok(())
 }

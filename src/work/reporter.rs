@@ -429,12 +429,18 @@ fn describe_left(left: &LeftJobs) -> String {
         scheduled,
         depends,
         throttled,
+        held,
     } = left;
+    let others = match held {
+        1 => "running on another worker",
+        _ => "running on other workers",
+    };
     let kinds = [
         (waiting, "waiting"),
         (scheduled, "scheduled"),
         (depends, "blocked"),
         (throttled, "throttled"),
+        (held, others),
     ];
     let kinds = kinds.iter().filter(|(count, _)| **count > 0);
     let jobs: Vec<String> = kinds

@@ -4,6 +4,7 @@
 use std::collections::{HashMap, HashSet};
 use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
 use std::thread;
+use std::time::{Duration, Instant};
 
 use super::arrangement::Arrangement;
 use super::drain::{self, Rest};
@@ -11,10 +12,12 @@ use super::machine::event::{Event, Failure, LeftJobs, Request, TurnReply};
 use super::process::Waker;
 use super::queues::{FoundQueues, QueueList};
 use crate::clock::moment::Moment;
+use crate::core::api::index::Index;
 use crate::core::api::turn::Turn;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::model::popped_job::PoppedJob;
+use crate::model::queue::ReadyQueues;
 use crate::name::Name;
 use crate::session::actor;
 
@@ -24,11 +27,16 @@ pub(super) const MAX_QUEUES: usize = 500;
 /// How many queues a turn asks first, if more than the most may have jobs.
 const FIRST_QUEUES: usize = 32;
 
+/// How long a worker that ends waits until its name is off the list of workers.
+const LEAVING: Duration = Duration::from_secs(1);
+
 /// What is asked of the thread.
 pub(super) enum Order {
     Ask(Request),
     /// Find the queues whose names match.
     Resolve,
+    /// Take the worker out of the list of workers, unless it holds jobs.
+    Leave,
 }
 
 /// What the server replied, and its time then.
@@ -85,6 +93,16 @@ impl Server {
         self.orders.send(order).map_err(ended)
     }
 
+    /// Takes the worker out of the list of workers, unless it holds jobs. Without a reply in time it stays there.
+    pub(super) fn leave(self) {
+        _ = self.orders.send(Order::Leave);
+        drop(self.orders);
+        let end = Instant::now() + LEAVING;
+        let left = || end.saturating_duration_since(Instant::now());
+        // The thread ends after the last order, and with it the replies.
+        while self.replies.recv_timeout(left()).is_ok() {}
+    }
+
     /// Returns the next reply; `None` if there is none yet.
     pub(super) fn next(&self) -> Result<Option<Reply>, Error> {
         match self.replies.try_recv() {
@@ -121,6 +139,15 @@ impl Calls {
                 self.found = found;
                 return Some(Event::Queues(self.found.queues.clone()));
             }
+            Order::Leave => {
+                self.core.end_calls_at(Instant::now().checked_add(LEAVING));
+                let held = self.core.members(now, &Index::Worker(self.worker.clone()));
+                if held.is_ok_and(|held| held.is_empty()) {
+                    // A name that stays is forgotten after `max-worker-age`.
+                    _ = self.core.leave(now, &self.worker);
+                }
+                return None;
+            }
         };
         Some(match request {
             Request::Turn {
@@ -147,6 +174,7 @@ impl Calls {
                         endings: turn.endings,
                         jobs: turn.jobs,
                         refused: turn.refused,
+                        due_in: turn.due_in,
                         has_rest,
                         left,
                     })
@@ -215,20 +243,20 @@ impl Calls {
                     // The endings stand, whatever became of this call.
                     false => Error::new(Kind::Unknown, error.message()),
                 })?;
-                turn.jobs = again.jobs;
+                (turn.jobs, turn.due_in) = (again.jobs, again.due_in);
                 (false, left)
             }
         })
     }
 
     /// Returns the queues from which a pop may bring a job now.
-    fn look(&mut self, now: Moment) -> Result<Vec<Name>, Error> {
+    fn look(&mut self, now: Moment) -> Result<ReadyQueues, Error> {
         let mut ready = match self.found.are_known {
             true => self.core.ready_queues(now, &[])?,
-            false => Vec::new(),
+            false => ReadyQueues::default(),
         };
         if !self.found.unlisted.is_empty() {
-            ready.extend(self.core.ready_queues(now, &self.found.unlisted)?);
+            ready.add(self.core.ready_queues(now, &self.found.unlisted)?);
         }
         Ok(ready)
     }

@@ -230,6 +230,8 @@ fn play_batch(
             add(&mut argv, &endings);
             let seen = call(many, &argv).map(|reply| {
                 let (ended, pops) = reply.list().split_at(endings.len());
+                // When the next job is due may follow.
+                let pops = &pops[..queues.len()];
                 let ended = ended.iter().map(Reply::texts).collect();
                 let pops = pops.iter().map(|pop| pop.text().to_owned()).collect();
                 (ended, pops)

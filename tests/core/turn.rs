@@ -523,3 +523,35 @@ fn names_and_data_that_are_not_utf8_stay_exact() {
     };
     assert_eq!(worker.finish(at(11), &w, &[end]).unwrap(), [done("failed")]);
 }
+
+#[test]
+fn a_turn_that_brings_too_little_says_when_the_next_job_is_due() {
+    let mut core = Core::new();
+    let mut due_in = |lines: &str, now: i64, total: u64, named: &[&str]| {
+        core.many(
+            lines
+                .split("; ")
+                .filter(|line| !line.is_empty())
+                .map(str::to_owned),
+        );
+        let counts: Vec<(&str, u64)> = named.iter().map(|queue| (*queue, 1)).collect();
+        let mut worker = typed(&core.url());
+        let turn = worker.turn(at(now), &name("w"), total, &queues(&counts), &[]);
+        turn.expect("a turn").due_in
+    };
+    let put = "put 1 x q a K {} 9; put 1 x q b K {} 4; put 1 x p c K {} 0";
+    assert_eq!(due_in(put, 2, 1, &["q"]), Some(3.001));
+    assert_eq!(due_in("", 2, 1, &["p", "q"]), None, "it has its job");
+    assert_eq!(due_in("put 2 x p d K {} 0", 3, 2, &["p", "q"]), Some(2.001));
+    assert_eq!(due_in("", 5, 2, &["q", "none"]), Some(5.001));
+    // The limit of a queue leaves what is due.
+    let full = "config.set 5 q-max-concurrency 1";
+    assert_eq!(due_in(full, 20, 1, &["q"]), Some(45.001), "the lock");
+    // A grace period ends like a lock.
+    assert_eq!(due_in("", 66, 1, &["q"]), Some(10.001));
+    let template = "recur 65 r t K {} interval 30 7";
+    assert_eq!(due_in(template, 66, 1, &["r"]), Some(6.001));
+    let pause = "guard.pause 66 69.5 '' r s; pause 66 t; put 66 x t e K {} 9";
+    assert_eq!(due_in(pause, 67, 1, &["r", "s", "t"]), Some(2.501));
+    assert_eq!(due_in("", 67, 1, &["t", "none"]), None);
+}

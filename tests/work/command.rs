@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::time::{Duration, Instant};
 
 use expect_test::expect;
 use rustix::process::{Pid, Resource, Rlimit, prlimit};
@@ -119,7 +120,7 @@ fn a_job_whose_data_does_not_fit_an_argument_fails_alone() {
     );
     site.put("mail", "good", r#"{"repo":"x"}"#);
     let line = "mail --drain -- sh -c 'echo $1 >> $D/ran' x {data.repo}";
-    site.work(line, "").exits(0);
+    site.work(line, "").exits(8);
     assert_eq!(site.words("ran"), "x");
     let mut failures = String::new();
     for jid in ["dash", "nul", "missing", "long"] {
@@ -158,7 +159,7 @@ fn the_end_of_a_program_decides_how_its_job_ends() {
             quiet) exit 9;;
             *) echo end by signal >&2; kill -$QLESS_JID $$;;
         esac";
-    let ran = site.work("mail --drain --retry-delay 1h", script).exits(0);
+    let ran = site.work("mail --drain --retry-delay 1h", script).exits(8);
     let mut ends = String::new();
     for jid in ["0", "3", "75", "KILL", "TERM", "quiet"] {
         ends.push_str(&format!("{jid}: {}\n", site.failure(jid)));
@@ -197,6 +198,8 @@ fn the_end_of_a_program_decides_how_its_job_ends() {
         started   quiet of mail: K
         failed    quiet of mail: exit-9: the command ended with exit code 9 and wrote nothing to stderr
         note: queue `mail` still has jobs: 1 scheduled
+        error: 4 jobs failed
+        hint: `qless failed` shows why
     "#]].assert_eq(&said(&ran));
     site.must_be_clean();
 }
@@ -207,7 +210,7 @@ fn the_message_of_a_failure_is_the_harmless_end_of_stderr() {
     site.put("mail", "a", "{}");
     let script =
         r#"printf '%05000d' 0 >&2; printf 'last \033[31mwords\nof it\200\n\n' >&2; exit 1"#;
-    site.work("mail --drain --error-bytes 40", script).exits(0);
+    site.work("mail --drain --error-bytes 40", script).exits(8);
     expect![[r#"
         failed exit-1: 000000000000last \x1b[31mwords
         of it\x80"#]]
@@ -219,7 +222,7 @@ fn the_message_of_a_failure_is_no_longer_than_asked_when_it_is_harmless() {
     let mut site = WorkSite::new();
     site.put("mail", "a", "{}");
     let script = "head -c 9000 /dev/zero >&2; echo end >&2; exit 1";
-    site.work("mail --drain", script).exits(0);
+    site.work("mail --drain", script).exits(8);
     let job = site.job("a");
     let message = job["failure"]["message"].as_str().unwrap();
     assert_eq!(message.len(), 8192);
@@ -304,7 +307,7 @@ fn a_job_without_retries_left_fails() {
             "mail --drain",
             "echo $QLESS_RETRIES_LEFT >> $D/ran; exit 75",
         )
-        .exits(0);
+        .exits(8);
     assert_eq!(site.words("ran"), "2 1 0");
     expect!["failed failed-retries-mail: the command ended with exit code 75 and wrote nothing to stderr"]
         .assert_eq(&site.failure("a"));
@@ -315,6 +318,8 @@ fn a_job_without_retries_left_fails() {
         retried   a of mail: 0 left
         started   a of mail: K, attempt 3
         failed    a of mail: failed-retries-mail: the command ended with exit code 75 and wrote nothing to stderr
+        error: 1 job failed
+        hint: `qless failed` shows why
     "#]]
     .assert_eq(&said(&ran));
     site.must_be_clean();
@@ -345,7 +350,7 @@ fn completed_jobs_go_to_the_next_queue() {
         "mail sent --drain --next sent",
         "echo $QLESS_QUEUE >> $D/ran; test $QLESS_QUEUE = mail || exit 3",
     )
-    .exits(0);
+    .exits(8);
     assert_eq!(site.words("ran"), "mail sent");
     assert_eq!(site.job("a")["queue"], "sent");
 }
@@ -470,10 +475,49 @@ fn a_worker_ends_after_the_count_and_leaves_the_rest() {
         site.put("mail", &format!("{at}"), "{}");
     }
     site.work("mail --count 3 -c 2", "echo $QLESS_JID >> $D/ran; exit 3")
-        .exits(0);
+        .exits(8);
     assert_eq!(site.file("ran").lines().count(), 3);
     let states = [0, 1, 2, 3, 4].map(|at: u8| site.state(&at.to_string()));
     assert_eq!(states, ["failed", "failed", "failed", "waiting", "waiting"]);
+}
+
+#[test]
+fn a_worker_that_ends_says_that_jobs_failed_if_it_has_a_limit_and_leaves_the_list_of_workers() {
+    let mut site = WorkSite::new();
+    let workers = |site: &WorkSite| site.qless().run("workers -o ndjson").ok();
+    for limit in ["--drain", "--count 2"] {
+        for jid in ["a", "b"] {
+            site.put("mail", &format!("{jid}{limit}"), "{}");
+        }
+        let ran = site.work(&format!("mail -q {limit}"), "exit 3").exits(8);
+        let error = "error: 2 jobs failed\nhint: `qless failed` shows why\n";
+        assert_eq!(ran.stderr(), error);
+        assert_eq!(workers(&site), "");
+    }
+    site.put("mail", "c", "{}");
+    let worker = site.start("mail", "exit 3");
+    site.until_state("c", "failed");
+    assert!(workers(&site).contains("-qless-"));
+    assert_eq!(worker.stop().code, 0, "a service is not at fault");
+    assert_eq!(workers(&site), "");
+}
+
+#[test]
+fn a_drain_waits_for_what_stalls_and_counts_what_others_hold() {
+    let mut site = WorkSite::new();
+    site.config("heartbeat", "1");
+    site.config("grace-period", "1");
+    site.config("dead-heartbeat", "600");
+    for queue in ["mail", "dead"] {
+        site.put(queue, queue, "{}");
+        site.client.call(&["pop", queue, "other", "1"]).unwrap();
+    }
+    site.put("mail", "own", "{}");
+    let script = "echo $QLESS_JID >> $D/ran; test $QLESS_JID = mail || sleep 1.5";
+    let ran = site.work("mail dead --drain", script).exits(0);
+    assert_eq!(site.words("ran"), "own mail");
+    let note = "note: queue `dead` still has jobs: 1 running on another worker\n";
+    assert!(ran.stderr().contains(note), "{}", ran.stderr());
 }
 
 #[test]
@@ -482,7 +526,7 @@ fn an_empty_queue_is_drained_at_once_and_a_missing_one_is_waited_for() {
     let ran = site.work("mail --drain", "exit 0").exits(0);
     assert!(
         ran.stderr()
-            .contains("note: queue `mail` does not exist; waiting for it"),
+            .contains("note: queue `mail` does not exist, so it is empty\n"),
         "{}",
         ran.stderr()
     );
@@ -491,6 +535,32 @@ fn an_empty_queue_is_drained_at_once_and_a_missing_one_is_waited_for() {
     site.put("mail", "a", "{}");
     assert_eq!(worker.end().code, 0);
     assert_eq!(site.words("ran"), "a");
+}
+
+#[test]
+fn an_idle_worker_begins_a_job_when_it_is_due() {
+    let mut site = WorkSite::new();
+    let calls: [&[&str]; 2] = [
+        &["put", "me", "mail", "a", "K", "{}", "1"],
+        &["recur", "mail", "r", "K", "{}", "interval", "600", "2"],
+    ];
+    for call in calls {
+        site.client.call(call).unwrap();
+    }
+    site.put("news", "b", "{}");
+    site.qless().run("pause news --for 3s").exits(0);
+    let begun = Instant::now();
+    // `a` is retried after a second, and runs twice.
+    let script = "echo $QLESS_JID >> $D/ran; [ -e $D/once ] || { touch $D/once; exit 75; }";
+    let flags = "mail news --count 4 --poll 60s --retry-on 75 --retry-delay 1s";
+    site.work(flags, script).exits(0);
+    assert!(
+        begun.elapsed() < Duration::from_secs(15),
+        "not at the next poll"
+    );
+    let mut ran: Vec<String> = site.words("ran").split(' ').map(str::to_owned).collect();
+    ran.sort();
+    assert_eq!(ran, ["a", "a", "b", "r-1"]);
 }
 
 #[test]
@@ -617,7 +687,7 @@ fn a_batch_ends_by_the_exit_code_of_its_process() {
         site.put("mail", &format!("{at}"), r#"{"n": 1.0}"#);
     }
     let script = "cat > $D/in; wc -l < $D/in >> $D/sizes; cat $D/in >> $D/all; echo bad >&2; test -e $D/second && exit 3; touch $D/second";
-    site.work("mail --drain --batch 3", script).exits(0);
+    site.work("mail --drain --batch 3", script).exits(8);
     assert_eq!(site.words("sizes"), "3 2");
     let states = [0, 1, 2, 3, 4].map(|at: u8| site.failure(&at.to_string()));
     assert_eq!(
@@ -647,7 +717,7 @@ fn jobs_of_a_batch_may_end_by_lines_of_their_own() {
         echo '{"jid":"bad","result":"fail","group":"address","message":"no such user"}' >&3
         echo '{"jid":"moved","result":"complete","next":"sent"}' >&3
         exit 7"#;
-    site.work("mail --drain --batch 10", script).exits(0);
+    site.work("mail --drain --batch 10", script).exits(8);
     let mut ends = String::new();
     for jid in ["done", "again", "bad", "rest", "moved"] {
         ends.push_str(&format!("{jid}: {}\n", site.failure(jid)));

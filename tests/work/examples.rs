@@ -62,7 +62,7 @@ fn check_worker(language: &str, command: &[&str], completed: &str) {
         .run("put q K '{\"retry\":true}' --jid last --retries 0")
         .ok();
     let ran = work(&redis, &["--drain"], command);
-    assert_eq!(ran.code(), 0, "{language}: {}", ran.stderr());
+    assert_eq!(ran.code(), 8, "{language}: {}", ran.stderr());
     let of = |jid: &str| -> Value {
         serde_json::from_str(&qless.run(&format!("get {jid} -o json")).ok()).unwrap()
     };

@@ -40,7 +40,7 @@ fn hooks_inherit_no_password() {
         .qless()
         .env("QLESS_SENTINEL_PASSWORD", "secret")
         .run(&line);
-    assert_eq!(ran.ok(), "password: \npassword: ");
+    assert_eq!(ran.exits(8).stdout(), "password: \npassword: \n");
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn a_hook_that_hangs_does_not_hold_up_the_end_of_the_work() {
     site.put("mail", "a", "{}");
     let line = format!("mail --drain --kill-after 300ms --on-exhausted '{STUBBORN}' -- false");
     let ended = site.start(&line, "").end();
-    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert_eq!(ended.code, 8, "{}", ended.stderr);
     let line = "warning: stopping 1 hook still running\n";
     assert!(ended.stderr.contains(line), "{}", ended.stderr);
     must_be_gone(&site);

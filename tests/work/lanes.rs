@@ -94,7 +94,7 @@ fn k12_a_batch_of_ten_ids_sees_their_payloads_by_score_and_is_retried_as_a_whole
         echo '{"jid":"j3","result":"fail","group":"address","message":"no such user"}' >&3
         echo '{"jid":"j7","result":"retry","delay":3600}' >&3
     "#;
-    site.work("orders --drain --batch 10", script).exits(0);
+    site.work("orders --drain --batch 10", script).exits(8);
     let line = site.file("batch-0").lines().next().unwrap().to_owned();
     let (_, end) = line.split_once(r#""key""#).unwrap();
     expect![[r#":"orders/id-0","fence":1,"payloads":[[{"v": 1},-1.5],[2,2],[{"v":3},3]]}"#]]

@@ -516,7 +516,7 @@ fn much_output_is_passed_on_in_little_memory() {
         .unwrap();
     let peak: u64 = peak.trim().trim_end_matches(" kB").trim().parse().unwrap();
     std::fs::write(site.dir().join("go"), "").unwrap();
-    assert!(child.wait().unwrap().success());
+    assert_eq!(child.wait().unwrap().code(), Some(8));
     assert!(peak < 64 * 1024, "{peak} kB");
     assert!(site.failure("a").ends_with("last words"));
 }
@@ -527,7 +527,7 @@ fn a_program_may_close_its_descriptors() {
     site.put("mail", "a", &format!("\"{}\"", "x".repeat(1_000_000)));
     site.put("mail", "b", "{}");
     let script = "exec 0<&- 1>&- 2>&- 3>&-; sleep 0.1; test $QLESS_JID = a || exit 3";
-    site.work("mail --drain", script).exits(0);
+    site.work("mail --drain", script).exits(8);
     assert_eq!(site.state("a"), "complete");
     expect!["failed exit-3: the command ended with exit code 3 and wrote nothing to stderr"]
         .assert_eq(&site.failure("b"));
@@ -536,7 +536,7 @@ fn a_program_may_close_its_descriptors() {
         "mail --drain --persistent",
         "exec 0<&- 1>&- 2>&- 3>&-; sleep 0.1; exit 5",
     );
-    assert_eq!(ended.code(), 0);
+    assert_eq!(ended.code(), 8);
     assert!(site.failure("c").starts_with("failed exit-5"));
     site.must_be_clean();
 }

@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use expect_test::expect;
-use qless::internals::Name;
 use qless::internals::ending::{EndingOutcome, EndingWay, LockOutcome};
 use qless::internals::machine::Machine;
 use qless::internals::machine::event::{
@@ -13,6 +12,7 @@ use qless::internals::machine::event::{
 use qless::internals::machine::rotation::{Order, Rotation};
 use qless::internals::popped_job::PoppedJob;
 use qless::internals::retry_cause::RetryCause;
+use qless::internals::{Name, ReadyQueues};
 
 /// A worker at a time that the test sets, and the text of what it does.
 struct Worker {
@@ -761,6 +761,28 @@ fn a_drain_waits_for_jobs_that_others_hold_back() {
 }
 
 #[test]
+fn a_worker_without_a_job_asks_again_when_the_next_one_is_due() {
+    let due_in = |seconds| {
+        Event::Turn(Ok(TurnReply {
+            due_in: Some(seconds),
+            ..TurnReply::default()
+        }))
+    };
+    let mut worker = Worker::single(1);
+    worker.act();
+    expect![""].assert_eq(&worker.at(0.1, due_in(1.5)));
+    assert_eq!(worker.machine.due(), 1.6);
+    expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.later(1.6));
+    // Other workers take jobs, too: not more than 20 times a second.
+    worker.at(1.6, due_in(0.001));
+    assert_eq!(worker.machine.due(), 1.6 + 0.05);
+    worker.later(1.7);
+    // Never later than the poll.
+    worker.at(1.7, due_in(600.0));
+    assert_eq!(worker.machine.due(), 6.7);
+}
+
+#[test]
 fn what_a_job_released_is_popped_as_soon_as_its_process_has_ended() {
     let batch = config(Mode::Batch(3), 1);
     let mut worker = Worker::new(batch, &[("q", 1)], Order::Ordered);
@@ -800,7 +822,7 @@ fn a_count_limits_what_is_popped() {
     };
     expect![[r#"
         * Failed a exit-1: stderr
-        finish: JobFailed
+        finish: JobsFailed(1)
     "#]]
     .assert_eq(&worker.at(1.0, Event::Turn(Ok(failed))));
 }
@@ -1221,10 +1243,14 @@ fn among_many_queues_only_those_that_may_have_jobs_are_asked() {
                 ..TurnReply::default()
             }))
         };
-        let ready =
-            |queues: &[&str]| Event::Ready(Ok(queues.iter().map(|queue| name(queue)).collect()));
+        let ready = |queues: &[&str], due_in| {
+            Event::Ready(Ok(ReadyQueues {
+                queues: queues.iter().map(|queue| name(queue)).collect(),
+                due_in,
+            }))
+        };
         expect!["look\n"].assert_eq(&worker.act());
-        let asked = worker.at(0.01, ready(&["q7", "q3", "other"]));
+        let asked = worker.at(0.01, ready(&["q7", "q3", "other"], None));
         match order {
             Order::Ordered => assert_eq!(asked, "turn: [] pop 2 from q3:2 q7:2\n"),
             Order::RoundRobin => assert_eq!(asked, "turn: [] pop 2 from q3:1 q7:1\n"),
@@ -1234,9 +1260,14 @@ fn among_many_queues_only_those_that_may_have_jobs_are_asked() {
         expect![""].assert_eq(&worker.at(0.03, none(&["q7"])));
         expect!["look\n"].assert_eq(&worker.later(5.1));
         // The turn keeps the worker listed.
-        expect!["turn: [] pop 2 from q0:2\n"].assert_eq(&worker.at(5.2, ready(&[])));
+        expect!["turn: [] pop 2 from q0:2\n"].assert_eq(&worker.at(5.2, ready(&[], Some(2.0))));
         worker.at(5.3, none(&["q0"]));
+        expect![""].assert_eq(&worker.later(7.1));
+        // Another queue is due.
+        expect!["look\n"].assert_eq(&worker.later(7.3));
+        expect!["turn: [] pop 2 from q0:2\n"].assert_eq(&worker.at(7.4, ready(&[], None)));
+        expect![""].assert_eq(&worker.at(7.5, none(&["q0"])));
         let put = Event::Put(Some(name("q9")));
-        expect!["turn: [] pop 2 from q9:2\n"].assert_eq(&worker.at(6.0, put));
+        expect!["turn: [] pop 2 from q9:2\n"].assert_eq(&worker.at(8.0, put));
     }
 }

@@ -92,7 +92,7 @@ fn a_process_that_ends_fails_the_jobs_it_held_and_another_one_goes_on() {
             KILL) kill -KILL $$;;
             *) exit $jid;;
         esac"#;
-    let ran = site.work("mail --drain --persistent", script).exits(0);
+    let ran = site.work("mail --drain --persistent", script).exits(8);
     let mut ends = String::new();
     for jid in ["7", "KILL", "0", "good"] {
         ends.push_str(&format!("{jid}: {}\n", site.failure(jid)));
@@ -281,7 +281,7 @@ fn an_answer_that_cannot_be_read_fails_the_job_that_it_names() {
                 group) echo '{"jid":"group","result":"fail","message":"m"}';;
             esac >&3
         done"#;
-    site.work("mail --drain --persistent", script).exits(0);
+    site.work("mail --drain --persistent", script).exits(8);
     let mut ends = String::new();
     for jid in ["word", "data", "retry", "group"] {
         ends.push_str(&format!("{jid}: {}\n", site.failure(jid)));
@@ -421,7 +421,7 @@ fn an_answer_that_the_server_does_not_read_fails_its_job_only() {
             echo "{\"jid\":\"long-words\",\"result\":\"fail\",\"group\":\"g\",\"message\":\"$long\"}"
         } >&3; cat > /dev/null"#;
     site.work("mail --drain --persistent --in-flight 5", script)
-        .exits(0);
+        .exits(8);
     let mut ends = String::new();
     for jid in ["long", "b", "c", "long-fail", "long-words"] {
         ends.push_str(&format!("{jid}: {}\n", site.failure(jid)));

@@ -7,7 +7,6 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
-use qless::internals::Name;
 use qless::internals::ending::{EndingOutcome, EndingWay, JobEnding, LockOutcome};
 use qless::internals::machine::Machine;
 use qless::internals::machine::event::{
@@ -17,6 +16,7 @@ use qless::internals::machine::event::{
 use qless::internals::machine::rotation::{Order, Rotation};
 use qless::internals::popped_job::PoppedJob;
 use qless::internals::retry_cause::RetryCause;
+use qless::internals::{Name, ReadyQueues};
 
 use crate::support::random;
 
@@ -388,9 +388,12 @@ impl World {
                 }
                 Event::Released(Ok(held))
             }
-            Request::Look => Event::Ready(Ok(match self.waiting.is_empty() {
-                true => Vec::new(),
-                false => vec![Name::from("q")],
+            Request::Look => Event::Ready(Ok(ReadyQueues {
+                queues: match self.waiting.is_empty() {
+                    true => Vec::new(),
+                    false => vec![Name::from("q")],
+                },
+                due_in: None,
             })),
             Request::Log { .. } => Event::Missed,
         }

@@ -1,11 +1,12 @@
--- Returns whether a queue of `ql:paused_queues` is still paused. A pause whose end has passed is deleted.
+-- Returns whether a queue of `ql:paused_queues` is still paused, and until when, if that is known. A pause whose end
+-- has passed is deleted.
 -- Takes: now; queue; whether to keep such a pause
 return function(now, queue, look)
   local text = redis.call('hget', Keys.pauses, queue)
   if not text then return true end
   local ok, pause = pcall(cjson.decode, text)
   local till = ok and type(pause) == 'table' and tonumber(pause['until'])
-  if not till or till > now then return true end
+  if not till or till > now then return true, till or nil end
   if look then return false end
   redis.call('srem', Keys.paused, queue)
   redis.call('hdel', Keys.pauses, queue)

@@ -41,6 +41,15 @@ impl Core {
         workers: &[Name],
         _: Consent,
     ) -> Result<(), Error> {
+        self.deregister(now, workers)
+    }
+
+    /// Removes a worker that ends from the list of known ones.
+    pub(crate) fn leave(&mut self, now: Moment, worker: &Name) -> Result<(), Error> {
+        self.deregister(now, std::slice::from_ref(worker))
+    }
+
+    fn deregister(&mut self, now: Moment, workers: &[Name]) -> Result<(), Error> {
         let call = Call::write(
             "worker.deregister",
             RetryClass::Idempotent,

@@ -15,7 +15,7 @@ use crate::json::Json;
 use crate::model::lag::Lag;
 use crate::model::length::Length;
 use crate::model::pattern::Pattern;
-use crate::model::queue::{Queue, Seconds};
+use crate::model::queue::{Queue, ReadyQueues, Seconds};
 use crate::name::Name;
 
 /// The most names of a call of `look.ready`, which takes a microsecond for each: a worker asks often, and
@@ -50,14 +50,21 @@ impl Core {
     }
 
     /// Returns those of the named queues, or of all known ones, from which a pop may bring a job now.
-    pub fn ready_queues(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Name>, Error> {
+    pub fn ready_queues(&mut self, now: Moment, names: &[Name]) -> Result<ReadyQueues, Error> {
         let call = Call::read("look.ready");
-        if names.is_empty() {
-            return reply::names(self.call(now, call)?);
-        }
-        let mut ready = Vec::new();
-        for names in names.chunks(READY_PER_CALL) {
-            ready.extend(reply::names(self.call(now, call.clone().args(names))?)?);
+        let mut ready = ReadyQueues::default();
+        // Without names, one call.
+        let mut chunks = names.chunks(READY_PER_CALL);
+        let first = chunks.next().unwrap_or_default();
+        for names in std::iter::once(first).chain(chunks) {
+            let mut rows = reply::list(self.call(now, call.clone().args(names))?)?.into_iter();
+            let due_in = rows.next().map(reply::seconds).transpose()?.flatten();
+            let queues: Result<Vec<Name>, Error> =
+                rows.map(|row| reply::bytes(row).map(Name::from)).collect();
+            ready.add(ReadyQueues {
+                queues: queues?,
+                due_in,
+            });
         }
         Ok(ready)
     }

@@ -25,6 +25,9 @@ pub struct Turn {
     pub jobs: Vec<PoppedJob>,
     /// The queues whose pop the core refused after the endings, and why.
     pub refused: Vec<(Name, String)>,
+    /// In how many seconds the next job of the queues is due, if fewer jobs came than asked for and that is
+    /// known.
+    pub due_in: Option<f64>,
 }
 
 /// How the errors of these calls speak.
@@ -146,7 +149,11 @@ impl Core {
             rows => rows?,
         };
         let mut rows = reply::list(rows)?;
-        if rows.len() != last.len() + queues.len() {
+        let expected = last.len() + queues.len();
+        if rows.len() == expected + 1 {
+            turn.due_in = rows.pop().map(reply::seconds).transpose()?.flatten();
+        }
+        if rows.len() != expected {
             return Err(reply::unexpected("a turn"));
         }
         let pops = rows.split_off(last.len());

@@ -30,6 +30,20 @@ pub(crate) fn count(text: &[u8]) -> u64 {
     number.map_or(0, |number| number as u64)
 }
 
+/// Reads a time span in seconds; `None` for an empty text.
+pub(crate) fn seconds(value: Value) -> Result<Option<f64>, Error> {
+    let text = bytes(value)?;
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let text = std::str::from_utf8(&text).ok();
+    let seconds = text.and_then(|text| text.parse::<f64>().ok());
+    let seconds = seconds.filter(|seconds| *seconds >= 0.0);
+    seconds
+        .map(Some)
+        .ok_or_else(|| unexpected("a number of seconds"))
+}
+
 /// Reads a text.
 pub(crate) fn bytes(value: Value) -> Result<Vec<u8>, Error> {
     optional(value)?.ok_or_else(|| unexpected("a text"))

@@ -76,6 +76,7 @@ pub(crate) const SHARED: &[(&str, Source)] = sources! { "lib/" {
     "job/render_existing",
     "queue/expire_locks",
     "queue/slice",
+    "queue/next_due",
     "queue/due",
     "queue/promote",
     "recurring/spawn",

@@ -380,10 +380,8 @@ impl Machine {
             Phase::Ending { exit, .. } => exit,
             _ => None,
         };
-        self.has_failed |= matches!(
-            result,
-            JobResult::Failed | JobResult::Lost | JobResult::Unknown
-        );
+        self.failed += u64::from(result == JobResult::Failed);
+        self.has_lost |= matches!(result, JobResult::Lost | JobResult::Unknown);
         self.report(Report::Ended {
             job: job.label,
             result,

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use crate::model::ending::{EndingOutcome, JobEnding, LockOutcome};
 use crate::model::popped_job::PoppedJob;
-use crate::model::queue::Queue;
+use crate::model::queue::{Queue, ReadyQueues};
 use crate::model::retry_cause::RetryCause;
 use crate::name::Name;
 
@@ -143,6 +143,9 @@ pub struct TurnReply {
     pub jobs: Vec<PoppedJob>,
     /// The queues from which nothing can be popped, and why.
     pub refused: Vec<(Name, String)>,
+    /// In how many seconds the next job of these queues is due, if fewer came than asked for and that is
+    /// known.
+    pub due_in: Option<f64>,
     /// Whether jobs of the queues wait for a slot of a throttle or behind a running job of their lane. It
     /// is found out only for a turn that may be the last one.
     pub has_rest: bool,
@@ -161,20 +164,24 @@ pub struct LeftJobs {
     pub scheduled: u64,
     pub depends: u64,
     pub throttled: u64,
+    /// Jobs whose locks other workers hold.
+    pub held: u64,
 }
 
 impl LeftJobs {
-    /// Returns the jobs of a queue; `None` if it has none that do not run.
-    pub(crate) fn of(queue: &Queue) -> Option<LeftJobs> {
+    /// Returns the jobs of a queue, of which this many have a lock; `None` if it has none.
+    pub(crate) fn of(queue: &Queue, held: u64) -> Option<LeftJobs> {
         let left = LeftJobs {
             queue: queue.name.clone(),
             is_paused: queue.paused,
-            waiting: queue.waiting + queue.stalled,
+            // A job whose lock was revoked can be popped.
+            waiting: queue.waiting + (queue.running + queue.stalled).saturating_sub(held),
             scheduled: queue.scheduled,
             depends: queue.depends,
             throttled: queue.throttled,
+            held,
         };
-        let jobs = left.waiting + left.scheduled + left.depends + left.throttled;
+        let jobs = left.waiting + left.scheduled + left.depends + left.throttled + held;
         (jobs > 0).then_some(left)
     }
 }
@@ -214,7 +221,7 @@ pub enum Event {
     /// The reply to [`Request::Recover`].
     Recovered(Result<TurnReply, Failure>),
     /// The reply to [`Request::Look`].
-    Ready(Result<Vec<Name>, Failure>),
+    Ready(Result<ReadyQueues, Failure>),
     /// The reply to [`Request::Extend`].
     Extended(Result<Vec<LockOutcome>, Failure>),
     /// The reply to [`Request::Release`].
@@ -302,8 +309,10 @@ pub enum Action {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WorkResult {
     Done,
-    /// The only job failed or was lost.
-    JobFailed,
+    /// This many jobs of a limit failed for good.
+    JobsFailed(u64),
+    /// The job of `--count 1` was lost, or its end is not known.
+    JobLost,
     /// The command cannot be started.
     NoProgram(String),
     /// The directory of a slot cannot be prepared.

@@ -26,6 +26,10 @@ use crate::name::Name;
 /// The most jobs of one turn (`core.md` 9.1).
 const MAX_POPPED: u64 = 500;
 
+/// A worker that found no job waits for the next one at least this long, in seconds: many may be due one
+/// shortly after the other, and other workers take them, too.
+const SOON: f64 = 0.05;
+
 /// The first and the longest wait before a request is repeated, in seconds (`reliability.md` 4.2).
 const BACKOFF: (f64, f64) = (0.05, 2.0);
 
@@ -150,6 +154,8 @@ pub struct Machine {
     was_asked: bool,
     /// When to pop next, if nothing else asks for it.
     poll_at: f64,
+    /// When the next job of the queues is due without a put, as far as the server said.
+    due_at: f64,
     /// Whether a job may have come into a queue after the turn that is under way.
     was_put: bool,
     popped: u64,
@@ -168,7 +174,10 @@ pub struct Machine {
     given_back: u64,
     /// Whether the server has taken a turn.
     has_turned: bool,
-    has_failed: bool,
+    /// How many jobs failed for good.
+    failed: u64,
+    /// Whether a job was lost, or its end is not known.
+    has_lost: bool,
     /// How many running jobs did not exist any more although nobody cancelled them.
     vanished: u64,
     /// The queues whose refusal was reported.
@@ -217,6 +226,7 @@ impl Machine {
             is_on_hold: false,
             was_asked: false,
             poll_at: now,
+            due_at: f64::INFINITY,
             was_put: false,
             popped: 0,
             start_failures: 0,
@@ -227,7 +237,8 @@ impl Machine {
             is_forced: false,
             given_back: 0,
             has_turned: false,
-            has_failed: false,
+            failed: 0,
+            has_lost: false,
             vanished: 0,
             refused: HashSet::new(),
             short_locks: HashSet::new(),
@@ -491,7 +502,7 @@ impl Machine {
         }
         self.is_finished = true;
         self.give_up_at = None;
-        let is_only = self.config.limit == Limit::Count(1);
+        let limit = self.config.limit;
         let left = self.held.len() as u64;
         let result = match self.start_fault.take() {
             Some(fault) if left == 0 => fault,
@@ -500,10 +511,11 @@ impl Machine {
                 left,
             },
             Some(fault) => fault,
-            None if self.vanished > 0 && self.config.limit != Limit::Never => {
-                WorkResult::Vanished(self.vanished)
-            }
-            None if is_only && self.has_failed => WorkResult::JobFailed,
+            None if limit == Limit::Never => WorkResult::Done,
+            None if self.vanished > 0 => WorkResult::Vanished(self.vanished),
+            None if self.failed > 0 => WorkResult::JobsFailed(self.failed),
+            // Of several jobs, another worker may complete it.
+            None if self.has_lost && limit == Limit::Count(1) => WorkResult::JobLost,
             None => WorkResult::Done,
         };
         self.actions.push(Action::Finish(result));

@@ -2,7 +2,7 @@
 
 use super::event::{Failure, JobResult, Limit, Report, TurnReply, WorkResult};
 use super::held::Phase;
-use super::{Asked, BACKOFF, Link, Machine, Refused, Stage};
+use super::{Asked, BACKOFF, Link, Machine, Refused, SOON, Stage};
 use crate::model::ending::{JobEnding, LockOutcome};
 use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
@@ -59,6 +59,7 @@ impl Machine {
         self.share(now);
         let count = reply.jobs.len() as u64;
         let (has_rest, left) = (reply.has_rest, reply.left.clone());
+        let due_in = reply.due_in;
         self.rotation
             .advance(reply.jobs.iter().map(|job| &job.queue));
         if !self.was_put {
@@ -74,12 +75,21 @@ impl Machine {
             }
             return;
         }
+        let due_at = due_in.map_or(f64::INFINITY, |left| now + left);
+        self.due_at = match self.rotation.is_selective() {
+            // Other queues were not asked.
+            true => self.due_at.min(due_at),
+            false => due_at,
+        };
         // In turns, a queue that has more jobs may have stood behind one that has none.
         let is_empty = count == 0 || count < turn.total && self.rotation.is_ordered();
         self.poll_at = match is_empty && !self.was_put {
             _ if self.rotation.has_ready() => now,
             _ if self.rotation.is_selective() && self.is_look_stale => self.look_from,
-            true => now + self.config.poll,
+            true => {
+                let due_at = self.due_at.max(now + SOON).max(self.look_from);
+                due_at.min(now + self.config.poll)
+            }
             false => now,
         };
         let is_idle = self.held.is_empty() && self.endings.is_empty();

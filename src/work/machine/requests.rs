@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::event::{Action, Failure, Limit, Request};
 use super::{Asked, BACKOFF, Link, Machine, SentTurn};
+use crate::model::queue::ReadyQueues;
 use crate::name::Name;
 
 /// Among many queues, it is asked again after this time which of them have jobs, in seconds: an earlier
@@ -129,13 +130,14 @@ impl Machine {
     }
 
     /// Notes which queues have jobs. A turn follows in any case: it keeps the worker listed.
-    pub(super) fn looked(&mut self, now: f64, reply: Result<Vec<Name>, Failure>) {
+    pub(super) fn looked(&mut self, now: f64, reply: Result<ReadyQueues, Failure>) {
         let took = now - self.looking_since.take().unwrap_or(now);
         match reply {
             Err(failure) => self.away(now, failure, Asked::Search),
-            Ok(queues) => {
+            Ok(ready) => {
                 self.back(now, Asked::Search);
-                self.rotation.set_ready(&queues);
+                self.rotation.set_ready(&ready.queues);
+                self.due_at = ready.due_in.map_or(f64::INFINITY, |left| now + left);
                 self.look_from = now + (LOOK.1 * took).min(self.config.poll);
                 self.look_at = self.look_from.max(now + LOOK.0);
             }
