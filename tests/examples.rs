@@ -169,6 +169,19 @@ fn commands_in_the_topics_are_valid() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+#[test]
+fn the_worker_of_the_protocol_is_that_of_the_examples() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/work.py");
+    let program = std::fs::read_to_string(path).unwrap();
+    let lines = qless::internals::WORK.lines();
+    let lines = lines.skip_while(|line| *line != "A WORKER").skip(4);
+    let shown = lines.take_while(|line| line.is_empty() || line.starts_with("      "));
+    let shown: Vec<&str> = shown
+        .map(|line| line.strip_prefix("      ").unwrap_or(""))
+        .collect();
+    assert_eq!(shown.join("\n").trim_end(), program.trim_end());
+}
+
 /// Returns the lines of the recipes with an indent of six blanks, after one that begins so.
 fn file_in_the_recipes(first: &str) -> String {
     let lines = qless::internals::RECIPES.lines();

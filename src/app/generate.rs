@@ -267,17 +267,22 @@ fn roff(text: &str) -> String {
 fn pages(command: &Command, files: &mut Vec<Generated>) -> io::Result<()> {
     let name = command.get_display_name().unwrap_or("qless");
     let parts = Parts::of(command);
-    let mut about = vec![parts.first];
-    about.extend(parts.text);
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ").to_owned();
-    let page = command.clone().long_about(about.join("\n\n"));
+    let page = command.clone().long_about(parts.first.clone());
+    let page = page.before_long_help(None::<&str>);
     let man = Man::new(page.override_usage(usage)).manual("qless");
     let mut bytes = Vec::new();
     man.render_title(&mut bytes)?;
     man.render_name_section(&mut bytes)?;
     man.render_synopsis_section(&mut bytes)?;
     man.render_description_section(&mut bytes)?;
+    for (text, program) in parts.text_with_program() {
+        bytes.extend(format!(".PP\n{}\n", roff(&text.replace('\n', " "))).bytes());
+        if let Some(program) = program {
+            bytes.extend(format!(".PP\n.nf\n{}\n.fi\n", roff(program)).bytes());
+        }
+    }
     man.render_options_section(&mut bytes)?;
     if command.has_subcommands() {
         man.render_subcommands_section(&mut bytes)?;

@@ -24,6 +24,14 @@ use crate::work::machine::event::{Limit, Mode, WorkResult};
 use crate::work::process::Directory;
 use crate::work::{Hooks, QueueOrder, WorkOptions};
 
+/// A program for `--persistent`. A test runs it.
+const WORKER: &str = r#"import json, os, sys
+answers = open(int(os.environ["QLESS_RESULT_FD"]), "w", buffering=1)
+for line in sys.stdin:
+    job = json.loads(line)
+    print("working on", job["data"])
+    answers.write(json.dumps({"jid": job["jid"], "result": "complete"}) + "\n")"#;
+
 /// Run jobs with any program
 ///
 /// Pops jobs and runs COMMAND for each. The job's data is its stdin. QLESS_JID, QLESS_QUEUE,
@@ -33,8 +41,9 @@ use crate::work::{Hooks, QueueOrder, WorkOptions};
 /// in group `exit-N`, with the end of stderr as the message.
 ///
 /// With `--batch`, a process gets several jobs. With `--persistent`, processes stay and get one job after
-/// the other. Both read each job as a line of JSON and answer with lines of JSON: see
-/// `qless help work-protocol`, or qless-work(5).
+/// the other. Both read each job as a line of JSON on stdin, and write a line of JSON as the answer to
+/// descriptor 3, not to stdout. `qless help work-protocol` and qless-work(5) describe both lines. A worker
+/// in Python:
 ///
 /// `qless` extends the locks while commands run. If a job is cancelled or loses its lock, its command
 /// gets SIGTERM, and SIGKILL after `--kill-after`; its result is discarded. With `--time-limit`, a command that
@@ -66,6 +75,7 @@ use crate::work::{Hooks, QueueOrder, WorkOptions};
 ///
 /// See also: `qless workers`, `qless pop`, `qless help work-protocol`, `qless help recipes`
 #[derive(Clone, Debug, clap::Args)]
+#[command(before_long_help = WORKER)]
 pub(crate) struct Args {
     /// Queues: names, globs such as `mail-*`, `@NAME` for a stored identifier pattern, `!NAME` to leave
     /// one out; `NAME=3` is a weight

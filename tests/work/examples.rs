@@ -51,6 +51,33 @@ fn work(redis: &Redis, flags: &[&str], command: &[&str]) -> RunOutput {
         .args([&fixed, flags, &["--"], command].concat())
 }
 
+#[test]
+fn the_worker_of_the_help_completes_jobs() {
+    if !has(&["python3"]) {
+        return;
+    }
+    let redis = Redis::start();
+    let qless = redis.qless();
+    let help = qless.run("work --help").ok();
+    let program = help
+        .lines()
+        .skip_while(|line| !line.starts_with("    import json"));
+    let program = program.take_while(|line| line.starts_with("    "));
+    let program: Vec<&str> = program.map(|line| &line[4..]).collect();
+    assert_eq!(program.len(), 6, "{help}");
+    for jid in ["a", "b"] {
+        qless.run(&format!("put q K --jid {jid}")).ok();
+    }
+    work(
+        &redis,
+        &["--drain"],
+        &["python3", "-c", &program.join("\n")],
+    )
+    .exits(0);
+    let done = qless.run("jobs --state complete --count").ok();
+    assert!(done.contains('2'), "{done}");
+}
+
 /// Runs four jobs with a worker, and checks what it did to each.
 fn check_worker(language: &str, command: &[&str], completed: &str) {
     let redis = Redis::start();

@@ -37,6 +37,8 @@ pub(crate) struct Parts {
     pub text: Vec<String>,
     /// The examples, each a command line.
     pub examples: Vec<String>,
+    /// The lines of a program, which follow the paragraph that ends with a colon.
+    pub program: Option<String>,
     pub exit_codes: Option<String>,
     pub see_also: Option<String>,
 }
@@ -46,7 +48,11 @@ impl Parts {
     pub(crate) fn of(command: &Command) -> Parts {
         let about = command.get_long_about().or_else(|| command.get_about());
         let about = about.map(ToString::to_string).unwrap_or_default();
-        let mut parts = Parts::default();
+        let program = command.get_before_long_help();
+        let mut parts = Parts {
+            program: program.map(ToString::to_string),
+            ..Parts::default()
+        };
         for paragraph in about.split("\n\n") {
             let begins = |word: &str| {
                 let rest = paragraph.strip_prefix(word)?;
@@ -69,6 +75,14 @@ impl Parts {
         }
         parts
     }
+
+    /// Returns the paragraphs, each with the program if that follows it.
+    pub(crate) fn text_with_program(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
+        self.text.iter().map(|text| {
+            let program = self.program.as_deref().filter(|_| text.ends_with(':'));
+            (text.as_str(), program)
+        })
+    }
 }
 
 /// Lays out the help of a command and of its subcommands.
@@ -82,7 +96,12 @@ pub(crate) fn laid_out(command: Command) -> Command {
         }
         before.push('\n');
     }
-    before.push_str(&parts.text.join("\n\n"));
+    for (text, program) in parts.text_with_program() {
+        before.push_str(&format!("{text}\n\n"));
+        let lines = program.iter().flat_map(|program| program.lines());
+        before.extend(lines.map(|line| format!("    {line}\n")));
+        before.push_str(program.map_or("", |_| "\n"));
+    }
     let mut after = Vec::new();
     if let Some(codes) = &parts.exit_codes {
         after.push(format!("Exit codes: {codes}"));
@@ -167,12 +186,14 @@ mod tests {
     #[test]
     fn a_doc_comment_is_split_into_parts() {
         let command = Command::new("x").long_about(
-            "Do it\n\nSome more.\n\nExamples: `qless x` · `qless x\n| y`\n\nAnd more.\n\n\
+            "Do it\n\nSome more:\n\nExamples: `qless x` · `qless x\n| y`\n\nAnd more.\n\n\
              Example: `z`\n\nExit codes: 0.\n\nSee also: `qless y`",
         );
+        let command = command.before_long_help("a\nb");
         let parts = Parts::of(&command);
         assert_eq!(parts.first, "Do it");
-        assert_eq!(parts.text, ["Some more.", "And more."]);
+        let text: Vec<_> = parts.text_with_program().collect();
+        assert_eq!(text, [("Some more:", Some("a\nb")), ("And more.", None)]);
         assert_eq!(parts.examples, ["qless x", "qless x | y", "z"]);
         assert_eq!(parts.exit_codes.as_deref(), Some("0."));
         assert_eq!(parts.see_also.as_deref(), Some("`qless y`"));
