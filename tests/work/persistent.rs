@@ -96,7 +96,7 @@ fn labels_name_the_jobs_that_a_process_has() {
         while test "$(grep -c ^completed $D/stderr-1)" != 5; do sleep 0.02; done
         echo idle >&2; cat"#;
     let line = "mail --persistent --in-flight 5 --count 5 --label --answers stdout";
-    let ended = site.start(line, &script).end();
+    let ended = site.start(line, script).end();
     let stderr = ended.stderr.lines();
     let labelled = stderr.filter_map(|line| Some(line.split_once(" 1 ")?.1.to_owned() + "\n"));
     let labelled: String = labelled.collect();
