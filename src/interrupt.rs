@@ -1,19 +1,42 @@
-//! Signals during bulk work. The first one ends the command after the current slice, the second one
-//! immediately.
+//! Signals that ask a command to end. During bulk work the first one ends it after the current slice, the
+//! second one immediately.
 
+use std::io::{self, Read};
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::{flag, low_level};
 
 use crate::error::Kind;
-use crate::exit::Exit;
 
 /// Time between two checks of the signals.
 const CHECK: Duration = Duration::from_millis(20);
+
+/// timeout(1), systemd and process managers signal a process and then its group, and so once more:
+/// signals within this time of one that counted repeat it.
+const REPEATS: Duration = Duration::from_secs(1);
+
+/// Tells a further request to end from a repetition of the last one.
+#[derive(Debug, Default)]
+pub(crate) struct EndRequests {
+    /// When the last request came that counted.
+    counted_at: Option<Instant>,
+}
+
+impl EndRequests {
+    /// Notes a signal. Returns whether it counts.
+    pub(crate) fn count(&mut self, now: Instant) -> bool {
+        let counts = self.counted_at.is_none_or(|at| now - at >= REPEATS);
+        if counts {
+            self.counted_at = Some(now);
+        }
+        counts
+    }
+}
 
 /// Whether a signal asked the command to end.
 #[derive(Clone, Debug)]
@@ -29,19 +52,38 @@ impl Interrupt {
             interrupted: Arc::default(),
             terminated: Arc::default(),
         };
+        // Signals that cannot be handled keep their default action.
+        let Ok((received, sender)) = io::pipe() else {
+            return interrupt;
+        };
         let signals = [
-            (SIGINT, &interrupt.interrupted, Exit::Interrupted),
-            (SIGTERM, &interrupt.terminated, Exit::Terminated),
-            (SIGHUP, &interrupt.terminated, Exit::Terminated),
+            (SIGINT, &interrupt.interrupted),
+            (SIGTERM, &interrupt.terminated),
+            (SIGHUP, &interrupt.terminated),
         ];
-        for (signal, flagged, exit) in signals {
-            // The order matters: the shutdown must see the flag only from the second signal on. A
-            // signal that cannot be handled keeps its default action.
-            let code = exit.code().into();
-            _ = flag::register_conditional_shutdown(signal, code, flagged.clone());
-            _ = flag::register(signal, flagged.clone());
+        for (signal, flagged) in signals {
+            if let Ok(sender) = sender.try_clone() {
+                _ = flag::register(signal, flagged.clone());
+                _ = low_level::pipe::register(signal, OwnedFd::from(sender));
+            }
         }
+        interrupt.end_process_at_second(received);
         interrupt
+    }
+
+    /// Ends the process at the second signal. A thread waits for it, since the command may wait for a server.
+    fn end_process_at_second(&self, mut received: io::PipeReader) {
+        let interrupt = self.clone();
+        thread::spawn(move || {
+            let mut requests = EndRequests::default();
+            let mut counted = 0;
+            while counted < 2 && received.read_exact(&mut [0]).is_ok() {
+                counted += u32::from(requests.count(Instant::now()));
+            }
+            if let Some(kind) = interrupt.asked() {
+                low_level::exit(kind.exit().code().into());
+            }
+        });
     }
 
     /// Ends the process if the command has not ended by itself this long after a signal: it may wait

@@ -41,9 +41,9 @@ for line in sys.stdin:
 /// in group `exit-N`, with the end of stderr as the message.
 ///
 /// With `--batch`, a process gets several jobs. With `--persistent`, processes stay and get one job after
-/// the other. Both read each job as a line of JSON on stdin, and write a line of JSON as the answer to
-/// descriptor 3, not to stdout. `qless help work-protocol` and qless-work(5) describe both lines. A worker
-/// in Python:
+/// the other. A process starts when there is a job for it. Both ways, a job is a line of JSON on stdin, and
+/// its answer a line of JSON to descriptor 3, not to stdout. `qless help work-protocol` and qless-work(5)
+/// describe both lines. A worker in Python:
 ///
 /// `qless` extends the locks while commands run. If a job is cancelled or loses its lock, its command
 /// gets SIGTERM, and SIGKILL after `--kill-after`; its result is discarded. With `--time-limit`, a command that
@@ -52,8 +52,8 @@ for line in sys.stdin:
 /// After the first SIGINT, SIGTERM, SIGHUP or SIGQUIT, `qless` pops nothing more and lets the commands finish. After the
 /// second one it stops them and gives their jobs back, which uses no retry. If the server does not reply
 /// within `--timeout`, the jobs come back when their locks expire. The third one kills the commands and
-/// ends immediately. SIGTTIN prints what each slot does. SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF,
-/// SIGXFSZ, SIGIO, SIGPWR and real-time signals are ignored.
+/// ends immediately. Signals within a second of one that counted repeat it. SIGTTIN prints what each slot
+/// does. SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXFSZ, SIGIO, SIGPWR and real-time signals are ignored.
 ///
 /// `--order lag` pops from the queue whose oldest due job has been due for longest, as `qless lag` prints
 /// it. `--order patterns` pops in the order of the priority patterns that
@@ -137,6 +137,9 @@ pub(crate) struct Args {
     /// Store the output of the command as the data of the job, if it is JSON
     #[arg(long, conflicts_with_all = ["batch", "persistent"])]
     capture: bool,
+    /// Put the time, the slot and the job before each line of the command's output
+    #[arg(long)]
+    label: bool,
     /// Time between two extensions of a lock; default: a third of the lock
     #[arg(long, value_name = "D", value_parser = value::timeout)]
     heartbeat: Option<Duration>,
@@ -226,6 +229,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         kill_after: args.kill_after,
         time_limit: args.time_limit,
         capture: args.capture,
+        label: args.label,
         answers_on_stdout: args.answers.is_some(),
         heartbeat: args.heartbeat,
         directory: match (args.chdir, args.sandbox) {
@@ -249,6 +253,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             Err(Error::new(Kind::JobFailed, why).hint("`qless failed` shows why"))
         }
         WorkResult::JobLost => Err(Error::new(Kind::JobFailed, "the job was lost")),
+        WorkResult::NoProgram(message) if args.persistent => {
+            let why = format!("three starts in a row failed: {message}");
+            Err(Error::new(Kind::Error, why).hint("the jobs were given back"))
+        }
         WorkResult::NoProgram(message) => {
             let why = format!("three jobs in a row could not be started: {message}");
             Err(Error::new(Kind::Error, why).hint("`qless failed --group exec` lists them"))

@@ -80,7 +80,7 @@ impl Launcher {
         Ok(self)
     }
 
-    /// Starts the command in a slot: for one job, for several, or without any. Returns the process id.
+    /// Starts the command in a slot, for one job or for several. Returns the process id.
     pub(super) fn start(
         &self,
         slot: usize,

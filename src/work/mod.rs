@@ -7,6 +7,7 @@ mod arrangement;
 mod descriptors;
 mod drain;
 mod hooks;
+mod label;
 mod launcher;
 pub mod machine;
 mod notices;
@@ -151,6 +152,7 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
         resolve_at: queues.may_change().then(|| Instant::now() + RESOLVE),
         time,
         retry_delay: options.retry_delay,
+        has_labels: options.label,
         server: Server::start(core, worker, queues, found, arrangement, waker.clone()),
         signal: SIGTERM,
         stops: 0,
@@ -383,6 +385,8 @@ struct Work {
     reporter: Reporter,
     time: Time,
     retry_delay: Duration,
+    /// Whether each line of the programs gets a label.
+    has_labels: bool,
     resolve_at: Option<Instant>,
     /// The signal to end that came last.
     signal: i32,
@@ -528,7 +532,7 @@ impl Work {
             ProcessEvent::Output {
                 slot,
                 stream,
-                bytes,
+                mut bytes,
             } => {
                 let to_stdout = stream == Stream::Stdout;
                 if to_stdout && !self.hooks.owns(slot) {
@@ -536,6 +540,11 @@ impl Work {
                     for jid in lines.filter_map(answer::answered_job) {
                         self.machine.note(now, Event::AnswerOnStdout { slot, jid });
                     }
+                }
+                if self.has_labels {
+                    let jids = self.machine.jids_at(slot);
+                    let slot = (!self.hooks.owns(slot)).then_some(slot);
+                    bytes = label::add_labels(self.time.moment(), slot, &jids, &bytes);
                 }
                 self.reporter.pass_on(to_stdout, &bytes, session);
             }

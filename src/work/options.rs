@@ -26,6 +26,8 @@ pub(crate) struct WorkOptions {
     /// How long a process may have a job.
     pub time_limit: Option<Duration>,
     pub capture: bool,
+    /// Whether each line of the programs gets a label.
+    pub label: bool,
     /// Whether answers may come on stdout, too.
     pub answers_on_stdout: bool,
     pub heartbeat: Option<Duration>,

@@ -182,8 +182,8 @@ impl Reporter {
                 wait,
             } => {
                 let when = match wait > 0.0 {
-                    true => format!("starts again in {}", duration(wait)),
-                    false => "starts again".to_owned(),
+                    true => format!("starts again in {} at the earliest", duration(wait)),
+                    false => "starts again with the next job".to_owned(),
                 };
                 let what = match was_mute {
                     true => "the command closed descriptor 3, so it was stopped".to_owned(),
@@ -237,12 +237,14 @@ impl Reporter {
                 self.note(&line, session);
             }
             Report::Stopping { running } => {
-                let jobs = plural(running as u64, "job", "jobs");
                 let line = match running {
                     0 => "stopping".to_owned(),
-                    _ => {
-                        format!("stopping, {jobs} still running; a second signal gives them back")
-                    }
+                    1 => "stopping: 1 job is still running; a second signal stops it and gives it back"
+                        .to_owned(),
+                    _ => format!(
+                        "stopping: {} jobs are still running; a second signal stops them and gives them back",
+                        thousands(running as u64)
+                    ),
                 };
                 self.note(&line, session);
             }

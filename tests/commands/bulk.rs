@@ -6,6 +6,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::process::Command;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use expect_test::expect;
@@ -946,6 +947,25 @@ fn a_dry_run_writes_no_report() {
 // signals
 
 #[test]
+fn a_second_signal_ends_an_action_immediately() {
+    let redis = failed(30);
+    let line = "retry --group boom --yes --rate 2/s -o ndjson";
+    let mut running = redis.at(50).start(line);
+    let mut stdout = BufReader::new(running.child.stdout.take().unwrap());
+    stdout.read_line(&mut String::new()).unwrap();
+    redis.freeze();
+    // The next call of `--rate` is under way then.
+    thread::sleep(Duration::from_millis(700));
+    let begun = Instant::now();
+    running.signal(Signal::INT);
+    thread::sleep(Duration::from_millis(1050));
+    running.signal(Signal::TERM);
+    assert_eq!(running.end().exits(130).stderr(), "");
+    assert!(begun.elapsed() < Duration::from_secs(3));
+    redis.thaw();
+}
+
+#[test]
 fn an_interrupted_action_is_finished_by_the_same_command() {
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143), (Signal::HUP, 143)] {
         let redis = failed(30);
@@ -958,6 +978,9 @@ fn an_interrupted_action_is_finished_by_the_same_command() {
         let mut line = String::new();
         stdout.read_line(&mut line).unwrap();
         let begun = Instant::now();
+        // As timeout(1) does: the process, and then its group.
+        running.signal(signal);
+        thread::sleep(Duration::from_millis(1));
         running.signal(signal);
         let ran = running.end();
         assert!(begun.elapsed() < Duration::from_secs(8), "the wait goes on");

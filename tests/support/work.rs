@@ -258,6 +258,12 @@ impl Worker {
         }
     }
 
+    /// Sends a further signal, so long after the last one that it does not repeat it.
+    pub fn signal_again(&self, signal: Signal) {
+        thread::sleep(Duration::from_millis(1050));
+        self.signal(signal);
+    }
+
     /// Waits for the end.
     #[track_caller]
     pub fn end(mut self) -> Ended {

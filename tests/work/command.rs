@@ -47,6 +47,69 @@ fn the_data_of_a_job_is_stdin_byte_for_byte() {
 }
 
 #[test]
+fn labels_stand_before_each_line_of_the_output() {
+    let script = r#"printf 'one\n\n\033[1mtwo'; printf 'an \033[1merror\nhalf' >&2
+        sleep 0.1; printf "{\"jid\":\"$QLESS_JID\",\"result\":\"complete\"}\n" >&3
+        sleep 0.1; printf ' a line' >&2; head -c 9000 /dev/zero | tr '\0' Z >&2; sleep 0.1; echo end >&2; sleep 0.1"#;
+    let (mut streams, mut long) = (String::new(), 0);
+    for more in ["", " -o ndjson"] {
+        let mut site = WorkSite::new();
+        site.put("mail", "9f31c0", "{}");
+        let ran = site
+            .work(&format!("-q mail --drain --label{more}"), script)
+            .exits(0);
+        for (name, text) in [("stdout", ran.stdout()), ("stderr", ran.stderr())] {
+            streams.push_str(&format!("--- {name}{more}\n"));
+            for line in text.lines().filter(|line| !line.starts_with('{')) {
+                // The time differs.
+                let (time, rest) = line.split_once(' ').unwrap();
+                assert_eq!(time.replace(|c: char| c.is_ascii_digit(), "0"), "00:00:00");
+                let rest = rest.replace('\x1b', "ESC");
+                // The parts of a long line depend on how much of it is read together.
+                let short = rest.replace('Z', "");
+                long += rest.len() - short.len();
+                if rest != short && short == "1 9f31c0 " {
+                    continue;
+                }
+                let rest = short;
+                streams.push_str(&format!("{rest}\n"));
+            }
+        }
+        site.must_be_clean();
+    }
+    assert_eq!(long, 2 * 9000);
+    expect![[r#"
+        --- stdout
+        1 9f31c0 one
+        1 9f31c0 
+        1 9f31c0 ESC[1mtwo
+        --- stderr
+        1 9f31c0 an \x1b[1merror
+        1 9f31c0 half a line
+        1 9f31c0 end
+        --- stdout -o ndjson
+        --- stderr -o ndjson
+        1 9f31c0 one
+        1 9f31c0 
+        1 9f31c0 an \x1b[1merror
+        1 9f31c0 half a line
+        1 9f31c0 end
+        1 9f31c0 \x1b[1mtwo
+    "#]]
+    .assert_eq(&streams);
+}
+
+#[test]
+fn a_hook_has_a_label_of_its_own() {
+    let mut site = WorkSite::new();
+    site.put("mail", "a", "{}");
+    let line = "mail --drain --label --on-exhausted 'echo why >&2'";
+    let stderr = site.work(line, "exit 1").stderr();
+    let labelled = stderr.lines().any(|line| line.ends_with(" hook - why"));
+    assert!(labelled, "{stderr}");
+}
+
+#[test]
 fn the_job_is_in_the_environment() {
     let mut site = WorkSite::new();
     let more = ["priority", "7", "tags", r#"["eu","a b"]"#, "retries", "3"];

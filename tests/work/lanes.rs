@@ -181,7 +181,7 @@ fn k16_a_signal_lets_the_running_job_finish_and_leaves_its_lane_in_order() {
     site.until_lines("ledger", 1);
     worker.signal(Signal::TERM);
     let mut worker = worker;
-    worker.until_says("1 job still running");
+    worker.until_says("1 job is still running");
     std::fs::write(site.dir().join("go"), "").unwrap();
     assert_eq!(worker.end().code, 0);
     assert_eq!(site.words("ledger"), "start 0-0 end 0-0");

@@ -53,7 +53,9 @@ fn the_first_signal_lets_jobs_end_and_pops_nothing_more() {
         );
         site.until_lines("ran", 1);
         worker.signal(signal);
-        worker.until_says("stopping, 1 job still running");
+        worker.until_says(
+            "stopping: 1 job is still running; a second signal stops it and gives it back",
+        );
         std::fs::write(site.dir().join("go"), "").unwrap();
         let ended = worker.end();
         assert_eq!(ended.code, 0, "{}", ended.stderr);
@@ -74,7 +76,8 @@ fn the_first_signal_after_the_last_pop_lets_the_job_end_too() {
     let mut worker = site.start("mail --count 1", script);
     site.until_lines("ran", 1);
     worker.signal(Signal::TERM);
-    worker.until_says("stopping, 1 job still running");
+    worker
+        .until_says("stopping: 1 job is still running; a second signal stops it and gives it back");
     std::fs::write(site.dir().join("go"), "").unwrap();
     assert_eq!(worker.end().code, 0);
     assert_eq!(site.state("a"), "complete");
@@ -128,6 +131,25 @@ fn what_a_program_answers_after_its_lock_expired_is_not_written_by_a_worker_that
     assert_eq!(worker.stop().code, 0);
 }
 
+/// timeout(1), systemd and process managers signal a process and then its group.
+#[test]
+fn signals_within_a_second_are_one() {
+    let mut site = WorkSite::new();
+    site.put("mail", "a", "{}");
+    let script = "echo x >> $D/ran; until test -e $D/go; do sleep 0.02; done";
+    let mut worker = site.start("mail", script);
+    site.until_lines("ran", 1);
+    for signal in [Signal::TERM, Signal::TERM, Signal::INT] {
+        worker.signal(signal);
+        worker.until_says("stopping: 1 job is still running");
+    }
+    std::fs::write(site.dir().join("go"), "").unwrap();
+    let ended = worker.end();
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
+    assert_eq!(site.state("a"), "complete");
+    site.must_be_clean();
+}
+
 #[test]
 fn the_second_signal_gives_jobs_back_without_a_retry() {
     let mut site = WorkSite::new();
@@ -138,8 +160,7 @@ fn the_second_signal_gives_jobs_back_without_a_retry() {
         let worker = site.start("mail -c 2", script);
         site.until_lines("ran", 2);
         worker.signal(signal);
-        thread::sleep(millis(50));
-        worker.signal(signal);
+        worker.signal_again(signal);
         let ended = worker.end();
         assert_eq!(ended.code, code, "{}", ended.stderr);
         assert_eq!(site.words("got"), "TERM TERM");
@@ -166,7 +187,7 @@ fn a_program_that_ignores_sigterm_is_killed_after_a_while() {
     site.until_lines("child", 1);
     worker.signal(Signal::TERM);
     worker.until_says("stopping");
-    worker.signal(Signal::TERM);
+    worker.signal_again(Signal::TERM);
     let ended = worker.end();
     assert_eq!(ended.code, 143, "{}", ended.stderr);
     for name in ["pid", "child"] {
@@ -186,7 +207,7 @@ fn two_signals_end_the_work_while_the_server_is_away() {
     site.redis.kill();
     worker.signal(Signal::TERM);
     worker.until_says("stopping");
-    worker.signal(Signal::TERM);
+    worker.signal_again(Signal::TERM);
     let ended = worker.end();
     assert_eq!(ended.code, 143, "{}", ended.stderr);
     let line = "error: stopped by a second signal; 1 job could not be given back; \
@@ -206,9 +227,9 @@ fn the_third_signal_waits_neither_for_commands_nor_for_the_server() {
     site.redis.freeze();
     worker.signal(Signal::TERM);
     worker.until_says("stopping");
-    worker.signal(Signal::TERM);
+    worker.signal_again(Signal::TERM);
     site.until_lines("got", 1);
-    worker.signal(Signal::TERM);
+    worker.signal_again(Signal::TERM);
     let ended = worker.end();
     assert_eq!(ended.code, 143, "{}", ended.stderr);
     assert!(
@@ -231,7 +252,7 @@ fn sigttin_shows_what_runs() {
     );
     site.until_lines("ran", 1);
     worker.signal(Signal::TTIN);
-    worker.until_says("1 held, 1 popped");
+    worker.until_says("1 job running, no results waiting to be written, 1 popped so far");
     let stderr = worker.stderr();
     assert!(
         stderr.contains("slot 1: `a` of queue `mail` for "),

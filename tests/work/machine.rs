@@ -439,10 +439,89 @@ fn a_notice_about_an_earlier_lock_stops_nothing() {
 }
 
 #[test]
+fn a_process_that_stays_is_started_for_a_job_that_no_idle_one_can_have() {
+    let mut worker = Worker::new(config(Mode::Persistent(2), 3), &[("q", 1)], Order::Ordered);
+    expect![[r#"
+        turn: [] pop 6 from q:6
+    "#]]
+    .assert_eq(&worker.act());
+    expect![[r#"
+        * started a
+        start 0: a
+    "#]]
+    .assert_eq(&worker.reply(0.0, &["a"]));
+    worker.at(1.0, answer("a"));
+    expect![[r#"
+        * Completed a
+        * started b
+        send 0: b
+        * started c
+        start 1: c
+        * started d
+        start 2: d
+    "#]]
+    .assert_eq(&worker.reply(1.0, &["b", "c", "d"]));
+    // Each has one now: the fourth job goes beside another.
+    worker.later(6.0);
+    expect![[r#"
+        * started e
+        send 0: e
+    "#]]
+    .assert_eq(&worker.reply(6.0, &["e"]));
+}
+
+#[test]
+fn a_process_that_stays_and_cannot_be_started_costs_no_job() {
+    let mut worker = Worker::persistent(2);
+    let missing = || Event::NotStarted {
+        slot: 0,
+        why: StartFailure::Program("no such file".to_owned()),
+    };
+    let mut did = worker.act();
+    for now in [0.0, 1.0, 2.0] {
+        did += &worker.reply(now, &["a", "b"]);
+        did += &worker.at(now, missing());
+        let released = vec![name("a"), name("b")];
+        did += &worker.at(now, Event::Released(Ok(released)));
+        did += &worker.later(now + 1.0);
+    }
+    expect![[r#"
+        turn: [] pop 2 from q:2
+        * started a
+        start 0: a
+        * started b
+        send 0: b
+        * StartFailed { slot: 0, message: "no such file" }
+        release: a b
+        * Released a
+        * Released b
+        turn: [] pop 2 from q:2
+        * started a
+        start 0: a
+        * started b
+        send 0: b
+        * StartFailed { slot: 0, message: "no such file" }
+        release: a b
+        * Released a
+        * Released b
+        turn: [] pop 2 from q:2
+        * started a
+        start 0: a
+        * started b
+        send 0: b
+        * StartFailed { slot: 0, message: "no such file" }
+        release: a b
+        * Released a
+        * Released b
+        finish: NoProgram("no such file")
+    "#]]
+    .assert_eq(&did);
+}
+
+#[test]
 fn a_process_that_stays_may_leave_a_lost_job_and_go_on() {
     let mut worker = Worker::persistent(2);
-    expect!["start 0: \nturn: [] pop 2 from q:2\n"].assert_eq(&worker.act());
-    worker.at(0.0, Event::Started { slot: 0, pid: 1 });
+    worker.act();
     worker.reply(0.1, &["a", "b"]);
     let lost = || Event::Extended(Ok(vec![LockOutcome::Lost]));
     worker.at(1.0, Event::Notice(name("a")));
@@ -461,7 +540,6 @@ fn a_process_that_stays_may_leave_a_lost_job_and_go_on() {
     expect!["SIGTERM 0\n"].assert_eq(&worker.later(25.0));
     expect!["SIGKILL 0\n"].assert_eq(&worker.later(30.0));
     expect![[r#"
-        start 0: 
         release: c
         turn: [] pop 2 from q:2
     "#]]
@@ -477,7 +555,6 @@ fn the_end_of_a_process_that_stays_fails_the_jobs_that_it_has() {
     worker.reply(1.0, &[]);
     expect![[r#"
         * Restart { slot: 0, exit: Code(0), was_mute: false, wait: 0.0 }
-        start 0: 
         turn: [b fail in exit-0] pop 2 from q:2
     "#]]
     .assert_eq(&worker.at(2.0, ended(0, 0)));
@@ -487,14 +564,19 @@ fn the_end_of_a_process_that_stays_fails_the_jobs_that_it_has() {
 fn a_process_that_dies_at_once_is_started_again_ever_later() {
     let mut worker = Worker::persistent(1);
     worker.act();
-    worker.reply(0.0, &[]);
     let mut waits = Vec::new();
     let mut now = 0.0;
     for _ in 0..6 {
+        worker.reply(now, &["a"]);
         let text = worker.at(now, ended(0, 1));
         let wait = text.split("wait: ").nth(1).unwrap();
         waits.push(wait.split(' ').next().unwrap().to_owned());
-        now += waits[waits.len() - 1].parse::<f64>().unwrap();
+        let wait: f64 = waits[waits.len() - 1].parse().unwrap();
+        if wait > 0.0 {
+            worker.reply(now, &[]);
+            assert_eq!(worker.later(now + wait - 0.01), "");
+        }
+        now += wait;
         worker.later(now);
     }
     assert_eq!(waits.join(" "), "0.0 0.0 1.0 2.0 4.0 8.0");
@@ -504,10 +586,10 @@ fn a_process_that_dies_at_once_is_started_again_ever_later() {
 fn a_process_that_cannot_answer_from_its_start_is_started_again_ever_later() {
     let mut worker = Worker::persistent(1);
     worker.act();
-    worker.reply(0.0, &[]);
     let mut now = 0.0;
     let mut said = String::new();
     for _ in 0..3 {
+        worker.reply(now, &["a"]);
         worker.at(now + 0.1, Event::Mute { slot: 0 });
         worker.later(now + 1.1);
         said.push_str(&worker.at(now + 1.2, ended(0, 0)));
@@ -515,10 +597,11 @@ fn a_process_that_cannot_answer_from_its_start_is_started_again_ever_later() {
     }
     expect![[r#"
         * Restart { slot: 0, exit: Code(0), was_mute: true, wait: 0.0 }
-        start 0: 
+        turn: [a fail in bad-answer] pop 1 from q:1
         * Restart { slot: 0, exit: Code(0), was_mute: true, wait: 0.0 }
-        start 0: 
+        turn: [a fail in bad-answer] pop 1 from q:1
         * Restart { slot: 0, exit: Code(0), was_mute: true, wait: 1.0 }
+        turn: [a fail in bad-answer] pop 0 from 
     "#]]
     .assert_eq(&said);
 }
@@ -711,7 +794,9 @@ fn a_job_whose_end_could_not_be_written_in_time_is_given_back() {
 fn processes_that_stay_end_with_their_input() {
     let mut worker = Worker::persistent(1);
     worker.act();
-    worker.reply(0.0, &[]);
+    worker.reply(0.0, &["a"]);
+    worker.at(0.5, answer("a"));
+    worker.reply(0.5, &[]);
     expect![[r#"
         * Stopping { running: 0 }
         close 0

@@ -36,11 +36,77 @@ fn processes_end_as_soon_as_the_last_job_of_a_count_has_ended() {
     site.put("mail", "a", "{}");
     let begun = Instant::now();
     site.work("mail --count 1 --persistent", ANSWER).exits(0);
-    // No job can come from a queue that no pattern matches.
+    // No job can come from a queue that no pattern matches, so no process starts.
     site.work("none-* --drain --persistent", ANSWER).exits(0);
-    assert_eq!(site.file("ended").lines().count(), 2);
+    assert_eq!(site.file("ended").lines().count(), 1);
     let took = begun.elapsed();
     assert!(took < Duration::from_secs(5), "{took:?}");
+}
+
+#[test]
+fn a_process_starts_when_there_is_a_job_for_it_and_stays() {
+    let mut site = WorkSite::new();
+    let script = format!("echo $$ >> $D/started; {ANSWER}");
+    let worker = site.start("mail --persistent -c 100", &script);
+    for jid in ["a", "b"] {
+        site.put("mail", jid, "{}");
+        site.until_state(jid, "complete");
+    }
+    assert_eq!(worker.stop().code, 0);
+    assert_eq!(site.file("started").lines().count(), 1);
+    // No job, no process.
+    site.work("mail --drain --persistent -c 2", &script)
+        .exits(0);
+    assert_eq!(site.file("started").lines().count(), 1);
+    site.must_be_clean();
+}
+
+#[test]
+fn a_process_that_cannot_be_started_costs_no_job() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let mut site = WorkSite::new();
+    site.put_with("mail", "a", "{}", &["retries", "0"]);
+    let program = site.dir().join("program");
+    std::fs::write(&program, "#!/no/such/interpreter\n").unwrap();
+    std::fs::set_permissions(&program, PermissionsExt::from_mode(0o755)).unwrap();
+    let line = format!("work mail --persistent -c 3 -- {}", program.display());
+    let ran = site.qless().run(&line).exits(1);
+    let stderr = ran.stderr();
+    let start = "error: three starts in a row failed: cannot start ";
+    assert!(stderr.contains(start), "{stderr}");
+    assert!(
+        stderr.ends_with("hint: the jobs were given back\n"),
+        "{stderr}"
+    );
+    assert_eq!(site.job("a")["remaining"], 0);
+    assert_eq!(site.client.pop("mail", "other", 1), ["a"]);
+}
+
+#[test]
+fn labels_name_the_jobs_that_a_process_has() {
+    let mut site = WorkSite::new();
+    for at in 1..=5 {
+        site.put("mail", &format!("{at}-of-those-with-long-names"), "{}");
+    }
+    let script = r#"echo up >&2; for at in 1 2 3 4 5; do read -r line; done; echo got them >&2
+        for at in 1 2 3 4 5; do
+            echo "{\"jid\":\"$at-of-those-with-long-names\",\"result\":\"complete\"}"
+        done
+        while test "$(grep -c ^completed $D/stderr-1)" != 5; do sleep 0.02; done
+        echo idle >&2; cat"#;
+    let line = "mail --persistent --in-flight 5 --count 5 --label --answers stdout";
+    let ended = site.start(line, script).end();
+    let stderr = ended.stderr.lines();
+    let labelled = stderr.filter_map(|line| Some(line.split_once(" 1 ")?.1.to_owned() + "\n"));
+    let labelled: String = labelled.collect();
+    expect![[r#"
+        1-of-tho…ames,2-of-tho…ames,3-of-tho…ames,4-of-tho…ames,+1 up
+        1-of-tho…ames,2-of-tho…ames,3-of-tho…ames,4-of-tho…ames,+1 got them
+        - idle
+    "#]]
+    .assert_eq(&labelled);
+    assert_eq!(ended.code, 0, "{}", ended.stderr);
 }
 
 #[test]
@@ -119,17 +185,20 @@ fn a_process_that_ends_fails_the_jobs_it_held_and_another_one_goes_on() {
 #[test]
 fn a_process_that_always_dies_is_started_with_growing_pauses() {
     let mut site = WorkSite::new();
+    for jid in ["a", "b", "c", "d"] {
+        site.put("mail", jid, "{}");
+    }
     let begun = Instant::now();
     let mut worker = site.start("mail --persistent", "echo x >> $D/started; exit 1");
-    worker.until_says("it starts again in 1s");
+    worker.until_says("it starts again in 1s at the earliest");
     let soon = begun.elapsed();
     site.until_lines("started", 4);
     assert!(
         begun.elapsed() - soon > Duration::from_millis(700),
         "it was started too soon"
     );
+    site.until_state("d", "failed");
     assert_eq!(site.file("started").lines().count(), 4);
-    // A job is not handed to a process that is about to die.
     assert_eq!(worker.stop().code, 0);
 }
 
@@ -309,7 +378,7 @@ fn a_job_that_is_never_answered_is_given_back_by_the_second_signal() {
     worker.signal(Signal::INT);
     std::thread::sleep(Duration::from_millis(100));
     assert_eq!(site.state("a"), "running");
-    worker.signal(Signal::INT);
+    worker.signal_again(Signal::INT);
     let ended = worker.end();
     assert_eq!(ended.code, 130, "{}", ended.stderr);
     // So the core calls a job whose lock was revoked: it waits.

@@ -51,7 +51,7 @@ fn locks_are_extended_and_signals_obeyed_while_nobody_reads_the_output() {
         assert!(is_alive(pid));
         for _ in 0..2 {
             kill_process(Pid::from_child(&worker), Signal::TERM).unwrap();
-            thread::sleep(Duration::from_millis(50));
+            thread::sleep(Duration::from_millis(1050));
         }
         assert_eq!(end(&mut worker), Some(143));
         assert!(!is_alive(pid));

@@ -276,7 +276,7 @@ pub enum Signal {
 /// What a worker does.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Action {
-    /// Start a process, with these jobs unless it is to stay.
+    /// Start a process with these jobs.
     Start {
         slot: usize,
         jobs: Vec<PoppedJob>,
@@ -388,8 +388,8 @@ pub enum Report {
         kind: BadLineKind,
         count: u64,
     },
-    /// A process that stays ended by itself, or was stopped because it could not answer any more. It is
-    /// started again after so many seconds.
+    /// A process that stays ended by itself, or was stopped because it could not answer any more. The next
+    /// job of its slot starts it again, at the earliest after so many seconds.
     Restart {
         slot: usize,
         exit: Exit,

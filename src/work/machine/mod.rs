@@ -22,6 +22,7 @@ use self::slots::{QuickDeaths, Slot};
 use crate::model::ending::JobEnding;
 use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
+use crate::text::{plural, thousands};
 
 /// The most jobs of one turn (`core.md` 9.1).
 const MAX_POPPED: u64 = 500;
@@ -196,12 +197,8 @@ pub struct Machine {
 
 impl Machine {
     pub fn new(config: Config, rotation: Rotation, now: f64) -> Machine {
-        let slot = match config.mode {
-            Mode::Persistent(_) => Slot::Down(now),
-            _ => Slot::Free,
-        };
         Machine {
-            slots: vec![slot; config.slots],
+            slots: vec![Slot::Free; config.slots],
             quick_deaths: vec![QuickDeaths::default(); config.slots],
             rotation,
             held: HeldJobs::new(),
@@ -354,13 +351,26 @@ impl Machine {
         jobs.sum()
     }
 
+    /// Returns the jobs that the process of a slot has. A process for one job is about it to its end.
+    pub fn jids_at(&self, slot: usize) -> Vec<&Name> {
+        match self.slots.get(slot) {
+            Some(Slot::Busy(process)) if self.config.mode == Mode::Single => {
+                process.first.iter().collect()
+            }
+            Some(Slot::Busy(process)) => process.jobs.iter().chain(&process.lost).collect(),
+            _ => Vec::new(),
+        }
+    }
+
     /// Describes each slot, and what waits.
     pub fn dump(&self, now: f64) -> Vec<String> {
         let mut lines = Vec::new();
         for (at, slot) in self.slots.iter().enumerate() {
             let text = match slot {
                 Slot::Free => "free".to_owned(),
-                Slot::Down(until) => format!("starts a process in {:.1}s", (until - now).max(0.0)),
+                Slot::Down(until) => {
+                    format!("starts no process for {:.1}s", (until - now).max(0.0))
+                }
                 Slot::Busy(process) if process.jobs.is_empty() => {
                     "process without a job".to_owned()
                 }
@@ -380,10 +390,15 @@ impl Machine {
             lines.push(format!("slot {}: {text}", at + 1));
         }
         let ending = self.endings.len() + self.turn.as_ref().map_or(0, |turn| turn.endings.len());
+        let count = |count: usize, one, many| match count {
+            0 => format!("no {many}"),
+            _ => plural(count as u64, one, many),
+        };
         lines.push(format!(
-            "{ending} ended and not written, {} held, {} popped",
-            self.held.len(),
-            self.popped
+            "{} running, {} waiting to be written, {} popped so far",
+            count(self.running(), "job", "jobs"),
+            count(ending, "result", "results"),
+            thousands(self.popped)
         ));
         lines
     }
@@ -399,8 +414,6 @@ impl Machine {
             return 0;
         }
         let free = self.slots.iter().map(|slot| match slot {
-            // A process that stays is started before it gets jobs.
-            Slot::Free if matches!(self.config.mode, Mode::Persistent(_)) => 0,
             Slot::Free => self.config.mode.jobs(),
             Slot::Busy(process) => process.free(self.config.mode),
             Slot::Down(_) => 0,

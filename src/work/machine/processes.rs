@@ -38,7 +38,7 @@ impl Machine {
                     due = due.min(process.signal(at, now, &mut self.actions));
                 }
                 Slot::Down(_) if ends => *slot = Slot::Free,
-                Slot::Down(until) if *until <= now && !is_persistent => *slot = Slot::Free,
+                Slot::Down(until) if *until <= now => *slot = Slot::Free,
                 Slot::Down(until) => due = due.min(*until),
                 Slot::Free => {}
             }
@@ -46,33 +46,18 @@ impl Machine {
         self.slots_due = due;
     }
 
-    /// Starts processes, and hands jobs to those that stay.
+    /// Starts processes for the jobs that wait, and hands jobs to those that stay.
     pub(super) fn start_processes(&mut self, now: f64) {
-        match self.config.mode {
-            Mode::Single | Mode::Batch(_) => self.start_with_jobs(now, self.config.mode.jobs()),
-            Mode::Persistent(_) => {
-                for at in 0..self.slots.len() {
-                    if matches!(self.slots[at], Slot::Down(until) if until <= now) {
-                        self.slots[at] = Slot::Busy(Process::new(Vec::new(), now));
-                        let jobs = Vec::new();
-                        self.actions.push(Action::Start { slot: at, jobs });
-                    }
-                }
-                self.send_jobs(now);
-            }
-        }
-    }
-
-    pub(super) fn start_with_jobs(&mut self, now: f64, most: usize) {
-        for at in 0..self.slots.len() {
-            if self.ready.is_empty() {
+        let most = match self.config.mode {
+            Mode::Single => 1,
+            Mode::Batch(jobs) => jobs,
+            // A process that stays gets further jobs like the others that run.
+            Mode::Persistent(_) => 1,
+        };
+        while !self.ready.is_empty() {
+            let Some(at) = self.emptiest_slot(now) else {
                 return;
-            }
-            match self.slots[at] {
-                Slot::Down(until) if until > now => continue,
-                Slot::Busy(_) => continue,
-                _ => {}
-            }
+            };
             let jobs: Vec<PoppedJob> = (0..most).map_while(|_| self.next_ready()).collect();
             if jobs.is_empty() {
                 return;
@@ -81,9 +66,30 @@ impl Machine {
             for jid in &jids {
                 self.begin(now, jid, at);
             }
-            self.slots[at] = Slot::Busy(Process::new(jids, now));
-            self.actions.push(Action::Start { slot: at, jobs });
+            if let Slot::Busy(process) = &mut self.slots[at] {
+                process.jobs.extend(jids);
+                let jobs = jobs.into_iter();
+                self.actions
+                    .extend(jobs.map(|job| Action::Send { slot: at, job }));
+            } else {
+                self.slots[at] = Slot::Busy(Process::new(jids, now));
+                self.actions.push(Action::Start { slot: at, jobs });
+            }
         }
+    }
+
+    /// Returns the slot that gets the next job: the one with the fewest, and among these rather one with a
+    /// process than one that has to start it.
+    fn emptiest_slot(&self, now: f64) -> Option<usize> {
+        let slots = self.slots.iter().enumerate().rev();
+        let free = slots.filter_map(|(at, slot)| match slot {
+            Slot::Busy(process) => Some((process.free(self.config.mode), true, at)),
+            Slot::Down(until) if *until > now => None,
+            Slot::Free | Slot::Down(_) => Some((self.config.mode.jobs(), false, at)),
+        });
+        // Of equal ones, the first slot is the last here.
+        let best = free.max_by_key(|(free, is_running, _)| (*free, *is_running));
+        best.filter(|(free, ..)| *free > 0).map(|(.., at)| at)
     }
 
     /// Takes a job that waits for a slot. A job that the server gave once more waits for the end of its
@@ -92,31 +98,6 @@ impl Machine {
         let is_free = |job: &PoppedJob| !self.lost().any(|jid| *jid == job.jid);
         let at = self.ready.iter().position(is_free)?;
         self.ready.remove(at)
-    }
-
-    /// Hands each job to the process that has the fewest.
-    pub(super) fn send_jobs(&mut self, now: f64) {
-        while !self.ready.is_empty() {
-            let free = self
-                .slots
-                .iter()
-                .enumerate()
-                .filter_map(|(at, slot)| match slot {
-                    Slot::Busy(process) if process.free(self.config.mode) > 0 => {
-                        Some((process.free(self.config.mode), at))
-                    }
-                    _ => None,
-                });
-            let Some((_, at)) = free.max_by_key(|(free, at)| (*free, usize::MAX - at)) else {
-                return;
-            };
-            let (Some(job), Slot::Busy(process)) = (self.next_ready(), &mut self.slots[at]) else {
-                return;
-            };
-            process.jobs.push(job.jid.clone());
-            self.begin(now, &job.jid.clone(), at);
-            self.actions.push(Action::Send { slot: at, job });
-        }
     }
 
     /// Notes that a job is with the process of a slot.
@@ -137,12 +118,16 @@ impl Machine {
             return;
         };
         let is_persistent = matches!(self.config.mode, Mode::Persistent(_));
-        if is_persistent {
-            self.slots[slot] = Slot::Down(now + START_AGAIN);
-            self.slots_due = self.slots_due.min(now + START_AGAIN);
-        }
         let was_enough = self.start_failures >= MAX_START_FAILURES;
-        if let StartFailure::Program(message) = &why {
+        let is_fault_of_program = match &why {
+            StartFailure::Program(_) => true,
+            // A process that stays is started in the same way for every job.
+            StartFailure::Job(_) => is_persistent,
+            StartFailure::Directory(_) | StartFailure::Busy(_) => false,
+        };
+        if let StartFailure::Program(message) | StartFailure::Job(message) = &why
+            && is_fault_of_program
+        {
             self.start_failures += 1;
             if self.start_failures == MAX_START_FAILURES {
                 self.start_fault = Some(WorkResult::NoProgram(message.clone()));
@@ -150,13 +135,13 @@ impl Machine {
             }
         }
         match why {
+            StartFailure::Program(message) | StartFailure::Job(message) if is_persistent => {
+                self.report(Report::StartFailed { slot, message });
+                self.slots[slot] = Slot::Down(now + START_AGAIN);
+                self.slots_due = self.slots_due.min(now + START_AGAIN);
+                self.released.extend(process.jobs);
+            }
             StartFailure::Program(message) | StartFailure::Job(message) if !was_enough => {
-                if process.jobs.is_empty() {
-                    self.report(Report::StartFailed {
-                        slot,
-                        message: message.clone(),
-                    });
-                }
                 for jid in process.jobs {
                     self.fail(now, &jid, "exec", message.clone(), None);
                 }

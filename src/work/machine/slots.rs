@@ -16,7 +16,7 @@ pub(super) const MAX_WAIT: f64 = 60.0;
 #[derive(Clone, Debug)]
 pub(super) enum Slot {
     Free,
-    /// A process that stays is started at this time.
+    /// No process is started before this time.
     Down(f64),
     Busy(Process),
 }
@@ -26,6 +26,8 @@ pub(super) enum Slot {
 pub(super) struct Process {
     /// The jobs that it has, in the order in which it received them.
     pub jobs: Vec<Name>,
+    /// The job that it was started for first.
+    pub first: Option<Name>,
     /// The jobs that it has, but this worker lost.
     pub lost: Vec<Name>,
     pub begun: f64,
@@ -86,6 +88,7 @@ pub(super) struct Stop {
 impl Process {
     pub(super) fn new(jobs: Vec<Name>, now: f64) -> Process {
         Process {
+            first: jobs.first().cloned(),
             jobs,
             lost: Vec::new(),
             begun: now,

@@ -315,7 +315,8 @@ impl Processes {
             if let Some(pipe) = running.stdin.waiting() {
                 add(Source::Stdin(slot), pipe, PollFlags::OUT);
             }
-            for (at, output) in running.outputs.iter().enumerate() {
+            for at in running.reading_order() {
+                let output = &running.outputs[at];
                 if self.holds_output && matches!(output.sink, Sink::PassOn(_)) {
                     continue;
                 }
@@ -377,8 +378,8 @@ impl Processes {
             let Some(exit) = running.exit() else {
                 continue;
             };
-            for output in &mut running.outputs {
-                output.read_rest(&mut self.buffer, slot, events);
+            for at in running.reading_order() {
+                running.outputs[at].read_rest(&mut self.buffer, slot, events);
             }
             let end = running.end(exit);
             self.slots[slot] = None;
@@ -397,6 +398,14 @@ impl Drop for Processes {
 }
 
 impl Running {
+    /// Returns the order in which the outputs are read: an answer after what was written before it.
+    fn reading_order(&self) -> [usize; 3] {
+        match self.outputs[0].sink {
+            Sink::Answers(_) => [1, 0, 2],
+            _ => [0, 1, 2],
+        }
+    }
+
     fn can_answer(&self) -> bool {
         let is_open =
             |output: &OutputPipe| matches!(output.sink, Sink::Answers(_)) && output.pipe.is_some();

@@ -4,15 +4,19 @@ use std::io::{self, PipeReader, PipeWriter, Read, Write};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use rustix::io::ioctl_fionbio;
 #[cfg(target_os = "linux")]
 use rustix::process::Signal;
 use signal_hook::SigId;
-use signal_hook::consts::{SIGALRM, SIGCHLD, SIGPROF, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXFSZ};
+use signal_hook::consts::{
+    SIGALRM, SIGCHLD, SIGPROF, SIGTTIN, SIGUSR1, SIGUSR2, SIGVTALRM, SIGXFSZ,
+};
 use signal_hook::{flag, low_level};
 
 use super::ProcessEvent;
+use crate::interrupt::EndRequests;
 
 /// Signals that would end this program, which a job may send, and which mean nothing here. One of them is SIGXFSZ: a
 /// write beyond the largest size of a file then fails. SIGXCPU is none: the limit of CPU time ends this program.
@@ -36,6 +40,7 @@ fn ignored_on_linux() -> impl Iterator<Item = i32> {
 pub(super) struct Signals {
     pipes: Vec<(i32, PipeReader)>,
     handlers: Vec<SigId>,
+    ends: EndRequests,
 }
 
 impl Signals {
@@ -45,6 +50,7 @@ impl Signals {
         let mut listening = Signals {
             pipes: Vec::new(),
             handlers: Vec::new(),
+            ends: EndRequests::default(),
         };
         let nothing = Arc::new(AtomicBool::new(false));
         for signal in IGNORED {
@@ -71,15 +77,18 @@ impl Signals {
         self.pipes.iter().map(|(_, pipe)| pipe.as_fd())
     }
 
-    /// Empties a pipe and reports its signals. Returns whether they are of ended children, which are
-    /// not reported.
+    /// Empties a pipe and reports its signals, but not the repetitions of one that asks to end. Returns
+    /// whether they are of ended children, which are not reported.
     pub(super) fn report(&mut self, at: usize, events: &mut Vec<ProcessEvent>) -> bool {
         let Some((signal, pipe)) = self.pipes.get_mut(at) else {
             return false;
         };
-        let count = drain(pipe);
+        let mut count = drain(pipe);
         if *signal == SIGCHLD {
             return count > 0;
+        }
+        if *signal != SIGTTIN && count > 0 {
+            count = usize::from(self.ends.count(Instant::now()));
         }
         events.extend((0..count).map(|_| ProcessEvent::Signal(*signal)));
         false

@@ -1,0 +1,57 @@
+//! The label before each line of the programs' output (`--label`).
+
+use crate::clock::moment::Moment;
+use crate::name::Name;
+use crate::text::clean;
+
+/// The longest jid that is not shortened, and how much of a longer one is kept at both ends: those of
+/// recurring jobs differ at the end only.
+const WHOLE: usize = 16;
+const ENDS: (usize, usize) = (8, 4);
+
+/// How many jobs of a process are named. The others are counted.
+const NAMED: usize = 4;
+
+/// Puts time, slot and jobs before each line, such as `22:40:02 1 9f31c0 sending`. `slot` is `None` for a
+/// hook. A line without a newline gets one, so that the next label begins a line.
+pub(super) fn add_labels(
+    at: Moment,
+    slot: Option<usize>,
+    jids: &[&Name],
+    output: &[u8],
+) -> Vec<u8> {
+    let time = at.rfc3339().unwrap_or_default();
+    let time = time.get(11..19).unwrap_or("-");
+    let slot = slot.map_or("hook".to_owned(), |slot| (slot + 1).to_string());
+    let label = format!("{time} {slot} {} ", short_jids(jids));
+    let output = output.strip_suffix(b"\n").unwrap_or(output);
+    let mut labelled = Vec::with_capacity(output.len() + 2 * label.len());
+    for line in output.split(|byte| *byte == b'\n') {
+        labelled.extend_from_slice(label.as_bytes());
+        labelled.extend_from_slice(line);
+        labelled.push(b'\n');
+    }
+    labelled
+}
+
+fn short_jids(jids: &[&Name]) -> String {
+    if jids.is_empty() {
+        return "-".to_owned();
+    }
+    let named = jids.iter().take(NAMED).map(|jid| short(jid));
+    let mut words: Vec<String> = named.collect();
+    if jids.len() > NAMED {
+        words.push(format!("+{}", jids.len() - NAMED));
+    }
+    words.join(",")
+}
+
+fn short(jid: &Name) -> String {
+    let text: Vec<char> = clean(jid.as_bytes()).chars().collect();
+    if text.len() <= WHOLE {
+        return text.into_iter().collect();
+    }
+    let start: String = text[..ENDS.0].iter().collect();
+    let end: String = text[text.len() - ENDS.1..].iter().collect();
+    format!("{start}…{end}")
+}
