@@ -93,7 +93,19 @@ fn work() -> Generated {
          .SH DESCRIPTION\n",
     );
     let mut begins_section = true;
+    // Blank lines between indented ones are part of what is shown.
+    let mut paragraphs: Vec<String> = Vec::new();
     for paragraph in help::WORK.trim_end().split("\n\n") {
+        let is_shown = |text: &str| text.trim_start_matches('\n').starts_with("    ");
+        match paragraphs.last_mut() {
+            Some(last) if is_shown(last) && is_shown(paragraph) => {
+                last.push_str("\n\n");
+                last.push_str(paragraph);
+            }
+            _ => paragraphs.push(paragraph.to_owned()),
+        }
+    }
+    for paragraph in &paragraphs {
         if !paragraph.contains(|c: char| c.is_lowercase()) {
             page.push_str(&format!(".SH \"{paragraph}\"\n"));
             begins_section = true;

@@ -52,7 +52,8 @@ pub(crate) struct LaneFlags {
     /// With `--key`: add the data to the last job of the lane, if that has not started
     #[arg(help_heading = COORDINATION, long, conflicts_with_all = ["unique", "dup"])]
     pub merge: bool,
-    /// With `--merge`: place of this data among the others [default: the time]
+    /// With `--merge`: position of this data among the others [default: the time of the put; data of the
+    /// same time, such as that of one file, is ordered by its text]
     #[arg(help_heading = COORDINATION, long, value_name = "N", allow_hyphen_values = true,
           value_parser = checked(CoordinationOption::Score))]
     pub score: Option<Name>,

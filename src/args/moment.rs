@@ -134,8 +134,13 @@ fn weekday(text: &str) -> Option<(Weekday, civil::Time)> {
     Some((DAYS.into_iter().find(is_named)?, clock(time.trim())?))
 }
 
-/// Reads `06:00` or `06:00:30`.
+/// Reads `06:00`, `6:00` or `06:00:30`.
 fn clock(text: &str) -> Option<civil::Time> {
+    let padded = match text.find(':') {
+        Some(1) => format!("0{text}"),
+        _ => text.to_owned(),
+    };
+    let text = padded.as_str();
     let is_clock = matches!(text.len(), 5 | 8)
         && text.bytes().enumerate().all(|(at, byte)| match at {
             2 | 5 => byte == b':',
@@ -265,6 +270,7 @@ mod tests {
         assert_eq!(next("06:00"), "194400");
         assert_eq!(next("06:00:01"), "108001");
         assert_eq!(next("05:59"), "194340");
+        assert_eq!(next("5:59"), "194340");
         // It is a Friday.
         assert_eq!(next("fri 06:00"), "712800");
         assert_eq!(next("Friday 06:00:01"), "108001");

@@ -110,12 +110,14 @@ pub(crate) fn new_name() -> impl TypedValueParser<Value = Name> {
 
 /// The class of a job to put. Data in its position means that the class was forgotten.
 pub(crate) fn klass() -> impl TypedValueParser<Value = Name> {
-    new_name().try_map(|name: Name| match name.as_bytes().first() {
-        Some(b'{' | b'[') => Err(Invalid::expects(
-            "the class of the job before its data, as in `QUEUE KLASS DATA`",
-        )),
-        _ => Ok(name),
-    })
+    new_name().try_map(
+        |name: Name| match name.as_bytes().trim_ascii_start().first() {
+            Some(b'{' | b'[') => Err(Invalid::expects(
+                "the class of the job before its data, as in `QUEUE KLASS DATA`",
+            )),
+            _ => Ok(name),
+        },
+    )
 }
 
 /// A jid that the call may create.
@@ -150,7 +152,7 @@ pub(crate) fn prefix(text: &str) -> Result<String, Invalid> {
 
 /// A whole number of either sign.
 pub(crate) fn integer(text: &str) -> Result<i64, Invalid> {
-    match text.parse::<i64>() {
+    match plain::unmarked(text).parse::<i64>() {
         Ok(number) if number.unsigned_abs() <= LARGEST => Ok(number),
         _ => Err(Invalid::expects(format!(
             "a whole number between -{LARGEST} and {LARGEST}"

@@ -27,10 +27,10 @@ use crate::work::{Hooks, QueueOrder, WorkOptions};
 /// A program for `--persistent`. A test runs it.
 const WORKER: &str = r#"import json, os, sys
 answers = open(int(os.environ["QLESS_RESULT_FD"]), "w", buffering=1)
-for line in sys.stdin:
-    job = json.loads(line)
-    print("working on", job["data"])
-    answers.write(json.dumps({"jid": job["jid"], "result": "complete"}) + "\n")"#;
+for job in map(json.loads, sys.stdin):
+    if not job.get("cancel"):
+        print("working on", job["data"])
+        answers.write(json.dumps({"jid": job["jid"], "result": "complete"}) + "\n")"#;
 
 /// Run jobs with any program
 ///
@@ -52,7 +52,7 @@ for line in sys.stdin:
 /// After the first SIGINT, SIGTERM, SIGHUP or SIGQUIT, `qless` pops nothing more and lets the commands finish. After the
 /// second one it stops them and gives their jobs back, which uses no retry. If the server does not reply
 /// within `--timeout`, the jobs come back when their locks expire. The third one kills the commands and
-/// ends immediately. Signals within a second of one that counted repeat it. SIGTTIN prints what each slot
+/// ends immediately. A signal within a second of another one counts as the same. SIGTTIN prints what each slot
 /// does. SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF, SIGXFSZ, SIGIO, SIGPWR and real-time signals are ignored.
 ///
 /// `--order lag` pops from the queue whose oldest due job has been due for longest, as `qless lag` prints
@@ -94,7 +94,7 @@ pub(crate) struct Args {
     /// Maximum time between two pops from empty queues
     #[arg(long, value_name = "D", value_parser = value::timeout, default_value = "5s")]
     poll: Duration,
-    /// Exit when no job can be popped, also later. Waits for jobs whose lock has expired, and for those that
+    /// Exit when no job can be popped now, nor later without a put. Waits for jobs whose lock has expired, and for those that
     /// wait for a slot of a throttle or behind a running job of their lane. Scheduled and blocked
     /// jobs, jobs of paused queues and those that other workers hold stay, and are counted on stderr
     #[arg(long, conflicts_with = "count")]

@@ -212,8 +212,11 @@ impl Reporter {
             Report::Left(left) => {
                 self.left_queues += 1;
                 if self.left_queues <= NAMED as u64 {
-                    self.note(&describe_left(&left), session);
+                    self.note(&format!("note: {}", describe_left(&left)), session);
                 }
+            }
+            Report::Waiting(left) => {
+                self.note(&format!("note: waiting: {}", describe_left(&left)), session);
             }
             Report::Vanished => self.line(
                 "warning: a running job does not exist any more, and nobody cancelled it: \
@@ -421,8 +424,8 @@ impl Reporter {
     }
 }
 
-/// Returns the line about jobs that stay, such as
-/// ``note: queue `mail` is paused and still has jobs: 3 waiting``.
+/// Returns the words about jobs that stay, such as
+/// ``queue `mail` is paused and still has jobs: 3 waiting``.
 fn describe_left(left: &LeftJobs) -> String {
     let LeftJobs {
         queue,
@@ -449,8 +452,5 @@ fn describe_left(left: &LeftJobs) -> String {
         .map(|(count, kind)| format!("{} {kind}", thousands(**count)))
         .collect();
     let why = if *is_paused { " is paused and" } else { "" };
-    format!(
-        "note: queue `{queue}`{why} still has jobs: {}",
-        jobs.join(", ")
-    )
+    format!("queue `{queue}`{why} still has jobs: {}", jobs.join(", "))
 }

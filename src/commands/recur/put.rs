@@ -68,8 +68,7 @@ pub(super) struct Args {
     #[command(flatten)]
     limit: MaxData,
     /// Interval: a duration, `@hourly`, `@daily` or `@weekly` [default: as `--at` implies]
-    #[arg(long, value_name = "D", value_parser = moment::every, allow_hyphen_values = true,
-          required_unless_present_any = ["at", "cron"])]
+    #[arg(long, value_name = "D", value_parser = moment::every, allow_hyphen_values = true)]
     every: Option<Every>,
     /// Put the first job after this time
     #[arg(long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true)]
@@ -210,20 +209,21 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 fn schedule(args: &Args) -> Result<(Duration, Option<When>), Error> {
     if args.cron.is_some() {
         return Err(Error::usage("recurring jobs have intervals, not cron expressions").hint(
-            "`--at 03:00`, `--at :30` and `--every 1w --at 'mon 03:00'` say when; for other times, let a line \
-             in cron put a job: `qless put QUEUE KLASS --jid \"KLASS-$(date +%F)\" --if-absent`",
+            "`--at 03:00`, `--at :30`, `--at 'mon 03:00'` and `--every @daily` say when; for other times, let a \
+             line in cron put a job: `qless put QUEUE KLASS --jid \"KLASS-$(date +%FT%H:%M)\" --if-absent`",
         ));
     }
     let at = args.at.clone();
     match &args.every {
         Some(every) if args.offset.is_some() => Ok((every.interval, None)),
         Some(every) => Ok((every.interval, at.or(every.at.clone()))),
-        None => match at.as_ref().and_then(When::interval) {
-            Some(every) => Ok((every, at)),
-            None => Err(
-                Error::usage("`--every` is missing: the time of `--at` does not recur")
-                    .hint("`--at 03:00` means daily, `--at :30` hourly, `--at 'mon 03:00'` weekly"),
-            ),
+        None => match at.as_ref().map(When::interval) {
+            Some(Some(every)) => Ok((every, at)),
+            once => Err(Error::usage(match once {
+                Some(_) => "`--every` is missing: the time of `--at` does not recur",
+                None => "`--every` or `--at` is missing",
+            })
+            .hint("`--at 03:00` means daily, `--at :30` hourly, `--at 'mon 03:00'` weekly")),
         },
     }
 }

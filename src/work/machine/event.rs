@@ -414,6 +414,8 @@ pub enum Report {
     },
     /// The work ends although these jobs are there.
     Left(LeftJobs),
+    /// The worker waits, and this queue holds jobs.
+    Waiting(LeftJobs),
     /// A running job does not exist any more, and nobody cancelled it.
     Vanished,
     ConnectionLost {

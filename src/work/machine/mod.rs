@@ -175,6 +175,9 @@ pub struct Machine {
     given_back: u64,
     /// Whether the server has taken a turn.
     has_turned: bool,
+    /// Whether a turn that could have been the last one left jobs to wait for, and whether they were noted.
+    has_rested: bool,
+    has_noted_rest: bool,
     /// How many jobs failed for good.
     failed: u64,
     /// Whether a job was lost, or its end is not known.
@@ -234,6 +237,8 @@ impl Machine {
             is_forced: false,
             given_back: 0,
             has_turned: false,
+            has_rested: false,
+            has_noted_rest: false,
             failed: 0,
             has_lost: false,
             vanished: 0,

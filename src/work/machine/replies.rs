@@ -100,6 +100,13 @@ impl Machine {
                     left.into_iter()
                         .for_each(|left| self.report(Report::Left(left)));
                 }
+                // The first time, it may have been released just now.
+                true if !self.has_rested => self.has_rested = true,
+                true if !self.has_noted_rest => {
+                    self.has_noted_rest = true;
+                    left.into_iter()
+                        .for_each(|left| self.report(Report::Waiting(left)));
+                }
                 true => {}
                 // Jobs were lost meanwhile.
                 false => self.poll_at = now,
