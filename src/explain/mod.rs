@@ -111,17 +111,11 @@ fn explain_job(
         Some(State::Depends) => Some(walk::walk(core, now, job)?),
         _ => None,
     };
-    let mut coordination = coordination::read(core, now, job)?;
-    let next_held = queue
-        .as_ref()
-        .and_then(|(_, facts)| facts.next_held.as_ref());
-    if next_held == Some(&job.jid) {
-        // The next pop drops the slots of holders that do not run.
-        coordination.full.clear();
-    }
+    let ordered = queue.as_ref().is_some_and(|(_, facts)| facts.ordered);
+    let before = coordination::before(core, now, job, ordered)?;
     let backoff = backoff(core, now, job)?;
     let both = queue.as_ref().map(|(queue, facts)| (queue, facts));
-    let reasons = reasons::of_job(job, both, walk.as_ref(), &coordination, backoff, now);
+    let reasons = reasons::of_job(job, both, walk.as_ref(), &before, backoff, now);
     Ok(Explanation {
         jid: Some(job.jid.clone()),
         klass: job.klass.clone(),
@@ -167,10 +161,10 @@ pub(crate) fn queue(core: &mut Core, now: Moment, name: &Name) -> Result<Explana
     };
     let reasons = reasons::of_queue(&queue, &facts, now);
     let both = (queue, facts);
-    let mut explanation = explanation(reasons, Some(&both), now);
-    explanation.runnable &= both.0.waiting + both.0.stalled > 0 || both.1.next_held.is_some();
+    let explanation = explanation(reasons, Some(&both), now);
     Ok(Explanation {
         queue: Some(name.clone()),
+        runnable: explanation.next_jid.is_some(),
         counts: Some(both.0),
         ..explanation
     })
@@ -179,7 +173,8 @@ pub(crate) fn queue(core: &mut Core, now: Moment, name: &Name) -> Result<Explana
 fn explanation(reasons: Vec<Reason>, queue: Option<&QueueFacts>, now: Moment) -> Explanation {
     let oldest = queue.and_then(|(_, facts)| facts.oldest);
     Explanation {
-        runnable: !reasons.iter().any(|reason| reason.blocking),
+        runnable: !reasons.iter().any(Reason::stops),
+        next_jid: queue.and_then(|(_, facts)| facts.next.clone()),
         last_pop: queue.and_then(|(_, facts)| facts.popped),
         oldest_wait_s: oldest.map(|since| Seconds(now.since(since).max(0.0))),
         reasons,

@@ -520,6 +520,7 @@ mod tests {
             throttle: Some(name.clone()),
             lane: Some(name.clone()),
             jobs: Some(1),
+            waiting: Some(1),
             limit: Some(1),
             remaining: Some(1),
             backoff: Some(crate::model::explain::Backoff::Retry),

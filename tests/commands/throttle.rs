@@ -251,22 +251,24 @@ fn a_job_without_a_free_slot_is_throttled() {
         20.0,
         "explain c",
         expect![[r#"
-        Call in mail is throttled and cannot run now
+            Call in mail is throttled and cannot run now
 
-          ✗ throttle api has no free slot  1 of 1 taken, a (mail, running)  qless throttle show api
-          ✓ a worker popped here           10s ago
-    "#]],
+              ✗ throttle api has no free slot  1 of 1 taken, 2 jobs wait for it, a (mail, running)
+                  qless throttle show api
+              ✓ the newest running job was popped  10s ago
+        "#]],
     );
     on_terminal(
         &redis,
         20.0,
         "explain --queue mail",
         expect![[r#"
-            a pop of mail gets no job now
+            no job can be popped from mail now
             1 running, 2 throttled
 
-              ✗ 2 jobs wait for throttles           qless jobs --queue=mail --state=throttled
-              ✓ a worker popped here       10s ago
+              ✗ throttle api has no free slot  1 of 1 taken, 2 jobs wait for it, a (mail, running)
+                  qless throttle show api
+              ✓ the newest running job was popped  10s ago
         "#]],
     );
     on_terminal(
@@ -278,7 +280,7 @@ fn a_job_without_a_free_slot_is_throttled() {
             klass       Call
             queue       mail
             state       throttled    needs api
-            blocked     throttle api has no free slot: 1 of 1 taken, a (mail, running)
+            blocked     throttle api has no free slot: 1 of 1 taken, 2 jobs wait for it, a (mail, running)
             priority    0            higher runs first
             retries     5 of 5 remaining
             tags        –
@@ -310,11 +312,11 @@ fn a_queue_is_explained_by_what_its_next_pop_does_with_held_jobs() {
         20.0,
         "explain --queue mail",
         expect![[r#"
-            a pop of mail gets a job
+            a pop of mail would get b
             1 running, 2 throttled
 
               · 2 jobs wait for throttles; slots are free           qless jobs --queue=mail --state=throttled
-              ✓ a worker popped here                       10s ago
+              ✓ the newest running job was popped          10s ago
         "#]],
     );
     let before = redis.dump();

@@ -147,7 +147,6 @@ pub(crate) const SHARED: &[(&str, Source)] = sources! { "lib/" {
     "throttle/key_fault",
     "throttle/leave",
     "throttle/maximum",
-    "throttle/next_held",
     "throttle/recheck",
     "throttle/reorder",
     "throttle/reserved",
@@ -212,9 +211,14 @@ pub(crate) const SHARED: &[(&str, Source)] = sources! { "lib/" {
     "job/few_tags",
     "queue/promote_all",
     "queue/most",
+    "dry_run/begin",
+    "throttle/figures",
+    "throttle/full_for",
+    "throttle/holding",
+    "stats/pace",
 } };
 
-/// The functions that only `check.slice`, `check.revert` or a refusal uses. The script holds them as
+/// The functions that only `check.slice`, `check.revert`, a dry run or a refusal uses. The script holds them as
 /// text and compiles them on demand: as functions, they would make every call slower to load and to
 /// garbage-collect.
 pub(crate) const ON_DEMAND: &[(&str, Source)] = sources! { "check/" {
@@ -295,6 +299,11 @@ pub(crate) const ON_DEMAND: &[(&str, Source)] = sources! { "check/" {
     "repair/write",
 } "lib/" {
     "value/wrong_type",
+    "dry_run/server",
+    "dry_run/fields",
+    "dry_run/zset",
+    "dry_run/ranges",
+    "dry_run/order",
 } };
 
 /// The commands, by their wire name.
