@@ -16,8 +16,8 @@ local function written(entry)
   return sorted
 end
 
--- Merges entries of the server (member, score, ...) with those that the call wrote. Returns those of the places `from` to
--- `to`, with scores if they are asked for.
+-- Merges entries of the server (member, score, ...) with those that the call wrote. Returns those of the places `from`
+-- to `to`, with scores if they are asked for.
 local function merge(entry, theirs, reverse, from, to, scores, inside)
   local own, values, found, at, place = written(entry), entry.values, {}, 1, 0
   local i, step = reverse and #own or 1, reverse and -1 or 1

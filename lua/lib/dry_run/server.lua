@@ -15,7 +15,7 @@ return function()
       local count = 0
       for _, each in ipairs({key, ...}) do
         local entry = changed[each]
-        if entry and entry.size > 0 then count = count + 1 elseif not entry then count = count + real('exists', each) end
+        count = count + (entry and math.min(entry.size, 1) or not entry and real('exists', each))
         if name == 'del' then changed[each] = {size = 0} end
       end
       return count

@@ -1,4 +1,5 @@
--- Estimates how many jobs of a queue were completed per minute in the last five minutes, by the newest 50 complete jobs.
+-- Estimates how many jobs of a queue were completed per minute in the last five minutes, by the newest 50 complete
+-- jobs.
 -- Takes: now; queue
 -- Returns: the number as text; nil if fewer than five of them are of the queue
 return function(now, queue)
