@@ -76,12 +76,17 @@ return function(argv, now, t, seconds)
   -- The slots that this pop would give away are free now.
   if given then need('dry_run/begin')() end
   local holding = need('throttle/holding')(now, t, seconds, queue)
-  if holding[1] then reply[#reply + 1], reply[#reply + 2] = 'throttles', holding end
-  if jid then
-    need('dry_run/begin')()
-    local full, ordered = need('throttle/full_for')(now, t, seconds, queue, jid)
-    if full[1] then reply[#reply + 1], reply[#reply + 2] = 'full', full end
-    if ordered then add('ordered', 1) end
+  need('dry_run/begin')()
+  local full, ordered = {}, nil
+  if jid then full, ordered = need('throttle/full_for')(now, t, seconds, queue, jid) end
+  if ordered then add('ordered', 1) end
+  -- The states of the holders are those of now: the pop may have renewed an expired lock.
+  need('dry_run/begin')()
+  local function add_throttles(name, rows)
+    for i = 1, #rows do rows[i] = need('throttle/describe_holders')(now, rows[i]) end
+    if rows[1] then reply[#reply + 1], reply[#reply + 2] = name, rows end
   end
+  add_throttles('throttles', holding)
+  add_throttles('full', full)
   return reply
 end

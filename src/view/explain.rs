@@ -72,7 +72,7 @@ impl Explanation {
         }
         if let Some(popped) = self.last_pop {
             let line = [
-                "the newest running job was popped".into(),
+                "the newest lock was granted".into(),
                 page.when(popped),
                 String::new(),
             ];

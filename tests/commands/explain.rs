@@ -168,9 +168,9 @@ fn jobs_ahead_and_concurrency_are_counted() {
         expect![[r#"
             K in q is waiting and cannot run now
 
-              [31m✗[0m concurrency is used up             2 of 2 running  qless config set q-max-concurrency N
-              · 1 job is ahead of it                               qless priority --to=N a
-              [32m✓[0m the newest running job was popped  10s ago
+              [31m✗[0m concurrency is used up       2 of 2 running  qless config set q-max-concurrency N
+              · 1 job is ahead of it                         qless priority --to=N a
+              [32m✓[0m the newest lock was granted  10s ago
         "#]],
     );
     assert_eq!(
@@ -513,11 +513,11 @@ fn what_is_said_of_a_pop_is_what_the_next_pop_does() {
         1001.0,
         "explain --queue export",
         expect![[r#"
-        no job can be popped from export now
-        2 throttled
+            no job can be popped from export now
+            2 throttled, the oldest wait is 1s
 
-          [31m✗[0m throttle s3 has no free slot  no job may run, 2 jobs wait for it  qless throttle set s3 N
-    "#]],
+              [31m✗[0m throttle s3 has no free slot  no job may run, 2 jobs wait for it  qless throttle set s3 N
+        "#]],
     );
     shown(
         1001.0,
@@ -565,11 +565,11 @@ fn what_is_said_of_a_pop_is_what_the_next_pop_does() {
         1784.0,
         "explain b",
         expect![[r#"
-        K in export is throttled and cannot run now
+            K in export is throttled and cannot run now
 
-          [31m✗[0m throttle s3 has no free slot  1 of 1 taken, 1 job waits for it, a (export, running)
-              qless throttle show s3
-          [32m✓[0m the newest running job was popped  1s ago
-    "#]],
+              [31m✗[0m throttle s3 has no free slot  1 of 1 taken, 1 job waits for it, a (export, running)
+                  qless throttle show s3
+              [32m✓[0m the newest lock was granted  1s ago
+        "#]],
     );
 }

@@ -255,7 +255,7 @@ fn a_job_without_a_free_slot_is_throttled() {
 
               ✗ throttle api has no free slot  1 of 1 taken, 2 jobs wait for it, a (mail, running)
                   qless throttle show api
-              ✓ the newest running job was popped  10s ago
+              ✓ the newest lock was granted  10s ago
         "#]],
     );
     on_terminal(
@@ -264,11 +264,11 @@ fn a_job_without_a_free_slot_is_throttled() {
         "explain --queue mail",
         expect![[r#"
             no job can be popped from mail now
-            1 running, 2 throttled
+            1 running, 2 throttled, the oldest wait is 9s
 
               ✗ throttle api has no free slot  1 of 1 taken, 2 jobs wait for it, a (mail, running)
                   qless throttle show api
-              ✓ the newest running job was popped  10s ago
+              ✓ the newest lock was granted  10s ago
         "#]],
     );
     on_terminal(
@@ -313,10 +313,10 @@ fn a_queue_is_explained_by_what_its_next_pop_does_with_held_jobs() {
         "explain --queue mail",
         expect![[r#"
             a pop of mail would get b
-            1 running, 2 throttled
+            1 running, 2 throttled, the oldest wait is 9s
 
               · 2 jobs wait for throttles; slots are free           qless jobs --queue=mail --state=throttled
-              ✓ the newest running job was popped          10s ago
+              ✓ the newest lock was granted                10s ago
         "#]],
     );
     let before = redis.dump();

@@ -10,7 +10,7 @@ return function(now, t, seconds, queue, jid)
   local ids = need('option/throttles_at_pop')(d, queue, job) or need('job/tags')(job[Job.throttles])
   local gate = need('throttle/gate')(now, t, seconds, queue)
   for i = 1, #ids do
-    if gate.full(jid, {ids[i]}) then rows[#rows + 1] = need('throttle/figures')(now, ids[i]) end
+    if gate.full(jid, {ids[i]}) then rows[#rows + 1] = need('throttle/figures')(ids[i]) end
   end
   local lane = job[Job.throttles] and redis.call('hget', Keys.job .. jid, 'key')
   return rows, lane and not need('lane/is_first')(lane, jid)

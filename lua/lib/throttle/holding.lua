@@ -11,7 +11,7 @@ return function(now, t, seconds, queue)
       and gate.full(page[i], decode(job[Job.throttles]))
     if id and not seen[id] then
       seen[id] = true
-      rows[#rows + 1] = need('throttle/figures')(now, id)
+      rows[#rows + 1] = need('throttle/figures')(id)
     end
   end
   return rows
