@@ -77,6 +77,7 @@ fn by_name(name: &str) -> Option<CallSpec> {
         "throttle.get" | "throttle.locks" | "throttle.pending" | "queue.throttle.get"
         | "key.get" => read,
         "throttle.set" | "queue.throttle.set" => write(Idempotent, "set", "setting"),
+        "throttle.wake" => write(Idempotent, "wake the jobs of", "waking"),
         "throttle.delete" => write(Idempotent, "delete", "deleting"),
         "throttle.release" => write(Idempotent, "release", "releasing"),
         "look.pop" => read.about(Queue(0)),

@@ -375,6 +375,7 @@ pub(crate) const COMMANDS: &[(&str, Source)] = sources! { "command/" {
     "guard.pause",
     "guard.recur",
     "throttle.set",
+    "throttle.wake",
     "throttle.get",
     "throttle.delete",
     "throttle.locks",
