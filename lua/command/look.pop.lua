@@ -14,6 +14,7 @@ return function(argv, now, t, seconds)
     if value then reply[#reply + 1], reply[#reply + 2] = name, '' .. value end
   end
 
+  reply[1], reply[2] = 'queue', need('look.queues', true)({'look.queues', t, queue}, now, t)[1]
   local limit = need('value/number')(pcall('hget', Keys.config, queue .. '-max-concurrency'))
   if limit and limit >= 1 then add('limit', math.floor(limit)) end
   add('held', call('zcount', locks, t, '+inf'))

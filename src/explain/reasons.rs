@@ -7,7 +7,6 @@ use crate::json::Json;
 use crate::model::explain::{Backoff, Evidence, FullThrottle, PopFacts, Reason, ReasonCode};
 use crate::model::job::{Job, Neighbor, State};
 use crate::model::lane;
-use crate::model::queue::Queue;
 use crate::model::recur::Recurring;
 use crate::name::Name;
 
@@ -23,7 +22,7 @@ const ROOTS: usize = 10;
 /// Returns why a job does not run. `before` are the jobs before it in its lane.
 pub(super) fn of_job(
     job: &Job,
-    queue: Option<(&Queue, &PopFacts)>,
+    facts: Option<&PopFacts>,
     walk: Option<&Walk>,
     before: &[Neighbor],
     backoff: Option<Backoff>,
@@ -31,7 +30,7 @@ pub(super) fn of_job(
 ) -> Vec<Reason> {
     let jid = &job.jid;
     let mut reasons = Vec::new();
-    let full = queue.map_or(&[][..], |(_, facts)| facts.full.as_slice());
+    let full = facts.map_or(&[][..], |facts| facts.full.as_slice());
     let is_queued = !matches!(
         job.state,
         Some(State::Complete | State::Failed | State::Running)
@@ -108,20 +107,20 @@ pub(super) fn of_job(
     if is_queued {
         reasons.extend(full.iter().map(throttled));
     }
-    if let (true, Some((queue, facts))) = (is_queued, queue) {
+    if let (true, Some(facts)) = (is_queued, facts) {
         let is_unlisted = match job.state {
             Some(State::Waiting) => !facts.listed,
             Some(State::Scheduled) => job.scheduled_for.is_none(),
             state => state.is_none(),
         };
         if is_unlisted {
-            reasons.push(broken(&queue.name, None));
+            reasons.push(broken(&facts.queue.name, None));
         }
         let can_run = matches!(
             job.state,
             Some(State::Waiting | State::Stalled | State::Scheduled | State::Throttled)
         ) && !reasons.iter().any(Reason::stops);
-        add_queue(queue, facts, can_run, now, &mut reasons);
+        add_queue(facts, can_run, now, &mut reasons);
         if Json::read(job.data.as_bytes()).is_none() {
             let fix = CommandLine::new("get --data").name(jid);
             let invalid = Reason::new(ReasonCode::DataInvalid, Evidence::default(), fix);
@@ -131,7 +130,7 @@ pub(super) fn of_job(
             reasons.push(ahead(job, facts));
         }
     }
-    if is_queued && queue.is_none() {
+    if is_queued && facts.is_none() {
         // The server has nothing of its queue.
         reasons.push(broken(&job.queue.clone().unwrap_or_default(), None));
     }
@@ -147,9 +146,10 @@ fn remaining_retries(job: &Job) -> Option<u64> {
 }
 
 /// Returns why pops of a queue get no job.
-pub(super) fn of_queue(queue: &Queue, facts: &PopFacts, now: Moment) -> Vec<Reason> {
+pub(super) fn of_queue(facts: &PopFacts, now: Moment) -> Vec<Reason> {
+    let queue = &facts.queue;
     let mut reasons = Vec::new();
-    add_queue(queue, facts, true, now, &mut reasons);
+    add_queue(facts, true, now, &mut reasons);
     let gets_job = facts.next.is_some();
     let unless_popped = |reason: Reason| match gets_job {
         true => reason.delaying(),
@@ -210,13 +210,13 @@ pub(super) fn of_queue(queue: &Queue, facts: &PopFacts, now: Moment) -> Vec<Reas
 /// Returns why a recurring job puts no jobs.
 pub(super) fn of_recurring(
     recurring: &Recurring,
-    queue: Option<(&Queue, &PopFacts)>,
+    facts: Option<&PopFacts>,
     now: Moment,
 ) -> Vec<Reason> {
     let mut reasons = Vec::new();
     let is_late = recurring.next.is_some_and(|next| next <= now);
-    if let Some((queue, facts)) = queue {
-        add_queue(queue, facts, false, now, &mut reasons);
+    if let Some(facts) = facts {
+        add_queue(facts, false, now, &mut reasons);
     }
     let run = CommandLine::new("recur run").name(&recurring.jid);
     let (code, evidence) = match is_late {
@@ -241,13 +241,8 @@ pub(super) fn of_recurring(
 
 /// Adds the reasons of a queue that hold for each of its jobs. `can_run`: nothing else keeps the job
 /// from running.
-fn add_queue(
-    queue: &Queue,
-    facts: &PopFacts,
-    can_run: bool,
-    now: Moment,
-    reasons: &mut Vec<Reason>,
-) {
+fn add_queue(facts: &PopFacts, can_run: bool, now: Moment, reasons: &mut Vec<Reason>) {
+    let queue = &facts.queue;
     if queue.paused {
         let evidence = Evidence {
             since: queue.paused_since,

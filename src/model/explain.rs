@@ -340,6 +340,8 @@ pub(crate) struct Explanations {
 /// What a pop of a queue meets, by one call of the core.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct PopFacts {
+    /// The counts of the queue.
+    pub queue: Queue,
     /// The most jobs running at the same time; `None` without a limit.
     pub limit: Option<u64>,
     /// The locks that count for the limit.

@@ -25,8 +25,8 @@ fn the_lag_of_each_queue_is_listed() {
         .run("lag --sort lag --reverse -o table")
         .shows(expect![[r#"
             QUEUE   LAG     JOB  WHY
-            mail    1m 30s  a
-            images  1m 20s  b
+            mail    1m 30s  a    no worker has taken it yet
+            images  1m 20s  b    no worker has taken it yet
             later   0s      –    –
         "#]]);
     redis.at(100).run("lag mail later").shows(expect![[r#"

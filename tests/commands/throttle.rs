@@ -633,30 +633,40 @@ fn a_larger_maximum_releases_all_jobs_that_can_run() {
     let redis = Redis::start();
     redis.at(1).run("throttle set s3 -1").ok();
     redis.calls((0..2600).map(|n| {
-        let words = words("put me q JID K {} 0 throttles [\"s3\"]").into_iter();
+        let words = words("put me q JID K {} 0 throttles '[\"s3\"]'").into_iter();
         let words = words.map(|word| word.replace("JID", &format!("j{n}")));
         (2.0, words.collect())
     }));
     let state = |state: &str| redis.at(3).run("queues q -o json").json()["items"][0][state].clone();
     redis.at(3).run("pop q").exits(4);
     assert_eq!(state("throttled"), 2600);
-    on_terminal(&redis, 4.0, "throttle set s3 1500", expect![[r#"
+    on_terminal(
+        &redis,
+        4.0,
+        "throttle set s3 1500",
+        expect![[r#"
         set the maximum of throttle s3 to 1500; 1,500 jobs returned to the queue
-    "#]]);
+    "#]],
+    );
     assert_eq!(
         (state("waiting"), state("throttled")),
         (1500.into(), 1100.into())
     );
-    on_terminal(&redis, 5.0, "throttle set s3 0", expect![[r#"
-        set the maximum of throttle s3 to 0; 1,100 jobs returned to the queue
-    "#]]);
+    on_terminal(
+        &redis,
+        5.0,
+        "throttle set s3 0",
+        expect![[r#"
+            set the maximum of throttle s3 to 0 (no limit); 1,100 jobs returned to the queue
+        "#]],
+    );
     assert_eq!(state("waiting"), 2600);
     on_terminal(
         &redis,
         6.0,
         "throttle set s3 0",
         expect![[r#"
-            set the maximum of throttle s3 to 0
+            set the maximum of throttle s3 to 0 (no limit)
         "#]],
     );
 }

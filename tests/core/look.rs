@@ -583,6 +583,7 @@ fn look_pop_tells_what_a_pop_meets() {
 #[test]
 fn the_pace_of_a_queue_is_that_of_the_last_five_minutes() {
     let mut core = Core::new();
+    core.all("put 500 w r old K {} 0; pop 500 r w 1; complete 500 old w r {}");
     for n in 0..9 {
         core.ok(&format!("put 1000 w {} j{n} K {{}} 0", ["q", "r"][n % 2]));
         core.ok(&format!("pop 1000 {} w 1", ["q", "r"][n % 2]));

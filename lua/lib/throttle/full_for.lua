@@ -7,8 +7,10 @@ return function(now, t, seconds, queue, jid)
   local job, rows = need('job/read')(jid), {}
   local defaults = redis.pcall('hget', Keys.config, queue .. '-defaults')
   local d = type(defaults) == 'string' and need('option/defaults')(defaults)
-  local ids = need('option/throttles_at_pop')(d, queue, job) or need('job/tags')(job[Job.throttles])
+  local ids, maxima = need('option/throttles_at_pop')(d, queue, job)
   local gate = need('throttle/gate')(now, t, seconds, queue)
+  if ids then gate.give(maxima) end
+  ids = ids or need('job/tags')(job[Job.throttles])
   for i = 1, #ids do
     if gate.full(jid, {ids[i]}) then rows[#rows + 1] = need('throttle/figures')(ids[i]) end
   end

@@ -61,7 +61,10 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let returned = core.set_throttle(now, id, *maximum, ttl.as_deref())?;
         session.ui.note_on_terminal(&match returned {
             0 => what,
-            jobs => format!("{what}; {} returned to the queue", plural(jobs, "job", "jobs")),
+            jobs => format!(
+                "{what}; {} returned to the queue",
+                plural(jobs, "job", "jobs")
+            ),
         });
     }
     session

@@ -1,5 +1,6 @@
 //! Reading what `explain` needs: what a pop of a queue meets, and traces of jobs that do not exist.
 
+use super::queue;
 use crate::clock::moment::Moment;
 use crate::core::call::{Call, Core, Value, reply};
 use crate::error::Error;
@@ -19,7 +20,7 @@ impl Core {
             .map(|(queue, jid)| Call::read("look.pop").queue(queue).args(*jid))
             .collect();
         let replies = self.calls(now, &calls).into_iter();
-        replies.map(|reply| read(reply?)).collect()
+        replies.map(|reply| read(now, reply?)).collect()
     }
 
     /// Returns where the id of a job is mentioned.
@@ -41,9 +42,13 @@ impl Core {
     }
 }
 
-fn read(fields: Value) -> Result<PopFacts, Error> {
+fn read(now: Moment, fields: Value) -> Result<PopFacts, Error> {
     let mut facts = PopFacts::default();
     for (field, value) in reply::pairs(fields)? {
+        if field == b"queue" {
+            facts.queue = queue::read(now, value)?;
+            continue;
+        }
         if field == b"throttles" || field == b"full" {
             let rows = reply::list(value)?.into_iter().map(throttle);
             let rows = rows.collect::<Result<Vec<_>, Error>>()?;

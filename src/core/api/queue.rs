@@ -250,7 +250,8 @@ fn unreadable(queues: &[Queue]) -> Option<String> {
     (!clauses.is_empty()).then(|| clauses.join("; "))
 }
 
-fn read(now: Moment, fields: Value) -> Result<Queue, Error> {
+/// Reads a row of `look.queues`.
+pub(super) fn read(now: Moment, fields: Value) -> Result<Queue, Error> {
     let mut queue = Queue::default();
     for (field, value) in reply::pairs(fields)? {
         let Some(text) = reply::optional(value)? else {

@@ -218,6 +218,8 @@ pub(crate) const SHARED: &[(&str, Source)] = sources! { "lib/" {
     "throttle/full_for",
     "throttle/holding",
     "stats/pace",
+    "stats/recent",
+    "queue/urgent",
 } };
 
 /// The functions that only `check.slice`, `check.revert`, a dry run or a refusal uses. The script holds them as
