@@ -479,6 +479,9 @@ mod tests {
             &List::whole(vec![Lag {
                 queue: name.clone(),
                 lag_s: Seconds(1.5),
+                jid: Some(name.clone()),
+                why: Some(crate::model::lag::Why::Throttled),
+                held_by: Some(name.clone()),
             }]),
         );
         compare(

@@ -386,7 +386,7 @@ impl Reason {
                 parts.extend(
                     worker
                         .as_ref()
-                        .map(|worker| format!("the lock of {worker} expired")),
+                        .map(|worker| format!("the worker was {worker}")),
                 );
                 parts.extend(since.map(|since| page.when(since)));
             }
