@@ -186,17 +186,15 @@ pub(super) fn of_queue(facts: &PopFacts, now: Moment) -> Vec<Reason> {
         let fix = CommandLine::new("workers");
         reasons.push(Reason::new(ReasonCode::Grace, evidence, fix));
     }
-    if !gets_job && queue.scheduled > 0 {
+    let are_next = !gets_job || queue.waiting == 0;
+    if are_next && queue.scheduled > 0 {
         let code = ReasonCode::Scheduled;
-        reasons.push(count(code, queue.scheduled, State::Scheduled, facts.due));
+        let scheduled = count(code, queue.scheduled, State::Scheduled, facts.due);
+        reasons.push(unless_popped(scheduled));
     }
-    if !gets_job && queue.depends > 0 {
-        reasons.push(count(
-            ReasonCode::Depends,
-            queue.depends,
-            State::Depends,
-            None,
-        ));
+    if are_next && queue.depends > 0 {
+        let depends = count(ReasonCode::Depends, queue.depends, State::Depends, None);
+        reasons.push(unless_popped(depends));
     }
     if queue.throttled > 0 && facts.throttles.is_empty() {
         // Their slots are free: the next pops look at some of them at a time.
