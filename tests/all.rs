@@ -159,6 +159,7 @@ mod commands {
 
 mod extensions {
     mod core_rules;
+    mod dry_run;
     mod examples;
     mod foreign;
     mod histories;

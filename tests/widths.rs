@@ -174,7 +174,7 @@ fn narrow_terminals_show_each_row_on_one_line() {
         77be2d0c4a1f4e0f9f0d3b6a5c8e7f10  Deploy          depends    deploy   on 1 job,…
         c41d77aa0e3b4f6c9d1f2a5b8c7e6d50  Resize          waiting    images   waits 33s
         d0000000000000000000000000000000  Thumb           scheduled  images   in 1h 58m
-        b0000000000000000000000000000000  Mail::Digest    stalled    mail     mx-2-1884…
+        b0000000000000000000000000000000  Mail::Digest    stalled    mail     the lock …
         5510a4d2b8c34e6f8a9b0c1d2e3f4a5b  Mail::Reminder  waiting    mail     waits 34s
         nightly-1                         Nightly         waiting    reports  waits 1m …
 
@@ -233,7 +233,7 @@ fn narrow_terminals_show_each_row_on_one_line() {
           DETAIL
         b0000000000000000000000000000000
           Mail::Digest    stalled  mail   -10
-          mx-2-18841 lost it 10s ago
+          the lock of mx-2-18841 expired 10s ago
         5510a4d2b8c34e6f8a9b0c1d2e3f4a5b
           Mail::Reminder  waiting  mail     0
           waits 34s

@@ -69,7 +69,10 @@ return function(argv, now)
         add('shown', job.state == 'running' and lock and tonumber(lock) <= now and 'stalled' or job.state)
       end
       if wants('since') or wants('mark') then
-        local mark, since = mark_of(jid, job.state, job.queue)
+        local mark, since, entry = mark_of(jid, job.state, job.queue)
+        if wants('since') and entry and string.find(entry, '"throttled"', 1, true) then
+          since = need('throttle/due')(jid, job.queue) or since
+        end
         if wants('since') then add('since', since) end
         if wants('mark') then add('mark', mark) end
       end

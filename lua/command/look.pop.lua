@@ -1,10 +1,10 @@
--- Returns what a pop of a queue meets: the limit of running jobs, who pops, entries without a job, the oldest
--- wait, a held job that may run, and how many jobs are ahead of one. The cost does not depend on the number of jobs.
--- Writes nothing.
+-- Returns what a pop of a queue would get now, by a dry run of `pop`, and what it meets: the throttles that hold jobs,
+-- the limit of running jobs, who pops, entries without a job, the oldest wait; of a job, how many are ahead of it,
+-- which throttles have no slot for it, and whether its lane holds it. Costs a few pops. Writes nothing.
 -- Takes: queue [jid]
 -- Returns: name, value, ...
--- Refuses: a missing queue
-return function(argv, now, t)
+-- Refuses: a missing queue, what pop refuses
+return function(argv, now, t, seconds)
   local call, pcall = redis.call, redis.pcall
   local queue, jid = argv[3], argv[4]
   if not queue then error('Look(): queue missing') end
@@ -14,6 +14,7 @@ return function(argv, now, t)
     if value then reply[#reply + 1], reply[#reply + 2] = name, '' .. value end
   end
 
+  reply[1], reply[2] = 'queue', need('look.queues', true)({'look.queues', t, queue}, now, t)[1]
   local limit = need('value/number')(pcall('hget', Keys.config, queue .. '-max-concurrency'))
   if limit and limit >= 1 then add('limit', math.floor(limit)) end
   add('held', call('zcount', locks, t, '+inf'))
@@ -27,22 +28,6 @@ return function(argv, now, t)
   local seen = call('zrevrange', Keys.workers, 0, 0, 'WITHSCORES')
   add('worker', seen[1])
   add('seen', seen[2])
-  local today = now - now % 86400
-  for back = 0, 7 do
-    local day = today - back * 86400
-    local pops = pcall('hget', Keys.wait .. day .. ':' .. queue, 'total')
-    if type(pops) == 'string' then
-      add('pops', pops)
-      add('day', day)
-      break
-    end
-  end
-
-  -- The score of a waiting job is its priority less a part of 1: the time when it was queued.
-  local head = call('zrevrange', work, 0, 0, 'WITHSCORES')
-  local priority = head[1] and need('value/number')(pcall('hget', Keys.job .. head[1], 'priority'))
-  local queued = priority and (priority - tonumber(head[2])) * 10000000000
-  if queued and queued > 0 and queued <= now then add('queued', string.format('%.17g', queued)) end
   add('due', call('zrangebyscore', base .. Keys.scheduled, '(' .. t, '+inf', 'WITHSCORES', 'LIMIT', 0, 1)[2])
 
   -- Any of the entries that a pop of the reference would read stops it if the job does not exist.
@@ -56,8 +41,6 @@ return function(argv, now, t)
   end
   add('ghost', ghost(call('zrangebyscore', locks, '-inf', t, 'LIMIT', 0, 20))
     or ghost(call('zrevrange', work, 0, 19)))
-
-  if call('exists', base .. Keys.throttled) == 1 then add('next_held', need('throttle/next_held')(now, queue)) end
 
   local since, oldest = need('queue/oldest')(now, t, queue)
   add('oldest', since)
@@ -74,6 +57,37 @@ return function(argv, now, t)
     end
     add('listed', 1)
     add('ahead', ahead)
+    if ahead > 0 then add('pace', need('stats/pace')(now, queue)) end
   end
+
+  -- What follows calls functions that write.
+  need('dry_run/begin')()
+  local popped = need('pop', true)({'pop', t, queue, '', '1'}, now, t, seconds)
+  local given = cjson.decode(popped)[1]
+  if given then
+    add('next', given.jid)
+    -- The score of a waiting job is its priority less a part of 1: the time when it was queued.
+    local place, due = call('zscore', work, given.jid), call('zscore', base .. Keys.scheduled, given.jid)
+    local ready = place and ((tonumber(given.priority) or 0) - tonumber(place)) * 10000000000 or tonumber(due or 0)
+    if ready > 0 and ready <= now then add('ready', string.format('%.3f', ready)) end
+  else
+    -- A lock that this pop would renew: its worker is warned.
+    add('renewed', redis.call('zcount', locks, t, '+inf') - call('zcount', locks, t, '+inf'))
+  end
+  -- The slots that this pop would give away are free now.
+  if given then need('dry_run/begin')() end
+  local holding = need('throttle/holding')(now, t, seconds, queue)
+  need('dry_run/begin')()
+  local full, ordered = {}, nil
+  if jid then full, ordered = need('throttle/full_for')(now, t, seconds, queue, jid) end
+  if ordered then add('ordered', 1) end
+  -- The states of the holders are those of now: the pop may have renewed an expired lock.
+  need('dry_run/begin')()
+  local function add_throttles(name, rows)
+    for i = 1, #rows do rows[i] = need('throttle/describe_holders')(now, rows[i]) end
+    if rows[1] then reply[#reply + 1], reply[#reply + 2] = name, rows end
+  end
+  add_throttles('throttles', holding)
+  add_throttles('full', full)
   return reply
 end

@@ -3,8 +3,9 @@
 -- Takes: since [the number of groups, group ..., queue ...]; without names all groups and known queues
 -- Returns: number of complete jobs; text of INFO, nil if the user may not read it; per group: name, jobs, failures
 --   since then; per queue: name, pops of today, completions of today, failures of today, late recurring jobs,
---   due time of the latest, oldest wait, its jid. Without names, if there are more than 2000 groups or queues, only
---   their number; with names, nil in place of the first two
+--   due time of the latest, oldest wait, its jid, why and what holds it (queue/oldest), then what queue/urgent
+--   returns; the completions of the last minutes and over how many seconds. Without names, if there are more than
+--   2000 groups or queues, only their number; with names, nil in place of the first two
 -- Refuses: a time that is not a number, a wrong number of groups, more than 2000 names
 local call, pcall = redis.call, redis.pcall
 local most = 2000
@@ -66,13 +67,14 @@ return function(argv, now, t)
     local value = pcall('hget', key, field)
     return type(value) == 'string' and value or '0'
   end
-  local queues, oldest
+  local queues, oldest, urgent
   names, queues = listed(5 + count, #argv, 'zcard', 'zrange', Keys.queues, 0, -1)
-  queues, oldest = queues or {}, need('queue/oldest')
+  queues, oldest, urgent = queues or {}, need('queue/oldest'), need('queue/urgent')
   for i = 1, #names do
     local queue = names[i]
     local due = call('zrangebyscore', Keys.queue .. queue .. Keys.recur, 0, t, 'WITHSCORES', 'LIMIT', 0, 1)
-    local waits, jid = oldest(now, t, queue)
+    local waits, jid, why, by, lane = oldest(now, t, queue)
+    local blocked, waiting, stuck, first, worker = urgent(now, queue, why == 'throttled' and by, lane)
     queues[i] = {
       queue,
       counter(Keys.wait .. day .. queue, 'total'),
@@ -82,6 +84,13 @@ return function(argv, now, t)
       due[2] or false,
       waits or false,
       jid or false,
+      why or false,
+      by or false,
+      blocked,
+      waiting and '' .. waiting,
+      stuck,
+      first,
+      worker,
     }
   end
   if given then return {false, false, groups, queues} end
@@ -89,5 +98,7 @@ return function(argv, now, t)
   local may = not redis.acl_check_cmd or redis.acl_check_cmd('info')
   local info = may and pcall('info')
   if type(info) ~= 'string' then info = false end
-  return {'' .. call('zcard', Keys.completed), info, groups, queues}
+  local recent, seconds = need('stats/recent')(now)
+  recent = recent and {'' .. recent, string.format('%.3f', seconds)} or {}
+  return {'' .. call('zcard', Keys.completed), info, groups, queues, recent}
 end

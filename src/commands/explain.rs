@@ -21,12 +21,12 @@ use crate::view::explain::traces;
 ///
 /// Prints the reasons, the most decisive first, each with the facts behind it and the command that
 /// helps. ✗ marks a reason that blocks the job, · one that delays it. For a job that depends on
-/// others, the jobs at the end of the chain are named. `--queue` explains why pops of a queue get no
-/// job. Nothing is popped or promoted.
+/// others, the jobs at the end of the chain are named. `--queue` shows which job a pop of the queue
+/// would get now, or why it would get none: the server runs the pop without its effects. Nothing is
+/// popped or promoted.
 ///
-/// No key says who pops a queue. `no_consumer` is concluded: the next job waits, nothing holds it
-/// back, no job of the queue is running, and no worker was seen since, or the wait is longer than a
-/// minute.
+/// No key says who pops a queue. `no_consumer` is concluded: a pop would get a job, no job of the queue
+/// is running, and no worker was seen since the job is ready, or that is more than a minute ago.
 ///
 /// Examples: `qless explain 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a`
 /// · `qless explain --queue mail`

@@ -16,11 +16,12 @@ use crate::name::Name;
 use crate::select::nothing;
 use crate::session::Session;
 
-/// Show how long the oldest due job of each queue has been due
+/// Show how long the oldest due job of each queue has been due, and why it has not run
 ///
-/// The lag of a queue is the largest of three times: how long its first waiting job has waited, how
-/// long a scheduled job has been due, and how long a lock has been expired. It is 0 if nothing is due.
-/// `qless work --order lag` pops from the queue with the largest lag.
+/// The lag of a queue is how long its oldest job has been due that has not run, or how long a lock has
+/// been expired, whichever is longer. It is 0 if nothing is due. Jobs that a throttle, their lane or a
+/// pause holds count; WHY names what holds the oldest. `qless work --order lag` and `-o raw`, the reply
+/// of the core, go by the first job that a pop would look at: held ones do not count there.
 ///
 /// Examples: `qless lag`
 /// · `qless lag 'mail*' --sort lag --reverse`

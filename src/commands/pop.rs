@@ -170,7 +170,8 @@ fn say_why(queues: &[Name], now: Moment, session: &mut Session) {
             else {
                 continue;
             };
-            if let Some(reason) = found.reasons.first() {
+            // Another client may have put a job in the meantime.
+            if let Some(reason) = found.reasons.first().filter(|_| !found.runnable) {
                 let why = reason.line(session.ui.page());
                 session
                     .ui

@@ -6,20 +6,24 @@ use super::{Group, Spec};
 use crate::args::shared::Watch;
 use crate::args::value;
 use crate::clock::moment::Moment;
+use crate::command_line::CommandLine;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::model::lag::Why;
 use crate::model::overview::{
-    LastMinute, Overview, OverviewTotals, PausedPart, Problem, ProblemCode, Sample, StatusFacts,
+    BlockingThrottle, LastMinute, Overview, OverviewTotals, PausedPart, Problem, ProblemCode,
+    Sample, StatusFacts, StuckLane,
 };
 use crate::model::queue::{Queue, Seconds};
 use crate::model::worker::Worker;
 use crate::session::Session;
+use crate::text::{duration, plural};
 
 /// Show the whole system on one screen
 ///
-/// The server, the number of jobs in each state, what was popped and completed today (UTC), the oldest
-/// waits, paused queues, recent failures, workers, recurring jobs that are late, and what needs
-/// attention. `--watch` also shows how many jobs are put and completed per second. The number of calls
+/// The server, what needs attention with the command that helps, the number of jobs in each state, what
+/// was popped and completed today (UTC) and in the last five minutes, the oldest waits with what holds
+/// the jobs, paused queues, recent failures, workers, and recurring jobs that are late. `--watch` also shows how many jobs are put and completed per second. The number of calls
 /// does not depend on the number of jobs. More than 16 recent failures of a group are counted to a
 /// sixteenth.
 ///
@@ -78,6 +82,7 @@ fn overview(queues: &[Queue], workers: Vec<Worker>, facts: StatusFacts, now: Mom
         groups: facts.groups.len() as u64,
         workers: workers.len() as u64,
         busy_workers: busy.count() as u64,
+        last_seen: workers.iter().filter_map(|worker| worker.last_seen).max(),
     };
     let paused = queues.iter().filter(|queue| queue.paused);
     let paused = paused.map(|queue| PausedPart {
@@ -94,6 +99,12 @@ fn overview(queues: &[Queue], workers: Vec<Worker>, facts: StatusFacts, now: Mom
         today.completed_per_s = Some(Seconds(today.completed as f64 / seconds));
     }
     let mut waits = facts.waits;
+    for wait in &mut waits {
+        let is_paused = |queue: &Queue| queue.paused && queue.name == wait.queue;
+        if queues.iter().any(is_paused) {
+            (wait.why, wait.held_by) = (Some(Why::Paused), None);
+        }
+    }
     waits.sort_by(|one, other| other.wait_s.0.total_cmp(&one.wait_s.0));
     let mut failures = facts.groups;
     failures.retain(|group| group.recent > 0);
@@ -102,6 +113,7 @@ fn overview(queues: &[Queue], workers: Vec<Worker>, facts: StatusFacts, now: Mom
         server: facts.server,
         totals,
         today,
+        recent: facts.recent,
         waits,
         paused: paused.collect(),
         failures,
@@ -111,43 +123,93 @@ fn overview(queues: &[Queue], workers: Vec<Worker>, facts: StatusFacts, now: Mom
     let mut stalled = workers;
     stalled.retain(|worker| worker.stalled > 0);
     overview.stalled_workers = stalled;
-    overview.problems = problems(&overview, now);
+    overview.problems = problems(&overview, &facts.throttles, &facts.lanes, now);
     overview
 }
 
 /// How long a recurring job may be due before it counts as late.
 const LATE: f64 = 60.0;
 
-/// Returns what needs attention.
-fn problems(overview: &Overview, now: Moment) -> Vec<Problem> {
+/// How long no worker may have been seen before that counts as a problem, if none holds a lock.
+const SILENT: f64 = 120.0;
+
+/// Returns what needs attention: what endangers data first, then what keeps most jobs from running.
+fn problems(
+    overview: &Overview,
+    throttles: &[BlockingThrottle],
+    lanes: &[StuckLane],
+    now: Moment,
+) -> Vec<Problem> {
     let totals = &overview.totals;
     let server = overview.server.clone().unwrap_or_default();
     let has_limit = server.max_memory_bytes > 0;
+    let mut problems = Vec::new();
+    let mut add = |code, what: String, fix: Option<CommandLine>| {
+        problems.push(Problem { code, what, fix });
+    };
+    if has_limit && server.eviction != "noeviction" {
+        let what =
+            "the server deletes keys when its memory is full: set maxmemory-policy to noeviction";
+        add(ProblemCode::Eviction, what.into(), None);
+    }
+    if has_limit && server.memory_bytes > server.max_memory_bytes / 10 * 9 {
+        let what = "the server's memory is nearly full";
+        add(ProblemCode::Memory, what.into(), None);
+    }
+    if server.save_failed {
+        let what = "the server could not save its data the last time";
+        add(ProblemCode::Persistence, what.into(), None);
+    }
+    if server.link_down {
+        let what = "this replica has lost its primary: its data is old";
+        add(ProblemCode::Replica, what.into(), None);
+    }
+    let workers = CommandLine::new("workers");
+    let wait = totals.waiting + totals.throttled + totals.stalled;
+    let silence = totals.last_seen.map(|seen| now.since(seen));
+    if totals.waiting > 0 && totals.workers == 0 {
+        let what = "jobs wait, and no worker was seen";
+        add(ProblemCode::NoWorkers, what.into(), Some(workers));
+    } else if let Some(silence) = silence.filter(|silence| *silence > SILENT)
+        && wait > 0
+        && totals.running == 0
+    {
+        let (silence, wait) = (duration(silence), plural(wait, "job waits", "jobs wait"));
+        let what = format!("no worker has been seen for {silence}, and {wait}");
+        add(ProblemCode::WorkersSilent, what, Some(workers));
+    }
+    for BlockingThrottle { id, waiting } in throttles {
+        let jobs = plural(*waiting, "job waits", "jobs wait");
+        let what = format!("throttle {id} lets no job run, and {jobs} for it");
+        let fix = CommandLine::new("throttle set").name(id).name("N");
+        add(ProblemCode::Throttle, what, Some(fix));
+    }
+    for StuckLane {
+        lane,
+        first,
+        worker,
+    } in lanes
+    {
+        let what = format!("lane {lane} waits for {first}, whose worker {worker} lost its lock");
+        let fix = CommandLine::new("timeout").name(first);
+        add(ProblemCode::Lane, what, Some(fix));
+    }
+    if totals.stalled > 0 {
+        let fix = CommandLine::new("jobs --state stalled");
+        let what = "jobs have lost their workers";
+        add(ProblemCode::Stalled, what.into(), Some(fix));
+    }
     let is_late = |due: Option<Moment>| due.is_some_and(|due| now.since(due) > LATE);
-    let late = &overview.late_recurring;
-    let found = [
-        (
-            ProblemCode::Eviction,
-            has_limit && server.eviction != "noeviction",
-        ),
-        (
-            ProblemCode::Memory,
-            has_limit && server.memory_bytes > server.max_memory_bytes / 10 * 9,
-        ),
-        (ProblemCode::Persistence, server.save_failed),
-        (ProblemCode::Replica, server.link_down),
-        (ProblemCode::Stalled, totals.stalled > 0),
-        (
-            ProblemCode::NoWorkers,
-            totals.waiting > 0 && totals.workers == 0,
-        ),
-        (
-            ProblemCode::LateRecurring,
-            late.iter().any(|queue| is_late(queue.due)),
-        ),
-    ];
-    let found = found.into_iter().filter(|(_, is)| *is);
-    found.map(|(code, _)| Problem(code)).collect()
+    if overview
+        .late_recurring
+        .iter()
+        .any(|queue| is_late(queue.due))
+    {
+        let what = "recurring jobs are late, because nobody polls their queues";
+        let fix = CommandLine::new("recur list");
+        add(ProblemCode::LateRecurring, what.into(), Some(fix));
+    }
+    problems
 }
 
 /// Returns the rates since the oldest count of the last minute, and notes the present one.

@@ -5,24 +5,21 @@ mod coordination;
 mod reasons;
 mod walk;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use crate::clock::moment::Moment;
 use crate::core::api::job::Detail;
 use crate::core::api::not_found;
 use crate::core::call::Core;
-use crate::error::Error;
+use crate::error::{Error, Kind};
 use crate::model::explain::{Backoff, Explanation, PopFacts, Reason};
 use crate::model::job::{Job, State};
-use crate::model::queue::{Queue, Seconds};
+use crate::model::queue::Seconds;
 use crate::model::recur::Recurring;
 use crate::name::Name;
 
 /// Maximum number of jobs that are explained together.
 const MAX_JOBS: usize = 200;
-
-/// The facts about a queue.
-type QueueFacts = (Queue, PopFacts);
 
 /// A job or a recurring job.
 enum Item {
@@ -105,23 +102,16 @@ fn explain_job(
     core: &mut Core,
     now: Moment,
     job: &Job,
-    queue: Option<QueueFacts>,
+    queue: Option<PopFacts>,
 ) -> Result<Explanation, Error> {
     let walk = match job.state {
         Some(State::Depends) => Some(walk::walk(core, now, job)?),
         _ => None,
     };
-    let mut coordination = coordination::read(core, now, job)?;
-    let next_held = queue
-        .as_ref()
-        .and_then(|(_, facts)| facts.next_held.as_ref());
-    if next_held == Some(&job.jid) {
-        // The next pop drops the slots of holders that do not run.
-        coordination.full.clear();
-    }
+    let ordered = queue.as_ref().is_some_and(|facts| facts.ordered);
+    let before = coordination::before(core, now, job, ordered)?;
     let backoff = backoff(core, now, job)?;
-    let both = queue.as_ref().map(|(queue, facts)| (queue, facts));
-    let reasons = reasons::of_job(job, both, walk.as_ref(), &coordination, backoff, now);
+    let reasons = reasons::of_job(job, queue.as_ref(), walk.as_ref(), &before, backoff, now);
     Ok(Explanation {
         jid: Some(job.jid.clone()),
         klass: job.klass.clone(),
@@ -147,9 +137,8 @@ fn backoff(core: &mut Core, now: Moment, job: &Job) -> Result<Option<Backoff>, E
     })
 }
 
-fn explain_recurring(recurring: &Recurring, queue: Option<QueueFacts>, now: Moment) -> Explanation {
-    let both = queue.as_ref().map(|(queue, facts)| (queue, facts));
-    let reasons = reasons::of_recurring(recurring, both, now);
+fn explain_recurring(recurring: &Recurring, queue: Option<PopFacts>, now: Moment) -> Explanation {
+    let reasons = reasons::of_recurring(recurring, queue.as_ref(), now);
     Explanation {
         jid: Some(recurring.jid.clone()),
         klass: recurring.klass.clone(),
@@ -162,25 +151,25 @@ fn explain_recurring(recurring: &Recurring, queue: Option<QueueFacts>, now: Mome
 /// Returns why pops of a queue get no job.
 pub(crate) fn queue(core: &mut Core, now: Moment, name: &Name) -> Result<Explanation, Error> {
     let found = facts(core, now, &[(Some(name), None)])?.pop().flatten();
-    let Some((queue, facts)) = found else {
+    let Some(facts) = found else {
         return Err(not_found::queue(core, now, name)?);
     };
-    let reasons = reasons::of_queue(&queue, &facts, now);
-    let both = (queue, facts);
-    let mut explanation = explanation(reasons, Some(&both), now);
-    explanation.runnable &= both.0.waiting + both.0.stalled > 0 || both.1.next_held.is_some();
+    let reasons = reasons::of_queue(&facts, now);
+    let explanation = explanation(reasons, Some(&facts), now);
     Ok(Explanation {
         queue: Some(name.clone()),
-        counts: Some(both.0),
+        runnable: explanation.next_jid.is_some(),
+        counts: Some(facts.queue),
         ..explanation
     })
 }
 
-fn explanation(reasons: Vec<Reason>, queue: Option<&QueueFacts>, now: Moment) -> Explanation {
-    let oldest = queue.and_then(|(_, facts)| facts.oldest);
+fn explanation(reasons: Vec<Reason>, queue: Option<&PopFacts>, now: Moment) -> Explanation {
+    let oldest = queue.and_then(|facts| facts.oldest);
     Explanation {
-        runnable: !reasons.iter().any(|reason| reason.blocking),
-        last_pop: queue.and_then(|(_, facts)| facts.popped),
+        runnable: !reasons.iter().any(Reason::stops),
+        next_jid: queue.and_then(|facts| facts.next.clone()),
+        last_pop: queue.and_then(|facts| facts.popped),
         oldest_wait_s: oldest.map(|since| Seconds(now.since(since).max(0.0))),
         reasons,
         ..Explanation::default()
@@ -188,28 +177,30 @@ fn explanation(reasons: Vec<Reason>, queue: Option<&QueueFacts>, now: Moment) ->
 }
 
 /// Returns the facts about queues, and of each where a job stands in it; `None` if there is no such
-/// queue. Takes two round trips.
+/// queue. The figures of a queue are those of one moment.
 fn facts(
     core: &mut Core,
     now: Moment,
     asked: &[(Option<&Name>, Option<&Name>)],
-) -> Result<Vec<Option<QueueFacts>>, Error> {
-    let names: BTreeSet<&Name> = asked.iter().filter_map(|(queue, _)| *queue).collect();
-    let names: Vec<Name> = names.into_iter().cloned().collect();
-    let mut queues: BTreeMap<Name, Queue> = BTreeMap::new();
-    if !names.is_empty() {
-        let found = names.iter().cloned().zip(core.queues(now, &names)?);
-        queues.extend(found.filter(|(_, queue)| queue.exists()));
-    }
-    let known = |queue: &Option<&Name>| queue.and_then(|name| queues.get_key_value(name));
+) -> Result<Vec<Option<PopFacts>>, Error> {
     let pops: Vec<(&Name, Option<&Name>)> = asked
         .iter()
-        .filter_map(|(queue, jid)| known(queue).map(|(name, _)| (name, *jid)))
+        .filter_map(|(queue, jid)| queue.map(|queue| (queue, *jid)))
         .collect();
-    let mut pops = core.pop_facts(now, &pops)?.into_iter();
+    let mut pops = match core.pop_facts(now, &pops) {
+        Ok(pops) => pops.into_iter(),
+        Err(error) if error.kind() == Kind::Damaged => {
+            // This names the queue and its key.
+            let names: BTreeSet<&Name> = pops.iter().map(|(queue, _)| *queue).collect();
+            let names: Vec<Name> = names.into_iter().cloned().collect();
+            core.queues(now, &names)?;
+            return Err(error);
+        }
+        Err(error) => return Err(error),
+    };
     let facts = asked.iter().map(|(queue, _)| {
-        let (_, queue) = known(queue)?;
-        Some((queue.clone(), pops.next().unwrap_or_default()))
+        let facts = queue.and_then(|_| pops.next());
+        facts.filter(|facts| facts.queue.exists())
     });
     Ok(facts.collect())
 }

@@ -1,16 +1,13 @@
 //! From facts to reasons, the most decisive one first. Reads nothing.
 
-use super::coordination::CoordinationFacts;
 use super::walk::Walk;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::json::Json;
-use crate::model::explain::{Backoff, Evidence, PopFacts, Reason, ReasonCode};
+use crate::model::explain::{Backoff, Evidence, FullThrottle, PopFacts, Reason, ReasonCode};
 use crate::model::job::{Job, Neighbor, State};
 use crate::model::lane;
-use crate::model::queue::Queue;
 use crate::model::recur::Recurring;
-use crate::model::throttle::ThrottleJobs;
 use crate::name::Name;
 
 /// How long the next job may wait while pops are possible, before that means that no worker pops.
@@ -22,18 +19,24 @@ const LONG_PATIENCE: f64 = 60.0;
 /// The most jobs that evidence names.
 const ROOTS: usize = 10;
 
-/// Returns why a job does not run.
+/// Returns why a job does not run. `before` are the jobs before it in its lane.
 pub(super) fn of_job(
     job: &Job,
-    queue: Option<(&Queue, &PopFacts)>,
+    facts: Option<&PopFacts>,
     walk: Option<&Walk>,
-    coordination: &CoordinationFacts,
+    before: &[Neighbor],
     backoff: Option<Backoff>,
     now: Moment,
 ) -> Vec<Reason> {
     let jid = &job.jid;
     let mut reasons = Vec::new();
+    let full = facts.map_or(&[][..], |facts| facts.full.as_slice());
+    let is_queued = !matches!(
+        job.state,
+        Some(State::Complete | State::Failed | State::Running)
+    );
     let worker = job.worker.clone();
+    reasons.extend(ordered(job, before));
     match job.state {
         Some(State::Complete) => reasons.push(Reason::new(
             ReasonCode::Complete,
@@ -78,14 +81,13 @@ pub(super) fn of_job(
             let fix = CommandLine::new("workers").names(&worker);
             reasons.push(Reason::new(ReasonCode::Stalled, evidence, fix).delaying());
         }
-        Some(State::Throttled) if coordination.full.is_empty() => {
+        Some(State::Throttled) if full.is_empty() => {
             // Its slot has become free: one of the next pops returns it to the queue.
             let fix = CommandLine::new("get").name(jid);
             let reason = Reason::new(ReasonCode::Throttled, Evidence::default(), fix);
             reasons.push(reason.delaying());
         }
         Some(State::Depends) => {
-            reasons.extend(ordered(job, coordination));
             if let Some(walk) = walk {
                 add_dependencies(job, walk, &mut reasons);
             }
@@ -102,33 +104,33 @@ pub(super) fn of_job(
         }
         _ => {}
     }
-    reasons.extend(coordination.full.iter().map(throttled));
-    let is_queued = !matches!(
-        job.state,
-        Some(State::Complete | State::Failed | State::Running)
-    );
-    if let (true, Some((queue, facts))) = (is_queued, queue) {
-        let can_wait = matches!(job.state, Some(State::Waiting | State::Stalled))
-            || job.state == Some(State::Scheduled) && reasons.is_empty();
+    if is_queued {
+        reasons.extend(full.iter().map(throttled));
+    }
+    if let (true, Some(facts)) = (is_queued, facts) {
         let is_unlisted = match job.state {
             Some(State::Waiting) => !facts.listed,
             Some(State::Scheduled) => job.scheduled_for.is_none(),
             state => state.is_none(),
         };
         if is_unlisted {
-            reasons.push(broken(&queue.name, None));
+            reasons.push(broken(&facts.queue.name, None));
         }
-        add_queue(queue, facts, can_wait, now, &mut reasons);
+        let can_run = matches!(
+            job.state,
+            Some(State::Waiting | State::Stalled | State::Scheduled | State::Throttled)
+        ) && !reasons.iter().any(Reason::stops);
+        add_queue(facts, can_run, now, &mut reasons);
         if Json::read(job.data.as_bytes()).is_none() {
             let fix = CommandLine::new("get --data").name(jid);
             let invalid = Reason::new(ReasonCode::DataInvalid, Evidence::default(), fix);
             reasons.push(invalid.delaying());
         }
         if facts.ahead > 0 {
-            reasons.push(ahead(job, facts, now));
+            reasons.push(ahead(job, facts));
         }
     }
-    if is_queued && queue.is_none() {
+    if is_queued && facts.is_none() {
         // The server has nothing of its queue.
         reasons.push(broken(&job.queue.clone().unwrap_or_default(), None));
     }
@@ -144,9 +146,16 @@ fn remaining_retries(job: &Job) -> Option<u64> {
 }
 
 /// Returns why pops of a queue get no job.
-pub(super) fn of_queue(queue: &Queue, facts: &PopFacts, now: Moment) -> Vec<Reason> {
+pub(super) fn of_queue(facts: &PopFacts, now: Moment) -> Vec<Reason> {
+    let queue = &facts.queue;
     let mut reasons = Vec::new();
-    add_queue(queue, facts, queue.waiting > 0, now, &mut reasons);
+    add_queue(facts, true, now, &mut reasons);
+    let gets_job = facts.next.is_some();
+    let unless_popped = |reason: Reason| match gets_job {
+        true => reason.delaying(),
+        false => reason,
+    };
+    reasons.extend(facts.throttles.iter().map(throttled).map(unless_popped));
     if facts.late_recurring > 0 && !queue.paused {
         let evidence = Evidence {
             jobs: Some(facts.late_recurring),
@@ -169,27 +178,28 @@ pub(super) fn of_queue(queue: &Queue, facts: &PopFacts, now: Moment) -> Vec<Reas
         let stalled = count(ReasonCode::Stalled, queue.stalled, State::Stalled, None);
         reasons.push(stalled.delaying());
     }
-    let is_empty = queue.waiting == 0 && facts.next_held.is_none();
-    if is_empty && queue.scheduled > 0 {
+    if facts.renewed > 0 {
+        let evidence = Evidence {
+            jobs: Some(facts.renewed),
+            ..Evidence::default()
+        };
+        let fix = CommandLine::new("workers");
+        reasons.push(Reason::new(ReasonCode::Grace, evidence, fix));
+    }
+    let are_next = !gets_job || queue.waiting == 0;
+    if are_next && queue.scheduled > 0 {
         let code = ReasonCode::Scheduled;
-        reasons.push(count(code, queue.scheduled, State::Scheduled, facts.due));
+        let scheduled = count(code, queue.scheduled, State::Scheduled, facts.due);
+        reasons.push(unless_popped(scheduled));
     }
-    if is_empty && queue.depends > 0 {
-        reasons.push(count(
-            ReasonCode::Depends,
-            queue.depends,
-            State::Depends,
-            None,
-        ));
+    if are_next && queue.depends > 0 {
+        let depends = count(ReasonCode::Depends, queue.depends, State::Depends, None);
+        reasons.push(unless_popped(depends));
     }
-    if queue.waiting == 0 && queue.throttled > 0 {
+    if queue.throttled > 0 && facts.throttles.is_empty() {
+        // Their slots are free: the next pops look at some of them at a time.
         let code = ReasonCode::Throttled;
-        let throttled = count(code, queue.throttled, State::Throttled, None);
-        reasons.push(match is_empty {
-            true => throttled,
-            // The next pop looks at held jobs again, and returns this one.
-            false => throttled.delaying(),
-        });
+        reasons.push(count(code, queue.throttled, State::Throttled, None).delaying());
     }
     reasons.sort_by_key(|reason| !reason.blocking);
     reasons
@@ -198,13 +208,13 @@ pub(super) fn of_queue(queue: &Queue, facts: &PopFacts, now: Moment) -> Vec<Reas
 /// Returns why a recurring job puts no jobs.
 pub(super) fn of_recurring(
     recurring: &Recurring,
-    queue: Option<(&Queue, &PopFacts)>,
+    facts: Option<&PopFacts>,
     now: Moment,
 ) -> Vec<Reason> {
     let mut reasons = Vec::new();
     let is_late = recurring.next.is_some_and(|next| next <= now);
-    if let Some((queue, facts)) = queue {
-        add_queue(queue, facts, false, now, &mut reasons);
+    if let Some(facts) = facts {
+        add_queue(facts, false, now, &mut reasons);
     }
     let run = CommandLine::new("recur run").name(&recurring.jid);
     let (code, evidence) = match is_late {
@@ -227,15 +237,10 @@ pub(super) fn of_recurring(
     reasons
 }
 
-/// Adds the reasons of a queue that hold for each of its jobs. `can_wait`: a pop would return a job
-/// otherwise.
-fn add_queue(
-    queue: &Queue,
-    facts: &PopFacts,
-    can_wait: bool,
-    now: Moment,
-    reasons: &mut Vec<Reason>,
-) {
+/// Adds the reasons of a queue that hold for each of its jobs. `can_run`: nothing else keeps the job
+/// from running.
+fn add_queue(facts: &PopFacts, can_run: bool, now: Moment, reasons: &mut Vec<Reason>) {
+    let queue = &facts.queue;
     if queue.paused {
         let evidence = Evidence {
             since: queue.paused_since,
@@ -247,10 +252,11 @@ fn add_queue(
         let fix = CommandLine::new("unpause").name(&queue.name);
         reasons.push(Reason::new(ReasonCode::Paused, evidence, fix));
     }
-    let is_full = facts.limit.is_some_and(|limit| facts.held >= limit);
+    let held = facts.held + facts.renewed;
+    let is_full = facts.next.is_none() && facts.limit.is_some_and(|limit| held >= limit);
     if is_full {
         let evidence = Evidence {
-            jobs: Some(facts.held),
+            jobs: Some(held),
             limit: facts.limit,
             ..Evidence::default()
         };
@@ -261,8 +267,8 @@ fn add_queue(
     if let Some(ghost) = &facts.ghost {
         reasons.push(broken(&queue.name, Some(ghost)).delaying());
     }
-    if can_wait && !queue.paused && !is_full {
-        reasons.extend(no_consumer(queue, facts, now));
+    if can_run {
+        reasons.extend(no_consumer(facts, now));
     }
 }
 
@@ -275,33 +281,28 @@ fn broken(queue: &Name, entry: Option<&Name>) -> Reason {
     Reason::new(ReasonCode::QueueBroken, evidence, fix)
 }
 
-/// Returns the reason that no worker pops, if the facts allow that conclusion: a worker that pops
-/// would have taken the next job.
-fn no_consumer(queue: &Queue, facts: &PopFacts, now: Moment) -> Option<Reason> {
-    let waited = match (facts.queued, queue.head_wait_s) {
-        (Some(queued), _) => now.since(queued),
-        (None, wait) => wait?.0,
-    };
+/// Returns the reason that no worker asks for jobs, if the facts allow that conclusion: a worker that
+/// asks would have got the next job.
+fn no_consumer(facts: &PopFacts, now: Moment) -> Option<Reason> {
+    facts.next.as_ref()?;
+    let waited = now.since(facts.ready?);
     let unseen = facts.seen.is_none_or(|seen| now.since(seen) >= waited);
     let long = if unseen { PATIENCE } else { LONG_PATIENCE };
     if facts.held > 0 || waited < long {
         return None;
     }
+    let last = facts.seen.filter(|_| unseen);
     let evidence = Evidence {
-        since: facts.seen,
-        worker: facts.worker.clone(),
+        since: last.or(facts.ready),
+        worker: facts.worker.clone().filter(|_| last.is_some()),
         ..Evidence::default()
     };
     let fix = CommandLine::new("workers");
     Some(Reason::new(ReasonCode::NoConsumer, evidence, fix))
 }
 
-fn ahead(job: &Job, facts: &PopFacts, now: Moment) -> Reason {
-    // The pace of today, if a minute of it has passed.
-    let pace = facts.day.map(|day| now.since(day) / 60.0);
-    let pace = pace.filter(|minutes| (1.0..=1440.0).contains(minutes));
-    let pace = pace.map(|minutes| facts.pops as f64 / minutes);
-    let pace = pace.filter(|pace| *pace > 0.0);
+fn ahead(job: &Job, facts: &PopFacts) -> Reason {
+    let pace = facts.pace.filter(|pace| *pace > 0.0);
     let evidence = Evidence {
         jobs: Some(facts.ahead),
         per_minute: pace,
@@ -315,22 +316,25 @@ fn ahead(job: &Job, facts: &PopFacts, now: Moment) -> Reason {
 }
 
 /// Returns the reason that a throttle has no free slot.
-fn throttled(full: &ThrottleJobs) -> Reason {
-    let throttle = &full.throttle;
+fn throttled(full: &FullThrottle) -> Reason {
     let evidence = Evidence {
-        throttle: Some(throttle.id.clone()),
-        jobs: Some(throttle.locks),
-        limit: Some(throttle.maximum.max(0) as u64),
-        roots: full.holders.iter().take(ROOTS).cloned().collect(),
+        throttle: Some(full.id.clone()),
+        jobs: Some(full.taken),
+        waiting: Some(full.waiting),
+        limit: Some(full.maximum.max(0) as u64),
+        roots: full.holders.clone(),
         ..Evidence::default()
     };
-    let fix = CommandLine::new("throttle show").name(&throttle.id);
+    let fix = match full.maximum < 0 {
+        true => CommandLine::new("throttle set").name(&full.id).name("N"),
+        false => CommandLine::new("throttle show").name(&full.id),
+    };
     Reason::new(ReasonCode::Throttled, evidence, fix)
 }
 
 /// Returns the reason that other jobs of the lane come first.
-fn ordered(job: &Job, coordination: &CoordinationFacts) -> Option<Reason> {
-    let (lane, before) = (job.key.as_ref()?, &coordination.before);
+fn ordered(job: &Job, before: &[Neighbor]) -> Option<Reason> {
+    let lane = job.key.as_ref()?;
     let evidence = Evidence {
         lane: Some(lane.clone()),
         jobs: Some(before.len() as u64),

@@ -99,6 +99,8 @@ pub struct Evidence {
     pub lane: Option<Name>,
     /// How many jobs the reason is about.
     pub jobs: Option<u64>,
+    /// How many jobs wait for the throttle.
+    pub waiting: Option<u64>,
     pub limit: Option<u64>,
     /// The remaining retries of a job that is scheduled to run again.
     pub remaining: Option<u64>,
@@ -116,7 +118,7 @@ impl Evidence {
     const FIELDS: &'static [Field] = &[
         Field::moment(
             "since",
-            "when the reason began; for no_consumer the last sign of a worker",
+            "when the reason began; for no_consumer the last time a worker was seen, or without `worker` since when the next job waits",
         )
         .optional(),
         Field::moment(
@@ -137,6 +139,7 @@ impl Evidence {
         Field::name("throttle", "the throttle that has no free slot").optional(),
         Field::name("lane", "the lane in which other jobs come first").optional(),
         Field::count("jobs", "how many jobs: ahead, running, blocking").optional(),
+        Field::count("waiting", "how many jobs wait for the throttle").optional(),
         Field::count("limit", "most jobs running at the same time").optional(),
         Field::count(
             "remaining",
@@ -148,7 +151,7 @@ impl Evidence {
             "lost_lock or retry: why the job waits for its back-off",
         )
         .optional(),
-        Field::number("per_minute", "jobs popped per minute today").optional(),
+        Field::number("per_minute", "jobs of the queue completed per minute in the last five minutes, about").optional(),
         Field::number("eta_s", "how long it probably takes").optional(),
         Field::object("roots", Neighbor::FIELDS, "jobs that block it, up to 10")
             .list()
@@ -189,6 +192,7 @@ impl Serialize for Evidence {
         }
         let counts = [
             ("jobs", self.jobs),
+            ("waiting", self.waiting),
             ("limit", self.limit),
             ("remaining", self.remaining),
         ];
@@ -255,6 +259,11 @@ impl Reason {
         }
     }
 
+    /// Whether a pop could not get the job because of it. Nobody asking for jobs stops no pop.
+    pub(crate) fn stops(&self) -> bool {
+        self.blocking && self.code != ReasonCode::NoConsumer
+    }
+
     /// The reason delays the job but does not block it.
     pub(crate) fn delaying(self) -> Reason {
         Reason {
@@ -276,9 +285,13 @@ pub(crate) struct Explanation {
     pub state: Option<State>,
     /// Whether it is a recurring job.
     pub recurring: bool,
-    /// Whether the next pops can return the job; of a queue: any job.
+    /// Whether nothing but other jobs and the want of a worker keeps the job from running; of a queue: whether
+    /// a pop would get a job now.
     pub runnable: bool,
-    /// When a worker is known to have popped from the queue last.
+    /// The job that a pop of the queue would get now.
+    #[serde(flatten, serialize_with = "name::next_jid")]
+    pub next_jid: Option<Name>,
+    /// When the job of the queue with the newest lock was popped.
     pub last_pop: Option<Moment>,
     /// How long the job has waited that has waited longest in the queue.
     pub oldest_wait_s: Option<Seconds>,
@@ -303,9 +316,14 @@ impl Explanation {
         Field::bool("recurring", "whether it is a recurring job"),
         Field::bool(
             "runnable",
-            "whether the next pops can return the job; of a queue: any job",
+            "whether the next pops can return the job; of a queue: whether a pop would get a job now",
         ),
-        Field::moment("last_pop", "the last known pop from the queue").null(),
+        Field::name("next_jid", "the job that a pop of the queue would get now").null(),
+        Field::moment(
+            "last_pop",
+            "when the job of the queue with the newest lock was popped; null if none has a lock",
+        )
+        .null(),
         Field::number("oldest_wait_s", "the oldest wait in the queue").null(),
         Field::object("reasons", Reason::FIELDS, "the most decisive one first").list(),
         Field::object("counts", Queue::FIELDS, "the queue, with `--queue`").optional(),
@@ -322,6 +340,8 @@ pub(crate) struct Explanations {
 /// What a pop of a queue meets, by one call of the core.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct PopFacts {
+    /// The counts of the queue.
+    pub queue: Queue,
     /// The most jobs running at the same time; `None` without a limit.
     pub limit: Option<u64>,
     /// The locks that count for the limit.
@@ -334,22 +354,42 @@ pub(crate) struct PopFacts {
     /// The worker that was seen last, in any queue.
     pub worker: Option<Name>,
     pub seen: Option<Moment>,
-    /// The last day with pops of this queue, of the last 8, and how many.
-    pub day: Option<Moment>,
-    pub pops: u64,
-    /// When the next job to pop was queued.
-    pub queued: Option<Moment>,
+    /// The job that a pop would get now.
+    pub next: Option<Name>,
+    /// Since when a pop could have got it.
+    pub ready: Option<Moment>,
+    /// Expired locks that a pop would extend once instead of giving the job away.
+    pub renewed: u64,
+    /// The throttles that hold the next jobs of the queue.
+    pub throttles: Vec<FullThrottle>,
+    /// The throttles that have no slot for the job.
+    pub full: Vec<FullThrottle>,
+    /// Whether other jobs of its lane come before the job.
+    pub ordered: bool,
     /// When the next scheduled job is due.
     pub due: Option<Moment>,
     /// An entry without a job, near the head.
     pub ghost: Option<Name>,
     pub oldest: Option<Moment>,
-    /// A job that waits for throttles that have free slots: the next pops return it.
-    pub next_held: Option<Name>,
     /// Whether the job is in the set of waiting jobs.
     pub listed: bool,
     /// How many jobs are ahead of it.
     pub ahead: u64,
+    /// How many jobs of the queue were completed per minute lately, if enough were.
+    pub pace: Option<f64>,
+}
+
+/// A throttle without a free slot, as a pop meets it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct FullThrottle {
+    pub id: Name,
+    pub maximum: i64,
+    /// Jobs that hold a slot.
+    pub taken: u64,
+    /// Jobs that wait for a slot.
+    pub waiting: u64,
+    /// The oldest holders, up to 10.
+    pub holders: Vec<Neighbor>,
 }
 
 /// Where the id of a job that does not exist is still mentioned.

@@ -14,6 +14,13 @@ pub struct Lag {
     pub queue: Name,
     /// 0 if nothing is due.
     pub lag_s: Seconds,
+    /// The job; `None` if nothing is due.
+    #[serde(flatten, serialize_with = "name::jid")]
+    pub jid: Option<Name>,
+    pub why: Option<Why>,
+    /// The throttle or the lane that holds it.
+    #[serde(flatten, serialize_with = "name::held_by")]
+    pub held_by: Option<Name>,
 }
 
 impl Lag {
@@ -22,8 +29,52 @@ impl Lag {
         Field::name("queue", "the queue"),
         Field::number(
             "lag_s",
-            "how long the first waiting job, a scheduled job or an expired lock has been due, \
-             whichever is longest; 0 if nothing is due",
+            "how long the oldest job has been due that has not run, or a lock has been expired, \
+             whichever is longer; 0 if nothing is due",
         ),
+        Field::name("jid", "the job").null(),
+        Field::text("why", Why::WORDS).null(),
+        Field::name("held_by", Why::HELD_BY).null(),
     ];
+}
+
+/// Why a job that is due has not run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Why {
+    Waiting,
+    Paused,
+    Throttled,
+    Ordered,
+    Expired,
+}
+
+impl Why {
+    pub(crate) const WORDS: &'static str =
+        "waiting for a worker; or paused, throttled, ordered (its lane) or expired (its lock)";
+    pub(crate) const HELD_BY: &'static str = "the throttle or the lane that holds it";
+
+    pub(crate) fn read(word: &[u8]) -> Option<Why> {
+        Some(match word {
+            b"waiting" => Why::Waiting,
+            b"paused" => Why::Paused,
+            b"throttled" => Why::Throttled,
+            b"ordered" => Why::Ordered,
+            b"expired" => Why::Expired,
+            _ => return None,
+        })
+    }
+
+    /// Says what keeps the job.
+    pub(crate) fn sentence(self, held_by: Option<&Name>) -> String {
+        match (self, held_by) {
+            (Why::Waiting, _) => "no worker has taken it yet".into(),
+            (Why::Paused, _) => "the queue is paused".into(),
+            (Why::Throttled, Some(id)) => format!("throttle {id} has no free slot"),
+            (Why::Throttled, None) => "held by a throttle; slots are free".into(),
+            (Why::Ordered, Some(lane)) => format!("behind other jobs in lane {lane}"),
+            (Why::Ordered, None) => "behind other jobs in its lane".into(),
+            (Why::Expired, _) => "its lock expired".into(),
+        }
+    }
 }

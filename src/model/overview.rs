@@ -6,9 +6,11 @@ use serde::{Serialize, Serializer};
 
 use super::field::Field;
 use super::job::is_zero;
+use super::lag::Why;
 use super::queue::Seconds;
 use super::worker::Worker;
 use crate::clock::moment::Moment;
+use crate::command_line::CommandLine;
 use crate::name;
 use crate::name::Name;
 
@@ -19,6 +21,8 @@ pub(crate) struct Overview {
     pub server: Option<ServerFacts>,
     pub totals: OverviewTotals,
     pub today: Today,
+    /// The completions of the last minutes, if complete jobs are kept.
+    pub recent: Option<Recent>,
     /// With `--watch`, from the second time on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_minute: Option<LastMinute>,
@@ -49,6 +53,12 @@ impl Overview {
             "counts of the whole system",
         ),
         Field::object("today", Today::FIELDS, "since midnight UTC"),
+        Field::object(
+            "recent",
+            Recent::FIELDS,
+            "completions of the last five minutes; null if no complete job is kept",
+        )
+        .null(),
         Field::object(
             "last_minute",
             LastMinute::FIELDS,
@@ -139,6 +149,8 @@ pub(crate) struct OverviewTotals {
     pub workers: u64,
     /// Workers that hold jobs.
     pub busy_workers: u64,
+    /// When one of them was seen last.
+    pub last_seen: Option<Moment>,
 }
 
 impl OverviewTotals {
@@ -156,6 +168,7 @@ impl OverviewTotals {
         Field::count("groups", "groups of failures"),
         Field::count("workers", "workers that were seen recently"),
         Field::count("busy_workers", "workers that hold jobs"),
+        Field::moment("last_seen", "when a worker was seen last").null(),
     ];
 }
 
@@ -174,8 +187,22 @@ impl Today {
         Field::count("popped", "jobs popped"),
         Field::count("completed", "jobs completed"),
         Field::count("failures", "failures"),
-        Field::number("popped_per_s", "jobs popped per second").null(),
-        Field::number("completed_per_s", "jobs completed per second").null(),
+        Field::number("popped_per_s", "jobs popped per second of the day").null(),
+        Field::number("completed_per_s", "jobs completed per second of the day").null(),
+    ];
+}
+
+/// The completions of the last minutes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub(crate) struct Recent {
+    pub seconds: Seconds,
+    pub completed: u64,
+}
+
+impl Recent {
+    const FIELDS: &'static [Field] = &[
+        Field::number("seconds", "the time in which they were completed"),
+        Field::count("completed", "jobs completed"),
     ];
 }
 
@@ -216,6 +243,10 @@ pub(crate) struct OldWait {
     #[serde(flatten, serialize_with = "name::jid")]
     pub jid: Name,
     pub wait_s: Seconds,
+    pub why: Option<Why>,
+    /// The throttle or the lane that holds it.
+    #[serde(flatten, serialize_with = "name::held_by")]
+    pub held_by: Option<Name>,
 }
 
 impl OldWait {
@@ -223,6 +254,8 @@ impl OldWait {
         Field::name("queue", "the queue"),
         Field::name("jid", "the job that has waited longest"),
         Field::number("wait_s", "how long it has waited"),
+        Field::text("why", Why::WORDS).null(),
+        Field::name("held_by", Why::HELD_BY).null(),
     ];
 }
 
@@ -295,6 +328,9 @@ pub(crate) enum ProblemCode {
     Memory,
     Persistence,
     Replica,
+    WorkersSilent,
+    Throttle,
+    Lane,
     Stalled,
     NoWorkers,
     LateRecurring,
@@ -307,52 +343,68 @@ impl ProblemCode {
             ProblemCode::Memory => "memory",
             ProblemCode::Persistence => "persistence",
             ProblemCode::Replica => "replica",
+            ProblemCode::WorkersSilent => "workers_silent",
+            ProblemCode::Throttle => "throttle",
+            ProblemCode::Lane => "lane",
             ProblemCode::Stalled => "stalled",
             ProblemCode::NoWorkers => "no_workers",
             ProblemCode::LateRecurring => "late_recurring",
         }
     }
-
-    /// Returns the sentence for people.
-    pub(crate) const fn sentence(self) -> &'static str {
-        match self {
-            ProblemCode::Eviction => {
-                "the server deletes keys when its memory is full: set maxmemory-policy to noeviction"
-            }
-            ProblemCode::Memory => "the server's memory is nearly full",
-            ProblemCode::Persistence => "the server could not save its data the last time",
-            ProblemCode::Replica => "this replica has lost its primary: its data is old",
-            ProblemCode::Stalled => "jobs have lost their workers: `qless jobs --state stalled`",
-            ProblemCode::NoWorkers => "jobs wait, and no worker was seen: `qless workers`",
-            ProblemCode::LateRecurring => {
-                "recurring jobs are late, because nobody polls their queues: `qless recur list`"
-            }
-        }
-    }
 }
 
 /// A problem.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Problem(pub ProblemCode);
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Problem {
+    pub code: ProblemCode,
+    /// What is wrong, for people.
+    pub what: String,
+    /// The command that helps.
+    pub fix: Option<CommandLine>,
+}
 
 impl Problem {
     const FIELDS: &'static [Field] = &[
         Field::text(
             "code",
-            "eviction, memory, persistence, replica, stalled, no_workers or late_recurring",
+            "eviction, memory, persistence, replica, no_workers, workers_silent, throttle, lane, stalled or late_recurring",
         ),
         Field::text("message", "the sentence for people"),
     ];
+
+    pub(crate) fn sentence(&self) -> String {
+        match self.fix.as_ref().and_then(CommandLine::line) {
+            Some(fix) => format!("{}: `{fix}`", self.what),
+            None => self.what.clone(),
+        }
+    }
 }
 
 impl Serialize for Problem {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeMap;
         let mut map = serializer.serialize_map(Some(2))?;
-        map.serialize_entry("code", self.0.word())?;
-        map.serialize_entry("message", self.0.sentence())?;
+        map.serialize_entry("code", self.code.word())?;
+        map.serialize_entry("message", &self.sentence())?;
         map.end()
     }
+}
+
+/// A throttle that lets no job run.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct BlockingThrottle {
+    pub id: Name,
+    /// Jobs that wait for it.
+    pub waiting: u64,
+}
+
+/// A lane whose first job has an expired lock.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct StuckLane {
+    pub lane: Name,
+    pub first: Name,
+    /// The worker that lost the lock.
+    pub worker: Name,
 }
 
 impl Default for Seconds {
@@ -368,8 +420,11 @@ pub(crate) struct StatusFacts {
     pub server: Option<ServerFacts>,
     pub groups: Vec<RecentFailures>,
     pub today: Today,
+    pub recent: Option<Recent>,
     pub waits: Vec<OldWait>,
     pub late_recurring: Vec<LateRecurring>,
+    pub throttles: Vec<BlockingThrottle>,
+    pub lanes: Vec<StuckLane>,
 }
 
 #[cfg(test)]
@@ -396,6 +451,7 @@ impl Overview {
                 complete: 18_204,
                 workers: 4,
                 busy_workers: 2,
+                last_seen: Moment::from_seconds(99_220.0),
                 ..OverviewTotals::default()
             },
             today: Today {
@@ -405,6 +461,10 @@ impl Overview {
                 popped_per_s: Some(Seconds(0.61)),
                 completed_per_s: Some(Seconds(0.6)),
             },
+            recent: Some(Recent {
+                seconds: Seconds(300.0),
+                completed: 37,
+            }),
             last_minute: Some(LastMinute {
                 seconds: Seconds(60.0),
                 put_per_s: Seconds(61.2),
@@ -414,6 +474,8 @@ impl Overview {
                 queue: "mail".into(),
                 jid: "welcome-42".into(),
                 wait_s: Seconds(252.0),
+                why: Some(Why::Throttled),
+                held_by: Some("api".into()),
             }],
             paused: vec![PausedPart {
                 queue: "images".into(),
@@ -438,7 +500,11 @@ impl Overview {
                 jobs: 1,
                 due: Moment::from_seconds(99_960.0),
             }],
-            problems: vec![Problem(ProblemCode::Stalled)],
+            problems: vec![Problem {
+                code: ProblemCode::Stalled,
+                what: "jobs have lost their workers".into(),
+                fix: Some(CommandLine::new("jobs --state stalled")),
+            }],
         }
     }
 }

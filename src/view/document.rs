@@ -479,6 +479,9 @@ mod tests {
             &List::whole(vec![Lag {
                 queue: name.clone(),
                 lag_s: Seconds(1.5),
+                jid: Some(name.clone()),
+                why: Some(crate::model::lag::Why::Throttled),
+                held_by: Some(name.clone()),
             }]),
         );
         compare(
@@ -520,6 +523,7 @@ mod tests {
             throttle: Some(name.clone()),
             lane: Some(name.clone()),
             jobs: Some(1),
+            waiting: Some(1),
             limit: Some(1),
             remaining: Some(1),
             backoff: Some(crate::model::explain::Backoff::Retry),

@@ -72,7 +72,7 @@ impl Explanation {
         }
         if let Some(popped) = self.last_pop {
             let line = [
-                "a worker popped here".into(),
+                "the newest lock was granted".into(),
                 page.when(popped),
                 String::new(),
             ];
@@ -132,9 +132,9 @@ impl Explanation {
         if self.jid.is_none() {
             let queue = name(&self.queue);
             return match (self.runnable, self.reasons.is_empty()) {
-                (true, _) => format!("a pop of {queue} gets a job"),
+                (true, _) => format!("a pop of {queue} would get {}", name(&self.next_jid)),
                 (false, true) => format!("{queue} has no job to pop"),
-                (false, false) => format!("a pop of {queue} gets no job now"),
+                (false, false) => format!("no job can be popped from {queue} now"),
             };
         }
         let what = match self.queue {
@@ -147,6 +147,9 @@ impl Explanation {
             Some(State::Complete) => format!("{what} is complete"),
             Some(State::Failed) => format!("{what} has failed"),
             Some(State::Depends) => format!("{what} depends on other jobs and cannot run now"),
+            Some(state) if self.jid == self.next_jid => {
+                format!("{what} is {state}; a pop would get it now")
+            }
             Some(state) if self.runnable => format!("{what} is {state} and can run"),
             Some(state) => format!("{what} is {state} and cannot run now"),
             None => format!("{what} is in no known state"),
@@ -181,7 +184,7 @@ impl Explanation {
         let mut parts: Vec<String> = counts
             .map(|(count, state)| format!("{} {state}", page.count(**count)))
             .collect();
-        if let Some(wait) = self.oldest_wait_s.filter(|_| *waiting > 0) {
+        if let Some(wait) = self.oldest_wait_s {
             parts.push(format!("the oldest wait is {}", duration(wait.0)));
         }
         match parts.is_empty() {
@@ -198,7 +201,7 @@ impl Reason {
         let evidence = self.evidence(page);
         if !evidence.is_empty() {
             let gap = match self.code {
-                ReasonCode::Paused => "",
+                ReasonCode::Paused | ReasonCode::NoConsumer => "",
                 _ => ":",
             };
             line.push_str(&format!("{gap} {evidence}"));
@@ -222,6 +225,10 @@ impl Reason {
             ReasonCode::Complete => "it is complete".into(),
             ReasonCode::Failed => "it failed".into(),
             ReasonCode::Running => "a worker runs it".into(),
+            ReasonCode::Grace if self.evidence.jobs.is_some() => {
+                let locks = plural(count, "lock has expired", "locks have expired");
+                format!("{locks}; a pop first warns the worker")
+            }
             ReasonCode::Grace => "its lock expired and was extended once".into(),
             ReasonCode::Stalled if self.evidence.jobs.is_some() => {
                 jobs("is stalled", "are stalled")
@@ -273,7 +280,10 @@ impl Reason {
             ReasonCode::QueueBroken => "no pop can find it".into(),
             ReasonCode::Paused => "the queue is paused".into(),
             ReasonCode::Concurrency => "concurrency is used up".into(),
-            ReasonCode::NoConsumer => "no worker pops the queue".into(),
+            ReasonCode::NoConsumer => match self.evidence.worker {
+                Some(_) => "no worker has asked for a job".into(),
+                None => "no worker has taken the next job".into(),
+            },
             ReasonCode::RecurringNotPolled if self.evidence.jobs.is_some() => {
                 format!(
                     "{} late",
@@ -300,6 +310,7 @@ impl Reason {
             message,
             entry,
             jobs,
+            waiting,
             limit,
             remaining,
             backoff: _,
@@ -331,6 +342,10 @@ impl Reason {
                     0 => "no job may run".to_owned(),
                     limit => format!("{jobs} of {limit} taken"),
                 });
+                parts.extend(waiting.filter(|waiting| *waiting > 0).map(|waiting| {
+                    let jobs = plural(waiting, "job waits", "jobs wait");
+                    format!("{jobs} for it")
+                }));
                 parts.extend(roots.iter().take(3).map(root));
                 let more = jobs.saturating_sub(3);
                 if more > 0 && !roots.is_empty() {
@@ -342,16 +357,22 @@ impl Reason {
             ReasonCode::Ahead => {
                 if let (Some(eta), Some(pace)) = (eta_s, per_minute) {
                     let eta = duration(*eta);
-                    parts.push(format!("about {eta} at today's pace ({pace:.1}/min)"));
+                    parts.push(format!(
+                        "about {eta} at the pace of the last 5m ({pace:.1}/min)"
+                    ));
                 }
             }
-            ReasonCode::NoConsumer => match (worker, since) {
-                (Some(worker), Some(seen)) => {
-                    let seen = page.when(*seen);
-                    parts.push(format!("the last worker seen is {worker}, {seen}"));
-                }
-                _ => parts.push("no worker was ever seen".into()),
-            },
+            ReasonCode::NoConsumer => {
+                parts.extend(since.map(|since| match page.relative() {
+                    true => format!("for {}", page.age(since)),
+                    false => format!("since {}", page.stamp(since)),
+                }));
+                parts.extend(
+                    worker
+                        .as_ref()
+                        .map(|worker| format!("the last worker seen is {worker}")),
+                );
+            }
             ReasonCode::QueueBroken => {
                 let note = "pops of the reference core fail";
                 parts.extend(entry.as_ref().map(|entry| format!("{entry}: {note}")));
@@ -362,7 +383,11 @@ impl Reason {
                 parts.extend(until.map(|until| format!("lock expires {}", page.when(until))));
             }
             ReasonCode::Stalled => {
-                parts.extend(worker.as_ref().map(|worker| format!("{worker} lost it")));
+                parts.extend(
+                    worker
+                        .as_ref()
+                        .map(|worker| format!("the worker was {worker}")),
+                );
                 parts.extend(since.map(|since| page.when(since)));
             }
             ReasonCode::Scheduled => {

@@ -108,7 +108,11 @@ impl Job {
                     .map(|at| page.when(at))
                     .unwrap_or_default();
                 match holder {
-                    Some(holder) => format!("{holder} lost it {lost}"),
+                    // `timeout` leaves no end of the lock.
+                    Some(holder) if self.expires.is_none() => {
+                        format!("{holder} lost its lock {lost}")
+                    }
+                    Some(holder) => format!("the lock of {holder} expired {lost}"),
                     None => format!("lost {lost}"),
                 }
             }
@@ -462,7 +466,7 @@ mod tests {
             expect![[r#"
                 JID                               KLASS          STATE      QUEUE  PRI  REMAINING  AGE      DETAIL
                 77be2d0c4a1f4e0f9f0d3b6a5c8e7f10  Mail::Digest   running    mail    10        3/5  41s      mx-1-220, lock 19s
-                9a01b7c6                          Mail::Welcome  stalled    mail    10        3/5  2m 10s   mx-2-18841 lost it 12s ago
+                9a01b7c6                          Mail::Welcome  stalled    mail    10        3/5  2m 10s   the lock of mx-2-18841 expi…
                 waits                             Mail::Welcome  waiting    mail    10        3/5  4m 12s   waits 4m 12s
                 later                             A              scheduled  mail    10        3/5  1s       in 2h 5m
                 due                               A              scheduled  mail    10        3/5  2h 46m   due 40s ago

@@ -10,13 +10,20 @@ use crate::text;
 impl Row for Lag {
     const LIST: Document = Document::list("lag", "Lags of queues: lag", Lag::FIELDS);
 
-    const COLUMNS: &'static [Column] = &[Column::text("QUEUE"), Column::text("LAG")];
+    const COLUMNS: &'static [Column] = &[
+        Column::text("QUEUE"),
+        Column::text("LAG"),
+        Column::text("JOB"),
+        Column::text("WHY"),
+    ];
 
     fn row(&self, _: &Page, table: &mut Table) {
         let lag = self.lag_s.0;
         table.row(vec![
             Cell::text(&self.queue),
             Cell::by(lag, text::duration(lag)),
+            Cell::maybe(self.jid.as_ref()),
+            Cell::maybe(self.why.map(|why| why.sentence(self.held_by.as_ref()))),
         ]);
     }
 }

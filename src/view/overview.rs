@@ -4,12 +4,16 @@ use super::detail::Detail;
 use super::document::Document;
 use super::paint::Ink;
 use super::{Page, View};
-use crate::model::overview::{Overview, OverviewTotals, PausedPart, ServerFacts};
+use crate::model::lag::Why;
+use crate::model::overview::{Overview, OverviewTotals, PausedPart, Problem, ServerFacts};
 use crate::name::Name;
 use crate::text::{duration, plural};
 
 /// The most items of a list that are shown.
 const MOST: usize = 5;
+
+/// How long no worker may have been seen before that is said.
+const SILENT: f64 = 60.0;
 
 impl View for Overview {
     const DOCUMENT: Document =
@@ -20,6 +24,8 @@ impl View for Overview {
         if let Some(server) = &self.server {
             detail.line("server", server_line(server, page));
         }
+        let problems = self.problems.iter().map(Problem::sentence);
+        section(&mut detail, page, "problems", problems, Some(Ink::Red));
         let OverviewTotals {
             queues,
             waiting,
@@ -34,6 +40,7 @@ impl View for Overview {
             groups,
             workers,
             busy_workers,
+            last_seen,
         } = self.totals;
         let counts = [
             (waiting, "waiting"),
@@ -58,17 +65,24 @@ impl View for Overview {
         detail.line("queues", format!("{queues} known, {recurring}, {groups}"));
         let rate = |rate: f64| format!("{rate:.1}/s");
         let today = &self.today;
-        let mut line = format!(
+        let line = format!(
             "{} popped, {} completed, {}",
             page.count(today.popped),
             page.count(today.completed),
             plural(today.failures, "failure", "failures"),
         );
-        if let (Some(popped), Some(completed)) = (today.popped_per_s, today.completed_per_s) {
-            let (popped, completed) = (rate(popped.0), rate(completed.0));
-            line.push_str(&format!(" ({popped} popped, {completed} completed)"));
-        }
         detail.line("today", line);
+        if let Some(recent) = &self.recent {
+            let (completed, seconds) = (recent.completed, recent.seconds.0);
+            let pace = match completed as f64 / seconds {
+                0.0 => String::new(),
+                pace if pace >= 1.0 => format!(" ({})", rate(pace)),
+                pace => format!(" ({:.1}/min)", pace * 60.0),
+            };
+            let time = duration(seconds);
+            let line = format!("{} completed{pace}, over {time}", page.count(completed));
+            detail.line("lately", line);
+        }
         if let Some(last) = &self.last_minute {
             let (put, completed) = (rate(last.put_per_s.0), rate(last.completed_per_s.0));
             let time = duration(last.seconds.0);
@@ -77,15 +91,24 @@ impl View for Overview {
                 format!("{put} put, {completed} completed, over {time}"),
             );
         }
-        let seen = plural(workers, "worker was seen", "workers were seen");
+        let known = plural(workers, "known worker", "known workers");
         let hold = plural(busy_workers, "holds jobs", "hold jobs");
-        detail.line("workers", format!("{seen}, {hold}"));
+        let silence = last_seen.map(|seen| page.now.since(seen));
+        let silence = silence.filter(|silence| *silence >= SILENT);
+        let silence = silence.map_or_else(String::new, |silence| {
+            format!(", none has been seen for {}", duration(silence))
+        });
+        detail.line("workers", format!("{known}, {hold}{silence}"));
         let stalled = self.stalled_workers.iter();
         let stalled = stalled.map(|worker| format!("{} lost {}", worker.name, worker.stalled));
         section(&mut detail, page, "stalled", stalled, Some(Ink::Yellow));
         let waits = self.waits.iter().map(|wait| {
             let time = duration(wait.wait_s.0);
-            format!("{} {time} ({})", wait.queue, wait.jid)
+            let why = wait.why.filter(|why| *why != Why::Waiting);
+            let why = why.map_or_else(String::new, |why| {
+                format!(": {}", why.sentence(wait.held_by.as_ref()))
+            });
+            format!("{} {time} ({}){why}", wait.queue, wait.jid)
         });
         section(&mut detail, page, "oldest wait", waits, None);
         let paused = self.paused.iter().map(|queue| paused_line(queue, page));
@@ -105,11 +128,6 @@ impl View for Overview {
             format!("{}: {jobs}{}", late.queue, due.unwrap_or_default())
         });
         section(&mut detail, page, "late", late, Some(Ink::Yellow));
-        let problems = self
-            .problems
-            .iter()
-            .map(|problem| problem.0.sentence().to_owned());
-        section(&mut detail, page, "problems", problems, Some(Ink::Red));
         detail.draw()
     }
 }
@@ -207,17 +225,18 @@ mod tests {
         };
         expect![[r#"
             server       Redis 7.0.15, master, up 3d 4h, memory 1.2 GiB of 4.0 GiB, noeviction, append-only file
+            problems     jobs have lost their workers: `qless jobs --state stalled`
             jobs         1,204 waiting, 11 running, 1 stalled, 0 scheduled, 0 depends, 1,237 failed, 18,204 complete
             queues       3 known, 0 recurring jobs, 0 groups of failures
-            today        18,412 popped, 18,204 completed, 37 failures (0.6/s popped, 0.6/s completed)
+            today        18,412 popped, 18,204 completed, 37 failures
+            lately       37 completed (7.4/min), over 5m
             now          61.2/s put, 58.9/s completed, over 1m
-            workers      4 workers were seen, 2 hold jobs
+            workers      4 known workers, 2 hold jobs, none has been seen for 13m
             stalled      mx-2-18841 lost 1
-            oldest wait  mail 4m 12s (welcome-42)
+            oldest wait  mail 4m 12s (welcome-42): throttle api has no free slot
             paused       images for 2h 4m, by ann@host (disk\x1b swap)
             failures     upload error: 12 in the last 1h, 1,204 in all
             late         web: 1 recurring job, due 40s ago
-            problems     jobs have lost their workers: `qless jobs --state stalled`
         "#]].assert_eq(&Overview::example().text(&page));
     }
 }

@@ -65,11 +65,10 @@ impl Arrangement {
             Arrangement::AsAsked => asked,
             Arrangement::ByLag => {
                 let names: Vec<Name> = asked.iter().map(|(queue, _)| queue.clone()).collect();
-                let Ok(lags) = core.lags(core.now(), &names) else {
+                let Ok(lags) = core.poppable_lags(core.now(), &names) else {
                     return asked;
                 };
-                let lags = lags.iter().map(|lag| lag.lag_s.0);
-                let mut queues: Vec<(f64, (Name, u64))> = lags.zip(asked).collect();
+                let mut queues: Vec<(f64, (Name, u64))> = lags.into_iter().zip(asked).collect();
                 // Queues without a lag come last, in their order: a pop puts recurring jobs.
                 queues.sort_by(|(one, _), (other, _)| other.total_cmp(one));
                 queues.into_iter().map(|(_, queue)| queue).collect()

@@ -68,11 +68,11 @@ fn a_pause_is_named_with_who_and_since_when() {
     shown(
         "explain --queue mail",
         expect![[r#"
-        a pop of mail gets no job now
-        1 waiting, the oldest wait is 1m 10s
+            no job can be popped from mail now
+            1 waiting, the oldest wait is 1m 10s
 
-          [31m✗[0m the queue is paused  for 1m, "disk swap", by ann@HOST  qless unpause mail
-    "#]],
+              [31m✗[0m the queue is paused  for 1m, "disk swap", by ann@HOST  qless unpause mail
+        "#]],
     );
     shown(
         "get welcome-42",
@@ -168,11 +168,9 @@ fn jobs_ahead_and_concurrency_are_counted() {
         expect![[r#"
             K in q is waiting and cannot run now
 
-              [31m✗[0m concurrency is used up  2 of 2 running
-                  qless config set q-max-concurrency N
-              · 1 job is ahead of it  about 1m 5s at today's pace (0.9/min)
-                  qless priority --to=N a
-              [32m✓[0m a worker popped here  10s ago
+              [31m✗[0m concurrency is used up       2 of 2 running  qless config set q-max-concurrency N
+              · 1 job is ahead of it                         qless priority --to=N a
+              [32m✓[0m the newest lock was granted  10s ago
         "#]],
     );
     assert_eq!(
@@ -330,7 +328,7 @@ fn a_queue_tells_why_it_hands_out_nothing() {
         1001.0,
         "explain --queue q",
         expect![[r#"
-            a pop of q gets no job now
+            no job can be popped from q now
             1 scheduled, 1 depends
 
               [31m✗[0m 1 job is scheduled          the next is due in 59m 59s  qless jobs --queue=q --state=scheduled
@@ -498,5 +496,80 @@ fn a_job_that_waits_for_its_back_off_says_so() {
             &reason["evidence"]["backoff"]
         ),
         (&"scheduled".into(), &2.into(), &"lost_lock".into())
+    );
+}
+
+#[test]
+fn what_is_said_of_a_pop_is_what_the_next_pop_does() {
+    let redis = Redis::start();
+    redis.at(1000).run("throttle set s3 -1").ok();
+    for jid in ["a", "b"] {
+        let put = format!("put export K --jid {jid} --throttle s3");
+        redis.at(1000).run(&put).ok();
+    }
+    let shown = |now: f64, line: &str, expected| on_terminal(&redis, now, line, expected);
+    // No pop has held the jobs yet.
+    shown(
+        1001.0,
+        "explain --queue export",
+        expect![[r#"
+            no job can be popped from export now
+            2 throttled, the oldest wait is 1s
+
+              [31m✗[0m throttle s3 has no free slot  no job may run, 2 jobs wait for it  qless throttle set s3 N
+        "#]],
+    );
+    shown(
+        1001.0,
+        "explain a",
+        expect![[r#"
+        K in export is throttled and cannot run now
+
+          [31m✗[0m throttle s3 has no free slot  no job may run, 2 jobs wait for it  qless throttle set s3 N
+    "#]],
+    );
+    redis.at(1002).run("pop export").exits(4);
+    shown(
+        1002.0,
+        "pop export",
+        expect![[r#"
+        nothing to pop from export: throttle s3 has no free slot: no job may run, 2 jobs wait for it
+        hint: qless throttle set s3 N
+    "#]],
+    );
+    redis.at(1003).run("throttle set s3 1").ok();
+    shown(
+        1783.0,
+        "explain --queue export",
+        expect![[r#"
+            a pop of export would get a
+            1 waiting, 1 throttled, the oldest wait is 13m 3s
+
+              [31m✗[0m no worker has taken the next job  for 13m 3s
+                  qless workers
+              · 1 job waits for a throttle; slots are free 
+                  qless jobs --queue=export --state=throttled
+        "#]],
+    );
+    shown(
+        1783.0,
+        "explain a",
+        expect![[r#"
+            K in export is waiting; a pop would get it now
+
+              [31m✗[0m no worker has taken the next job  for 13m 3s  qless workers
+        "#]],
+    );
+    assert_eq!(redis.at(1783).run("pop export -o jid").stdout(), "a\n");
+    shown(
+        1784.0,
+        "explain b",
+        expect![[r#"
+            K in export is throttled and cannot run now
+
+              [31m✗[0m throttle s3 has no free slot  1 of 1 taken, 1 job waits for it, a (export, running)
+                  qless throttle show s3
+              [32m✓[0m the newest lock was granted  1s ago
+        "#]],
     );
 }

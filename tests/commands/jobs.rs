@@ -42,8 +42,8 @@ pub fn busy() -> Redis {
 fn without_a_selector_all_jobs_in_queues_are_listed() {
     busy().at(100).run("jobs").shows(expect![[r#"
         runs	Mail::Digest	running	mail	0	5/5	1970-01-01T00:00:59.000Z	mx-1, lock until 1970-01-01T00:01:59.000Z
-        stalls	Mail::Welcome	stalled	mail	10	5/5	1970-01-01T00:00:02.000Z	mx-2 lost it 1970-01-01T00:01:02.000Z
-        taken	Mail::Digest	stalled	mail	0	5/5	1970-01-01T00:01:02.000Z	mx-1 lost it 1970-01-01T00:01:02.000Z
+        stalls	Mail::Welcome	stalled	mail	10	5/5	1970-01-01T00:00:02.000Z	the lock of mx-2 expired 1970-01-01T00:01:02.000Z
+        taken	Mail::Digest	stalled	mail	0	5/5	1970-01-01T00:01:02.000Z	mx-1 lost its lock 1970-01-01T00:01:02.000Z
         waits	Mail::Welcome	waiting	mail	0	5/5	1970-01-01T00:01:10.000Z	waits since 1970-01-01T00:01:10.000Z
         waits-2	Mail::Welcome	waiting	mail	0	5/5	1970-01-01T00:01:11.000Z	waits since 1970-01-01T00:01:11.000Z
         later	Mail::Welcome	scheduled	mail	0	5/5	1970-01-01T00:01:12.000Z	1970-01-01T02:06:12.000Z

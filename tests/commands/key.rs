@@ -131,6 +131,7 @@ fn explain_names_the_job_before_it_in_its_lane() {
           "state": "depends",
           "recurring": false,
           "runnable": false,
+          "next_jid": "a",
           "last_pop": null,
           "oldest_wait_s": 10,
           "reasons": [

@@ -16,22 +16,22 @@ fn queues() -> Redis {
 fn the_lag_of_each_queue_is_listed() {
     let redis = queues();
     redis.at(100).run("lag").shows(expect![[r#"
-        images	1m 20s
-        later	0s
-        mail	1m 30s
+        images	1m 20s	b	no worker has taken it yet
+        later	0s	–	–
+        mail	1m 30s	a	no worker has taken it yet
     "#]]);
     redis
         .at(100)
         .run("lag --sort lag --reverse -o table")
         .shows(expect![[r#"
-            QUEUE   LAG
-            mail    1m 30s
-            images  1m 20s
-            later   0s
+            QUEUE   LAG     JOB  WHY
+            mail    1m 30s  a    no worker has taken it yet
+            images  1m 20s  b    no worker has taken it yet
+            later   0s      –    –
         "#]]);
     redis.at(100).run("lag mail later").shows(expect![[r#"
-        mail	1m 30s
-        later	0s
+        mail	1m 30s	a	no worker has taken it yet
+        later	0s	–	–
     "#]]);
     redis.at(100).run("lag 'ma*' -o raw").shows(expect![[r#"
         {"mail":90}
@@ -42,8 +42,8 @@ fn the_lag_of_each_queue_is_listed() {
         --- exit 4
     "#]]);
     redis.at(100).run("lag --read-only mail").shows(expect![[r#"
-            mail	1m 30s
-        "#]]);
+        mail	1m 30s	a	no worker has taken it yet
+    "#]]);
 }
 
 #[test]
@@ -58,22 +58,31 @@ fn k17_the_json_of_lag_equals_what_the_core_measures() {
           "items": [
             {
               "queue": "images",
-              "lag_s": 80.5
+              "lag_s": 80.5,
+              "jid": "b",
+              "why": "waiting",
+              "held_by": null
             },
             {
               "queue": "later",
-              "lag_s": 0
+              "lag_s": 0,
+              "jid": null,
+              "why": null,
+              "held_by": null
             },
             {
               "queue": "mail",
-              "lag_s": 90.5
+              "lag_s": 90.5,
+              "jid": "a",
+              "why": "waiting",
+              "held_by": null
             }
           ]
         }
     "#]]);
     redis.at(3640).run("lag later -o ndjson").shows(expect![[r#"
-            {"queue":"later","lag_s":10}
-        "#]]);
+        {"queue":"later","lag_s":10,"jid":"c","why":"waiting","held_by":null}
+    "#]]);
     Redis::start().at(1).run("lag -o json").shows(expect![[r#"
         {
           "kind": "lag",
@@ -92,9 +101,9 @@ fn a_queue_with_a_key_of_a_wrong_type_is_left_out() {
     redis.at(40).run("put bad K --delay 1h").code();
     redis.send(&["ZADD", "ql:queues", "1", "bad"]);
     redis.at(100).run("lag").shows(expect![[r#"
-        images	1m 20s
-        later	0s
-        mail	1m 30s
+        images	1m 20s	b	no worker has taken it yet
+        later	0s	–	–
+        mail	1m 30s	a	no worker has taken it yet
         --- stderr
         error: cannot read queue `bad`: key `ql:q:bad-work` has the wrong type
         hint: qless check --only key-type
@@ -129,4 +138,49 @@ fn k17_the_states_of_queues_are_those_that_their_jobs_have() {
         let count = format!("jobs --queue mail --state {state} --count -o json");
         assert_eq!(redis.at(20).run(&count).json()[state], jobs, "{state}");
     }
+}
+
+#[test]
+fn jobs_that_are_held_count_from_when_they_were_due() {
+    let redis = Redis::start();
+    redis.at(1).run("throttle set s3 -1").ok();
+    for line in [
+        "put export K --jid a --throttle s3",
+        "put later K --jid b --throttle s3 --delay 20",
+        "put lanes K --jid c --key k",
+        "put lanes K --jid d --key k",
+        "put paused K --jid e",
+        "put dead K --jid f",
+    ] {
+        redis.at(10).run(line).ok();
+    }
+    redis.at(11).run("pop lanes dead --count 2 --worker w").ok();
+    redis.at(12).run("pause paused").ok();
+    redis.at(500).run("pop export").exits(4);
+    redis.at(500).run("pop later").exits(4);
+    redis.at(502).run("lag").shows(expect![[r#"
+        dead	7m 11s	f	its lock expired
+        export	8m 12s	a	throttle s3 has no free slot
+        lanes	8m 12s	d	behind other jobs in lane lanes/k
+        later	2s	b	throttle s3 has no free slot
+        paused	8m 12s	e	the queue is paused
+    "#]]);
+    redis
+        .at(502)
+        .run("jobs --state throttled")
+        .shows(expect![[r#"
+            a	K	throttled	export	0	5/5	1970-01-01T00:00:10.000Z	needs s3
+            b	K	throttled	later	0	5/5	1970-01-01T00:08:20.000Z	needs s3
+        "#]]);
+    // A worker does not begin with a queue whose jobs are held.
+    let raw = redis.at(502).run("lag export -o raw").stdout();
+    assert_eq!(raw, "{\"export\":0}\n");
+    redis.at(503).run("throttle set s3 0").ok();
+    redis
+        .at(504)
+        .run("jobs --queue export --queue later")
+        .shows(expect![[r#"
+            a	K	waiting	export	0	5/5	1970-01-01T00:00:10.000Z	waits since 1970-01-01T00:00:10.000Z
+            b	K	waiting	later	0	5/5	1970-01-01T00:08:20.000Z	waits since 1970-01-01T00:08:20.000Z
+        "#]]);
 }

@@ -14,8 +14,8 @@ fn the_next_jobs_are_shown_in_the_order_of_pop() {
         .at(100)
         .run("peek mail --count 2")
         .shows(expect![[r#"
-            stalls	Mail::Welcome	stalled	mail	10	5/5	1970-01-01T00:00:02.000Z	mx-2 lost it 1970-01-01T00:01:02.000Z
-            taken	Mail::Digest	stalled	mail	0	5/5	1970-01-01T00:01:02.000Z	mx-1 lost it 1970-01-01T00:01:02.000Z
+            stalls	Mail::Welcome	stalled	mail	10	5/5	1970-01-01T00:00:02.000Z	the lock of mx-2 expired 1970-01-01T00:01:02.000Z
+            taken	Mail::Digest	stalled	mail	0	5/5	1970-01-01T00:01:02.000Z	mx-1 lost its lock 1970-01-01T00:01:02.000Z
         "#]]);
     assert_eq!(
         redis.at(100).run("peek mail --count 1 -o json").json()["kind"],
@@ -87,8 +87,8 @@ fn read_only_peek_predicts_the_reply_of_the_core() {
         .at(70)
         .run("peek q --read-only --time-format relative")
         .shows(expect![[r#"
-            stalls	K	stalled	q	0	5/5	1m 9s	w lost it 9s ago
-            taken	K	stalled	q	0	5/5	1m 6s	w lost it 1m 6s ago
+            stalls	K	stalled	q	0	5/5	1m 9s	the lock of w expired 9s ago
+            taken	K	stalled	q	0	5/5	1m 6s	w lost its lock 1m 6s ago
             soon	K	scheduled	q	3	5/5	1m 4s	due 54s ago
             plain	K	waiting	q	1	5/5	1m 1s	waits 1m 1s
             nightly-1	Nightly	(due)	q	1	0/0	–	due 50s ago

@@ -40,19 +40,60 @@ fn everything_is_on_one_screen() {
     assert!(server.starts_with("server\tRedis "), "{server}");
     assert!(server.contains(", master, up "), "{server}");
     expect![[r#"
+        problems	jobs have lost their workers: `qless jobs --state stalled`
+        problems	recurring jobs are late, because nobody polls their queues: `qless recur list`
         jobs	2 waiting, 0 running, 1 stalled, 1 scheduled, 1 depends, 2 failed, 1 complete
         queues	3 known, 1 recurring job, 2 groups of failures
-        today	4 popped, 1 completed, 2 failures (0.0/s popped, 0.0/s completed)
-        workers	2 workers were seen, 0 hold jobs
+        today	4 popped, 1 completed, 2 failures
+        lately	0 completed, over 5m
+        workers	2 known workers, 0 hold jobs
         oldest wait	mail 16m 37s (d)
-        oldest wait	images 10s (f)
+        oldest wait	images 10s (f): the queue is paused
         paused	images since 1970-01-02T00:59:51.000Z, by ann@HOST (disk swap)
         failures	new: 1 in the last 5m, 1 in all
         late	web: 1 recurring job, due 1970-01-02T00:58:20.000Z
-        problems	jobs have lost their workers: `qless jobs --state stalled`
-        problems	recurring jobs are late, because nobody polls their queues: `qless recur list`
     "#]]
     .assert_eq(&format!("{rest}\n"));
+}
+
+#[test]
+fn what_stops_jobs_until_somebody_acts_comes_first() {
+    let redis = Redis::start();
+    let at = |now: u32, line: &str| redis.at(now).run(line).ok();
+    at(90_000, "throttle set s3 -1");
+    for n in 0..3 {
+        at(90_000, &format!("put export K --jid e{n} --throttle s3"));
+    }
+    at(90_001, "put mail K --jid c1 --key customer");
+    at(90_001, "put mail K --jid c2 --key customer");
+    at(90_002, "pop mail --worker w1");
+    at(90_003, "put done K --jid d");
+    at(90_004, "pop done --worker w2");
+    at(90_005, "complete d --worker w2");
+    redis.at(90_006).run("pop export --worker w3").exits(4);
+    let ran = redis.at(90_786).run("status");
+    let text = ran.ok();
+    let (_, rest) = text.split_once('\n').unwrap();
+    expect![[r#"
+        problems	no worker has been seen for 13m, and 4 jobs wait: `qless workers`
+        problems	throttle s3 lets no job run, and 3 jobs wait for it: `qless throttle set s3 N`
+        problems	lane mail/customer waits for c1, whose worker w1 lost its lock: `qless timeout c1`
+        problems	jobs have lost their workers: `qless jobs --state stalled`
+        jobs	0 waiting, 0 running, 1 stalled, 0 scheduled, 1 depends, 3 throttled, 0 failed, 1 complete
+        queues	3 known, 0 recurring jobs, 0 groups of failures
+        today	2 popped, 1 completed, 0 failures
+        lately	0 completed, over 5m
+        workers	3 known workers, 1 holds jobs, none has been seen for 13m
+        stalled	w1 lost 1
+        oldest wait	export 13m 6s (e0): throttle s3 has no free slot
+        oldest wait	mail 13m 5s (c2): behind other jobs in lane mail/customer
+    "#]].assert_eq(&format!("{rest}\n"));
+    let doc = redis.at(90_100).run("status -o json").json();
+    assert_eq!(
+        doc["recent"],
+        serde_json::json!({"seconds": 95, "completed": 1})
+    );
+    assert_eq!(doc["waits"][0]["held_by"], "s3");
 }
 
 #[test]
@@ -60,7 +101,7 @@ fn the_document_has_the_totals() {
     let redis = filled();
     let doc = redis.at(90_000).run("status -o json").json();
     expect![[r#"
-        {"busy_workers":0,"complete":1,"depends":1,"failed":2,"groups":2,"queues":3,"recurring":1,"running":0,"scheduled":1,"stalled":1,"waiting":2,"workers":2}
+        {"busy_workers":0,"complete":1,"depends":1,"failed":2,"groups":2,"last_seen":"1970-01-02T00:59:10.000Z","queues":3,"recurring":1,"running":0,"scheduled":1,"stalled":1,"waiting":2,"workers":2}
     "#]].assert_eq(&format!("{}\n", doc["totals"]));
     expect![[r#"
         {"completed":1,"completed_per_s":0,"failures":2,"popped":4,"popped_per_s":0.001}

@@ -251,22 +251,24 @@ fn a_job_without_a_free_slot_is_throttled() {
         20.0,
         "explain c",
         expect![[r#"
-        Call in mail is throttled and cannot run now
+            Call in mail is throttled and cannot run now
 
-          ✗ throttle api has no free slot  1 of 1 taken, a (mail, running)  qless throttle show api
-          ✓ a worker popped here           10s ago
-    "#]],
+              ✗ throttle api has no free slot  1 of 1 taken, 2 jobs wait for it, a (mail, running)
+                  qless throttle show api
+              ✓ the newest lock was granted  10s ago
+        "#]],
     );
     on_terminal(
         &redis,
         20.0,
         "explain --queue mail",
         expect![[r#"
-            a pop of mail gets no job now
-            1 running, 2 throttled
+            no job can be popped from mail now
+            1 running, 2 throttled, the oldest wait is 9s
 
-              ✗ 2 jobs wait for throttles           qless jobs --queue=mail --state=throttled
-              ✓ a worker popped here       10s ago
+              ✗ throttle api has no free slot  1 of 1 taken, 2 jobs wait for it, a (mail, running)
+                  qless throttle show api
+              ✓ the newest lock was granted  10s ago
         "#]],
     );
     on_terminal(
@@ -278,7 +280,7 @@ fn a_job_without_a_free_slot_is_throttled() {
             klass       Call
             queue       mail
             state       throttled    needs api
-            blocked     throttle api has no free slot: 1 of 1 taken, a (mail, running)
+            blocked     throttle api has no free slot: 1 of 1 taken, 2 jobs wait for it, a (mail, running)
             priority    0            higher runs first
             retries     5 of 5 remaining
             tags        –
@@ -310,11 +312,11 @@ fn a_queue_is_explained_by_what_its_next_pop_does_with_held_jobs() {
         20.0,
         "explain --queue mail",
         expect![[r#"
-            a pop of mail gets a job
-            1 running, 2 throttled
+            a pop of mail would get b
+            1 running, 2 throttled, the oldest wait is 9s
 
               · 2 jobs wait for throttles; slots are free           qless jobs --queue=mail --state=throttled
-              ✓ a worker popped here                       10s ago
+              ✓ the newest lock was granted                10s ago
         "#]],
     );
     let before = redis.dump();
@@ -624,4 +626,47 @@ fn an_id_with_the_ending_of_a_list_is_refused_and_one_of_another_client_is_liste
     assert_eq!(throttles, "api\tno limit\t1\t0\t–\nother-locks\t3\t0\t0\t–");
     let one = redis.at(10).run("throttle ls 'other*' -o json").json();
     assert_eq!(one["items"][0]["id"], "other-locks");
+}
+
+#[test]
+fn a_larger_maximum_releases_all_jobs_that_can_run() {
+    let redis = Redis::start();
+    redis.at(1).run("throttle set s3 -1").ok();
+    redis.calls((0..2600).map(|n| {
+        let words = words("put me q JID K {} 0 throttles '[\"s3\"]'").into_iter();
+        let words = words.map(|word| word.replace("JID", &format!("j{n}")));
+        (2.0, words.collect())
+    }));
+    let state = |state: &str| redis.at(3).run("queues q -o json").json()["items"][0][state].clone();
+    redis.at(3).run("pop q").exits(4);
+    assert_eq!(state("throttled"), 2600);
+    on_terminal(
+        &redis,
+        4.0,
+        "throttle set s3 1500",
+        expect![[r#"
+        set the maximum of throttle s3 to 1500; 1,500 jobs returned to the queue
+    "#]],
+    );
+    assert_eq!(
+        (state("waiting"), state("throttled")),
+        (1500.into(), 1100.into())
+    );
+    on_terminal(
+        &redis,
+        5.0,
+        "throttle set s3 0",
+        expect![[r#"
+            set the maximum of throttle s3 to 0 (no limit); 1,100 jobs returned to the queue
+        "#]],
+    );
+    assert_eq!(state("waiting"), 2600);
+    on_terminal(
+        &redis,
+        6.0,
+        "throttle set s3 0",
+        expect![[r#"
+            set the maximum of throttle s3 to 0 (no limit)
+        "#]],
+    );
 }

@@ -69,7 +69,7 @@ fn workers_are_listed_last_seen_first() {
 fn one_worker_is_shown_with_its_jobs() {
     let redis = busy();
     redis.at(100).run("workers mx-2").shows(expect![[r#"
-        stalls	Mail::Welcome	stalled	mail	10	5/5	1970-01-01T00:00:02.000Z	mx-2 lost it 1970-01-01T00:01:02.000Z
+        stalls	Mail::Welcome	stalled	mail	10	5/5	1970-01-01T00:00:02.000Z	the lock of mx-2 expired 1970-01-01T00:01:02.000Z
     "#]]);
     redis.at(100).run("workers mx-1 -o json").shows(expect![[r#"
             {

@@ -513,8 +513,8 @@ fn the_linter_finds_what_it_should() {
 fn every_variable_is_defined_and_used() {
     let mut faults = Vec::new();
     for (path, text) in files() {
-        // The keys are read by the join.
-        if path != "lua/keys.lua" {
+        // The keys are read by the join. A dry run replaces `redis`, which is a local of the joined script.
+        if path != "lua/keys.lua" && path != "lua/lib/dry_run/begin.lua" {
             faults.extend(lint(&text).iter().map(|fault| format!("{path}:{fault}")));
         }
     }

@@ -559,7 +559,9 @@ fn look_pop_tells_what_a_pop_meets() {
     assert_eq!(of(&reply, "ahead").as_deref(), Some("2"));
     assert_eq!(of(&reply, "oldest").as_deref(), Some("0"));
     assert_eq!(of(&reply, "oldest_jid").as_deref(), Some("a"));
-    for absent in ["popped", "seen", "pops", "ghost"] {
+    assert_eq!(of(&reply, "next").as_deref(), Some("urgent"));
+    assert_eq!(of(&reply, "ready").as_deref(), Some("3.000"));
+    for absent in ["popped", "seen", "pace", "ghost"] {
         assert_eq!(of(&reply, absent), None, "{absent}");
     }
     core.ok("pop 60 q w1 2");
@@ -568,7 +570,7 @@ fn look_pop_tells_what_a_pop_meets() {
     assert_eq!(of(&reply, "held").as_deref(), Some("2"));
     assert_eq!(of(&reply, "holder").as_deref(), Some("w1"));
     assert_eq!(of(&reply, "seen").as_deref(), Some("60"));
-    assert_eq!(of(&reply, "pops").as_deref(), Some("2"));
+    assert_eq!(of(&reply, "next"), None, "the limit is reached");
     assert_eq!(of(&reply, "ghost").as_deref(), Some("nobody"));
     assert_eq!(of(&reply, "ahead").as_deref(), Some("1"));
     assert_eq!(of(&core.ok("look.pop 70 q zzz"), "listed"), None);
@@ -576,6 +578,22 @@ fn look_pop_tells_what_a_pop_meets() {
         core.refused("look.pop 70")
             .contains("Look(): queue missing")
     );
+}
+
+#[test]
+fn the_pace_of_a_queue_is_that_of_the_last_five_minutes() {
+    let mut core = Core::new();
+    core.all("put 500 w r old K {} 0; pop 500 r w 1; complete 500 old w r {}");
+    for n in 0..9 {
+        core.ok(&format!("put 1000 w {} j{n} K {{}} 0", ["q", "r"][n % 2]));
+        core.ok(&format!("pop 1000 {} w 1", ["q", "r"][n % 2]));
+        core.ok(&format!("complete 1010 j{n} w {} {{}}", ["q", "r"][n % 2]));
+    }
+    core.ok("put 1010 w q a K {} 0");
+    core.ok("put 1011 w q b K {} 0");
+    let pace = |core: &mut Core, now: u32| of(&core.ok(&format!("look.pop {now} q b")), "pace");
+    assert_eq!(pace(&mut core, 1020).as_deref(), Some("1.00"));
+    assert_eq!(pace(&mut core, 1400), None);
 }
 
 #[test]

@@ -276,6 +276,7 @@ fn own_read_commands_run_on_a_server_that_refuses_writes() {
         "look.queues 99",
         "look.queues 9999 q",
         "look.pop 99 q j",
+        "look.lag 99 q",
         "look.status 99 0",
         "look.traces 99 j",
         "look.workers 99",

@@ -1,20 +1,21 @@
 -- Returns as many pending jobs of a throttle to work as it has free slots, up to 5000; 1000 if it has no limit.
 -- Entries whose job is not held by this throttle are dropped.
--- Takes: id
+-- Takes: id; the most jobs, or nil
+-- Returns: how many it returned
 local Job = Fields('state', 'queue', 'throttles')
 
-return function(id)
+return function(id, limit)
   local call, pending = redis.call, Keys.throttle .. id .. Keys.pending
   local waiting = redis.pcall('zcard', pending)
   -- A key of another type has no entries.
-  if type(waiting) ~= 'number' or waiting == 0 then return end
+  if type(waiting) ~= 'number' or waiting == 0 then return 0 end
   local most = need('throttle/maximum')(id)
   local free = most == 0 and 1000 or most - (tonumber(redis.pcall('zcard', Keys.throttle .. id .. Keys.locks)) or 0)
-  free = math.min(free, 5000)
-  local decode = need('job/tags')
+  free = math.max(0, math.min(free, limit or 5000, 5000))
+  local decode, most_woken = need('job/tags'), free
   while free > 0 do
     local page = call('zrange', pending, 0, math.min(free, 1000) - 1, 'WITHSCORES')
-    if not page[1] then return end
+    if not page[1] then break end
     for i = 1, #page, 2 do
       local jid = page[i]
       local job = redis.pcall('hmget', Keys.job .. jid, unpack(Job))
@@ -27,4 +28,5 @@ return function(id)
       if held then free = free - 1 else call('zrem', pending, jid) end
     end
   end
+  return most_woken - free
 end

@@ -123,7 +123,7 @@ fn wrong_state(job: &JobSnapshot) -> JobOutcome {
         None => "a worker without a name".into(),
     };
     let why = match job.state.as_bytes() {
-        b"stalled" => ItemDetail::Is(format!("stalled, {} lost it", worker())),
+        b"stalled" => ItemDetail::Is(format!("stalled, {} lost its lock", worker())),
         b"running" => ItemDetail::Is(format!("running, held by {}", worker())),
         b"depends" => "it waits for other jobs".into(),
         b"complete" => return JobOutcome::complete(&job.jid),

@@ -12,12 +12,13 @@ use crate::model::done::Done;
 use crate::model::throttle::maximum_text;
 use crate::name::Name;
 use crate::session::Session;
+use crate::text::plural;
 
 /// Set how many jobs of a throttle may run at the same time
 ///
-/// 0 removes the limit. A negative number lets no job run. If the maximum rises, jobs that wait return
-/// to their queues; if it falls, no running job is stopped. With `--ttl` the maximum is forgotten after
-/// that time.
+/// 0 removes the limit. A negative number lets no job run. If the maximum rises, all jobs that wait and
+/// have a slot now return to their queues, in slices, and their number is noted; if it falls, no running
+/// job is stopped. With `--ttl` the maximum is forgotten after that time.
 ///
 /// Examples: `qless throttle set api 10` · `qless throttle set api -1 --ttl 10m`
 ///
@@ -56,10 +57,15 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     } else {
         let question = format!("{what}{}", session.on()?);
         session.ui.confirm_protected(&question, |_| String::new())?;
-        session
-            .core()?
-            .set_throttle(now, id, *maximum, ttl.as_deref())?;
-        session.ui.note_on_terminal(&what);
+        let core = session.core()?;
+        let returned = core.set_throttle(now, id, *maximum, ttl.as_deref())?;
+        session.ui.note_on_terminal(&match returned {
+            0 => what,
+            jobs => format!(
+                "{what}; {} returned to the queue",
+                plural(jobs, "job", "jobs")
+            ),
+        });
     }
     session
         .ui

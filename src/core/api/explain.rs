@@ -1,9 +1,11 @@
 //! Reading what `explain` needs: what a pop of a queue meets, and traces of jobs that do not exist.
 
+use super::queue;
 use crate::clock::moment::Moment;
 use crate::core::call::{Call, Core, Value, reply};
 use crate::error::Error;
-use crate::model::explain::{PopFacts, Traces};
+use crate::model::explain::{FullThrottle, PopFacts, Traces};
+use crate::model::job::Neighbor;
 use crate::name::Name;
 
 impl Core {
@@ -18,7 +20,7 @@ impl Core {
             .map(|(queue, jid)| Call::read("look.pop").queue(queue).args(*jid))
             .collect();
         let replies = self.calls(now, &calls).into_iter();
-        replies.map(|reply| read(reply?)).collect()
+        replies.map(|reply| read(now, reply?)).collect()
     }
 
     /// Returns where the id of a job is mentioned.
@@ -40,9 +42,22 @@ impl Core {
     }
 }
 
-fn read(fields: Value) -> Result<PopFacts, Error> {
+fn read(now: Moment, fields: Value) -> Result<PopFacts, Error> {
     let mut facts = PopFacts::default();
     for (field, value) in reply::pairs(fields)? {
+        if field == b"queue" {
+            facts.queue = queue::read(now, value)?;
+            continue;
+        }
+        if field == b"throttles" || field == b"full" {
+            let rows = reply::list(value)?.into_iter().map(throttle);
+            let rows = rows.collect::<Result<Vec<_>, Error>>()?;
+            match field == b"full" {
+                true => facts.full = rows,
+                false => facts.throttles = rows,
+            }
+            continue;
+        }
         let Some(text) = reply::optional(value)? else {
             continue;
         };
@@ -54,17 +69,47 @@ fn read(fields: Value) -> Result<PopFacts, Error> {
             b"holder" => facts.holder = Some(Name::from(text)),
             b"worker" => facts.worker = Some(Name::from(text)),
             b"seen" => facts.seen = Moment::read(&text),
-            b"pops" => facts.pops = reply::count(&text),
-            b"day" => facts.day = Moment::read(&text),
-            b"queued" => facts.queued = Moment::read(&text),
+            b"next" => facts.next = Some(Name::from(text)),
+            b"ready" => facts.ready = Moment::read(&text),
+            b"renewed" => facts.renewed = reply::count(&text),
+            b"ordered" => facts.ordered = true,
             b"due" => facts.due = Moment::read(&text),
             b"ghost" => facts.ghost = Some(Name::from(text)),
             b"oldest" => facts.oldest = Moment::read(&text),
-            b"next_held" => facts.next_held = Some(Name::from(text)),
             b"listed" => facts.listed = true,
+            b"pace" => {
+                facts.pace = std::str::from_utf8(&text)
+                    .ok()
+                    .and_then(|text| text.parse().ok())
+            }
             b"ahead" => facts.ahead = reply::count(&text),
             _ => {}
         }
     }
     Ok(facts)
+}
+
+/// Reads a row of `throttle/figures`.
+fn throttle(row: Value) -> Result<FullThrottle, Error> {
+    let words = reply::names(row)?;
+    let (figures, holders) = words
+        .split_at_checked(4)
+        .ok_or_else(|| reply::unexpected("the figures of a throttle"))?;
+    let text = |word: &Name| std::str::from_utf8(word.as_bytes()).ok().map(str::to_owned);
+    let holder = |words: &[Name]| Neighbor {
+        jid: words[0].clone(),
+        klass: Some(words[1].clone()).filter(|klass| !klass.is_empty()),
+        queue: Some(words[2].clone()).filter(|queue| !queue.is_empty()),
+        state: text(&words[3]).and_then(|state| state.parse().ok()),
+        job: None,
+    };
+    Ok(FullThrottle {
+        id: figures[0].clone(),
+        maximum: text(&figures[1])
+            .and_then(|text| text.parse().ok())
+            .unwrap_or(0),
+        taken: reply::count(figures[2].as_bytes()),
+        waiting: reply::count(figures[3].as_bytes()),
+        holders: holders.chunks_exact(4).map(holder).collect(),
+    })
 }

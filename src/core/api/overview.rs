@@ -5,8 +5,10 @@ use super::names::NAMES_PER_CALL;
 use crate::clock::moment::Moment;
 use crate::core::call::{Call, Core, Value, reply};
 use crate::error::Error;
+use crate::model::lag::Why;
 use crate::model::overview::{
-    LateRecurring, OldWait, RecentFailures, ServerFacts, StatusFacts, Today,
+    BlockingThrottle, LateRecurring, OldWait, Recent, RecentFailures, ServerFacts, StatusFacts,
+    StuckLane, Today,
 };
 use crate::model::queue::Seconds;
 use crate::name::Name;
@@ -28,6 +30,14 @@ impl Core {
             ..StatusFacts::default()
         };
         let (groups, queues) = (part(), part());
+        let mut recent = texts(part())?.into_iter().flatten();
+        if let (Some(completed), Some(seconds)) = (recent.next(), recent.next()) {
+            let seconds = std::str::from_utf8(&seconds).ok();
+            facts.recent = Some(Recent {
+                completed: reply::count(&completed),
+                seconds: Seconds(seconds.and_then(|text| text.parse().ok()).unwrap_or(0.0)),
+            });
+        }
         let mut replies = vec![[groups.clone(), queues.clone()]];
         // If there are too many for one call, the core replies with their number.
         if !matches!(groups, Value::Array(_)) {
@@ -110,12 +120,31 @@ fn add_queue(now: Moment, words: Vec<Option<Vec<u8>>>, facts: &mut StatusFacts) 
         .next()
         .flatten()
         .and_then(|since| Moment::read(&since));
-    if let (Some(since), Some(jid)) = (since, words.next().flatten()) {
+    let mut word = || words.next().flatten();
+    let (jid, why, held_by) = (word(), word(), word());
+    if let (Some(since), Some(jid)) = (since, jid) {
         facts.waits.push(OldWait {
             queue,
             jid: jid.into(),
             wait_s: Seconds(now.since(since).max(0.0)),
+            why: why.and_then(|why| Why::read(&why)),
+            held_by: held_by.map(Name::from),
         });
+    }
+    if let (Some(id), waiting) = (word().map(Name::from), word()) {
+        let is_known = facts.throttles.iter().any(|known| known.id == id);
+        let waiting = waiting.map_or(0, |text| reply::count(&text));
+        facts
+            .throttles
+            .extend((!is_known).then_some(BlockingThrottle { id, waiting }));
+    }
+    if let (Some(lane), Some(first)) = (word().map(Name::from), word()) {
+        let is_known = facts.lanes.iter().any(|known| known.lane == lane);
+        facts.lanes.extend((!is_known).then(|| StuckLane {
+            lane,
+            first: first.into(),
+            worker: word().map(Name::from).unwrap_or_default(),
+        }));
     }
 }
 

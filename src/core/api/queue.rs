@@ -12,7 +12,7 @@ use crate::core::call::{Call, Core, Value};
 use crate::core::script::keys::{Keys, QueueSet};
 use crate::error::{Error, Kind};
 use crate::json::Json;
-use crate::model::lag::Lag;
+use crate::model::lag::{Lag, Why};
 use crate::model::length::Length;
 use crate::model::pattern::Pattern;
 use crate::model::queue::{Queue, ReadyQueues, Seconds};
@@ -32,21 +32,29 @@ impl Core {
         })
     }
 
-    /// Returns the lag of each named queue, in their order.
-    pub fn lags(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Lag>, Error> {
+    /// Returns for how many seconds each named queue, in their order, has had a job that a pop would look at:
+    /// without those that a throttle or a lane holds.
+    pub(crate) fn poppable_lags(&mut self, now: Moment, names: &[Name]) -> Result<Vec<f64>, Error> {
         let mut seconds: HashMap<Name, Json> = HashMap::new();
         for reply in self.call_in_slices(now, &Call::read("lag"), names)? {
             let slice = Json::read(&reply::bytes(reply)?).and_then(|slice| slice.object());
             seconds.extend(slice.ok_or_else(|| reply::unexpected("lags"))?);
         }
-        let lags = names.iter().map(|queue| {
-            let lag = seconds.get(queue).and_then(Json::number);
-            Lag {
-                queue: queue.clone(),
-                lag_s: Seconds(lag.unwrap_or_default()),
-            }
-        });
-        Ok(lags.collect())
+        let lag = |queue| seconds.get(queue).and_then(Json::number);
+        Ok(names
+            .iter()
+            .map(|queue| lag(queue).unwrap_or_default())
+            .collect())
+    }
+
+    /// Returns the lag of each named queue, in their order.
+    pub fn lags(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Lag>, Error> {
+        let mut rows = Vec::new();
+        for reply in self.call_in_slices(now, &Call::read("look.lag"), names)? {
+            rows.extend(reply::list(reply)?);
+        }
+        let lags = names.iter().zip(rows);
+        lags.map(|(queue, row)| lag(now, queue, row)).collect()
     }
 
     /// Returns those of the named queues, or of all known ones, from which a pop may bring a job now.
@@ -242,7 +250,8 @@ fn unreadable(queues: &[Queue]) -> Option<String> {
     (!clauses.is_empty()).then(|| clauses.join("; "))
 }
 
-fn read(now: Moment, fields: Value) -> Result<Queue, Error> {
+/// Reads a row of `look.queues`.
+pub(super) fn read(now: Moment, fields: Value) -> Result<Queue, Error> {
     let mut queue = Queue::default();
     for (field, value) in reply::pairs(fields)? {
         let Some(text) = reply::optional(value)? else {
@@ -271,4 +280,23 @@ fn read(now: Moment, fields: Value) -> Result<Queue, Error> {
         }
     }
     Ok(queue)
+}
+
+/// Reads a row of `look.lag`.
+fn lag(now: Moment, queue: &Name, row: Value) -> Result<Lag, Error> {
+    let words = match row {
+        Value::Nil => Vec::new(),
+        row => reply::list(row)?,
+    };
+    let words = words.into_iter().map(reply::optional);
+    let mut words = words.collect::<Result<Vec<_>, Error>>()?.into_iter();
+    let mut word = || words.next().flatten();
+    let since = word().and_then(|since| Moment::read(&since));
+    Ok(Lag {
+        queue: queue.clone(),
+        lag_s: Seconds(since.map_or(0.0, |since| now.since(since).max(0.0))),
+        jid: word().map(Name::from),
+        why: word().and_then(|why| Why::read(&why)),
+        held_by: word().map(Name::from),
+    })
 }

@@ -27,18 +27,62 @@ const SCAN: usize = 1000;
 /// The jobs of a throttle that are shown.
 const SHOWN: usize = 100;
 
+/// The jobs that one call returns to their queues.
+const WOKEN_PER_CALL: u64 = 1000;
+
+/// What a call did with the held jobs of a throttle.
+struct Woken {
+    returned: u64,
+    /// The jobs that still wait.
+    held: u64,
+    /// The free slots; `None` without a limit.
+    free: Option<u64>,
+}
+
 impl Core {
-    /// Sets the maximum of a throttle, for some seconds if they are given.
+    /// Sets the maximum of a throttle, for some seconds if they are given. One call returns a bounded number
+    /// of held jobs to their queues: further calls follow until each that has a slot is back. Returns how
+    /// many are.
     pub(crate) fn set_throttle(
         &mut self,
         now: Moment,
         id: &Name,
         maximum: i64,
         seconds: Option<&str>,
-    ) -> Result<(), Error> {
+    ) -> Result<u64, Error> {
+        let before = self.wake_throttle(now, id, 0)?;
         let call = Call::write("throttle.set", RetryClass::Idempotent, "set", "setting");
         let call = call.arg(id).arg(maximum.to_string()).args(seconds);
-        self.call(now, call).map(drop)
+        self.call(now, call).map(drop)?;
+        let after = self.wake_throttle(now, id, 0)?;
+        let mut returned = before.held.saturating_sub(after.held);
+        loop {
+            // A job that returned takes its slot when it is popped.
+            let free = after
+                .free
+                .map_or(u64::MAX, |free| free.saturating_sub(returned));
+            let woken = self.wake_throttle(now, id, free.min(WOKEN_PER_CALL))?;
+            returned += woken.returned;
+            if woken.returned == 0 || woken.held == 0 {
+                return Ok(returned);
+            }
+        }
+    }
+
+    /// Returns up to `most` held jobs of a throttle to their queues.
+    fn wake_throttle(&mut self, now: Moment, id: &Name, most: u64) -> Result<Woken, Error> {
+        let class = RetryClass::Idempotent;
+        let call = Call::write("throttle.wake", class, "wake the jobs of", "waking");
+        let reply = reply::list(self.call(now, call.arg(id).arg(most.to_string()))?)?;
+        let counts = reply.into_iter().map(reply::integer);
+        match counts.collect::<Result<Vec<i64>, Error>>()?.as_slice() {
+            [returned, held, free] => Ok(Woken {
+                returned: returned.unsigned_abs(),
+                held: held.unsigned_abs(),
+                free: u64::try_from(*free).ok(),
+            }),
+            _ => Err(reply::unexpected("three numbers")),
+        }
     }
 
     /// Deletes the maximum of a throttle. Its jobs go on.

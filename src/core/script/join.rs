@@ -35,6 +35,8 @@ pub(crate) fn join(prefix: &str, dialect: Dialect, last: Source) -> Joined {
         join.text.truncate(join.text.trim_end().len());
         join.text.push_str(" for qless-php\n");
     }
+    // A dry run replaces it.
+    join.line("local redis = redis");
     join.line("local need, built");
     join.line("need = function(name, command)");
     join.line("if not command then");

@@ -147,7 +147,6 @@ pub(crate) const SHARED: &[(&str, Source)] = sources! { "lib/" {
     "throttle/key_fault",
     "throttle/leave",
     "throttle/maximum",
-    "throttle/next_held",
     "throttle/recheck",
     "throttle/reorder",
     "throttle/reserved",
@@ -212,9 +211,18 @@ pub(crate) const SHARED: &[(&str, Source)] = sources! { "lib/" {
     "job/few_tags",
     "queue/promote_all",
     "queue/most",
+    "dry_run/begin",
+    "throttle/figures",
+    "throttle/describe_holders",
+    "throttle/due",
+    "throttle/full_for",
+    "throttle/holding",
+    "stats/pace",
+    "stats/recent",
+    "queue/urgent",
 } };
 
-/// The functions that only `check.slice`, `check.revert` or a refusal uses. The script holds them as
+/// The functions that only `check.slice`, `check.revert`, a dry run or a refusal uses. The script holds them as
 /// text and compiles them on demand: as functions, they would make every call slower to load and to
 /// garbage-collect.
 pub(crate) const ON_DEMAND: &[(&str, Source)] = sources! { "check/" {
@@ -295,6 +303,11 @@ pub(crate) const ON_DEMAND: &[(&str, Source)] = sources! { "check/" {
     "repair/write",
 } "lib/" {
     "value/wrong_type",
+    "dry_run/server",
+    "dry_run/fields",
+    "dry_run/zset",
+    "dry_run/ranges",
+    "dry_run/order",
 } };
 
 /// The commands, by their wire name.
@@ -353,6 +366,7 @@ pub(crate) const COMMANDS: &[(&str, Source)] = sources! { "command/" {
     "look.recurs",
     "look.scan",
     "look.pop",
+    "look.lag",
     "look.status",
     "look.traces",
     "guard.put",
@@ -363,6 +377,7 @@ pub(crate) const COMMANDS: &[(&str, Source)] = sources! { "command/" {
     "guard.pause",
     "guard.recur",
     "throttle.set",
+    "throttle.wake",
     "throttle.get",
     "throttle.delete",
     "throttle.locks",

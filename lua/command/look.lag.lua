@@ -1,0 +1,24 @@
+-- Returns how long the oldest job of each queue has been due and has not run, with why. An expired lock counts from its
+-- expiry. The cost hardly depends on the number of jobs. Writes nothing.
+-- Takes: queue ...
+-- Returns: per queue: since when, false if nothing is due; the jid; `waiting`, `throttled`, `ordered`, `expired` or
+--   `paused`; for a throttle or a lane its name, else false
+-- Refuses: a missing queue, more than 10000 queues
+return function(argv, now, t)
+  local call, oldest, reply = redis.call, need('queue/oldest'), {}
+  if not argv[3] then error('Look(): queue missing') end
+  if argv[10003] then error('Look(): more than 10000 queues') end
+  for i = 3, #argv do
+    local queue = argv[i]
+    local since, jid, why, by = oldest(now, t, queue)
+    local lock = call('zrangebyscore', Keys.queue .. queue .. Keys.locks, '-inf', t, 'WITHSCORES', 'LIMIT', 0, 1)
+    if lock[1] and not (since and tonumber(since) <= tonumber(lock[2])) then
+      since, jid, why, by = lock[2], lock[1], 'expired', false
+    end
+    if since and call('sismember', Keys.paused, queue) == 1 and need('queue/paused')(now, queue, true) then
+      why, by = 'paused', false
+    end
+    reply[i - 2] = since and {since, jid, why, by or false} or false
+  end
+  return reply
+end

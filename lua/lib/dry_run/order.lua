@@ -1,0 +1,35 @@
+-- The order of sorted sets.
+-- Returns: a table of functions: `less(a, b)` orders members, `precedes(score, member, other score, other)` entries;
+--   `number(text)` reads a score, `between(min, max)` a range, as a function of a score
+
+-- Lua orders texts by the server's locale, Redis by their bytes.
+local function less(a, b)
+  for i = 1, math.min(#a, #b) do
+    local x, y = string.byte(a, i), string.byte(b, i)
+    if x ~= y then return x < y end
+  end
+  return #a < #b
+end
+
+local function precedes(score, member, other_score, other)
+  return score < other_score or score == other_score and less(member, other)
+end
+
+local function number(text)
+  if text == 'inf' or text == '+inf' then return math.huge end
+  if text == '-inf' then return -math.huge end
+  return tonumber(text)
+end
+
+-- Returns whether a score is between two bounds, as a function.
+local function between(min, max)
+  local function bound(text)
+    local open = string.match(text, '^%((.*)$')
+    return number(open or text), open ~= nil
+  end
+  local low, above = bound('' .. min)
+  local high, below = bound('' .. max)
+  return function(s) return (s > low or s == low and not above) and (s < high or s == high and not below) end
+end
+
+return function() return {less = less, precedes = precedes, number = number, between = between} end

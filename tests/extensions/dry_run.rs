@@ -1,0 +1,122 @@
+//! What `look.pop` says and what the next pop does, over random databases.
+
+use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
+
+use super::ledger::Ledger;
+use super::steps::{Profile, Steps};
+use crate::extensions::invariants::Excuses;
+use crate::support::core::Core;
+use crate::support::random::{self, Draw};
+
+/// The number of histories of each profile in `make test`. One compares some 10 pops.
+const HISTORIES: u32 = 12;
+
+/// What an operator does between two pops.
+const CHANGES: [&str; 16] = [
+    "throttle.set t1 -1",
+    "throttle.set t1 0",
+    "throttle.set t1 1",
+    "throttle.set t2 -1",
+    "throttle.set t2 3",
+    "throttle.set t3 1",
+    "throttle.delete t2",
+    "pause a",
+    "unpause a",
+    "unpause b",
+    "config.set a-max-concurrency 2",
+    "config.set a-max-concurrency 0",
+    "config.set max-pop-scan 2",
+    "config.unset max-pop-scan",
+    r#"config.set a-defaults {"throttles":["t3"],"order":"due"}"#,
+    r#"config.set b-defaults {"lock":"*","key":"{klass}"}"#,
+];
+
+/// How many pops were compared, and how many of them got a job.
+#[derive(Debug, Default)]
+struct Compared {
+    pops: u64,
+    jobs: u64,
+}
+
+/// Builds a random database, then compares pops with what `look.pop` said before.
+fn play(
+    core: &mut Core,
+    numbers: &[u64],
+    profile: Profile,
+    compared: &mut Compared,
+) -> Result<(), String> {
+    let excuses = Excuses {
+        mixed_lanes: (profile == Profile::Merging).then(Default::default),
+        ..Excuses::default()
+    };
+    let (mut now, history) = {
+        let mut ledger = Ledger::new(core, excuses);
+        let mut steps = Steps::new(profile);
+        for line in steps.settings(numbers[0]) {
+            ledger.limited |= line.contains("max-");
+            ledger.excuses.mixed_lanes = None;
+            ledger.call(&line)?;
+        }
+        for number in &numbers[1..] {
+            let (after, line) = steps.next(*number, &ledger);
+            ledger.now += after;
+            ledger.depended |= line.starts_with("depends ") || line.contains(" depends [");
+            ledger.call(&line)?;
+        }
+        (ledger.now, ledger.report(&[]))
+    };
+    let mut draw = Draw::new(numbers[0]);
+    let mut calls = Vec::new();
+    for _ in 0..5 {
+        now += draw.of(&[0.0, 0.5, 3.0, 12.0, 61.0, 300.0]);
+        if draw.below(2) == 0 {
+            let change = draw.of(&CHANGES).replacen(' ', &format!(" {now} "), 1);
+            core.ok(&change);
+            calls.push(change);
+        }
+        for queue in ["a", "b"] {
+            let before = core.dump();
+            let look = core.ok(&format!("look.pop {now} {queue}"));
+            let said = look.field("next").map(|jid| jid.text().to_owned());
+            let unchanged = core.dump() == before;
+            let got = core.ok(&format!("pop {now} {queue} w9 1")).json();
+            let got = got[0]["jid"].as_str().map(str::to_owned);
+            calls.push(format!("pop {now} {queue} w9 1"));
+            compared.pops += 1;
+            compared.jobs += u64::from(got.is_some());
+            if said != got || !unchanged {
+                let calls = calls.join("\n    ");
+                return Err(format!(
+                    "{history}\n    {calls}\nsaid {said:?}, got {got:?}, unchanged: {unchanged}; {look:?}"
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn compare(profile: Profile) {
+    let mut core = Core::new();
+    let mut compared = Compared::default();
+    let numbers = prop::collection::vec(any::<u64>().no_shrink(), 2..40);
+    random::property(HISTORIES, numbers, |numbers| {
+        play(&mut core, &numbers, profile, &mut compared).map_err(TestCaseError::fail)
+    });
+    let Compared { pops, jobs } = compared;
+    println!("{profile:?}: {pops} pops agree, {jobs} of them got a job");
+    assert!(jobs > pops / 10 && jobs < pops, "{compared:?}");
+}
+
+#[test]
+fn what_look_pop_says_is_what_the_next_pop_does() {
+    compare(Profile::Everything);
+    compare(Profile::Dependencies);
+}
+
+#[test]
+fn what_look_pop_says_of_throttles_lanes_and_merging_is_what_the_next_pop_does() {
+    compare(Profile::Throttles);
+    compare(Profile::Lanes);
+    compare(Profile::Merging);
+}
