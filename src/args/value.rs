@@ -108,16 +108,18 @@ pub(crate) fn new_name() -> impl TypedValueParser<Value = Name> {
     })
 }
 
-/// The class of a job to put. Data in its position means that the class was forgotten.
+/// The class of a job to put. Data in its position means that the class was forgotten, but not after `--`.
 pub(crate) fn klass() -> impl TypedValueParser<Value = Name> {
-    new_name().try_map(
-        |name: Name| match name.as_bytes().trim_ascii_start().first() {
-            Some(b'{' | b'[') => Err(Invalid::expects(
+    OsStringValueParser::new().try_map(|text: OsString| {
+        let (text, is_plain) = plain::read(text);
+        name::refuse_new(text.as_bytes()).map_err(Invalid::Because)?;
+        match text.as_bytes().trim_ascii_start().first() {
+            Some(b'{' | b'[') if !is_plain => Err(Invalid::expects(
                 "the class of the job before its data, as in `QUEUE KLASS DATA`",
             )),
-            _ => Ok(name),
-        },
-    )
+            _ => Ok(Name::from(text.as_os_str())),
+        }
+    })
 }
 
 /// A jid that the call may create.
