@@ -79,7 +79,7 @@ fn age_is_the_time_since_the_newest_entry_of_the_history() {
         "later blocked breaks"
     );
     assert_eq!(jids("--group boom --older-than 0s"), "breaks");
-    assert_eq!(jids("--tag eu --older-than 30"), "waits");
+    assert_eq!(jids("--tag eu --older-than 30s"), "waits");
     assert_eq!(jids("--klass 'Mail::*' --newer-than 29s"), "later");
 }
 
