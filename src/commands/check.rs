@@ -30,11 +30,15 @@ use crate::session::Session;
 /// A finding is `critical` (blocks a queue for clients with the reference core), `error` (loses,
 /// doubles or blocks a job), `warn` (wrong bookkeeping) or `info` (needs no action).
 ///
+/// With `-q`, findings below `--fail-on` are not printed, so that a cron job is silent if all is well.
+///
 /// `--repair` scans, shows its plan, asks, and repairs. Each finding is verified again in the call
 /// that repairs it, so nothing is changed that has been put right meanwhile. Then it scans again
 /// and reports what remains. No job loses data, tags or history; an unused key is set aside under
 /// `lost:`. A finding that requires your decision is left as it is, with a command for each choice,
-/// unless `--only` names it. `all` names every finding except the deletion of `lost-key`.
+/// unless `--only` names it. `all` names every finding except the deletion of `lost-key`. Before this
+/// deletion, its number of keys is typed: `--yes` does not cover it, and a script gives
+/// `--confirm lost-key`.
 /// `--dry-run` prints Redis commands to read, not to run: they may be wrong by the time you run
 /// them. If a repair was interrupted, run it again.
 ///

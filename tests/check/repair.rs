@@ -310,6 +310,22 @@ fn keys_set_aside_are_deleted_only_by_naming_their_finding() {
     at(&redis).run("check --repair --only all --yes").exits(0);
     assert_eq!(aside(&redis), 1);
     asked(&redis, "--only lost-key", ("to proceed", "yes\r"), 9);
+    asked(&redis, "--only lost-key --yes", ("to proceed", "no\r"), 9);
+    let script = |flags: &str| at(&redis).run(&format!("check --repair --only {flags}"));
+    expect![[r#"
+        error: cannot ask whether to repair 1 finding on unix://DIR/s, and delete 1 key permanently; nothing was changed
+        hint: add `--confirm=lost-key`: `--yes` does not cover the deletion of what was set aside
+    "#]]
+    .assert_eq(&script("lost-key --yes -q").exits(9).stderr());
+    script("lost-key --yes --confirm other").exits(9);
+    assert_eq!(aside(&redis), 1);
+    script("all,lost-key --yes --confirm lost-key").ok();
+    assert_eq!(aside(&redis), 0);
+    at(&redis)
+        .run("check --repair --only all,lost-key --yes --confirm lost-key")
+        .ok();
+
+    redis.send(&["HSET", "ql:lost:r0:j:old", "state", "waiting"]);
     assert_eq!(aside(&redis), 1);
     asked(&redis, "--only lost-key", ("to proceed", "1\r"), 0);
     assert_eq!(aside(&redis), 0);
