@@ -397,6 +397,10 @@ fn recur_run_prints_the_job_that_took_the_put() {
           "new": false
         }
     "#]]);
+    redis.at(14).run("recur run no -n").shows(expect![[r#"
+        --- stderr
+        would put nothing: no-1 is in r, running
+    "#]]);
     assert_eq!(jobs("r"), "no-1");
 
     redis
