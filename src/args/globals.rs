@@ -126,5 +126,5 @@ pub(crate) struct Typed {
     /// The command with the arguments that decide what it does.
     pub own: CommandLine,
     /// The whole line as it can be typed again; `None` if it holds a secret.
-    pub whole: Option<String>,
+    pub whole: Option<CommandLine>,
 }

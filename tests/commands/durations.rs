@@ -38,7 +38,6 @@ fn a_number_without_a_unit_is_refused_wherever_it_is_typed() {
     let refused = redis.at(2).run("pause mail --for 5").stderr();
     expect![[r#"
         error: `--for` expects a duration with a unit, such as `5s` or `5m`, not `5`
-        hint: `qless help pause` explains it; `qless pause -h` shows it briefly
     "#]]
     .assert_eq(&refused);
     let set = redis
