@@ -114,7 +114,9 @@ impl CommandLine {
         while let Some(word) = words.next().filter(|word| word.as_bytes() != b"--") {
             if word.as_bytes().starts_with(&start) {
                 *word = joined.clone();
-            } else if let (true, Some(given)) = (word.as_bytes() == flag.as_bytes(), words.next()) {
+            } else if word.as_bytes() == flag.as_bytes()
+                && let Some(given) = words.next()
+            {
                 *given = Name::from(value);
             }
         }
