@@ -140,8 +140,8 @@ run 'redis-cli -s night/redis.sock DEL ql:j:$(head -n 1 noon)'
 show "qless check$table || echo exit \$?"
 check 'what a check says' 7 "$(qless -q check >/dev/null && echo 0 || echo $?)"
 
-say 'The repair, command by command, as a dry run. Then for real; the undo file can revert it.'
-show 'qless check --repair --dry-run --quiet'
+say 'The plan of the repair, as a dry run. Then for real; the undo file can revert it.'
+show 'qless check --repair --dry-run'
 show "qless check --repair --undo undo.ndjson --yes$table"
 show "qless check$table && echo clean"
 check 'what a check says after the repair' 0 "$(qless -q check >/dev/null && echo 0 || echo $?)"

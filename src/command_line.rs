@@ -105,6 +105,32 @@ impl CommandLine {
         words.collect::<Vec<String>>().join(" ")
     }
 
+    /// The line of a command that was typed, with another value of a flag.
+    pub(crate) fn with_value(&self, flag: &str, value: &str) -> CommandLine {
+        let joined = Name::from(format!("{flag}={value}"));
+        let start = [flag.as_bytes(), b"="].concat();
+        let mut line = self.clone();
+        let mut words = line.words.iter_mut().map(|word| &mut word.text);
+        while let Some(word) = words.next().filter(|word| word.as_bytes() != b"--") {
+            if word.as_bytes().starts_with(&start) {
+                *word = joined.clone();
+            } else if word.as_bytes() == flag.as_bytes()
+                && let Some(given) = words.next()
+            {
+                *given = Name::from(value);
+            }
+        }
+        line
+    }
+
+    /// The same without a flag and its value.
+    pub(crate) fn without(&self, flag: &str) -> CommandLine {
+        let mut line = self.clone();
+        line.words
+            .retain(|word| word.text.as_bytes() != flag.as_bytes());
+        line
+    }
+
     /// The same without the name of the program.
     pub(crate) fn without_program(&self) -> String {
         let line = self.typed();

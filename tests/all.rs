@@ -103,6 +103,7 @@ mod commands {
     mod coordination;
     mod defaults;
     mod depends;
+    mod durations;
     mod explain;
     mod export;
     mod fail;

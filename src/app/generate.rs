@@ -199,8 +199,8 @@ const ABOUT_SETTINGS: [(&str, &str); 6] = [
          or QLESS_CONTEXT chooses the context. The address of a chosen context overrides \
          QLESS_REDIS_URL and REDIS_URL. --redis overrides that address and keeps the other settings \
          of the context. If no context is chosen, the default context applies, unless \
-         QLESS_REDIS_URL or REDIS_URL names another server than that context: then no context \
-         applies. No flag turns `read-only` and `protected` off; only an edit of the file does. Both \
+         --redis, QLESS_REDIS_URL or REDIS_URL names another server than that context: then no \
+         context applies. No flag turns `read-only` and `protected` off; only an edit of the file does. Both \
          belong to the server, the database and the prefix: they also hold if --redis, the \
          environment or another context names the same address in any spelling. A context that \
          says `read-only = false` itself stays writable.",

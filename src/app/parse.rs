@@ -140,7 +140,7 @@ fn marked<'a>(tree: &mut clap::Command, args: &'a [OsString]) -> Cow<'a, [OsStri
 }
 
 /// Returns the command line as it can be typed again; `None` if it holds a secret.
-fn whole(args: &[OsString]) -> Option<String> {
+fn whole(args: &[OsString]) -> Option<CommandLine> {
     let secret = |arg: &OsString| {
         let text = arg.to_string_lossy();
         let (_, rest) = text.split_once("://")?;
@@ -148,11 +148,10 @@ fn whole(args: &[OsString]) -> Option<String> {
         user.contains(':').then_some(())
     };
     let mut words = args.iter().skip(1);
-    let line = words.try_fold(CommandLine::default(), |line, arg| match secret(arg) {
+    words.try_fold(CommandLine::default(), |line, arg| match secret(arg) {
         Some(()) => None,
         None => Some(line.word(arg.as_os_str())),
-    })?;
-    Some(line.typed())
+    })
 }
 
 /// Returns the one clap tree, from which help, completion and man pages are made.

@@ -80,9 +80,10 @@ pub(crate) struct Globals {
     /// Answer yes to confirmations
     #[arg(short, long, global = true)]
     pub yes: bool,
-    /// With `--yes` in a protected context: the label that you would type at the prompt
+    /// With `--yes` in a protected context: the label that you would type at the prompt; for a
+    /// deletion that `--yes` does not cover: `lost-key`
     #[arg(long, global = true, value_name = "LABEL")]
-    pub confirm: Option<String>,
+    pub confirm: Vec<String>,
     /// Never prompt, even on a terminal [QLESS_NO_INPUT]
     #[arg(long, global = true)]
     pub no_input: bool,
@@ -125,5 +126,5 @@ pub(crate) struct Typed {
     /// The command with the arguments that decide what it does.
     pub own: CommandLine,
     /// The whole line as it can be typed again; `None` if it holds a secret.
-    pub whole: Option<String>,
+    pub whole: Option<CommandLine>,
 }

@@ -117,6 +117,7 @@ pub(crate) fn when(text: &str) -> Result<When, Invalid> {
 pub(crate) fn deadline(text: &str) -> Result<When, Invalid> {
     match value::duration(text) {
         Ok(duration) => Ok(When::In(duration)),
+        Err(refused) if text.parse::<f64>().is_ok() => Err(refused),
         Err(_) => when(text).map_err(|_| {
             Invalid::expects("a duration such as `90s` or `10m`, or a time such as `06:00`")
         }),

@@ -239,7 +239,7 @@ impl Recorder {
             }
             session.ui.finish()?;
             if let Some(lost) = session.ui.lost_output() {
-                stopped_by.get_or_insert(lost.hint(resume_hint(session)));
+                stopped_by.get_or_insert(lost.hint(resume_hint(remaining, session)));
             }
             progress.add(slice.len() as u64);
             if stopped_by.is_some() || (failed && self.options.fail_fast) {
@@ -248,18 +248,19 @@ impl Recorder {
         }
         progress.finish();
         if let Some(restarts) = restarts {
-            let again = resume_hint(session);
+            let again = resume_hint(remaining, session);
             stopped_by = restarts.end(stopped_by, self.report.done(), again, session)?;
         }
-        let stopped_by = stopped_by.map(|error| with_resume_hint(error, single, session));
+        let stopped_by =
+            stopped_by.map(|error| with_resume_hint(error, single, remaining, session));
         Ok((remaining, stopped_by))
     }
 }
 
 /// Replaces the hint of an unknown outcome: with many jobs, inspecting one of them does not help.
-fn with_resume_hint(error: Error, single: bool, session: &Session) -> Error {
+fn with_resume_hint(error: Error, single: bool, remaining: usize, session: &Session) -> Error {
     match (single, error.kind()) {
-        (false, Kind::Unknown) => error.hint(resume_hint(session)),
+        (false, Kind::Unknown) => error.hint(resume_hint(remaining, session)),
         _ => error,
     }
 }
@@ -268,12 +269,24 @@ fn interrupted(kind: Kind, matched: usize, remaining: usize, session: &Session) 
     let page = session.ui.page();
     let count = |number: usize| page.count(number as u64);
     let (done, all) = (count(matched - remaining), count(matched));
-    Error::new(kind, format!("interrupted after {done} of {all}")).hint(resume_hint(session))
+    Error::new(kind, format!("interrupted after {done} of {all}"))
+        .hint(resume_hint(remaining, session))
 }
 
-fn resume_hint(session: &Session) -> String {
-    match session.typed() {
-        Some(typed) => format!("run the same command again to go on: `{typed}`"),
-        None => "run the same command again to go on".to_string(),
+/// Returns how to go on. `--limit` counts from 0 again, so it gets the number of jobs that are left.
+fn resume_hint(remaining: usize, session: &Session) -> String {
+    let limited = session.own().has("--limit");
+    let typed = match limited {
+        true => session.typed_with("--limit", &remaining.to_string()),
+        false => session.typed(),
+    };
+    match (limited, remaining, typed) {
+        (true, 0, _) => "look which of these jobs have changed: the same command would take \
+                         further jobs, since `--limit` counts from 0 again"
+            .to_string(),
+        (true, _, Some(typed)) => format!("ask for the {remaining} that are left: `{typed}`"),
+        (true, _, None) => format!("run the command again with `--limit {remaining}` to go on"),
+        (false, _, Some(typed)) => format!("run the same command again to go on: `{typed}`"),
+        (false, _, None) => "run the same command again to go on".to_string(),
     }
 }

@@ -16,6 +16,7 @@ pub(crate) const BURY: Verb = Verb {
     word: "bury",
     infinitive: "bury",
     past: "buried",
+    of_one: None,
     row_content: RowContent::Nothing,
 };
 

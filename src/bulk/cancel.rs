@@ -1,6 +1,6 @@
 //! Cancelling: jobs are deleted; their dependents keep them, or are cancelled or released, too.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use super::order;
 use super::order::{Edges, dependents_first};
@@ -26,11 +26,15 @@ pub(crate) const CANCEL: Verb = Verb {
     word: "cancel",
     infinitive: "cancel",
     past: "cancelled",
+    of_one: None,
     row_content: RowContent::Jids,
 };
 
 /// To cancel more jobs than this, their number must be typed.
 const TYPED: usize = 1000;
+
+/// The most dependents that the question names.
+const NAMED: usize = 10;
 
 /// Refuses a complete job.
 pub(crate) fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
@@ -67,7 +71,8 @@ pub(crate) fn run(
     if plan.dry_run() {
         return dry_run(plan, dependents, &edges, session);
     }
-    let consent = confirm(&plan, plan.below.len(), session)?;
+    let affected = affected(dependents, &plan, &edges);
+    let consent = confirm(&plan, plan.below.len(), &affected, session)?;
     let running = std::mem::take(&mut plan.running);
     let named: HashSet<Name> = plan.jobs.iter().map(|job| job.jid.clone()).collect();
     let mut cascaded: HashSet<Name> = HashSet::new();
@@ -117,18 +122,17 @@ fn run_saved(
     now: Moment,
     session: &mut Session,
 ) -> Result<Exit, Error> {
+    let edges = order::edges(&plan.jobs, now, session)?;
+    let affected = affected(dependents, &plan, &edges);
     let jobs = std::mem::take(&mut plan.jobs);
     let (jobs, below) = match dependents {
         Dependents::Cancel => trees(session.core()?, now, jobs)?,
-        Dependents::Refuse => {
-            let edges = order::edges(&jobs, now, session)?;
-            (dependents_first(jobs, &edges), 0)
-        }
+        Dependents::Refuse => (dependents_first(jobs, &edges), 0),
         Dependents::Release => (jobs, 0),
     };
     plan.jobs = jobs;
     plan.running = RunningJobs::read(&plan.jobs, now, session)?;
-    let consent = confirm(&plan, below, session)?;
+    let consent = confirm(&plan, below, &affected, session)?;
     let running = std::mem::take(&mut plan.running);
     if below > 0 {
         plan.targeting = Targeting::Jids;
@@ -228,10 +232,32 @@ fn dependents_below(
     Ok(found.into_iter().flatten().collect())
 }
 
-/// Asks for consent; `below` of the jobs are dependents of the others.
-fn confirm(plan: &BulkPlan, below: usize, session: &mut Session) -> Result<Consent, Error> {
+/// Returns the first of the other jobs that would be changed because they depend on jobs of the plan.
+fn affected(dependents: Dependents, plan: &BulkPlan, edges: &Edges) -> String {
+    let named: HashSet<&Name> = plan.jobs.iter().map(|job| &job.jid).collect();
+    let direct = edges.values().flatten();
+    let all: BTreeSet<&Name> = match plan.below.is_empty() {
+        _ if dependents == Dependents::Refuse => return String::new(),
+        true => direct.filter(|jid| !named.contains(jid)).collect(),
+        false => plan.below.iter().map(|job| &job.jid).collect(),
+    };
+    let names: Vec<String> = all.iter().take(NAMED).map(|jid| jid.to_string()).collect();
+    match all.len().checked_sub(NAMED) {
+        Some(more @ 1..) => format!("{} and {more} more", names.join(", ")),
+        _ => names.join(", "),
+    }
+}
+
+/// Asks for consent; `below` of the jobs are dependents of the others. `affected` names dependents.
+fn confirm(
+    plan: &BulkPlan,
+    below: usize,
+    affected: &str,
+    session: &mut Session,
+) -> Result<Consent, Error> {
     let count = plan.jobs.len() + plan.below.len();
     let asks = match plan.targeting {
+        _ if !affected.is_empty() => true,
         Targeting::OneJid => count > 1,
         Targeting::Jids => count > 1 || session.ui.is_protected(),
         Targeting::Selector => true,
@@ -239,7 +265,7 @@ fn confirm(plan: &BulkPlan, below: usize, session: &mut Session) -> Result<Conse
     if count == 0 || !asks {
         return Ok(session.ui.implicit_consent());
     }
-    let what = proposal(plan, count, below, session)?;
+    let what = proposal(plan, count, below, affected, session)?;
     let details = |page: &Page| plan.details(page, "");
     match count > TYPED {
         true => session.ui.confirm_typed(&what, &count.to_string(), details),
@@ -251,6 +277,7 @@ fn proposal(
     plan: &BulkPlan,
     count: usize,
     below: usize,
+    affected: &str,
     session: &mut Session,
 ) -> Result<String, Error> {
     let jobs = match below {
@@ -260,6 +287,11 @@ fn proposal(
     let mut what = format!("cancel {jobs} on {}", session.destination()?);
     if below > 0 {
         what.push_str(&format!(", {below} of them because they wait for others"));
+    }
+    match (affected.is_empty(), below) {
+        (true, _) => {}
+        (false, 0) => what.push_str(&format!(", releasing {affected}")),
+        (false, _) => what.push_str(&format!(": {affected}")),
     }
     Ok(what)
 }
@@ -291,8 +323,9 @@ fn dry_run(
     }
     let below = plan.below.len();
     let count = plan.jobs.len() + below;
-    if plan.targeting != Targeting::OneJid && count > 0 {
-        let what = proposal(&plan, count, below, session)?;
+    let affected = affected(dependents, &plan, edges);
+    if count > 0 && (plan.targeting != Targeting::OneJid || !affected.is_empty()) {
+        let what = proposal(&plan, count, below, &affected, session)?;
         session.ui.show_plan(&what, |page| plan.details(page, ""));
     }
     plan.run(session, |_, _, _| Ok(Vec::new()).into())

@@ -61,7 +61,8 @@ impl LedgerHead {
             v: 1,
             prefix: session.prefix().to_string(),
             address: session.target()?.to_string(),
-            command: session.own().without_program(),
+            // An interrupted command goes on with the number of jobs that are left.
+            command: session.own().without("--limit").without_program(),
             run_id: None,
             flushes: None,
             evicted: None,

@@ -3,8 +3,19 @@
 
 use std::time::Duration;
 
-/// Reads a duration: humantime text, or seconds as a bare number.
+/// Reads a duration as people type it: humantime text, or 0. Another number without a unit is refused:
+/// `5` may be meant as minutes.
 pub(crate) fn parse(text: &str) -> Result<Duration, String> {
+    match text.parse::<f64>() {
+        Ok(number) if number > 0.0 && number.is_finite() => {
+            Err("a duration with a unit, such as `5s` or `5m`".to_string())
+        }
+        _ => parse_or_seconds(text),
+    }
+}
+
+/// Reads a duration as the core and JSON have it, too: seconds as a bare number.
+pub(crate) fn parse_or_seconds(text: &str) -> Result<Duration, String> {
     let expected = || "a duration such as `90s`, `15m` or `2h`".to_string();
     let duration = match text.parse::<f64>() {
         Ok(seconds) => Duration::try_from_secs_f64(seconds).map_err(|_| expected())?,

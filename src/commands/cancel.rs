@@ -19,7 +19,7 @@ use crate::session::Session;
 /// Delete jobs
 ///
 /// Prints the deleted jids. Complete jobs are left alone: they expire by themselves. `qless` asks
-/// before it deletes several jobs, unless `--yes` is given. `--dry-run` shows the plan and the first
+/// before it deletes several jobs, or one on which others depend, unless `--yes` is given. `--dry-run` shows the plan and the first
 /// 10 jids; with `-v` or `-o ndjson` it lists all jids. Of a job that runs, the output says on which
 /// worker, and for how long.
 ///

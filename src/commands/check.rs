@@ -30,13 +30,17 @@ use crate::session::Session;
 /// A finding is `critical` (blocks a queue for clients with the reference core), `error` (loses,
 /// doubles or blocks a job), `warn` (wrong bookkeeping) or `info` (needs no action).
 ///
+/// With `-q`, findings below `--fail-on` are not printed, so that a cron job is silent if all is well.
+///
 /// `--repair` scans, shows its plan, asks, and repairs. Each finding is verified again in the call
 /// that repairs it, so nothing is changed that has been put right meanwhile. Then it scans again
 /// and reports what remains. No job loses data, tags or history; an unused key is set aside under
 /// `lost:`. A finding that requires your decision is left as it is, with a command for each choice,
-/// unless `--only` names it. `all` names every finding except the deletion of `lost-key`.
-/// `--dry-run` prints Redis commands to read, not to run: they may be wrong by the time you run
-/// them. If a repair was interrupted, run it again.
+/// unless `--only` names it. `all` names every finding except the deletion of `lost-key`. Before this
+/// deletion, its number of keys is typed: `--yes` does not cover it, and a script gives
+/// `--confirm lost-key`.
+/// `--dry-run` shows the plan; with `-v`, also the Redis commands, to read, not to run: they may be
+/// wrong by the time you run them. If a repair was interrupted, run it again.
 ///
 /// `--undo` records the old content before each change. `--revert` restores what has not changed
 /// since, newest change first. Only the deletion of `lost-key` cannot be undone.
@@ -53,6 +57,7 @@ use crate::session::Session;
 /// · `qless check --repair --undo undo.ndjson --yes`
 /// · `qless check --repair --only dependency-missing`
 /// · `qless check --revert undo.ndjson`
+/// · `qless check --revert undo.ndjson --only lane-order`
 ///
 /// Exit codes: 0 clean, all repaired, or a dry run; 2 usage, 4 unknown queue, 6 scan or repair
 /// incomplete, 7 findings at or above `--fail-on` remain, 9 not confirmed.
@@ -88,9 +93,10 @@ pub(crate) struct Args {
     /// With `--repair`: record the old content in this file before each change
     #[arg(long, value_name = "FILE", requires = "repair", value_parser = value::file())]
     undo: Option<PathBuf>,
-    /// Revert a repair from the file of its `--undo`, where nothing has changed since
+    /// Revert a repair from the file of its `--undo`, where nothing has changed since; with `--only` and
+    /// `--skip`, the repairs of some findings
     #[arg(long, value_name = "FILE", value_parser = value::file(),
-          conflicts_with_all = ["repair", "undo", "queues", "only", "skip"])]
+          conflicts_with_all = ["repair", "undo", "queues"])]
     revert: Option<PathBuf>,
     #[command(flatten)]
     dry: DryRun,
@@ -138,7 +144,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         fail_on: args.fail_on,
     };
     if let Some(file) = &args.revert {
-        return revert::run(file, args.dry.dry_run, args.rate, session);
+        return revert::run(file, &options.filter, args.dry.dry_run, args.rate, session);
     }
     if args.repair {
         let repair_options = repair::RepairOptions {

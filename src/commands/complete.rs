@@ -73,6 +73,7 @@ const COMPLETE: Verb = Verb {
     word: "complete",
     infinitive: "complete",
     past: "completed",
+    of_one: None,
     row_content: RowContent::States,
 };
 

@@ -60,6 +60,7 @@ const RELEASE: Verb = Verb {
     word: "depends",
     infinitive: "release",
     past: "released",
+    of_one: None,
     row_content: RowContent::Nothing,
 };
 

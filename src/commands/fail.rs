@@ -62,6 +62,7 @@ const FAIL: Verb = Verb {
     word: "fail",
     infinitive: "fail",
     past: "marked failed",
+    of_one: None,
     row_content: RowContent::Nothing,
 };
 

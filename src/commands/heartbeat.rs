@@ -54,6 +54,7 @@ const HEARTBEAT: Verb = Verb {
     word: "heartbeat",
     infinitive: "extend the lock on",
     past: "extended",
+    of_one: None,
     row_content: RowContent::Expiries,
 };
 

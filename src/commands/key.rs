@@ -21,7 +21,7 @@ use crate::session::Session;
 ///
 /// Examples: `qless key orders customer-7` · `qless key orders customer-7 -o jid`
 ///
-/// Exit codes: 0, also if the lane has no jobs; 6 server.
+/// Exit codes: 0, also if the lane has no jobs; 4 unknown queue, 6 server.
 ///
 /// See also: `qless put --key`, `qless jobs --key`, `qless explain`
 #[derive(Clone, Debug, clap::Args)]
@@ -47,11 +47,15 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return Ok(Exit::Ok);
     }
     let jids = session.core()?.members(now, &Index::Lane(lane.clone()))?;
-    super::show_jobs(&jids, now, session)?;
     if jids.is_empty() {
+        // A lane of all queues has no queue of its own.
+        if !args.key.as_bytes().starts_with(b"/") {
+            session.core()?.require_queue(now, &args.queue)?;
+        }
         session
             .ui
             .note_on_terminal(&format!("lane {lane} has no jobs"));
     }
+    super::show_jobs(&jids, now, session)?;
     Ok(Exit::Ok)
 }

@@ -39,6 +39,7 @@ const PRIORITY: Verb = Verb {
     word: "priority",
     infinitive: "change the priority of",
     past: "changed",
+    of_one: None,
     row_content: RowContent::Priorities,
 };
 

@@ -81,6 +81,7 @@ const HOLDER_RETRY: Verb = Verb {
     word: "retry",
     infinitive: "retry",
     past: "retried",
+    of_one: None,
     row_content: RowContent::Remaining,
 };
 

@@ -51,6 +51,7 @@ const TAG: Verb = Verb {
     word: "tag",
     infinitive: "tag",
     past: "tagged",
+    of_one: None,
     row_content: RowContent::Tags,
 };
 

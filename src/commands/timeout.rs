@@ -36,6 +36,7 @@ const TIMEOUT: Verb = Verb {
     word: "timeout",
     infinitive: "time out",
     past: "timed out",
+    of_one: Some("revoked the lock on"),
     row_content: RowContent::Nothing,
 };
 

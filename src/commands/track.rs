@@ -51,6 +51,7 @@ const TRACK: Verb = Verb {
     word: "track",
     infinitive: "track",
     past: "tracked",
+    of_one: None,
     row_content: RowContent::Nothing,
 };
 
@@ -58,6 +59,7 @@ const UNTRACK: Verb = Verb {
     word: "untrack",
     infinitive: "stop tracking",
     past: "no longer tracked",
+    of_one: None,
     row_content: RowContent::Nothing,
 };
 

@@ -34,13 +34,20 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Operate, run);
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Raw])?;
     let now = session.begin()?;
-    let queues = not_found::queues(
-        session.core()?,
-        now,
-        args.queues.named(),
-        &Index::Paused,
-        false,
-    )?;
+    let core = session.core()?;
+    let mut queues = not_found::queues(core, now, args.queues.named(), &Index::Paused, false)?;
+    if args.queues.named().is_some() && !queues.is_empty() {
+        let paused = core.members(now, &Index::Paused)?;
+        let (paused, running) = queues.into_iter().partition(|queue| paused.contains(queue));
+        let running: Vec<Name> = running;
+        queues = paused;
+        if !running.is_empty() {
+            let names: Vec<String> = running.iter().map(Name::to_string).collect();
+            let verb = if running.len() == 1 { "is" } else { "are" };
+            let note = format!("{} {verb} not paused", names.join(", "));
+            session.ui.note_on_terminal(&note);
+        }
+    }
     let dry = args.dry.dry_run;
     if !dry && !queues.is_empty() {
         let what = format!(
@@ -55,6 +62,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let names: Vec<String> = queues.iter().map(Name::to_string).collect();
     match (queues.is_empty(), dry) {
+        (true, _) if args.queues.named().is_some() => {}
         (true, _) => session.ui.note_on_terminal("no paused queues"),
         (false, true) => session
             .ui

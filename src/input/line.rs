@@ -6,9 +6,11 @@ use std::fmt::Display;
 use std::time::Duration;
 
 use crate::args::coordination::Throttled;
+use crate::args::invalid::Invalid;
 use crate::args::moment;
 use crate::args::moment::When;
 use crate::args::value;
+use crate::clock::duration;
 use crate::clock::moment::Moment;
 use crate::json::quote::array;
 use crate::json::syntax;
@@ -311,7 +313,13 @@ fn value(member: &Member) -> String {
 }
 
 fn delay(member: &Member) -> Result<Duration, String> {
-    typed(member, value::duration)
+    match member.shape {
+        // Seconds, as in the core.
+        Shape::Number => typed(member, |text| {
+            duration::parse_or_seconds(text).map_err(Invalid::Expects)
+        }),
+        _ => typed(member, value::duration),
+    }
 }
 
 fn moment(member: &Member) -> Result<When, String> {
@@ -392,7 +400,11 @@ fn option_value<'t>(
         WrongValue::Expects(what) => format!("expects {what}, not {}", value(member)),
         WrongValue::Because(why) => why,
     };
-    let checked = option.checked(&given).map_err(refused)?;
+    let checked = match member.shape {
+        Shape::String => option.typed(&given),
+        _ => option.checked(&given),
+    };
+    let checked = checked.map_err(refused)?;
     Ok(match checked {
         Cow::Owned(checked) => Cow::Owned(checked),
         Cow::Borrowed(_) => given,

@@ -38,7 +38,7 @@ pub(crate) fn checked(key: &Name, value: &Name, force: bool) -> Result<Name, Err
             Ok(number) if number >= 0.0 && number.is_finite() => Ok(number.to_string().into()),
             _ => refuse("a number of at least 0"),
         },
-        OptionKind::Seconds => match value::duration(text) {
+        OptionKind::Seconds => match duration::parse_or_seconds(text) {
             // With no time at all, every lock would expire immediately.
             Ok(duration) if known.setting.key == "heartbeat" && duration.is_zero() => {
                 refuse("more than no time")
@@ -87,7 +87,11 @@ pub(crate) fn queue_defaults(text: &[u8]) -> Result<Name, Error> {
                     }
                     _ => plain,
                 };
-                let checked = match option.checked(given.as_bytes()) {
+                let checked = match is_text {
+                    true => option.typed(given.as_bytes()),
+                    false => option.checked(given.as_bytes()),
+                };
+                let checked = match checked {
                     Ok(checked) => checked.into_owned(),
                     Err(WrongValue::Expects(what)) => return expects(&what),
                     Err(WrongValue::Because(why)) => return refuse(why),

@@ -87,7 +87,16 @@ impl CoordinationOption {
         }
     }
 
-    /// Returns the value as the core takes it.
+    /// Returns a text that was typed as the core takes it: a duration has a unit.
+    pub fn typed<'v>(self, text: &'v [u8]) -> Result<Cow<'v, [u8]>, WrongValue> {
+        if self == CoordinationOption::Ttl {
+            let text = std::str::from_utf8(text).unwrap_or_default();
+            duration::parse(text).map_err(WrongValue::Expects)?;
+        }
+        self.checked(text)
+    }
+
+    /// Returns the value as the core takes it. A duration may be a number of seconds.
     pub fn checked<'v>(self, value: &'v [u8]) -> Result<Cow<'v, [u8]>, WrongValue> {
         use WrongValue::{Because, Expects};
         let text = std::str::from_utf8(value).unwrap_or_default();
@@ -115,7 +124,7 @@ impl CoordinationOption {
             CoordinationOption::Until => one_of(&["start", "end"]),
             CoordinationOption::Rescore => one_of(&["min", "max"]),
             CoordinationOption::Hold => one_of(&["0", "1"]),
-            CoordinationOption::Ttl => match duration::parse(text) {
+            CoordinationOption::Ttl => match duration::parse_or_seconds(text) {
                 Ok(ttl) if !ttl.is_zero() => Ok(Cow::Owned(duration::seconds(ttl).into_bytes())),
                 Ok(_) => Err(Expects("a duration of more than 0".to_owned())),
                 Err(expected) => Err(Expects(expected)),
@@ -248,7 +257,8 @@ fn policy(text: &str) -> Option<String> {
     let mut parts = text.split(':');
     let name = parts.next()?;
     let parts: Vec<&str> = parts.collect();
-    let seconds = |text: &str| duration::parse(text).ok().map(duration::seconds);
+    // Documents show the core's form, whose durations are in seconds.
+    let seconds = |text: &str| duration::parse_or_seconds(text).ok().map(duration::seconds);
     let number = |text: &str| finite(text).filter(|number| *number >= 0.0);
     let mut policy = name.to_owned();
     match (name, parts.as_slice()) {

@@ -76,7 +76,8 @@ impl<'a> Filter<'a> {
         let given: Vec<&str> = given.map(|(flag, _)| flag).collect();
         match given.is_empty() {
             true => "that is what `--all` means".into(),
-            false => format!("no index knows {}", given.join(" and ")),
+            false if given.len() > 1 => format!("{} have no index", given.join(" and ")),
+            false => format!("{} has no index", given.concat()),
         }
     }
 
@@ -156,6 +157,7 @@ impl<'a> Filter<'a> {
         }
         if self.selector.older_than.is_some() || self.selector.newer_than.is_some() {
             add("since");
+            add("failure");
         }
         if self.selector.tracked {
             add("tracked");
@@ -177,7 +179,7 @@ impl<'a> Filter<'a> {
     pub(super) fn matches(&self, job: &Job) -> bool {
         let selector = self.selector;
         let failure = job.failure.as_ref();
-        let age = job.since.map(|since| self.now.since(since).max(0.0));
+        let age = since(job).map(|since| self.now.since(since).max(0.0));
         (self.any_state() || job.state.is_some_and(|state| self.states.contains(&state)))
             && matches_any(&selector.queues, job.queue.as_ref())
             && matches_any(&selector.klasses, job.klass.as_ref())
@@ -298,4 +300,15 @@ fn matches_any(patterns: &[Pattern], name: Option<&Name>) -> bool {
     let empty = Name::default();
     let name = name.unwrap_or(&empty);
     patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name))
+}
+
+/// Returns since when a job has been as it is: by its history, or, if it failed before that, as an imported
+/// job did, by its failure, which is in whole seconds.
+fn since(job: &Job) -> Option<Moment> {
+    let failed = job.failure.as_ref().and_then(|failure| failure.when);
+    let failed = failed.filter(|_| job.state == Some(State::Failed));
+    match (job.since, failed) {
+        (Some(since), Some(failed)) if since.since(failed) >= 1.0 => Some(failed),
+        (since, failed) => since.or(failed),
+    }
 }

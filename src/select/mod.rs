@@ -174,7 +174,7 @@ impl<'a> Selection<'a> {
     pub(crate) fn announce(&self, ui: &mut Ui) {
         if self.left > 0 && self.sources.iter().any(IndexSource::is_everything) {
             ui.note(&format!(
-                "reading every job: {}",
+                "scanning all jobs: {}",
                 self.filter.unindexed_reason()
             ));
         }

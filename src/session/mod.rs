@@ -82,8 +82,14 @@ impl Session {
     }
 
     /// Returns the whole command line, to be typed again, unless it holds a secret.
-    pub(crate) fn typed(&self) -> Option<&str> {
-        self.typed.whole.as_deref()
+    pub(crate) fn typed(&self) -> Option<String> {
+        self.typed.whole.as_ref().map(CommandLine::typed)
+    }
+
+    /// Returns the whole command line with another value of a flag that was typed.
+    pub(crate) fn typed_with(&self, flag: &str, value: &str) -> Option<String> {
+        let line = self.typed.whole.as_ref()?;
+        Some(line.with_value(flag, value).typed())
     }
 
     fn label(&self) -> Option<&str> {

@@ -323,8 +323,8 @@ impl ConfigFile {
         context.map(ContextSettings::label)
     }
 
-    /// Returns the context to use: the one named, else the default one, unless the environment names
-    /// another server.
+    /// Returns the context to use: the one named, else the default one, unless a flag or the environment
+    /// names another server.
     pub(crate) fn chosen(&self, globals: &Globals) -> Result<Option<ContextSettings>, Error> {
         if let Some(name) = &globals.context {
             return self.named(name).map(Some);
@@ -341,7 +341,7 @@ impl ConfigFile {
             let error = self.source.wrong(*place, &what);
             return Err(error.hint(key::advice(name, known)));
         };
-        let elsewhere = globals.origin == Origin::Environment
+        let elsewhere = matches!(globals.origin, Origin::Typed | Origin::Environment)
             && values
                 .redis
                 .as_deref()

@@ -131,16 +131,6 @@ fn values(table: &dyn TableLike, of: &str, defaults: bool) -> Result<Values, At>
                 key.take_text(&mut values, text)
                     .map_err(|why| why.sentence(name, text))
             }
-            (ValueType::Time, Some(Value::Integer(number))) => {
-                let text = number.value().to_string();
-                key.take_text(&mut values, &text)
-                    .map_err(|why| why.sentence(name, &text))
-            }
-            (ValueType::Time, Some(Value::Float(number))) => {
-                let text = number.value().to_string();
-                key.take_text(&mut values, &text)
-                    .map_err(|why| why.sentence(name, &text))
-            }
             (ValueType::Switch, Some(Value::Boolean(switch))) => key
                 .take_switch(&mut values, *switch.value())
                 .map_err(|why| why.sentence(name, "")),

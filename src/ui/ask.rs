@@ -12,8 +12,25 @@ use super::{Ui, is_interactive};
 use crate::command_line;
 use crate::consent::Consent;
 use crate::error::{Error, Kind};
+use crate::model::finding::FindingId;
 use crate::text;
 use crate::view::Page;
+
+/// What is asked beside `Proceed?`.
+#[derive(Clone, Copy, Default)]
+struct Question<'q> {
+    /// The word to type.
+    word: Option<&'q str>,
+    /// The finding whose repair deletes keys, if this is a repair.
+    finding: Option<&'q str>,
+}
+
+impl Question<'_> {
+    /// The finding whose keys would be deleted: `--yes` does not cover them.
+    fn deletion(&self) -> Option<&str> {
+        self.finding.filter(|_| self.word.is_some())
+    }
+}
 
 /// The key Ctrl-D. A terminal that was not in raw mode when it was typed delivers a NUL instead.
 const END_OF_INPUT: char = '\x04';
@@ -27,7 +44,7 @@ impl Ui {
         plan: &str,
         details: impl FnOnce(&Page) -> String,
     ) -> Result<Consent, Error> {
-        self.ask(plan, None, details)
+        self.ask(plan, Question::default(), details)
     }
 
     /// Asks to type a word, such as the number of jobs; `--yes` answers yes.
@@ -37,7 +54,27 @@ impl Ui {
         word: &str,
         details: impl FnOnce(&Page) -> String,
     ) -> Result<Consent, Error> {
-        self.ask(plan, Some(word), details)
+        let question = Question {
+            word: Some(word),
+            ..Question::default()
+        };
+        self.ask(plan, question, details)
+    }
+
+    /// Asks before a repair. `--yes` does not cover the deletion of `deleted` keys that were set aside:
+    /// their number is typed, or `--confirm` has the name of the finding.
+    pub(crate) fn confirm_repair(
+        &mut self,
+        plan: &str,
+        deleted: u64,
+        details: impl FnOnce(&Page) -> String,
+    ) -> Result<Consent, Error> {
+        let word = (deleted > 0).then(|| deleted.to_string());
+        let question = Question {
+            word: word.as_deref(),
+            finding: Some(FindingId::LostKey.name()),
+        };
+        self.ask(plan, question, details)
     }
 
     /// Asks only in a protected context.
@@ -47,7 +84,7 @@ impl Ui {
         details: impl FnOnce(&Page) -> String,
     ) -> Result<Consent, Error> {
         match self.protected().is_some() {
-            true => self.ask(plan, None, details),
+            true => self.ask(plan, Question::default(), details),
             false => Ok(Consent::grant()),
         }
     }
@@ -57,7 +94,21 @@ impl Ui {
         !self.yes
             || self
                 .protected()
-                .is_some_and(|label| self.confirm.as_deref() != Some(label))
+                .is_some_and(|label| !self.has_confirmed(label))
+    }
+
+    fn has_confirmed(&self, word: &str) -> bool {
+        self.confirm.iter().any(|given| given == word)
+    }
+
+    /// Whether the flags answer a question.
+    fn is_answered(&self, question: &Question) -> bool {
+        match question.deletion() {
+            None => !self.needs_answer(),
+            Some(finding) => {
+                self.has_confirmed(finding) && !(self.is_protected() && self.needs_answer())
+            }
+        }
     }
 
     /// Whether prompts are possible.
@@ -74,16 +125,16 @@ impl Ui {
     fn ask(
         &mut self,
         plan: &str,
-        word: Option<&str>,
+        question: Question,
         details: impl FnOnce(&Page) -> String,
     ) -> Result<Consent, Error> {
-        self.check_confirm_flag()?;
-        if !self.needs_answer() {
+        self.check_confirm_flag(question.finding)?;
+        if self.is_answered(&question) {
             return Ok(Consent::grant());
         }
-        self.print_plan(plan, details)?;
+        self.print_plan(plan, &question, details)?;
         let label = self.protected().map(str::to_owned);
-        let yes = match label.as_deref().or(word) {
+        let yes = match label.as_deref().or(question.word) {
             None => {
                 let answer = read_answer("Proceed? [y/N] ")?;
                 answer.is_some_and(|answer| ["y", "yes"].contains(&answer.to_lowercase().trim()))
@@ -103,13 +154,15 @@ impl Ui {
         label.filter(|_| self.context.protected)
     }
 
-    /// Refuses a `--confirm` with the label of another context.
-    fn check_confirm_flag(&self) -> Result<(), Error> {
-        let Some(meant) = &self.confirm else {
+    /// Refuses a `--confirm` with the label of another context. A repair also takes the name of its
+    /// deletion.
+    fn check_confirm_flag(&self, finding: Option<&str>) -> Result<(), Error> {
+        let known = [self.context.label.as_deref(), finding];
+        let mut given = self.confirm.iter();
+        let Some(meant) = given.find(|word| !known.contains(&Some(word.as_str()))) else {
             return Ok(());
         };
         let here = match &self.context.label {
-            Some(label) if label == meant => return Ok(()),
             Some(label) => format!("this is `{}`", text::clean(label)),
             None => "no context is in use".into(),
         };
@@ -129,9 +182,10 @@ impl Ui {
     fn print_plan(
         &mut self,
         plan: &str,
+        question: &Question,
         details: impl FnOnce(&Page) -> String,
     ) -> Result<(), Error> {
-        self.require_prompt(plan)?;
+        self.require_prompt(plan, question)?;
         let text = self.plan_text(plan, details);
         self.say(&text);
         Ok(())
@@ -164,24 +218,31 @@ impl Ui {
         })
     }
 
-    fn require_prompt(&self, plan: &str) -> Result<(), Error> {
+    fn require_prompt(&self, plan: &str, question: &Question) -> Result<(), Error> {
         match !self.can_ask() {
             true => Err(Error::new(
                 Kind::NotConfirmed,
                 format!("cannot ask whether to {plan}; nothing was changed"),
             )
-            .hint(self.missing_flags())),
+            .hint(self.missing_flags(question))),
             false => Ok(()),
         }
     }
 
     /// Returns the flags that would have answered.
-    fn missing_flags(&self) -> String {
+    fn missing_flags(&self, question: &Question) -> String {
+        let deletion = question.deletion().filter(|name| !self.has_confirmed(name));
+        if let Some(name) = deletion {
+            let confirm = command_line::flag("--confirm", name);
+            return format!(
+                "add `{confirm}`: `--yes` does not cover the deletion of what was set aside"
+            );
+        }
         let Some(label) = self.protected() else {
             return "add `--yes`".into();
         };
         let confirm = command_line::flag("--confirm", label);
-        match (self.yes, self.confirm.is_some()) {
+        match (self.yes, self.has_confirmed(label)) {
             (true, _) => format!("add `{confirm}`: the context is protected"),
             (false, true) => "add `--yes`".into(),
             (false, false) => format!("add `--yes {confirm}`: the context is protected"),

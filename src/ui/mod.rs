@@ -62,8 +62,8 @@ pub(crate) struct Ui {
     /// The layout of text, and whether it is for people.
     page: Page,
     yes: bool,
-    /// The value of `--confirm`.
-    confirm: Option<String>,
+    /// The values of `--confirm`.
+    confirm: Vec<String>,
     /// The context in use.
     context: Context,
     no_input: bool,
@@ -143,7 +143,7 @@ impl Ui {
                 choice: Choice::default(),
             },
             yes: false,
-            confirm: None,
+            confirm: Vec::new(),
             context: Context::default(),
             no_input: false,
             quiet: false,

@@ -97,11 +97,11 @@ pub(crate) const NAMED: usize = 10;
 pub(crate) fn sentence(verb: &Verb, item: &BulkItem) -> String {
     let mut text = match item.result {
         ItemResult::Planned => format!("would {}", verb.infinitive),
-        _ => verb.past.to_string(),
+        _ => verb.of_one.unwrap_or(verb.past).to_string(),
     };
     text.push(' ');
     text.push_str(&clean(item.jid.as_bytes()));
-    if let (ItemResult::Done, Some(state)) = (item.result, &item.state_after) {
+    if let (ItemResult::Done, Some(state), None) = (item.result, &item.state_after, verb.of_one) {
         if let Some(queue) = &item.queue {
             text.push_str(&format!(" in {}", clean(queue.as_bytes())));
         }

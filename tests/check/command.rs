@@ -701,3 +701,25 @@ fn the_hint_to_the_plan_repeats_no_flag() {
         "{printed}"
     );
 }
+
+/// The line of the recipe for cron: what it prints is sent.
+#[test]
+fn with_quiet_nothing_below_fail_on_is_printed() {
+    let redis = Redis::start();
+    redis.send(&["HSET", "ql:lost:r0:j:old", "state", "waiting"]);
+    let quiet = |flags: &str| redis.at(110).run(&format!("check -q {flags}"));
+    let none = quiet("--fail-on error").exits(0);
+    assert_eq!(
+        (none.stdout(), none.stderr()),
+        (String::new(), String::new())
+    );
+    let document = quiet("--fail-on error -o json").json();
+    assert_eq!(document["items"][0]["finding"], "lost-key");
+
+    redis.send(&["ZADD", "ql:q:mail-work", "5", "ghost"]);
+    let some = quiet("--fail-on error").exits(7);
+    assert!(!some.stdout().contains("lost-key"), "{}", some.stdout());
+    assert!(some.stdout().contains("ghost"), "{}", some.stdout());
+    let all = quiet("--fail-on info").exits(7).stdout();
+    assert!(all.contains("lost-key") && all.contains("ghost"), "{all}");
+}

@@ -39,7 +39,7 @@ fn waiting(redis: &Redis) -> Value {
 fn a_locked_job_of_an_unlisted_queue_is_not_added_to_its_work_set() {
     let redis = lost("locks", "10500");
     for flags in ["--only in-no-set", "--queue mail", ""] {
-        let plan = at(&redis).run(&format!("check --repair -n {flags}"));
+        let plan = at(&redis).run(&format!("check --repair -n -v {flags}"));
         assert!(!plan.stdout().contains("q:mail-work"), "{}", plan.stdout());
         let flags = format!("check --repair --yes {flags}");
         at(&redis).run(&flags);
@@ -58,7 +58,7 @@ fn a_locked_job_of_an_unlisted_queue_is_not_moved() {
         redis.send(&["ZADD", "ql:q:listed-work", "1", &format!("a{number}")]);
     }
     redis.send(&["ZADD", "ql:queues", "9000", "listed"]);
-    let plan = at(&redis).run("check --repair -n");
+    let plan = at(&redis).run("check --repair -n -v");
     assert!(!plan.stdout().contains("q:mail-work"), "{}", plan.stdout());
     at(&redis).run("check --repair --yes").exits(7);
     assert_eq!(waiting(&redis), Value::Int(0));
@@ -145,7 +145,7 @@ fn of_two_overlapping_findings_the_more_complete_one_is_repaired() {
         redis.send(&["HSET", &format!("ql:j:{jid}"), "worker", "x"]);
         redis.send(&["ZADD", &format!("ql:q:zz{number}-locks"), "5000", &jid]);
     }
-    let plan = at(&redis).run("check --repair -n").stdout();
+    let plan = at(&redis).run("check --repair -n -v").stdout();
     for number in 0..MANY {
         let remove = format!("ZREM ql:q:zz{number}-locks a{number}\n");
         assert_eq!(plan.matches(&remove).count(), 1, "{plan}");

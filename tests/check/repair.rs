@@ -87,14 +87,6 @@ fn a_dry_run_prints_the_commands_in_order_and_changes_nothing() {
     at(&redis)
         .run("check --repair --dry-run")
         .shows(expect![[r#"
-            # ghost-waiting ghost mail
-            ZREM ql:q:mail-work ghost
-            # running-without-lock runs images
-            ZADD ql:q:images-locks 9060 runs
-            # failed-unlisted fails boom
-            LPUSH ql:f:boom fails
-            # tag-count eu 7, is 1
-            ZADD ql:tags 1 eu
             --- stderr
             Repair 5 findings on unix://DIR/s
 
@@ -109,6 +101,17 @@ fn a_dry_run_prints_the_commands_in_order_and_changes_nothing() {
               history-orphan, 1: history of a job that does not exist
                 it is the only trace of a lost job; once you do not need it: `qless check --repair --only history-orphan`
         "#]]);
+    expect![[r#"
+        # ghost-waiting ghost mail
+        ZREM ql:q:mail-work ghost
+        # running-without-lock runs images
+        ZADD ql:q:images-locks 9060 runs
+        # failed-unlisted fails boom
+        LPUSH ql:f:boom fails
+        # tag-count eu 7, is 1
+        ZADD ql:tags 1 eu
+    "#]]
+    .assert_eq(&at(&redis).run("check --repair --dry-run -v").stdout());
     at(&redis)
         .run("check --repair --only ghost-waiting,tag-count -n -q -o ndjson")
         .shows(expect![[r#"
@@ -184,10 +187,11 @@ fn a_revert_restores_names_byte_for_byte() {
     add.arg(ghost.as_slice());
     add.exec(&mut redis.connection()).unwrap();
     let before = redis.dump();
-    at(&redis).run("check --repair -n -q").shows(expect![[r##"
+    expect![[r##"
         # ghost-waiting g\xff\n"\ \x1b[31m* two words
         ZREM "ql:q:two words-work" "g\xff\n\"\\ \x1b[31m*"
-    "##]]);
+    "##]]
+    .assert_eq(&at(&redis).run("check --repair -n -q -v").stdout());
     let undo = file(&redis, "undo.ndjson");
     at(&redis)
         .run(&format!("check --repair --undo {undo} -q --yes"))
@@ -202,7 +206,7 @@ fn a_revert_restores_names_byte_for_byte() {
 fn the_commands_of_a_dry_run_do_what_the_repair_does() {
     let (repaired, typed) = (damaged(), damaged());
     at(&repaired).run("check --repair --yes").exits(0);
-    let commands = at(&typed).run("check --repair -n -q").ok();
+    let commands = at(&typed).run("check --repair -n -q -v").stdout();
     for line in commands.lines().filter(|line| !line.starts_with('#')) {
         let words = words(line);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
@@ -310,6 +314,22 @@ fn keys_set_aside_are_deleted_only_by_naming_their_finding() {
     at(&redis).run("check --repair --only all --yes").exits(0);
     assert_eq!(aside(&redis), 1);
     asked(&redis, "--only lost-key", ("to proceed", "yes\r"), 9);
+    asked(&redis, "--only lost-key --yes", ("to proceed", "no\r"), 9);
+    let script = |flags: &str| at(&redis).run(&format!("check --repair --only {flags}"));
+    expect![[r#"
+        error: cannot ask whether to repair 1 finding on unix://DIR/s, and delete 1 key permanently; nothing was changed
+        hint: add `--confirm=lost-key`: `--yes` does not cover the deletion of what was set aside
+    "#]]
+    .assert_eq(&script("lost-key --yes -q").exits(9).stderr());
+    script("lost-key --yes --confirm other").exits(9);
+    assert_eq!(aside(&redis), 1);
+    script("all,lost-key --yes --confirm lost-key").ok();
+    assert_eq!(aside(&redis), 0);
+    at(&redis)
+        .run("check --repair --only all,lost-key --yes --confirm lost-key")
+        .ok();
+
+    redis.send(&["HSET", "ql:lost:r0:j:old", "state", "waiting"]);
     assert_eq!(aside(&redis), 1);
     asked(&redis, "--only lost-key", ("to proceed", "1\r"), 0);
     assert_eq!(aside(&redis), 0);
@@ -404,6 +424,28 @@ fn an_incomplete_last_line_of_an_undo_file_is_ignored() {
             error: `DIR/undo.ndjson`, line 2: this is not a change of a repair
             --- exit 2
         "#]]);
+}
+
+#[test]
+fn a_revert_can_be_of_some_findings() {
+    let redis = damaged();
+    let undo = file(&redis, "undo.ndjson");
+    let repair = format!("check --repair --only all --undo {undo} --yes -q");
+    at(&redis).run(&repair).exits(0);
+    let revert = |flags: &str| {
+        let ran = at(&redis).run(&format!("check --revert {undo} --yes {flags} -o json"));
+        let sum = ran.json();
+        (sum["matched"].clone(), sum["done"].clone())
+    };
+    assert_eq!(revert("--only lane-order"), (0.into(), 0.into()));
+    assert_eq!(revert("--only tag-count"), (1.into(), 1.into()));
+    let score = redis.send(&["ZSCORE", "ql:tags", "eu"]);
+    assert_eq!(score, redis::Value::BulkString(b"7".to_vec()));
+    assert_eq!(
+        revert("--skip tag-count,ghost-waiting"),
+        (3.into(), 3.into())
+    );
+    assert_eq!(revert(""), (5.into(), 1.into()));
 }
 
 #[test]

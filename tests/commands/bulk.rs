@@ -1008,6 +1008,33 @@ fn an_interrupted_action_is_finished_by_the_same_command() {
     }
 }
 
+/// `--limit` counts from 0 again: the hint asks for the jobs that are left.
+#[test]
+fn an_interrupted_action_with_a_limit_goes_on_with_what_is_left() {
+    let redis = failed(30);
+    let dir = tempfile::tempdir().unwrap();
+    let report = dir.path().join("r.ndjson");
+    let shown = report.to_str().unwrap();
+    let line = format!("retry --group boom --limit 20 --yes --rate 5/s --report {shown} -o ndjson");
+    let mut running = redis.at(50).start(&line);
+    let mut stdout = BufReader::new(running.child.stdout.take().unwrap());
+    stdout.read_line(&mut String::new()).unwrap();
+    running.signal(Signal::INT);
+    let stderr = running.end().exits(130).stderr();
+    let failed = || {
+        let jids = redis.at(60).run("jobs --state failed -o jid").ok();
+        jids.lines().count()
+    };
+    let retried = 30 - failed();
+    let left = 20 - retried;
+    assert!((1..20).contains(&left), "{stderr}");
+    let rest = line.replace("--limit 20", &format!("--limit {left}"));
+    let hint = format!("ask for the {left} that are left: `qless {rest}`");
+    assert!(stderr.contains(&hint), "{stderr}");
+    redis.at(60).run(&rest.replace("5/s", "1000/s")).ok();
+    assert_eq!(failed(), 10);
+}
+
 #[test]
 fn a_second_signal_exits_immediately() {
     let redis = failed(1);

@@ -3,6 +3,7 @@
 use expect_test::expect;
 
 use crate::support::files::write_private;
+use crate::support::keyboard;
 use crate::support::qless::RunOutput;
 use crate::support::redis::Redis;
 
@@ -140,7 +141,7 @@ fn dependents_are_cancelled_with_their_job() {
         .run("cancel a --dependents cancel")
         .shows(expect![[r#"
             --- stderr
-            error: cannot ask whether to cancel 3 jobs on unix://DIR/s, 2 of them because they wait for others; nothing was changed
+            error: cannot ask whether to cancel 3 jobs on unix://DIR/s, 2 of them because they wait for others: b, c; nothing was changed
             hint: add `--yes`
             --- exit 9
         "#]]);
@@ -152,6 +153,10 @@ fn dependents_are_cancelled_with_their_job() {
             b
             c
             --- stderr
+            Cancel 3 jobs on unix://DIR/s, 2 of them because they wait for others: b, c
+
+              mail	depends	2	1970-01-01T00:00:05.000Z	1970-01-01T00:00:06.000Z
+              mail	waiting	1	1970-01-01T00:00:04.000Z	1970-01-01T00:00:04.000Z
             would cancel a, and 2 jobs that wait for it
         "#]]);
     redis
@@ -196,6 +201,20 @@ fn dependents_are_released_if_requested() {
     redis
         .at(10)
         .run("cancel a --dependents release")
+        .shows(expect![[r#"
+            --- stderr
+            error: cannot ask whether to cancel 1 waiting job on unix://DIR/s, releasing b; nothing was changed
+            hint: add `--yes`
+            --- exit 9
+        "#]]);
+    let mut command = redis.at(10).command();
+    command.args(["cancel", "a", "--dependents", "release"]);
+    let asked = keyboard::answer(command, &[("[y/N]", "n\r")]).exits(9);
+    let printed = asked.stdout() + &asked.stderr();
+    assert!(printed.contains(", releasing b"), "{printed}");
+    redis
+        .at(10)
+        .run("cancel a --dependents release --yes")
         .shows(expect![[r#"
             a
         "#]]);
@@ -448,7 +467,7 @@ fn cascaded_dependents_are_saved_too() {
     let to = format!("--save {}", file.display());
     redis
         .at(10)
-        .run(&format!("cancel top --dependents release {to}"))
+        .run(&format!("cancel top --dependents release --yes {to}"))
         .ok();
     assert_eq!(saved(&file), "top");
     assert_eq!(jids(&redis), "low x");

@@ -123,7 +123,7 @@ fn only_the_holder_completes_a_job() {
         "#]]);
     redis
         .at(11)
-        .run("complete a --worker w1 --delay 5")
+        .run("complete a --worker w1 --delay 5s")
         .shows(expect![[r#"
             --- stderr
             error: `--delay` and `--at` need `--next`

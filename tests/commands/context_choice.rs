@@ -3,7 +3,7 @@
 use expect_test::expect;
 
 use crate::support::config::ConfigHome;
-use crate::support::qless::Qless;
+use crate::support::qless::{Qless, RunOutput};
 use crate::support::redis::Redis;
 
 /// Two servers: the length of queue q shows which one was reached.
@@ -83,7 +83,9 @@ fn no_setting_of_an_overridden_default_context_applies() {
         .run("put q K")
         .exits(9);
     let flag = format!("put q K --redis {}", two.one.url());
-    plain.run(&flag).exits(9);
+    plain.run(&flag).ok();
+    let same = format!("put q K --redis {}", two.two.url());
+    plain.run(&same).exits(9);
 }
 
 #[test]
@@ -138,5 +140,35 @@ fn local_uses_the_directory_of_the_context() {
     ));
     home.qless().run("local url").shows(expect![[r#"
         unix://HOME/night/redis.sock
+    "#]]);
+}
+
+#[test]
+fn a_flag_and_a_variable_of_another_server_leave_the_default_context_alike() {
+    let (prod, other) = (Redis::start(), Redis::start());
+    let home = ConfigHome::new(&format!(
+        "default = \"prod\"\n[context.prod]\nredis = \"{}\"\nread-only = true\n",
+        prod.url()
+    ));
+    let by_variable = home.qless().env("QLESS_REDIS_URL", other.url());
+    let flag = format!("--redis {}", other.url());
+    by_variable.run("put q K").ok();
+    home.run(&format!("put q K {flag}")).ok();
+    home.run("put q K").exits(9);
+
+    let used = |ran: RunOutput| ran.json()["items"][0]["used"].clone();
+    assert_eq!(used(home.run("context list -o json")), true);
+    assert_eq!(used(by_variable.run("context list -o json")), false);
+    assert_eq!(
+        used(home.run(&format!("context list -o json {flag}"))),
+        false
+    );
+    let same = home.qless().env("QLESS_REDIS_URL", prod.url());
+    assert_eq!(used(same.run("context list -o json")), true);
+    by_variable.run("context show").shows(expect![[r#"
+        --- stderr
+        error: no context is in use
+        hint: the address of the flag or of the environment is not that of the default context `prod`
+        --- exit 4
     "#]]);
 }

@@ -163,19 +163,15 @@ fn invalid_values_are_reported_with_their_position() {
         "timeout = nan",
         "prefix = 'x'",
         "color = 'red'",
+        "timeout = 5",
+        "timeout = '5'",
     ] {
         ConfigHome::new(&format!("[defaults]\n{wrong}\n"))
             .qless()
             .run("version")
             .exits(2);
     }
-    for right in [
-        "timeout = 5",
-        "timeout = 0.5",
-        "timeout = '2m'",
-        "color = 'never'",
-        "",
-    ] {
+    for right in ["timeout = '0.5s'", "timeout = '2m'", "color = 'never'", ""] {
         ConfigHome::new(&format!("[defaults]\n{right}\n"))
             .qless()
             .run("version")
@@ -306,7 +302,7 @@ fn defaults_apply_where_no_flag_or_variable_is_set() {
     let url = server.redis.url();
     server.home.write(&format!(
         "[defaults]\nredis = \"{url}\"\nprefix = \"x:\"\noutput = \"json\"\ntime-format = \"unix\"\n\
-         headers = \"always\"\ncolor = \"always\"\ntimeout = 5\n"
+         headers = \"always\"\ncolor = \"always\"\ntimeout = \"5s\"\n"
     ));
     let qless = server.qless();
     qless.run("put mail K --jid j -o table").ok();

@@ -789,7 +789,7 @@ fn a_dry_run_reads_the_uniqueness_window_and_the_defaults_of_the_queue() {
         .at(9)
         .args(["defaults", "q", r#"{"key":"{klass}","dup":"skip"}"#])
         .ok();
-    redis.at(10).run("put q K --jid a --ttl 60").exits(0);
+    redis.at(10).run("put q K --jid a --ttl 60s").exits(0);
     redis.at(11).run("pop q --worker w").ok();
     redis.at(12).run("complete a --worker w").ok();
     redis.at(13).run("put q K -n").shows(expect![[r#"
@@ -938,7 +938,7 @@ fn an_option_without_effect_is_noted() {
     let redis = Redis::start();
     redis
         .at(10)
-        .run("put q K --jid a --key k --ttl 60 -n")
+        .run("put q K --jid a --key k --ttl 60s -n")
         .shows(expect![[r#"
             --- stderr
             note: queue `q` is new
@@ -947,7 +947,7 @@ fn an_option_without_effect_is_noted() {
         "#]]);
     redis
         .at(10)
-        .run("put q K --jid a --key k --ttl 60")
+        .run("put q K --jid a --key k --ttl 60s")
         .shows(expect![[r#"
             a
             --- stderr
@@ -959,7 +959,7 @@ fn an_option_without_effect_is_noted() {
         .ok();
     redis
         .at(12)
-        .run("put q K --jid b --key k --ttl 60")
+        .run("put q K --jid b --key k --ttl 60s")
         .shows(expect![[r#"
             a
         "#]]);

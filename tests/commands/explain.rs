@@ -292,7 +292,7 @@ fn a_broken_queue_is_found() {
 #[test]
 fn a_recurring_job_that_nobody_polls_is_explained() {
     let redis = Redis::start();
-    redis.at(1000).run("recur put q K --jid r --every 60").ok();
+    redis.at(1000).run("recur put q K --jid r --every 60s").ok();
     assert_eq!(
         codes(&redis, 1100.0, "r"),
         ["recurring_not_polled blocking"]

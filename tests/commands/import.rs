@@ -1175,3 +1175,27 @@ fn a_job_with_too_many_tags_is_refused_alone() {
     );
     assert_eq!(jids(&redis, "--queue=q"), "a c");
 }
+
+/// `get` shows when it failed: that is its age.
+#[test]
+fn an_imported_failure_is_as_old_as_it_was() {
+    let redis = Redis::start();
+    redis.at(100).run("put mail K --jid a").ok();
+    redis.at(110).run("pop mail --worker w").ok();
+    redis
+        .at(120)
+        .run("fail a --worker w --group boom --message no")
+        .ok();
+    let exported = redis.at(130).run("export --all").stdout();
+    redis.at(130).run("cancel a --yes").ok();
+    redis.at(1000).input(exported).run("import - --yes").ok();
+    let aged = |flag: &str| {
+        redis
+            .at(1060)
+            .run(&format!("failed --group boom {flag} -o jid"))
+            .ok()
+    };
+    assert_eq!(aged("--older-than 10m"), "a");
+    assert_eq!(aged("--newer-than 10m"), "");
+    assert_eq!(aged("--older-than 1h"), "");
+}

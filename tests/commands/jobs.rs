@@ -429,13 +429,13 @@ fn require_match_makes_an_empty_list_an_error() {
     let run = |line: &str| redis.at(100).run(line);
     run("jobs --klass Nothing --require-match").shows(expect![[r#"
         --- stderr
-        reading every job: no index knows `--klass`
+        scanning all jobs: `--klass` has no index
         error: no job matches
         --- exit 4
     "#]]);
     run("jobs --klass Nothing").shows(expect![[r#"
         --- stderr
-        reading every job: no index knows `--klass`
+        scanning all jobs: `--klass` has no index
     "#]]);
     let document = run("jobs --klass Nothing --require-match -o json").exits(4);
     assert!(

@@ -210,3 +210,16 @@ fn jobs_are_selected_by_key() {
     rest.sort();
     assert_eq!(rest, ["a", "d", "e"]);
 }
+
+#[test]
+fn a_lane_of_a_queue_that_does_not_exist_is_not_found() {
+    lanes()
+        .at(20)
+        .run("key ordesr customer-7")
+        .shows(expect![[r#"
+            --- stderr
+            error: queue `ordesr` does not exist
+            hint: did you mean `orders`?
+            --- exit 4
+        "#]]);
+}

@@ -297,7 +297,7 @@ fn dead_jobs_with_dependents_are_deleted_only_if_these_are_dealt_with() {
         "#]]);
     redis
         .at(20)
-        .run("morgue mail delete a --dependents release")
+        .run("morgue mail delete a --dependents release --yes")
         .shows(expect![[r#"
             a
         "#]]);

@@ -366,7 +366,7 @@ fn invalid_names_are_refused_before_any_call() {
         error: `--at` expects a time such as `06:00`, `2026-11-21 06:00`, `2026-11-21T06:00:00Z` or `+10m`, not `yesterday`
         --- exit 2
     "#]]);
-    put("put q K --at 06:00 --delay 5").exits(2);
+    put("put q K --at 06:00 --delay 5s").exits(2);
     put("put q K --if-absent --replace").shows(expect![[r#"
         --- stderr
         error: `--if-absent` cannot be used with `--replace`
@@ -521,7 +521,7 @@ fn a_dry_run_of_put_changes_nothing() {
     let redis = Redis::start();
     redis
         .at(10)
-        .run("put mail K --jid j1 --delay 5 -n")
+        .run("put mail K --jid j1 --delay 5s -n")
         .shows(expect![[r#"
             --- stderr
             note: queue `mail` is new
@@ -529,7 +529,7 @@ fn a_dry_run_of_put_changes_nothing() {
         "#]]);
     redis
         .at(10)
-        .run("put mail K --jid j1 --delay 5 -n -o json")
+        .run("put mail K --jid j1 --delay 5s -n -o json")
         .shows(expect![[r#"
             {
               "kind": "put",

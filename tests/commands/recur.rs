@@ -196,14 +196,14 @@ fn a_template_is_put() {
         .exits(2);
     redis
         .at(100)
-        .run("recur put web Warm --every 5m --offset 60 --jid nightly --replace --backlog 2")
+        .run("recur put web Warm --every 5m --offset 60s --jid nightly --replace --backlog 2")
         .shows(expect![[r#"
             nightly
         "#]]);
     redis.at(100).run("recur list").shows(expect![[r#"
         nightly	web	Warm	5m	1970-01-01T00:02:40.000Z	0	2
     "#]]);
-    let fresh = redis.at(100).run("recur put web Warm --every 90").ok();
+    let fresh = redis.at(100).run("recur put web Warm --every 90s").ok();
     assert_eq!(fresh.len(), 32);
     redis
         .at(100)
@@ -396,6 +396,10 @@ fn recur_run_prints_the_job_that_took_the_put() {
           "created": false,
           "new": false
         }
+    "#]]);
+    redis.at(14).run("recur run no -n").shows(expect![[r#"
+        --- stderr
+        would put nothing: no-1 is in r, running
     "#]]);
     assert_eq!(jobs("r"), "no-1");
 

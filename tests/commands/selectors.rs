@@ -79,7 +79,7 @@ fn age_is_the_time_since_the_newest_entry_of_the_history() {
         "later blocked breaks"
     );
     assert_eq!(jids("--group boom --older-than 0s"), "breaks");
-    assert_eq!(jids("--tag eu --older-than 30"), "waits");
+    assert_eq!(jids("--tag eu --older-than 30s"), "waits");
     assert_eq!(jids("--klass 'Mail::*' --newer-than 29s"), "later");
 }
 
@@ -198,7 +198,7 @@ fn a_scan_of_every_job_is_announced() {
         .shows(expect![[r#"
         blocked
         --- stderr
-        reading every job: no index knows `--klass`
+        scanning all jobs: `--klass` has no index
     "#]]);
     redis
         .at(100)
@@ -213,7 +213,7 @@ fn a_scan_of_every_job_is_announced() {
               "missing": []
             }
             --- stderr
-            reading every job: no index knows `--klass` and `--where`
+            scanning all jobs: `--klass` and `--where` have no index
         "#]]);
     let all = redis.at(100).run("jobs --all -o jid");
     assert_eq!(
@@ -222,7 +222,7 @@ fn a_scan_of_every_job_is_announced() {
     );
     assert_eq!(
         all.stderr(),
-        "reading every job: that is what `--all` means\n"
+        "scanning all jobs: that is what `--all` means\n"
     );
     assert_eq!(redis.at(100).run("jobs --all -q -o jid").stderr(), "");
     for indexed in [
@@ -241,9 +241,17 @@ fn a_scan_of_every_job_is_announced() {
     }
     // The states of the verb itself have indexes.
     let ran = redis.at(100).run("retry --klass Deploy --dry-run");
-    assert!(!ran.stderr().contains("every job"), "{}", ran.stderr());
+    assert!(
+        !ran.stderr().contains("scanning all jobs"),
+        "{}",
+        ran.stderr()
+    );
     let ran = redis.at(100).run("tag --klass Deploy --add x --dry-run");
-    assert!(ran.stderr().contains("every job"), "{}", ran.stderr());
+    assert!(
+        ran.stderr().contains("scanning all jobs"),
+        "{}",
+        ran.stderr()
+    );
 }
 
 #[test]

@@ -25,7 +25,7 @@ fn filled() -> Redis {
     at(89_990, "put images Thumb --jid f");
     at(89_990, "put images Thumb --jid g --depends f");
     at(89_990, "put images Thumb --jid h --delay 1h");
-    at(89_900, "recur put web Warm --jid r --every 600");
+    at(89_900, "recur put web Warm --jid r --every 600s");
     at(89_991, "pause images --reason 'disk swap'");
     redis
 }
@@ -178,7 +178,9 @@ fn a_user_without_info_sees_the_rest() {
 fn a_watch_shows_rates() {
     let redis = Redis::start();
     let mut command = redis.qless().command();
-    command.args(["status", "--watch=0.5"]).env("TERM", "xterm");
+    command
+        .args(["status", "--watch=0.5s"])
+        .env("TERM", "xterm");
     let screen = Terminal::start(command, 100, 24);
     screen.until(|written| written.contains("now  "));
     redis.qless().run("put q K").ok();

@@ -579,7 +579,7 @@ fn jobs_are_selected_by_throttle() {
               "failed": 0
             }
             --- stderr
-            reading every job: no index knows `--throttle`
+            scanning all jobs: `--throttle` has no index
         "#]]);
 }
 

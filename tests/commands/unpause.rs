@@ -3,6 +3,7 @@
 use expect_test::expect;
 
 use crate::support::redis::Redis;
+use crate::support::terminal;
 
 #[test]
 fn an_unpaused_queue_gives_jobs_again() {
@@ -45,4 +46,18 @@ fn unpausing_an_unknown_queue_is_not_found() {
         --- exit 2
     "#]]);
     redis.at(2).run("unpause --all").shows(expect![[r#""#]]);
+}
+
+#[test]
+fn a_queue_that_was_not_paused_is_not_said_to_be_unpaused() {
+    let redis = Redis::start();
+    redis.at(1).run("put images K").ok();
+    redis.at(1).run("put mail K").ok();
+    redis.at(2).run("pause mail").ok();
+    let mut command = redis.at(3).command();
+    command.args(["unpause", "images", "mail"]);
+    let printed = terminal::run(command, 100).stdout();
+    assert_eq!(printed, "images is not paused\nunpaused mail\n");
+    let done = redis.at(4).run("unpause images -o json").json();
+    assert_eq!(done["targets"], serde_json::json!([]));
 }

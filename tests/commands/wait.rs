@@ -70,7 +70,7 @@ fn put_waits_for_its_job() {
         hint: `qless get k` shows the failure
         --- exit 8
     "#]]);
-    let at_once = redis.qless().run("put q K --jid l --wait=0.01");
+    let at_once = redis.qless().run("put q K --jid l --wait=0.01s");
     at_once.shows(expect![[r#"
         l
         --- stderr
@@ -116,7 +116,7 @@ fn jobs_that_have_ended_already_count_immediately() {
     let run = |line: &str| redis.qless().run(line);
     run("wait a").exits(0);
     run("wait a b c --any").exits(0);
-    run("wait b c --any --deadline 0.05").exits(124);
+    run("wait b c --any --deadline 0.05s").exits(124);
     run("wait b --any")
         .shows(expect![[r#"
         b	failed	0s
@@ -174,9 +174,9 @@ fn each_format_has_each_job() {
     expect![[r#"
         a	complete	TIME
     "#]]
-    .assert_eq(&without_times(&run("wait a b --deadline 0.1").stdout()));
-    assert_eq!(run("wait a b --deadline 0.1 -o jid").stdout(), "a\n");
-    let ran = run("wait a b --deadline 0.1 -o json");
+    .assert_eq(&without_times(&run("wait a b --deadline 0.1s").stdout()));
+    assert_eq!(run("wait a b --deadline 0.1s -o jid").stdout(), "a\n");
+    let ran = run("wait a b --deadline 0.1s -o json");
     assert_eq!(ran.stderr(), "");
     let mut doc: serde_json::Value = serde_json::from_str(&ran.stdout()).unwrap();
     doc["elapsed_s"] = 0.into();
@@ -184,7 +184,7 @@ fn each_format_has_each_job() {
     expect![[r#"
         {"elapsed_s":0,"for":"complete","items":[{"elapsed_s":0,"jid":"a","result":"complete","state":"complete"},{"elapsed_s":null,"jid":"b","result":"pending","state":"waiting"}],"jobs":2,"kind":"wait","outcome":"deadline","pending":1,"reached":1,"v":1}
     "#]].assert_eq(&format!("{doc}\n"));
-    let lines = run("wait a b --deadline 0.1 -o ndjson").stdout();
+    let lines = run("wait a b --deadline 0.1s -o ndjson").stdout();
     let lines: Vec<serde_json::Value> = lines
         .lines()
         .map(|line| serde_json::from_str(line).unwrap())
@@ -408,7 +408,7 @@ fn a_terminal_shows_each_pending_job() {
 fn a_terminal_shows_the_error_alone_on_its_line() {
     let redis = Redis::start();
     let mut command = redis.qless().command();
-    command.args(["put", "q", "K", "--jid", "a", "--wait=0.3"]);
+    command.args(["put", "q", "K", "--jid", "a", "--wait=0.3s"]);
     command.env("TERM", "xterm");
     let written = Terminal::start(command, 80, 24).end().stdout();
     let line = written

@@ -31,7 +31,7 @@ fn a_terminal_is_repainted_until_ctrl_c() {
     let redis = Redis::start();
     redis.at(100).run("put mail K --jid a").ok();
     let qless = redis.at(160);
-    let screen = watching(&qless, "queues --watch=0.5", 100, 24);
+    let screen = watching(&qless, "queues --watch=0.5s", 100, 24);
     screen.until(|written| frames(written).len() > 2);
     redis.at(100).run("put mail K --jid b").ok();
     screen.until(|written| written.contains("mail         2 "));
@@ -95,7 +95,7 @@ fn every_reading_command_can_be_watched() {
 fn a_lost_server_is_reported_until_it_returns() {
     let mut redis = Redis::start();
     redis.at(100).run("put mail K --jid a").ok();
-    let screen = watching(&redis.at(100), "queues --watch=0.5", 100, 24);
+    let screen = watching(&redis.at(100), "queues --watch=0.5s", 100, 24);
     screen.until(|written| written.contains("mail "));
     redis.kill();
     let written = screen.until(|written| written.contains("trying again"));
@@ -111,7 +111,7 @@ fn a_lost_server_is_reported_until_it_returns() {
 #[test]
 fn ctrl_c_does_not_wait_for_a_server() {
     let redis = Redis::start();
-    let screen = watching(&redis.at(100), "queues --watch=0.5 --timeout 60s", 100, 24);
+    let screen = watching(&redis.at(100), "queues --watch=0.5s --timeout 60s", 100, 24);
     screen.until(|written| written.contains("\x1b[J"));
     redis.freeze();
     // It is in a call if no further frame comes for more than a tick.
@@ -146,7 +146,7 @@ fn ndjson_is_a_document_for_each_tick() {
     ] {
         let mut running = redis
             .at(160)
-            .start(&format!("{line} --watch=0.5s -o ndjson"));
+            .start(&format!("{line} --watch=0.5ss -o ndjson"));
         let printed = running.child.stdout.take().unwrap();
         let printed = BufReader::new(printed).lines().take(2);
         for document in printed {
@@ -179,7 +179,7 @@ fn watching_changes_nothing() {
     redis.at(100).run("recur put mail R --every 1m").ok();
     let before = redis.dump();
     for line in ["queues", "jobs", "workers", "failed", "track", "stats mail"] {
-        let screen = watching(&redis.at(9000), &format!("{line} --watch=0.5"), 80, 24);
+        let screen = watching(&redis.at(9000), &format!("{line} --watch=0.5s"), 80, 24);
         screen.until(|written| frames(written).len() > 1);
         screen.signal("-INT");
         screen.end();
@@ -203,7 +203,7 @@ fn watching_a_writing_command_is_a_usage_error() {
         hint: `-o ndjson` writes a document for each tick, also without a terminal
         --- exit 2
     "#]]);
-    run("queues --watch=0.4 -o ndjson --quiet").exits(2);
+    run("queues --watch=0.4s -o ndjson --quiet").exits(2);
     run("queues --watch=soon").shows(expect![[r#"
         --- stderr
         error: `--watch` expects a duration such as `90s`, `15m` or `2h`, not `soon`
@@ -254,7 +254,7 @@ fn q_and_escape_leave_the_screen_and_restore_the_terminal() {
 fn a_job_can_be_watched() {
     let redis = Redis::start();
     redis.at(100).run("put mail K --jid a").ok();
-    let screen = watching(&redis.at(160), "get a --watch=0.5", 100, 24);
+    let screen = watching(&redis.at(160), "get a --watch=0.5s", 100, 24);
     screen.until(|written| written.contains("state       waiting"));
     redis.at(160).run("pop mail --worker w").ok();
     screen.until(|written| written.contains("running"));

@@ -45,6 +45,7 @@ pub(crate) const IMPORT: Verb = Verb {
     word: "import",
     infinitive: "import",
     past: "imported",
+    of_one: None,
     row_content: RowContent::Nothing,
 };
 

@@ -17,6 +17,7 @@ pub(crate) const MOVE: Verb = Verb {
     word: "move",
     infinitive: "move",
     past: "moved",
+    of_one: None,
     row_content: RowContent::Nothing,
 };
 

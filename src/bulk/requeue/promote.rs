@@ -15,6 +15,7 @@ pub(crate) const PROMOTE: Verb = Verb {
     word: "promote",
     infinitive: "promote",
     past: "promoted",
+    of_one: None,
     row_content: RowContent::Nothing,
 };
 

@@ -19,6 +19,7 @@ pub(crate) const RETRY: Verb = Verb {
     word: "retry",
     infinitive: "retry",
     past: "retried",
+    of_one: None,
     row_content: RowContent::Nothing,
 };
 

@@ -41,6 +41,14 @@ pub(super) fn run(
     };
     session.ui.show_plan(&what, |page| plan(&check.items, page));
     let overflowed = queue.overflowed();
+    let note = "note: the plan is incomplete; a repair finds the rest after this part";
+    // The plan says what would be done; its commands are for whoever wants to see more.
+    if session.ui.format() == Format::Table && !session.ui.verbose() {
+        if overflowed {
+            session.ui.note(note);
+        }
+        return Ok(Exit::Ok);
+    }
     let mut document = RepairPlan {
         check,
         dry_run: true,
@@ -102,9 +110,7 @@ pub(super) fn run(
         session.ui.show(&document)?;
     }
     if overflowed {
-        session
-            .ui
-            .note("note: the plan is incomplete; a repair finds the rest after this part");
+        session.ui.note(note);
     }
     Ok(Exit::Ok)
 }

@@ -173,19 +173,15 @@ fn approve(result: &ScanResult, session: &mut Session) -> Result<(), Error> {
     let headline = result.check.headline();
     session.ui.note(&headline);
     let details = |page: &_| plan(items, page);
-    match deletions(items) {
-        0 => session.ui.confirm(&what, details)?,
-        keys => {
-            let what = format!(
-                "{what}, and delete {} permanently",
-                plural(keys, "key", "keys")
-            );
-            session
-                .ui
-                .confirm_typed(&what, &keys.to_string(), details)?
-        }
+    let deleted = deletions(items);
+    let what = match deleted {
+        0 => what,
+        keys => format!(
+            "{what}, and delete {} permanently",
+            plural(keys, "key", "keys")
+        ),
     };
-    Ok(())
+    session.ui.confirm_repair(&what, deleted, details).map(drop)
 }
 
 fn findings(count: u64) -> String {

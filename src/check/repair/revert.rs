@@ -8,6 +8,7 @@ use super::list_revert::ListRevert;
 use super::undo::{UndoFile, UndoneRepair};
 use crate::bulk::pace::Pace;
 use crate::check::verify::batch_size::{BatchSizes, MAX_BATCH};
+use crate::check::verify::finding_filter::FindingFilter;
 use crate::core::call::Core;
 use crate::core::script::keys::{Family, Keys};
 use crate::error::Error;
@@ -28,12 +29,13 @@ const ANY_KIND: ItemKind = ItemKind::Key;
 
 pub(crate) fn run(
     path: &Path,
+    filter: &FindingFilter,
     dry_run: bool,
     rate: Option<Rate>,
     session: &mut Session,
 ) -> Result<Exit, Error> {
     session.ui.check_columns::<BulkReport>()?;
-    let mut file = UndoFile::open(path)?;
+    let mut file = UndoFile::open(path, filter)?;
     let shown = file.shown().to_owned();
     if file.head.prefix != session.prefix() {
         let (theirs, ours) = (Harmless(&file.head.prefix), Harmless(session.prefix()));
@@ -59,6 +61,7 @@ pub(crate) fn run(
     if dry_run || total == 0 {
         show(sum, session)?;
         session.ui.note_dry_run(&match total {
+            0 if filter.is_narrow() => format!("`{shown}` has no changes of what was asked"),
             0 => format!("`{shown}` has no changes"),
             _ => format!("would revert {changes}, except values that have changed since"),
         });

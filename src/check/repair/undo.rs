@@ -14,6 +14,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
 use crate::bulk::ledger::{Ledger, LedgerHead, UNDO};
+use crate::check::verify::finding_filter::FindingFilter;
 use crate::error::{Error, Kind, io_words};
 use crate::fs::open;
 use crate::model::finding::FindingId;
@@ -218,11 +219,21 @@ pub(crate) struct UndoFile {
     lines: Vec<(u64, u64)>,
     /// The number of changes, by finding.
     pub counts: BTreeMap<String, u64>,
+    /// The findings whose repairs are reverted.
+    filter: FindingFilter,
+}
+
+/// Whether a filter selects a finding of a file. That of another version has no name here.
+fn selects(filter: &FindingFilter, finding: &str) -> bool {
+    match FindingId::named(finding) {
+        Some(id) => filter.selects(id),
+        None => !filter.is_narrow(),
+    }
 }
 
 impl UndoFile {
     /// Reads the file of a repair. An incomplete last line was cut by a crash and does not count.
-    pub(crate) fn open(path: &Path) -> Result<UndoFile, Error> {
+    pub(crate) fn open(path: &Path, filter: &FindingFilter) -> Result<UndoFile, Error> {
         let shown = Harmless(path.as_os_str().as_encoded_bytes()).to_string();
         let unread = |fault: &std::io::Error| {
             Error::usage(format!("cannot read `{shown}`: {}", io_words(fault)))
@@ -259,13 +270,15 @@ impl UndoFile {
             at += length;
         }
         let head = head.ok_or_else(foreign)?;
-        let (lines, counts) = counted.end();
+        let (lines, mut counts) = counted.end();
+        counts.retain(|finding, _| selects(filter, finding));
         Ok(UndoFile {
             shown,
             file: from,
             head,
             lines,
             counts,
+            filter: filter.clone(),
         })
     }
 
@@ -299,7 +312,9 @@ impl UndoFile {
         };
         let Line { step, .. } = read(&line).map_err(changed)?;
         let (Step::Plan(repairs) | Step::Done(repairs)) = step;
-        let newest_first = repairs.into_iter().rev().map(|repair| {
+        let selected = |repair: &FindingChanges| selects(&self.filter, &repair.finding);
+        let repairs = repairs.into_iter().rev().filter(selected);
+        let newest_first = repairs.map(|repair| {
             let changes = repair.changes.into_iter().rev().map(ChangeRow::change);
             let changes = changes.collect::<Result<Vec<Change>, String>>()?;
             let id = FindingId::named(&repair.finding);

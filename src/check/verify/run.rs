@@ -131,6 +131,13 @@ pub(crate) fn report(
     hints: bool,
     session: &mut Session,
 ) -> Result<Exit, Error> {
+    let failing = result.is_failing();
+    let mut result = result;
+    // A cron job sends what is printed. A document says what `--fail-on` was.
+    if session.ui.is_quiet() && !session.ui.format().is_json() {
+        let fail_on = result.check.fail_on;
+        result.check.items.retain(|found| found.severity >= fail_on);
+    }
     let (check, ui) = (&result.check, &mut session.ui);
     let nothing = match (check.items.is_empty(), check.complete) {
         (true, true) if !result.unverified.is_empty() => "",
@@ -174,7 +181,6 @@ pub(crate) fn report(
                 .hint_in_any_case("show what you can decide: qless help findings");
         }
     }
-    let failing = result.is_failing();
     match result.halted {
         Some(error) => Err(error),
         None if failing => Ok(Exit::Inconsistent),

@@ -20,8 +20,8 @@ mod validate;
 ///
 /// A context is the address of a server with its other settings: the prefix, the source of the
 /// password, and whether it is protected or read-only. `--context NAME` or QLESS_CONTEXT chooses a
-/// context. Otherwise the default context of the file applies, unless QLESS_REDIS_URL or REDIS_URL
-/// names another server. Without a subcommand, it lists the contexts. qless-config(5) describes all
+/// context. Otherwise the default context of the file applies, unless `--redis`, QLESS_REDIS_URL or
+/// REDIS_URL names another server. Without a subcommand, it lists the contexts. qless-config(5) describes all
 /// keys of the file.
 ///
 /// Comments and order of the file are kept. A file that another user can change is refused. Only `validate` needs a server. `--read-only` blocks
@@ -68,20 +68,17 @@ fn file(session: &Session) -> Result<&ConfigFile, Error> {
     Ok(file)
 }
 
-/// Returns the name of the context in use: the chosen one, else the default.
-fn used<'a>(session: &'a Session, file: &'a ConfigFile) -> Option<&'a str> {
-    let default = file
-        .contents
-        .default
-        .as_ref()
-        .map(|(name, _)| name.as_str());
-    session.globals.context.as_deref().or(default)
+/// Returns the name of the context that other commands with these flags and variables use.
+fn used(session: &Session, file: &ConfigFile) -> Result<Option<String>, Error> {
+    let chosen = file.chosen(&session.globals)?;
+    Ok(chosen.map(|context| context.name))
 }
 
 /// Returns the context as a document shows it.
 fn item(session: &Session, file: &ConfigFile, context: &ContextSettings) -> Item {
     let default = file.contents.default.as_ref();
     let is_default = default.is_some_and(|(name, _)| *name == context.name);
-    let is_used = used(session, file) == Some(&context.name);
+    let used = used(session, file).ok().flatten();
+    let is_used = used.as_ref() == Some(&context.name);
     context.shown(&file.contents.defaults, is_default, is_used)
 }

@@ -7,6 +7,7 @@ use crate::exit::Exit;
 use crate::model::context::{Context, ContextsInFull};
 use crate::model::list::List;
 use crate::session::Session;
+use crate::text::Harmless;
 
 /// Show a context: address, prefix, source of the password, files of TLS, protection
 ///
@@ -26,11 +27,22 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     session.ui.check_columns::<ContextsInFull>()?;
     let file = file(session)?;
-    let Some(name) = args.name.as_deref().or(used(session, file)) else {
-        return Err(Error::not_found("no context is in use")
-            .hint("name one, or make one the default: `qless context use NAME`"));
+    let name = match args.name {
+        Some(name) => Some(name),
+        None => used(session, file)?,
     };
-    let shown: Context = item(session, file, &file.named(name)?);
+    let Some(name) = name else {
+        let error = Error::not_found("no context is in use");
+        return Err(error.hint(match &file.contents.default {
+            Some((default, _)) => format!(
+                "the address of the flag or of the environment is not that of the default context \
+                 `{}`",
+                Harmless(default)
+            ),
+            None => "name one, or make one the default: `qless context use NAME`".to_owned(),
+        }));
+    };
+    let shown: Context = item(session, file, &file.named(&name)?);
     session.ui.show(&ContextsInFull(List::whole(vec![shown])))?;
     Ok(Exit::Ok)
 }

@@ -1,10 +1,9 @@
 //! What a put would do, found out by reads. Until the put is sent, other clients may change that.
 
-use super::Args;
 use super::one::{cycle, exists, missing};
 use crate::args::coordination;
 use crate::clock::moment::Moment;
-use crate::core::api::put::Put;
+use crate::core::api::put::{Policy, Put};
 use crate::core::api::read::Read;
 use crate::core::call::Core;
 use crate::core::script::keys::Keys;
@@ -19,7 +18,7 @@ use crate::session::Session;
 
 /// What a put would do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Effect {
+pub(crate) enum Effect {
     /// A job would be put.
     Put,
     /// The job exists and would stay as it is.
@@ -31,14 +30,14 @@ pub(super) enum Effect {
 
 impl Effect {
     /// Returns whether the put would change a job.
-    pub(super) fn puts(self) -> bool {
+    pub(crate) fn puts(self) -> bool {
         !matches!(self, Effect::Left | Effect::Skipped)
     }
 }
 
 /// Returns what the put of a job would do, and the result that it would show. Fails as the put would.
-pub(super) fn forecast(
-    args: &Args,
+pub(crate) fn forecast(
+    (policy, if_absent): (Policy, bool),
     job: &Put,
     now: Moment,
     session: &mut Session,
@@ -55,7 +54,7 @@ pub(super) fn forecast(
     let found = core.snapshots(now, std::slice::from_ref(&job.jid))?;
     let others = core.snapshots(now, &job.depends)?;
     let known = found.into_iter().flatten().next();
-    if let (Some(known), true) = (&known, args.if_absent) {
+    if let (Some(known), true) = (&known, if_absent) {
         let shown = Shown {
             jid: job.jid.clone(),
             queue: known.queue.clone(),
@@ -64,7 +63,7 @@ pub(super) fn forecast(
         };
         return Ok((Effect::Left, shown));
     }
-    if known.is_some() && !args.replace {
+    if known.is_some() && !policy.replace {
         return Err(exists(job));
     }
     if job.depends.contains(&job.jid) {
@@ -75,7 +74,7 @@ pub(super) fn forecast(
         .filter(|(_, job)| job.is_none())
         .map(|(jid, _)| jid)
         .collect();
-    if !missing_jids.is_empty() && !args.allow_missing {
+    if !missing_jids.is_empty() && !policy.allow_missing {
         return Err(missing(job, missing_jids.into_iter()));
     }
     let mut behind = None;
@@ -111,7 +110,8 @@ pub(super) fn forecast(
         }
     }
     let waits = behind.is_some() || others.iter().flatten().any(|job| !job.is("complete"));
-    let later = args.later.due(now).is_some_and(|due| due > now);
+    let delayed = job.delay.is_some_and(|delay| !delay.is_zero());
+    let later = delayed || job.at.is_some_and(|at| at > now);
     let state = match (waits, later) {
         (true, _) => "depends",
         (false, true) => "scheduled",

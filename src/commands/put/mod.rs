@@ -24,9 +24,9 @@ use crate::text::{duration, plural};
 use crate::wait;
 use crate::wait::{WaitOptions, Waiter};
 
-mod forecast;
+pub(super) mod forecast;
 mod from;
-mod one;
+pub(super) mod one;
 
 /// Put a job into a queue, or many jobs from a file
 ///

@@ -73,7 +73,7 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
             };
             maxima.confirm(session)?;
             // A put that can be seen to put nothing does not touch a throttle, not even for a moment.
-            if maxima.has_new() && forecast(args, &job, now, session)?.0.puts() {
+            if maxima.has_new() && forecast(policy(args), &job, now, session)?.0.puts() {
                 maxima.set_new(now, session)?;
             }
             let put = put(args, &job, now, session);
@@ -109,11 +109,7 @@ fn put(
     now: Moment,
     session: &mut Session,
 ) -> Result<(Exit, Name, bool), Error> {
-    let policy = Policy {
-        replace: args.replace,
-        allow_missing: args.allow_missing,
-        tell_lanes: true,
-    };
+    let (policy, _) = policy(args);
     let outcome = session.core()?.put(now, policy, job)?;
     match outcome.code {
         Code::Ok => {
@@ -188,10 +184,33 @@ fn rehearse(
     now: Moment,
     session: &mut Session,
 ) -> Result<Exit, Error> {
-    let (effect, shown) = forecast(args, job, now, session)?;
+    let (effect, shown) = forecast(policy(args), job, now, session)?;
     note_without_effect(job, now, session)?;
-    session.ui.show(&shown)?;
-    let (place, jid) = (shown::place(&shown), &shown.jid);
+    show_forecast(effect, &shown, session)?;
+    if effect.puts() {
+        maxima.rehearse(session);
+    }
+    Ok(Exit::Ok)
+}
+
+/// Returns how the jobs are put, and whether an existing job is left as it is.
+fn policy(args: &Args) -> (Policy, bool) {
+    let policy = Policy {
+        replace: args.replace,
+        allow_missing: args.allow_missing,
+        tell_lanes: true,
+    };
+    (policy, args.if_absent)
+}
+
+/// Shows what a put would do.
+pub(crate) fn show_forecast(
+    effect: Effect,
+    shown: &Shown,
+    session: &mut Session,
+) -> Result<(), Error> {
+    session.ui.show(shown)?;
+    let (place, jid) = (shown::place(shown), &shown.jid);
     let behind = shown.queued_behind.as_ref();
     let behind = behind.map_or_else(String::new, |jid| format!(", behind {jid}"));
     session.ui.note_dry_run(&match effect {
@@ -201,10 +220,7 @@ fn rehearse(
         Effect::Replaced => format!("would replace {jid} {place}"),
         Effect::Skipped => format!("would put nothing: {jid} is {place}"),
     });
-    if effect.puts() {
-        maxima.rehearse(session);
-    }
-    Ok(Exit::Ok)
+    Ok(())
 }
 
 /// Notes an option that was given and has no effect. It is no error: the defaults of the queue may

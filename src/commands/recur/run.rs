@@ -1,5 +1,7 @@
 //! `qless recur run`
 
+use super::super::put::forecast::forecast;
+use super::super::put::one::show_forecast;
 use super::{first, missing};
 use crate::args::format::Format;
 use crate::args::shared::DryRun;
@@ -8,7 +10,6 @@ use crate::core::api::put::{Placed, Policy, Put};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::Code;
-use crate::model::put::Put as Shown;
 use crate::name::Name;
 use crate::session::Session;
 use crate::submit;
@@ -53,26 +54,15 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         ..Put::default()
     };
     let queue = &job.queue;
-    let shown = Shown {
-        jid: job.jid.clone(),
-        queue: Some(job.queue.clone()),
-        state: Some("waiting".into()),
-        created: true,
-        new: true,
-        dry_run: args.dry.dry_run,
-        ..Shown::default()
-    };
-    if args.dry.dry_run {
-        session.ui.show(&shown)?;
-        session
-            .ui
-            .note_dry_run(&format!("would put a job in {queue}"));
-        return Ok(Exit::Ok);
-    }
     let policy = Policy {
         tell_lanes: true,
         ..Policy::default()
     };
+    if args.dry.dry_run {
+        let (effect, shown) = forecast((policy, false), &job, now, session)?;
+        show_forecast(effect, &shown, session)?;
+        return Ok(Exit::Ok);
+    }
     let outcome = session.core()?.put(now, policy, &job)?;
     if outcome.code != Code::Ok {
         let why = outcome

@@ -213,19 +213,25 @@ fn new_name(fields: &Fields, key: &str) -> Result<Option<Name>, String> {
 
 /// Returns a number of seconds, or a text such as `10m`.
 fn delay(fields: &Fields) -> Result<Option<Duration>, String> {
-    let text = match fields.value("delay") {
+    let (text, read) = match fields.value("delay") {
         None | Some((_, Shape::Null)) => return Ok(None),
         Some((_, Shape::String)) => {
             let text = fields.name("delay").map_err(describe)?.unwrap_or_default();
-            text.as_str().unwrap_or_default().to_owned()
+            let text = text.as_str().unwrap_or_default().to_owned();
+            let read = duration::parse(&text);
+            (text, read)
         }
-        Some((text, Shape::Number)) => std::str::from_utf8(text).unwrap_or_default().to_owned(),
+        Some((text, Shape::Number)) => {
+            let text = std::str::from_utf8(text).unwrap_or_default().to_owned();
+            let read = duration::parse_or_seconds(&text);
+            (text, read)
+        }
         Some((_, shape)) => {
             let shape = shape.words();
             return Err(format!("`delay` expects seconds or a text, not {shape}"));
         }
     };
-    match duration::parse(&text) {
+    match read {
         Ok(delay) => Ok(Some(delay)),
         Err(expects) => {
             let text = cut(&Harmless(&text).to_string(), 60);
