@@ -130,7 +130,7 @@ fn run_saved(
     plan.running = RunningJobs::read(&plan.jobs, now, session)?;
     let consent = confirm(&plan, below, session)?;
     let running = std::mem::take(&mut plan.running);
-    if below > 0 {
+    if below > 0 && plan.is_single() {
         plan.targeting = Targeting::Jids;
     }
     let dependents = match dependents {
@@ -233,7 +233,7 @@ fn confirm(plan: &BulkPlan, below: usize, session: &mut Session) -> Result<Conse
     let count = plan.jobs.len() + plan.below.len();
     let asks = match plan.targeting {
         Targeting::OneJid => count > 1,
-        Targeting::Jids => count > 1 || session.ui.is_protected(),
+        Targeting::Jids | Targeting::File => count > 1 || session.ui.is_protected(),
         Targeting::Selector => true,
     };
     if count == 0 || !asks {

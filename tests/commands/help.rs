@@ -89,6 +89,9 @@ fn help_topics_exist() {
         130  interrupted    SIGINT, after finishing the current slice
         143  terminated     SIGTERM or SIGHUP, after finishing the current slice
 
+        If jobs are named by jid and none can be changed, the code is 4 if none of them exists, else 5,
+        as for one job. Otherwise skipped jobs do not count.
+
         New codes may be added; treat an unknown code as a failure. A closed stdout ends the process by SIGPIPE.
     "#]]);
     assert!(run("help environment").ok().contains("QLESS_REDIS_URL"));

@@ -125,6 +125,8 @@ fn exit_codes() -> String {
         let (name, when) = exit.description();
         _ = writeln!(text, "{:>3}  {name:<14} {when}", exit.code());
     }
+    text.push_str("\nIf jobs are named by jid and none can be changed, the code is 4 if none of them exists, else 5,\n");
+    text.push_str("as for one job. Otherwise skipped jobs do not count.\n");
     text.push_str("\nNew codes may be added; treat an unknown code as a failure. ");
     text.push_str("A closed stdout ends the process by SIGPIPE.\n");
     text
