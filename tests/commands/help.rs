@@ -75,7 +75,7 @@ fn every_help_page_has_its_sections_in_one_order() {
 #[test]
 fn help_topics_exist() {
     run("help exit-codes").shows(expect![[r#"
-          0  ok             done; also an empty list, a dry run, nothing to do
+          0  ok             done; also an empty list, nothing to do
           1  error          any other error; a defect
           2  usage          bad flags, arguments, config file, JSON or times
           3  partial        some items of a bulk action failed
@@ -90,7 +90,8 @@ fn help_topics_exist() {
         143  terminated     SIGTERM or SIGHUP, after finishing the current slice
 
         If jobs are named by jid and none can be changed, the code is 4 if none of them exists, else 5,
-        as for one job. Otherwise skipped jobs do not count.
+        as for one job. Otherwise skipped jobs do not count. A dry run ends with the code of the run,
+        as far as its plan tells.
 
         New codes may be added; treat an unknown code as a failure. A closed stdout ends the process by SIGPIPE.
     "#]]);
