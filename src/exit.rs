@@ -3,7 +3,7 @@
 /// The exit code of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// Done. Also an empty list, a dry run, and a bulk command that matched no job.
+    /// Done. Also an empty list, and a bulk command that matched no job.
     Ok,
     /// Any error that has no code below, and defects of `qless`.
     Error,
@@ -52,7 +52,7 @@ impl Exit {
     /// Returns the name of the code and its meaning, for `qless help exit-codes`.
     pub const fn description(self) -> (&'static str, &'static str) {
         match self {
-            Exit::Ok => ("ok", "done; also an empty list, a dry run, nothing to do"),
+            Exit::Ok => ("ok", "done; also an empty list, nothing to do"),
             Exit::Error => ("error", "any other error; a defect"),
             Exit::Usage => ("usage", "bad flags, arguments, config file, JSON or times"),
             Exit::Partial => ("partial", "some items of a bulk action failed"),

@@ -748,17 +748,75 @@ mod refusals {
                 ran.stderr()
             );
         }
-        let verifications = as_user("qless-ro", 200);
+        // The line of readers has each command of the others that only reads.
+        let rights = |user: &str| {
+            let lines = printed.lines().filter(|line| line.contains(user));
+            let words = lines.flat_map(str::split_whitespace);
+            words
+                .filter_map(|word| word.strip_prefix('+'))
+                .collect::<Vec<_>>()
+        };
+        let reader = rights("qless-ro");
+        for name in rights("SETUSER qless ") {
+            let info = format!("{:?}", redis.send(&["COMMAND", "INFO", name]));
+            assert!(
+                !info.contains("readonly") || reader.contains(&name),
+                "{name}"
+            );
+        }
         for line in [
-            "get d",
-            "queues",
-            "jobs --klass K",
-            "jobs --state waiting",
-            "workers",
-            "failed",
-            "stats mail",
+            "put mail K --jid e --throttle th=1 --key lane",
+            "put mail K --jid f --throttle th --key lane",
+            "recur pause r",
+            "bury f --group failed-retries-mail --message m",
         ] {
-            verifications.run(&format!("--read-only {line}")).ok();
+            ops.run(line).ok();
+        }
+        // What `check` verifies: entries without a job, a stub, lists and fields that lead nowhere.
+        for damage in [
+            "RPUSH ql:f:bogus none",
+            "SADD ql:failures bogus",
+            "ZADD ql:q:mail-work 5 none",
+            "ZADD ql:q:lost-work 5 none",
+            "HSET ql:j:stub state waiting",
+        ] {
+            redis.send(&damage.split(' ').collect::<Vec<_>>());
+        }
+        let reader = as_user("qless-ro", 200);
+        for (line, code) in [
+            ("api get d", 0),
+            ("check", 7),
+            ("check --queue mail", 7),
+            ("config list --all", 0),
+            ("defaults mail", 0),
+            ("depends e", 0),
+            ("explain --queue mail", 0),
+            ("explain e", 0),
+            ("export --all --with config,recur,paused,throttles", 0),
+            ("failed", 0),
+            ("failed --group failed-retries-mail", 0),
+            ("get d", 0),
+            ("jobs --klass K", 0),
+            ("jobs --state waiting", 0),
+            ("jobs --tag t", 0),
+            ("key mail lane", 0),
+            ("lag", 0),
+            ("length mail", 0),
+            ("morgue mail ls", 0),
+            ("peek mail", 0),
+            ("queues", 0),
+            ("recur get r", 0),
+            ("recur list", 0),
+            ("stats mail --days 2", 0),
+            ("status", 0),
+            ("tag", 0),
+            ("throttle ls", 0),
+            ("throttle show th", 0),
+            ("track", 0),
+            ("wait d --for waiting", 0),
+            ("workers", 0),
+        ] {
+            reader.run(&format!("--read-only {line}")).exits(code);
         }
         assert_eq!(redis.send(&["ACL", "LOG"]), redis::Value::Array(Vec::new()));
     }

@@ -1,9 +1,10 @@
 -- Pauses, resumes and changes templates. No client but this core sees a paused template, so none creates its
 -- jobs. Resumed, it is as it was, without the runs that fell into the pause.
--- Takes: pause note jid ...; resume jid ...; remove jid ...; update next jid [key value ...], as recur.update;
+-- Takes: pause note jid ...; resume jid ...; remove jid ...; update next jid [key value ...], as recur.update: an empty
+--   `next` keeps the time; tag jid tag ..., untag jid tag ..., as recur.tag and recur.untag;
 --   put note queue jid ..., as recur: paused if the note has a number `since`
--- Returns: per jid: outcome, mark (`''`) and the time of the next run: `done` (also if nothing had to be done), `gone`,
---   `exists` (another template of this id was created meanwhile), `invalid` (why)
+-- Returns: per jid: outcome, mark (`''`) and the time of the next run, or the tags: `done` (also if nothing had to be
+--   done), `gone`, `exists` (another template of this id was created meanwhile), `invalid` (why)
 -- Refuses: other verbs, notes that are not flat JSON objects, a `next` that is not a number, what recur and
 --   recur.update refuse
 local verbs = {}
@@ -35,6 +36,29 @@ function verbs.remove(jid, live)
   return 'done'
 end
 
+-- Changes a template. A paused one is live only for the change, which is all or nothing, and stays paused.
+local function changed(jid, change)
+  local call, outcome = redis.call, need('value/outcome_row')
+  local bad, key = keys_of(jid), Keys.recurring .. jid
+  local live, document = not bad and call('exists', key) == 1, nil
+  if not bad and not live then document, bad = need('recurring/paused')(jid) end
+  local set = document and Keys.queue .. (document.named.queue or '') .. Keys.recur
+  bad = bad or set and need('value/key_fault')()('zset', set)
+  if bad then return {outcome('invalid', '', bad)} end
+  if live then return {outcome('done', '', change())} end
+  if not document then return {outcome('gone', '')} end
+  call('hmset', key, unpack(document.fields))
+  if document.next then call('zadd', set, document.next, jid) end
+  local ok, reply = pcall(change)
+  if ok then
+    need('recurring/pause')(jid, document.since, document)
+    return {outcome('done', '', reply)}
+  end
+  call('zrem', set, jid)
+  call('del', key)
+  error(reply, 0)
+end
+
 local function note_of(seconds, text)
   return need('history/note')(seconds, text) and cjson.decode(text) or {}
 end
@@ -60,16 +84,21 @@ return function(argv, now, t, seconds)
     end
     return {outcome('done', '')}
   elseif verb == 'update' then
-    local jid, next_run = argv[5], need('value/number')(word)
+    local jid = argv[5]
     if not jid then error('Guard(): no jid') end
-    if not next_run then error('Guard(): next is not a number: ' .. word) end
-    local bad = keys_of(jid)
-    if bad then return {outcome('invalid', '', bad)} end
-    if call('exists', Keys.recurring .. jid) == 0 then return {outcome('gone', '')} end
-    need('recur.update', true)(words_from(5, 'recur.update'), now, t, seconds)
-    local queue = call('hget', Keys.recurring .. jid, 'queue') or ''
-    call('zadd', Keys.queue .. queue .. Keys.recur, word, jid)
-    return {outcome('done', '', word)}
+    if word ~= '' and not need('value/number')(word) then error('Guard(): next is not a number: ' .. word) end
+    return changed(jid, function()
+      need('recur.update', true)(words_from(5, 'recur.update'), now, t, seconds)
+      local queue = call('hget', Keys.recurring .. jid, 'queue') or ''
+      if word ~= '' then call('zadd', Keys.queue .. queue .. Keys.recur, word, jid) end
+      return word
+    end)
+  elseif verb == 'tag' or verb == 'untag' then
+    return changed(word, function()
+      local words = words_from(4, 'recur.' .. verb)
+      if verb == 'tag' then return need('recur.tag', true)(words) end
+      return need('recur.untag', true)(words)
+    end)
   elseif not verbs[verb] then
     error('Guard(): unknown verb ' .. verb)
   end

@@ -13,8 +13,8 @@ use crate::command_line::CommandLine;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Global flags")]
 pub(crate) struct Globals {
-    /// Address of the server: `redis://`, `rediss://`, `unix://` or `local:` [QLESS_REDIS_URL,
-    /// REDIS_URL]
+    /// Address of the server: `redis://`, `rediss://`, `valkey://`, `valkeys://`, `unix://` or `local:`
+    /// [QLESS_REDIS_URL, REDIS_URL]
     #[arg(long, global = true, value_name = "URL")]
     pub redis: Option<String>,
     /// The source of the address.

@@ -7,7 +7,7 @@ use clap::Args;
 /// The files of a connection with TLS.
 #[derive(Clone, Debug, Default, PartialEq, Args)]
 pub(crate) struct TlsFiles {
-    /// CA certificates to trust instead of the system's, for `rediss://` [QLESS_TLS_CA]
+    /// CA certificates to trust instead of the system's, for `rediss://` and `valkeys://` [QLESS_TLS_CA]
     #[arg(id = "tls-ca", long, global = true, value_name = "FILE")]
     pub ca: Option<PathBuf>,
     /// Certificate that identifies `qless` to the server, with `--tls-key` [QLESS_TLS_CERT]

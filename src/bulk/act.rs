@@ -26,7 +26,7 @@ impl BulkPlan {
         change: impl FnMut(&mut Core, Moment, &[JobSnapshot]) -> SliceOutcome,
     ) -> Result<Exit, Error> {
         self.refusal()?;
-        let single = self.is_single();
+        let targeting = self.targeting;
         let matched = self.already_done.len() + self.excluded.len() + self.jobs.len();
         if matched == 0 && self.options.require_match {
             let verb = self.options.verb.infinitive;
@@ -38,7 +38,7 @@ impl BulkPlan {
             report: Report::new(
                 &session.ui,
                 self.options.verb,
-                single,
+                targeting,
                 totals,
                 session.now(),
             ),

@@ -134,7 +134,7 @@ fn run_saved(
     plan.running = RunningJobs::read(&plan.jobs, now, session)?;
     let consent = confirm(&plan, below, &affected, session)?;
     let running = std::mem::take(&mut plan.running);
-    if below > 0 {
+    if below > 0 && plan.is_single() {
         plan.targeting = Targeting::Jids;
     }
     let dependents = match dependents {
@@ -259,7 +259,7 @@ fn confirm(
     let asks = match plan.targeting {
         _ if !affected.is_empty() => true,
         Targeting::OneJid => count > 1,
-        Targeting::Jids => count > 1 || session.ui.is_protected(),
+        Targeting::Jids | Targeting::File => count > 1 || session.ui.is_protected(),
         Targeting::Selector => true,
     };
     if count == 0 || !asks {

@@ -23,26 +23,29 @@ pub(crate) const fn kind(code: Code) -> Kind {
     }
 }
 
-/// Returns the exit code of an action; `remaining` jobs were not tried after a failure.
-/// after a failure.
+/// Returns the exit code of an action; `remaining` jobs were not tried after a failure. `named` jobs
+/// were given by jid: if none of them could be changed, the code is what one of them would get.
 ///
-/// | done | skipped             | failed             | exit              |
-/// |------|---------------------|--------------------|-------------------|
-/// | any  | any                 | none               | 0                 |
-/// | none | all of them `gone`  | none               | 4                 |
-/// | none | none                | all, for one code  | that of the code  |
-/// | else |                     | some               | 3                 |
-pub(crate) fn exit(codes: &Codes, remaining: usize) -> Exit {
+/// | done | skipped                    | failed             | exit              |
+/// |------|----------------------------|--------------------|-------------------|
+/// | none | all of them `gone`         | none               | 4                 |
+/// | none | none                       | all, for one code  | that of the code  |
+/// | none | all, if `named`: some not `gone`, or failed     || 5                 |
+/// | any  | any                        | none               | 0                 |
+/// | any  | any                        | some               | 3                 |
+pub(crate) fn exit(codes: &Codes, remaining: usize, named: bool) -> Exit {
+    let failed = |(result, _): &(ItemResult, Code)| *result == ItemResult::Failed;
+    let refused = |(result, code): &(ItemResult, Code)| {
+        matches!(result, ItemResult::Skipped | ItemResult::Failed)
+            && matches!(kind(*code), Kind::NotFound | Kind::Conflict)
+    };
     let mut entries = codes.keys();
     match (entries.next(), entries.next()) {
+        (None, _) => Exit::Ok,
         (Some((ItemResult::Skipped, Code::Gone)), None) => Exit::NotFound,
         (Some((ItemResult::Failed, code)), None) if remaining == 0 => kind(*code).exit(),
-        _ if codes
-            .keys()
-            .any(|(result, _)| *result == ItemResult::Failed) =>
-        {
-            Exit::Partial
-        }
+        _ if named && remaining == 0 && codes.keys().all(refused) => Exit::Conflict,
+        _ if codes.keys().any(failed) => Exit::Partial,
         _ => Exit::Ok,
     }
 }
@@ -53,26 +56,43 @@ mod tests {
 
     #[test]
     fn each_combination_of_codes_has_its_exit_code() {
-        for (codes, expected) in [
-            (&[][..], Exit::Ok),
-            (&[Code::Ok], Exit::Ok),
-            (&[Code::Ok, Code::Gone, Code::StateChanged], Exit::Ok),
-            (&[Code::StateChanged], Exit::Ok),
-            (&[Code::Gone], Exit::NotFound),
-            (&[Code::Gone, Code::Complete], Exit::Ok),
-            (&[Code::HasDependents], Exit::Conflict),
-            (&[Code::NotHolder], Exit::Conflict),
-            (&[Code::Unknown], Exit::Server),
-            (&[Code::Invalid], Exit::Error),
-            (&[Code::Ok, Code::HasDependents], Exit::Partial),
-            (&[Code::Gone, Code::HasDependents], Exit::Partial),
-            (&[Code::Invalid, Code::HasDependents], Exit::Partial),
+        for (codes, selected, named) in [
+            (&[][..], Exit::Ok, Exit::Ok),
+            (&[Code::Ok], Exit::Ok, Exit::Ok),
+            (
+                &[Code::Ok, Code::Gone, Code::StateChanged],
+                Exit::Ok,
+                Exit::Ok,
+            ),
+            (&[Code::StateChanged], Exit::Ok, Exit::Conflict),
+            (&[Code::Gone], Exit::NotFound, Exit::NotFound),
+            (&[Code::Gone, Code::Complete], Exit::Ok, Exit::Conflict),
+            (&[Code::HasDependents], Exit::Conflict, Exit::Conflict),
+            (&[Code::NotHolder], Exit::Conflict, Exit::Conflict),
+            (&[Code::Unknown], Exit::Server, Exit::Server),
+            (&[Code::Invalid], Exit::Error, Exit::Error),
+            (
+                &[Code::Ok, Code::HasDependents],
+                Exit::Partial,
+                Exit::Partial,
+            ),
+            (
+                &[Code::Gone, Code::HasDependents],
+                Exit::Partial,
+                Exit::Conflict,
+            ),
+            (
+                &[Code::Invalid, Code::HasDependents],
+                Exit::Partial,
+                Exit::Partial,
+            ),
         ] {
             let codes: Codes = codes
                 .iter()
                 .map(|code| ((code.result(), *code), 1))
                 .collect();
-            assert_eq!(exit(&codes, 0), expected, "{codes:?}");
+            assert_eq!(exit(&codes, 0, false), selected, "{codes:?}");
+            assert_eq!(exit(&codes, 0, true), named, "{codes:?}, named");
         }
     }
 }

@@ -58,6 +58,8 @@ pub(super) enum Targeting {
     OneJid,
     /// Several jids, or a list of them.
     Jids,
+    /// A file.
+    File,
     /// A selector.
     Selector,
 }
@@ -158,13 +160,13 @@ impl BulkPlan {
         Ok(plan)
     }
 
-    /// Makes a plan of jobs that were found by other means, and of the outcomes of others.
-    pub(crate) fn from_jobs(
+    /// Makes a plan of the jobs of a file, and of the outcomes of others.
+    pub(crate) fn from_file(
         options: BulkOptions,
         jobs: Vec<JobSnapshot>,
         excluded: Vec<JobOutcome>,
     ) -> BulkPlan {
-        let mut plan = BulkPlan::new(options, Targeting::Jids);
+        let mut plan = BulkPlan::new(options, Targeting::File);
         for outcome in excluded {
             plan.exclude(outcome);
         }
@@ -260,7 +262,7 @@ impl BulkPlan {
     fn asks(&self, session: &Session) -> bool {
         let asks = match self.targeting {
             Targeting::OneJid => false,
-            Targeting::Jids => self.dry_run() || session.ui.is_protected(),
+            Targeting::Jids | Targeting::File => self.dry_run() || session.ui.is_protected(),
             Targeting::Selector => true,
         };
         asks && !self.jobs.is_empty()

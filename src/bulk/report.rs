@@ -3,6 +3,7 @@
 use super::JobOutcome;
 use super::exit;
 use super::exit::Codes;
+use super::plan::Targeting;
 use crate::args::format::Format;
 use crate::clock::moment::Moment;
 use crate::error::Error;
@@ -18,7 +19,7 @@ use crate::view::json;
 /// Counts the outcomes and writes them.
 pub(crate) struct Report {
     verb: &'static Verb,
-    single: bool,
+    targeting: Targeting,
     /// Whether the document also lists the jobs that were changed.
     all: bool,
     begun: Moment,
@@ -44,17 +45,19 @@ struct SummaryLine<'a> {
 }
 
 impl Report {
-    pub(crate) fn new(
+    pub(super) fn new(
         ui: &Ui,
         verb: &'static Verb,
-        single: bool,
+        targeting: Targeting,
         sum: Totals,
         begun: Moment,
     ) -> Report {
         Report {
             verb,
-            single,
-            all: single || ui.verbose() || (sum.dry_run && ui.format() != Format::Table),
+            targeting,
+            all: targeting == Targeting::OneJid
+                || ui.verbose()
+                || (sum.dry_run && ui.format() != Format::Table),
             begun,
             codes: Codes::default(),
             reasons: Reasons::default(),
@@ -70,6 +73,10 @@ impl Report {
             ran: 0,
             vanished: 0,
         }
+    }
+
+    fn is_single(&self) -> bool {
+        self.targeting == Targeting::OneJid
     }
 
     /// Returns how many jobs were changed.
@@ -105,7 +112,7 @@ impl Report {
         if !changed {
             self.reasons.add(&item);
         }
-        if self.single && !cascaded {
+        if self.is_single() && !cascaded {
             self.sentence = sentence(self.verb, &item);
         }
         self.cascaded += usize::from(cascaded);
@@ -165,7 +172,7 @@ impl Report {
             }
             Format::Jid | Format::Raw => {}
         }
-        if self.single && self.cascaded > 0 {
+        if self.is_single() && self.cascaded > 0 {
             let jobs = plural(self.cascaded as u64, "job", "jobs");
             let waited = match self.doc.sum.dry_run {
                 true => "wait",
@@ -174,7 +181,7 @@ impl Report {
             self.sentence
                 .push_str(&format!(", and {jobs} that {waited} for it"));
         }
-        match self.single {
+        match self.is_single() {
             true if self.doc.sum.dry_run => ui.note_dry_run(&self.sentence),
             // A worker loses its job: scripts get this line, too.
             true if self.ran > 0 => ui.note(&self.sentence),
@@ -198,7 +205,10 @@ impl Report {
         }
         match stopped_by {
             Some(error) => Err(error),
-            None => Ok(exit::exit(&self.codes, remaining)),
+            None => {
+                let named = matches!(self.targeting, Targeting::OneJid | Targeting::Jids);
+                Ok(exit::exit(&self.codes, remaining, named))
+            }
         }
     }
 

@@ -14,13 +14,14 @@ use crate::text::Harmless;
 ///
 /// `qless` supplies the time. The other arguments are those of the core; `@FILE` and `-` (stdin)
 /// are read, unless they stand after `--`. In `check.revert` a `-` is an argument of the core and
-/// stays as it is. Prints the reply as it is, a list with one element per line. Writes are not
+/// stays as it is. Prints the reply as it is, a list with one element per line; `get` of no job
+/// prints nothing. Writes are not
 /// checked first, and `qless` asks only in a protected context. The subcommands check and ask.
 ///
 /// Examples: `qless api recur.update nightly priority 5`, `qless api failed 'upload error' 0 5`,
 /// `qless api check.revert ql:q:mail-work +welcome-42 +-163 -`
 ///
-/// Exit codes: 0, 2 the core refuses the arguments, 4 no such job, 5 the state does not allow it, 6
+/// Exit codes: 0, 2 the core refuses the arguments, 4 a job that is to be changed does not exist, 5 the state does not allow it, 6
 /// server, 9 not confirmed.
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {

@@ -36,7 +36,7 @@ use crate::text::short;
 /// · `qless pop mail --count 100 -o jid | qless complete -`
 ///
 /// Exit codes: 0, 3 some failed, 4 unknown jid or dependency, 5 not running or held by another
-/// worker, 6 server.
+/// worker, 6 server, 9 not confirmed.
 ///
 /// See also: `qless pop`, `qless fail`
 #[derive(Clone, Debug, clap::Args)]

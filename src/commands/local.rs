@@ -53,7 +53,7 @@ pub(crate) enum Verb {
     Stop,
     /// Print the address of the private server, for other clients
     ///
-    /// The server is not started.
+    /// The server is not started. With `-o json`, the document is that of `qless local status`.
     ///
     /// Example: `redis-cli -u "$(qless local url)" ping`
     ///
@@ -76,11 +76,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let verb = args.verb.unwrap_or(Verb::Status);
     let changes = matches!(verb, Verb::Start | Verb::Stop);
     match verb {
-        Verb::Status => {}
-        Verb::Url => {
+        Verb::Url if session.ui.format() == Format::Table => {
             session.ui.text(&format!("{}\n", local.url()))?;
             return Ok(Exit::Ok);
         }
+        Verb::Status | Verb::Url => {}
         Verb::Start => {
             let done = match local.ensure(fsync, deadline)? {
                 true => "started",

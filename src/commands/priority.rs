@@ -21,7 +21,7 @@ use crate::session::Session;
 /// Examples: `qless priority 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a --to 100`
 /// · `qless priority --tag vip --to 100`
 ///
-/// Exit codes: 0, 3 some failed, 4 unknown jid, 6 server.
+/// Exit codes: 0, 3 some failed, 4 unknown jid, 6 server, 9 not confirmed.
 ///
 /// See also: `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]

@@ -34,7 +34,8 @@ use crate::session::Session;
 /// · `qless retry --klass 'Mail::*' --message 'timed? out' --spread 15m`
 /// · `qless jobs --group boom -o jid | qless retry -`
 ///
-/// Exit codes: 0, 3 some failed, 4 unknown jid, 5 the job's state or lock forbids it, 6 server.
+/// Exit codes: 0, 3 some failed, 4 unknown jid, 5 the job's state or lock forbids it, 6 server,
+/// 9 not confirmed.
 ///
 /// See also: `qless failed`, `qless help selectors`, `qless help recipes`
 #[derive(Clone, Debug, clap::Args)]

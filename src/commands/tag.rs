@@ -30,7 +30,7 @@ use crate::session::Session;
 /// · `qless tag 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a --add seen --remove new`
 /// · `qless tag --queue mail --state stalled --add late --yes`
 ///
-/// Exit codes: 0, 3 some failed, 4 unknown jid, 6 server.
+/// Exit codes: 0, 3 some failed, 4 unknown jid, 6 server, 9 not confirmed.
 ///
 /// See also: `qless jobs --tag`, `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]

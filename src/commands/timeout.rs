@@ -20,7 +20,7 @@ use crate::session::Session;
 /// Examples: `qless timeout 77be2d0c4a1f4e0f9f0d3b6a5c8e7f10`
 /// · `qless timeout --held-by 'mx-2-*' --yes`
 ///
-/// Exit codes: 0, 3 some failed, 4 unknown jid, 5 not running, 6 server.
+/// Exit codes: 0, 3 some failed, 4 unknown jid, 5 not running, 6 server, 9 not confirmed.
 ///
 /// See also: `qless retry --force`, `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]

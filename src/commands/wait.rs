@@ -28,7 +28,8 @@ use crate::wait::{WaitOptions, Waiter};
 /// means the jobs that match at the start.
 ///
 /// A job that is complete is kept for a time, by default 7 days (`jobs-history`). After that it does
-/// not exist, like a job that was cancelled: `--allow-gone` accepts both.
+/// not exist, like a job that was cancelled: `--allow-gone` accepts both, whether that was before the
+/// wait or during it.
 ///
 /// Examples: `qless wait build-78 --deadline 30s`
 /// · `qless wait --tag night --deadline 10m && echo all done`

@@ -16,7 +16,10 @@ pub(crate) fn checked(key: &Name, value: &Name, force: bool) -> Result<Name, Err
     let Some(known) = known(key) else {
         return match force && !key.is_empty() {
             true => Ok(value.clone()),
-            false => Err(unknown_option(key)),
+            false => Err(match is_misspelled(key) {
+                true => unknown_option(key),
+                false => unknown_option(key).hint("`--force` sets it anyway"),
+            }),
         };
     };
     let text = value.as_str().unwrap_or_default();
@@ -199,9 +202,10 @@ fn unknown_option(key: &Name) -> Error {
             ));
         }
     }
-    let error = Error::unknown("option", key, &names);
-    match error.hint_text() {
-        Some(_) => error,
-        None => error.hint("`--force` sets it anyway"),
-    }
+    Error::unknown("option", key, &names)
+}
+
+/// Returns whether the name is unknown and resembles a known one.
+pub(crate) fn is_misspelled(key: &Name) -> bool {
+    known(key).is_none() && unknown_option(key).hint_text().is_some()
 }

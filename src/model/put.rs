@@ -35,7 +35,11 @@ impl Put {
     pub(crate) const FIELDS: &'static [Field] = &[
         Field::name("jid", "the job's id"),
         Field::name("queue", "its queue").null(),
-        Field::name("state", "its state").null(),
+        Field::name(
+            "state",
+            "its state now; a throttle without a free slot may hold it later",
+        )
+        .null(),
         Field::bool("created", "false if the job existed and was not changed"),
         Field::bool(
             "new",

@@ -301,8 +301,8 @@ pub(crate) const KEYS: [ConfigKey; 17] = [
     .in_defaults(),
     switch(
         "protected",
-        "changes ask for the label to be typed, except `put`, the calls of workers and changes of \
-         one named job; a script gives `--yes` and `--confirm LABEL`; holds for the server and \
+        "changes ask for the label to be typed, except a `put` of one job that sets no maximum of a \
+         throttle, the calls of workers and changes of one named job; a script gives `--yes` and `--confirm LABEL`; holds for the server and \
          prefix, however the address is given; no flag lifts it",
         |values, given| values.protected = given,
     ),

@@ -111,7 +111,7 @@ pub(super) fn check(
                 let at = line.depends_at;
                 let fault =
                     LineFault::at(row.text, at, format!("it depends on itself: {jid} → {jid}"));
-                return Err(wrong(fault));
+                return Err(Error::conflict(wrong(fault).message()));
             }
             let other = hash(&other);
             if !known.contains(&other) {

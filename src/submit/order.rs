@@ -167,7 +167,7 @@ fn cycle_error(
     jids.extend(jids.first().cloned());
     let what = file.what();
     let line = graph.places[path[0] as usize].number;
-    Error::usage(format!(
+    Error::conflict(format!(
         "{what}, line {line}: jobs depend on each other: {}",
         jids.join(" → ")
     ))

@@ -240,7 +240,7 @@ impl Tally {
         match stopped_by {
             Some(error) => Err(error),
             None => Ok(Submitted {
-                exit: exit::exit(&self.codes, sum.remaining),
+                exit: exit::exit(&self.codes, sum.remaining, false),
                 jids: self.kept.unwrap_or_default(),
             }),
         }

@@ -243,9 +243,17 @@ impl Ui {
         }
     }
 
-    /// Refuses `--columns` and `--sort` with a column that the tables of this view do not have.
-    /// Called before anything is changed.
+    /// Refuses `--columns` and `--sort` with a column that the tables of this view do not have, and an
+    /// order for anything but a table. Called before anything is changed.
     pub(crate) fn check_columns<V: View>(&self) -> Result<(), Error> {
+        if self.sorts() && self.format != Format::Table {
+            let flag = match self.page.choice.sort {
+                Some(_) => "--sort",
+                None => "--reverse",
+            };
+            return Err(Error::usage(format!("`{flag}` is only for tables"))
+                .hint("`-o table` and `-o tsv` are tables"));
+        }
         self.page.choice.check(V::COLUMNS)
     }
 

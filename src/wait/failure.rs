@@ -66,6 +66,7 @@ fn rest(wait: &Wait) -> String {
 /// Returns the error about a job that can no longer reach the state.
 fn ended(job: &WaitItem, options: &WaitOptions, session: &mut Session) -> Error {
     let jid = &job.jid;
+    let allow_gone = || Some("`--allow-gone` accepts that".to_owned());
     let (sentence, hint) = match job.result {
         WaitResult::Ended(State::Failed) => {
             let get = CommandLine::new("get").name(jid);
@@ -78,9 +79,9 @@ fn ended(job: &WaitItem, options: &WaitOptions, session: &mut Session) -> Error 
         }
         WaitResult::Gone => (
             format!("`{jid}` does not exist any more: cancelled, or complete and expired"),
-            Some("`--allow-gone` accepts that".to_owned()),
+            allow_gone(),
         ),
-        _ => (format!("`{jid}` was cancelled"), None),
+        _ => (format!("`{jid}` was cancelled"), allow_gone()),
     };
     let error = Error::new(Kind::JobFailed, sentence).jid(jid);
     error.hint_if(hint)

@@ -281,7 +281,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> Run<'_, F> {
         let item = self.jobs.item(at);
         let counts = match item.result {
             WaitResult::Reached(_) => true,
-            WaitResult::Gone => options.allow_gone,
+            WaitResult::Gone | WaitResult::Cancelled => options.allow_gone,
             _ => false,
         };
         // One job decides: the first that reaches the state, or the first that cannot.

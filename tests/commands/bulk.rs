@@ -560,6 +560,41 @@ fn no_match_is_an_error_only_if_requested() {
 }
 
 #[test]
+fn several_jobs_of_which_none_can_be_changed_end_as_one_does() {
+    let redis = running(2);
+    redis.calls([(30.0, words("put me mail w K {} 0"))]);
+    redis.calls([(30.0, words("fail j001 w1 boom one"))]);
+    let qless = redis.at(100);
+    for (verb, refused) in [
+        ("heartbeat --as-holder", "w"),
+        ("complete --as-holder", "w"),
+        ("timeout", "w"),
+        ("fail --group g --message m", "w"),
+        ("retry", "w"),
+        ("promote", "w"),
+        ("bury --group g --message m", "j000"),
+        ("bury --group g --message m", "j001"),
+        ("move --to mail", "w"),
+        // Another worker holds it.
+        ("heartbeat --worker w2", "j000"),
+    ] {
+        let run = |jids: &str| qless.run(&format!("{verb} {jids}")).code();
+        let one = run(refused);
+        assert_eq!(one, 5, "{verb} {refused}");
+        let several = [
+            run(&format!("{refused} {refused}")),
+            run(&format!("{refused} gone")),
+            run(&format!("-n {refused} gone")),
+        ];
+        assert_eq!(several, [5, 5, 5], "{verb}");
+        assert_eq!([run("gone"), run("gone none")], [4, 4], "{verb}");
+    }
+    // One that can be changed is enough, and so are jobs that a selector finds.
+    qless.run("timeout j000 w").ok();
+    qless.run("promote --queue mail --state waiting --yes").ok();
+}
+
+#[test]
 fn a_reason_is_written_to_the_history_of_each_job() {
     let redis = waiting(2);
     let reason = "night\n\u{1b}[31m \"quoted\" \u{e9}";

@@ -48,6 +48,49 @@ fn a_read_only_context_refuses_writes_and_no_flag_overrides_it() {
 }
 
 #[test]
+fn the_page_of_each_command_that_asks_has_exit_code_9() {
+    let server = ProtectedServer::new("");
+    server.failed(&["a", "b"]);
+    let prod = server.prod();
+    for line in [
+        "track a b",
+        "priority a b --to 1",
+        "tag a b --add t",
+        "retry a b",
+        "move a b --to q",
+        "cancel a b",
+        "put q K --throttle t=1",
+        "depends --queue mail --off-all",
+        "timeout --queue mail --state failed",
+        "bury --queue mail --state failed --group g --message m",
+        "promote --queue mail --state failed",
+        "fail --queue mail --state failed --group g --message m --as-holder",
+        "failed --group boom --retry-all",
+        "recur put q K --every 1h",
+        "throttle set t 1",
+        "pause mail",
+        "config set heartbeat 5",
+        "api put me q j K {} 0",
+    ] {
+        let asks = prod.run(line).code();
+        // A plan without jobs asks nothing.
+        assert!(asks == 9 || line.contains("--queue"), "{line}: {asks}");
+        let command: Vec<&str> = line.split(' ').take(2).collect();
+        let command = match command[0] {
+            "recur" | "throttle" | "config" => command.join(" "),
+            one => one.to_owned(),
+        };
+        let page = prod.run(&format!("{command} --help")).ok();
+        let codes = page.split("Exit codes:").nth(1).unwrap();
+        let codes = codes.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(codes.contains("9 not confirmed"), "{command}: {codes}");
+    }
+    for line in ["put q K --jid c", "put q K --jid c --replace", "cancel c"] {
+        prod.run(line).ok();
+    }
+}
+
+#[test]
 fn a_refusal_names_the_flags_a_script_has_to_add() {
     let server = ProtectedServer::new("label = \"PROD EU\"\n");
     server.failed(&["a", "b"]);

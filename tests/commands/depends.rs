@@ -368,7 +368,7 @@ fn jobs_that_wait_in_their_lane_are_not_released() {
     let items = redis
         .at(21)
         .run("depends v2 v3 --off-all -o ndjson")
-        .exits(0);
+        .exits(5);
     items.shows(expect![[r#"
         {"jid":"v2","result":"skipped","code":"state_changed","detail":"it waits in its lane","queue":"v","state_before":"depends","state_after":null}
         {"jid":"v3","result":"skipped","code":"state_changed","detail":"it waits in its lane","queue":"v","state_before":"depends","state_after":null}
@@ -376,6 +376,7 @@ fn jobs_that_wait_in_their_lane_are_not_released() {
         --- stderr
         0 released, 2 skipped
           skipped  2  it waits in its lane: v2, v3
+        --- exit 5
     "#]]);
     let dependencies = redis.at(22).run("get v3 -o json").json()["dependencies"].clone();
     assert_eq!(dependencies, serde_json::json!(["v2"]));

@@ -163,6 +163,7 @@ fn several_jobs_are_failed_one_by_one() {
             0 marked failed, 2 skipped
               skipped  1  failed, not running: a
                        1  waiting, not running: c
+            --- exit 5
         "#]]);
 }
 

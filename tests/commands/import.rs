@@ -292,7 +292,7 @@ fn an_import_with_a_dependency_cycle_is_refused() {
         --- stderr
         error: jobs of stdin depend on each other: `a` (line 3) depends on `b` (line 4) depends on `c` (line 5) depends on `a` (line 3)
         hint: remove one of them from the `dependencies` of another
-        --- exit 2
+        --- exit 5
     "#]]);
     import(&redis, &lines[..0], "--yes").shows(expect![[r#"
         --- stderr

@@ -289,6 +289,20 @@ fn unknown_names_are_refused_with_the_nearest_known_ones() {
 }
 
 #[test]
+fn only_tables_have_an_order() {
+    let redis = Redis::start();
+    for line in ["jobs", "jobs --sort jid", "queues", "morgue q ls", "failed"] {
+        for format in ["json", "ndjson"] {
+            let line = format!("{line} --reverse -o {format}");
+            let refused = redis.at(0).run(&line).exits(2);
+            let only = "is only for tables";
+            assert!(refused.stderr().contains(only), "{}", refused.stderr());
+        }
+    }
+    redis.at(0).run("jobs --sort jid -o jid").exits(2);
+}
+
+#[test]
 fn columns_order_and_headers_follow_the_flags() {
     let redis = busy();
     redis

@@ -67,6 +67,8 @@ fn the_private_server_starts_on_first_use_and_stays() {
     );
     let socket = format!("unix://{}/redis.sock", dir.display());
     assert_eq!(status["url"], "unix://DIR/night/redis.sock");
+    let document = local.qless().run("local url -o json").json();
+    assert_eq!(document, local.status());
     let url = local.qless().run("local url");
     url.shows(expect![[r#"
         unix://DIR/night/redis.sock

@@ -726,14 +726,7 @@ fn a_paused_recurring_job_is_shown_and_resumed_as_it_was() {
     assert_eq!(document["paused_since"], "1970-01-01T00:01:40.000Z");
     assert_eq!(document["paused_reason"], "disk swap");
     assert_eq!(run("recur list web -o jid").ok(), "warm");
-    // What would change it refuses.
-    run("recur set nightly --priority 1").shows(expect![[r#"
-        --- stderr
-        error: cannot change `nightly`: it is paused
-        hint: resume it first: `qless recur resume nightly`
-        --- exit 5
-    "#]]);
-    run("recur tag nightly --add x").exits(5);
+    // What would replace it refuses.
     run("recur put reports Nightly --every 1d --jid nightly").exits(5);
     run("recur put reports Nightly --every 1d --jid nightly --replace").exits(5);
     run("recur put reports Nightly --every 1d --jid nightly --if-absent").exits(0);
@@ -764,6 +757,32 @@ fn a_paused_recurring_job_is_shown_and_resumed_as_it_was() {
     let mut after = redis.dump();
     after.remove(&b"ql:workers"[..]);
     assert_eq!(after, before);
+}
+
+#[test]
+fn a_paused_recurring_job_is_changed_and_stays_paused() {
+    let (redis, live) = (templates(), templates());
+    let at = |redis: &Redis, line: &str| redis.at(100).run(line).code();
+    assert_eq!(at(&redis, "recur pause nightly --reason r"), 0);
+    for line in [
+        "recur set nightly --priority 7 --queue q2 --at 04:00",
+        "recur set nightly --every 2d --key k --data '{\"n\":1.10}'",
+        "recur tag nightly --add x --add y --remove new",
+    ] {
+        assert_eq!((at(&redis, line), at(&live, line)), (0, 0), "{line}");
+    }
+    let paused = redis.dump();
+    let shown = redis.at(100).run("get nightly -o json").json();
+    assert_eq!(shown["paused_reason"], "r");
+    // The core refuses it, and changes nothing.
+    let wrong = "api guard.recur update 5 nightly priority 9 interval 0";
+    assert_eq!(at(&redis, wrong), 2);
+    assert_eq!(redis.dump(), paused);
+    assert_eq!(redis.at(500_000).run("pop q2").code(), 4);
+    assert_eq!(at(&redis, "recur resume nightly"), 0);
+    let documents = [&redis, &live].map(|redis| redis.at(100).run("get nightly -o json").ok());
+    assert_eq!(documents[0], documents[1]);
+    redis.must_be_clean();
 }
 
 #[test]

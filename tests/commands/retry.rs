@@ -283,6 +283,7 @@ fn failed_jobs_are_retried_and_others_skipped_with_a_reason() {
                        1  complete: c
                        1  gone: nope
                        1  running, held by `w1`: r
+            --- exit 5
         "#]]);
 }
 

@@ -92,7 +92,7 @@ fn put_from_waits_for_all_lines() {
     redis.qless().run("complete a").ok();
     redis.qless().run("complete b").ok();
     assert_eq!(put.end().code(), 0);
-    redis.qless().run("cancel a b --yes").ok();
+    redis.qless().run("cancel a b --yes").exits(5);
     redis.qless().run("put q K --jid c").ok();
     std::fs::write(file.path(), line("b") + &line("c")).unwrap();
     let put = waiting(&redis, &format!("put --from {path} --if-absent --wait=30s"));
@@ -203,9 +203,16 @@ fn a_cancelled_job_ends_the_wait() {
     let wait = waiting(&redis, "wait a b");
     redis.qless().run("cancel b").ok();
     let ran = wait.end();
-    assert_eq!(ran.stderr(), "error: `b` was cancelled\n");
+    let hint = "hint: `--allow-gone` accepts that\n";
+    assert_eq!(ran.stderr(), format!("error: `b` was cancelled\n{hint}"));
     assert_eq!(without_times(&ran.stdout()), "b\tcancelled\tTIME\n");
     ran.exits(8);
+    // Before the wait and during it, the answer is the same.
+    let lenient = waiting(&redis, "wait a b --allow-gone");
+    let one = waiting(&redis, "wait a --any --allow-gone");
+    redis.qless().run("cancel a").ok();
+    lenient.end().exits(0);
+    one.end().exits(0);
 }
 
 /// The event tells what the absence of the job does not.

@@ -414,7 +414,10 @@ fn the_next_run_is_set_with_other_fields_or_not_at_all() {
     );
     assert_eq!(core.dump(), before);
     core.ok("guard.recur 1 pause {} r");
-    assert_eq!(said(&mut core, "guard.recur 1 update 700 r"), ["gone "]);
+    // A paused one is changed, and stays paused.
+    assert_eq!(said(&mut core, "guard.recur 1 update 700 r"), ["done  700"]);
+    assert!(!core.dump().has("ql:r:r"));
+    assert_eq!(said(&mut core, "guard.recur 1 resume r"), ["done  700"]);
 }
 
 #[test]

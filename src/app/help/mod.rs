@@ -125,6 +125,9 @@ fn exit_codes() -> String {
         let (name, when) = exit.description();
         _ = writeln!(text, "{:>3}  {name:<14} {when}", exit.code());
     }
+    text.push_str("\nIf jobs are named by jid and none can be changed, the code is 4 if none of them exists, else 5,\n");
+    text.push_str("as for one job. Otherwise skipped jobs do not count. A dry run ends with the code of the run,\n");
+    text.push_str("as far as its plan tells.\n");
     text.push_str("\nNew codes may be added; treat an unknown code as a failure. ");
     text.push_str("A closed stdout ends the process by SIGPIPE.\n");
     text
@@ -163,7 +166,7 @@ QLESS_WORKER          name of the worker that pops and completes jobs, as --work
 QLESS_REDIS_SERVER    program that local: starts
 QLESS_COMPLETE_LIVE   0: completion asks no server; 500ms: maximum wait of completion (else 150ms)
 QLESS_NOW             pins the time of all calls, in seconds since the epoch; for tests
-SSL_CERT_FILE, SSL_CERT_DIR  the CA certificates of the system, for rediss:// without --tls-ca
+SSL_CERT_FILE, SSL_CERT_DIR  the CA certificates of the system, for rediss:// and valkeys:// without --tls-ca
 XDG_CONFIG_HOME       directory of the config file, qless/config.toml; then HOME
 XDG_CACHE_HOME        directory in which completion keeps names for 10 s, qless; then HOME
 XDG_STATE_HOME        directory of the server of local:, qless/local; then HOME
@@ -220,7 +223,8 @@ const FORMATS: &str = "\
 -o tsv     for programs: tab-separated, without headers, never cut, with full times; a line end is
            \\n, a tab \\t, and a backslash \\\\, except in data, which is JSON
 -o json    one document with \"kind\" and \"v\"; keys are only added, never removed
--o ndjson  the elements of its \"items\", one per line
+-o ndjson  the elements of its \"items\", one per line; after the jobs of a change comes a line
+           {\"summary\":…} with the totals
 -o jid     only job ids, one per line, if the result is jobs; with -0, a NUL ends each id
 -o raw     the core's own reply, byte for byte, if it comes from one call
 

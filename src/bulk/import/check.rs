@@ -352,7 +352,7 @@ impl ArchiveContents {
             if path.len() > 12 {
                 path.splice(6..path.len() - 5, ["…".to_string()]);
             }
-            Error::usage(format!(
+            Error::conflict(format!(
                 "jobs of {what} depend on each other: {}",
                 path.join(" depends on ")
             ))

@@ -460,7 +460,7 @@ fn plan(
         }),
         ..JobSnapshot::default()
     }));
-    BulkPlan::from_jobs(bulk_options, planned, excluded)
+    BulkPlan::from_file(bulk_options, planned, excluded)
 }
 
 fn at_line(mut outcome: JobOutcome, line: u64) -> JobOutcome {

@@ -9,7 +9,7 @@ use crate::args::input_arg::InputArg;
 use crate::args::shared::{DryRun, MaxData};
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::input::option::checked;
+use crate::input::option::{checked, is_misspelled};
 use crate::json::Json;
 use crate::json::syntax;
 use crate::json::syntax::Shape;
@@ -22,8 +22,9 @@ use crate::text::cut;
 /// Set the options that a JSON file names
 ///
 /// Reads an object such as `config dump` writes: `{"heartbeat": "90", "mail-heartbeat": "5m"}`.
-/// Every option is checked as in `config set` before anything is sent. The changes are shown on
-/// stderr: `+` added, `~` changed, `-` removed. A second run finds nothing to change.
+/// Every option is checked before anything is changed, as in `config set`. An option that does not
+/// exist is set, too, unless its name resembles one that does. The changes are shown on stderr: `+`
+/// added, `~` changed, `-` removed. A second run finds nothing to change.
 ///
 /// Options that the file does not name stay as they are; `--clear` resets them to their defaults.
 ///
@@ -42,7 +43,7 @@ pub(super) struct Args {
     /// Reset options that the file does not name to their defaults
     #[arg(long)]
     clear: bool,
-    /// Set unknown options, too
+    /// Set options with a name that resembles that of an option, too
     #[arg(long)]
     force: bool,
     #[command(flatten)]
@@ -54,11 +55,20 @@ pub(super) struct Args {
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
     let mut wanted = read(args.file.or_file(), args.limit.max_data, session)?;
-    for (key, value) in &mut wanted {
-        *value = checked(key, value, args.force)?;
-    }
     let now = session.begin()?;
-    let changes = OptionChange::all(&session.core()?.config(now)?, &wanted, args.clear);
+    let stored = session.core()?.config(now)?;
+    for (key, value) in &mut wanted {
+        // What the server has already is not checked again.
+        if stored
+            .iter()
+            .any(|option| option.set && option.key == *key && option.value == *value)
+        {
+            continue;
+        }
+        let force = args.force || !is_misspelled(key);
+        *value = checked(key, value, force)?;
+    }
+    let changes = OptionChange::all(&stored, &wanted, args.clear);
     let dry = args.dry.dry_run;
     if changes.is_empty() {
         session

@@ -36,7 +36,7 @@ pub(super) struct Args {
     /// Name of the context
     #[arg(value_parser = name)]
     name: String,
-    /// Ask for the label before every change, except of one named job and by workers
+    /// Ask for the label before changes; qless-config(5) lists the exceptions
     #[arg(long)]
     protected: bool,
     /// Label of the context in prompts [default: its name]

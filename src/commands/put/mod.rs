@@ -69,8 +69,8 @@ pub(super) mod one;
 /// be answered by that job, and its jid is printed; `new` in the document of `-o json` is false.
 /// `--lock` and `--throttle` limit how many jobs run at the same time: `qless help recipes`.
 ///
-/// `--wait` ends when the jobs that this command put are complete, or when one of them has failed or
-/// was cancelled. stdout is the same as without it.
+/// `--wait` ends when the jobs are complete, or when one of them has failed or was cancelled. It also waits for those
+/// that `--if-absent` left as they are. stdout is the same as without it.
 ///
 /// Example: `jid=$(qless put mail Mail::Welcome --arg user:=42 --delay 10m --tag onboarding)`
 ///
@@ -86,7 +86,7 @@ pub(super) mod one;
 ///
 /// Exit codes: 0, 2 usage, 3 some lines failed or the server may have lost jobs, 4 a dependency or, with `--existing-queue`, a queue
 /// does not exist, 5 the jid exists already or the dependencies form a cycle, 6 server, 8 the job
-/// that `--wait` waited for failed or was cancelled, 124 deadline, 130 interrupted.
+/// that `--wait` waited for failed or was cancelled, 9 not confirmed, 124 deadline, 130 interrupted.
 #[derive(Clone, Debug, clap::Args)]
 #[command(override_usage = "qless put [OPTIONS] QUEUE KLASS [DATA] | [QUEUE [KLASS]] --from FILE")]
 pub(crate) struct Args {

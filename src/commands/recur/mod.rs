@@ -102,6 +102,14 @@ fn refuse_paused(found: &Recurring, verb: &str) -> Result<(), Error> {
     }
 }
 
+/// Returns the end of the note about the change of a recurring job.
+fn stays_paused(found: &Recurring) -> &'static str {
+    match found.is_paused() {
+        true => ", which stays paused",
+        false => "",
+    }
+}
+
 /// Adds the options by which a recurring job puts no job while an earlier one has not ended.
 fn forbid_overlaps(jid: &Name, options: &mut Coordination) {
     options.set(CoordinationOption::Key, jid.as_bytes().to_vec());

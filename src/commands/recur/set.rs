@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::{first, missing, note_runs, refuse_paused};
+use super::{first, missing, note_runs, stays_paused};
 use crate::args::coordination::{COORDINATION, Coordinated, LaneFlags};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
@@ -125,7 +125,6 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let Some(found) = first(session, now, &args.jid)? else {
         return Err(missing(&args.jid));
     };
-    refuse_paused(&found, "change")?;
     let next = at.as_ref().map(|at| at.from(now));
     let runs = runs(&found, every, next);
     let jid = &args.jid;
@@ -141,7 +140,9 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             session
                 .core()?
                 .recur_update(now, &args.jid, &changes, next)?;
-            session.ui.note_on_terminal(&format!("changed {jid}"));
+            session
+                .ui
+                .note_on_terminal(&format!("changed {jid}{}", stays_paused(&found)));
         }
     }
     if every.is_some() || next.is_some() {
@@ -157,9 +158,11 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// Returns the next runs after the change; none if the recurring job has no valid time.
+/// Returns the next runs after the change; none if the recurring job is paused, or
+/// has no valid time.
 fn runs(found: &Recurring, every: Option<Duration>, next: Option<Moment>) -> Vec<Moment> {
-    let (Some(before), Some(scheduled)) = (found.every_s, found.next) else {
+    let (false, Some(before), Some(scheduled)) = (found.is_paused(), found.every_s, found.next)
+    else {
         return Vec::new();
     };
     let every = every.map_or(before.0, |every| every.as_secs_f64());

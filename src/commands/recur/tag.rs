@@ -1,6 +1,6 @@
 //! `qless recur tag`
 
-use super::{first, missing, refuse_paused};
+use super::{first, missing, stays_paused};
 use crate::args::format::Format;
 use crate::args::shared::{DryRun, apart};
 use crate::args::value;
@@ -43,7 +43,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let Some(found) = first(session, now, &args.jid)? else {
         return Err(missing(&args.jid));
     };
-    refuse_paused(&found, "tag")?;
+    let paused = stays_paused(&found);
     let dry = args.dry.dry_run;
     if !dry {
         let what = format!("tag recurring job {}{}", args.jid, session.on()?);
@@ -62,7 +62,9 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let jid = &args.jid;
     match dry {
         true => session.ui.note_dry_run(&format!("would tag {jid}")),
-        false => session.ui.note_on_terminal(&format!("tagged {jid}")),
+        false => session
+            .ui
+            .note_on_terminal(&format!("tagged {jid}{paused}")),
     }
     match session.ui.format() {
         Format::Raw => session.ui.verbatim(&[&reply[..], b"\n"].concat())?,

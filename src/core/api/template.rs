@@ -208,32 +208,27 @@ impl Core {
         changes: &[(&str, Vec<u8>)],
         next: Option<Moment>,
     ) -> Result<(), Error> {
-        let mut call = match next {
-            None => change_call("recur.update", jid),
-            Some(next) => {
-                let call = Call::write("guard.recur", RetryClass::Idempotent, "change", "changing");
-                let call = call.arg("update").arg(next.to_string()).arg(jid);
-                call.about(Subject::Jid(2))
-            }
-        };
+        let next = next.map_or(String::new(), |next| next.to_string());
+        let mut call = change_call("update").arg(next).arg(jid);
         for (name, value) in changes {
             call = call.arg(name).arg(value);
         }
-        let reply = self.call(now, call)?;
-        let outcome = match next {
-            None => return Ok(()),
-            Some(_) => outcomes(reply)?.pop(),
+        self.change_template(now, jid, call.about(Subject::Jid(2)))
+            .map(drop)
+    }
+
+    /// Makes a call that changes one recurring job, paused or not. Returns the end of its row.
+    fn change_template(&mut self, now: Moment, jid: &Name, call: Call) -> Result<Name, Error> {
+        let Some(reply) = outcomes(self.call(now, call)?)?.pop() else {
+            return Err(reply::unexpected("an outcome"));
         };
-        match outcome {
-            Some(reply) if reply.code == Code::Ok => Ok(()),
-            Some(reply) if reply.code == Code::Gone => Err(Error::not_found(format!(
+        let word = reply.word(0).cloned().unwrap_or_default();
+        match reply.code {
+            Code::Ok => Ok(word),
+            Code::Gone => Err(Error::not_found(format!(
                 "recurring job `{jid}` does not exist"
             ))),
-            Some(reply) => {
-                let why = reply.word(0).map(Name::to_string).unwrap_or_default();
-                Err(Error::conflict(format!("cannot change `{jid}`: {why}")).jid(jid))
-            }
-            None => Err(reply::unexpected("an outcome")),
+            _ => Err(Error::conflict(format!("cannot change `{jid}`: {word}")).jid(jid)),
         }
     }
 
@@ -269,10 +264,12 @@ impl Core {
         tags: &[Name],
     ) -> Result<Vec<u8>, Error> {
         let name = match how {
-            Tagging::Add => "recur.tag",
-            Tagging::Remove => "recur.untag",
+            Tagging::Add => "tag",
+            Tagging::Remove => "untag",
         };
-        reply::bytes(self.call(now, change_call(name, jid).args(tags))?)
+        let call = change_call(name).arg(jid).args(tags);
+        let tags = self.change_template(now, jid, call.about(Subject::Jid(1)))?;
+        Ok(tags.as_bytes().to_vec())
     }
 
     /// Removes a recurring job. The jobs that it put stay.
@@ -295,8 +292,8 @@ fn add_options(call: Call, coordination: &Coordination) -> Call {
     words.fold(call, |call, (name, value)| call.arg(name).arg(value))
 }
 
-fn change_call(name: &'static str, jid: &Name) -> Call {
-    Call::write(name, RetryClass::Idempotent, "change", "changing").jid(jid)
+fn change_call(verb: &'static str) -> Call {
+    Call::write("guard.recur", RetryClass::Idempotent, "change", "changing").arg(verb)
 }
 
 impl Template {

@@ -73,16 +73,7 @@ const WAITING: &[&str] = &[
 
 /// The commands that a scan of all jobs, and `check`, need besides.
 pub(crate) const SCANS: &[&str] = &[
-    "scan",
-    "type",
-    "hlen",
-    "hscan",
-    "sscan",
-    "zscan",
-    "strlen",
-    "rename",
-    "lset",
-    "memory|usage",
+    "scan", "type", "hlen", "hscan", "sscan", "zscan", "strlen", "rename", "lset", "lpos",
 ];
 
 /// The commands that reading needs, also on a replica.
@@ -90,11 +81,13 @@ const READS: &[&str] = &[
     "eval_ro",
     "evalsha_ro",
     "exists",
+    "get",
     "hget",
     "hgetall",
     "hmget",
     "llen",
     "lrange",
+    "lpos",
     "scard",
     "sismember",
     "smembers",
@@ -102,6 +95,7 @@ const READS: &[&str] = &[
     "zcount",
     "zrange",
     "zrangebyscore",
+    "zrank",
     "zrevrange",
     "zrevrangebyscore",
     "zscore",
@@ -174,20 +168,26 @@ return lacks";
 
 /// Adds the test of all commands to a handshake.
 pub(crate) fn ask(prefix: &str, packed: &mut Packed) {
-    ask_for(CALLS.iter().copied(), prefix, packed);
+    ask_for("EVAL", CALLS.iter().copied(), prefix, packed);
 }
 
 /// Adds the test of the commands that a refused script may have run. `reads`: it only reads.
 pub(crate) fn ask_again(reads: bool, prefix: &str, packed: &mut Packed) {
     let names = CALLS.iter().chain(SCANS).copied();
-    // The test does not know names of subcommands, and no script runs one.
-    let may_run = |name: &&str| !name.contains('|') && (!reads || READS.contains(name));
-    ask_for(names.filter(may_run), prefix, packed);
+    // A user that only reads has the right to `EVAL_RO`, and not to `EVAL`.
+    let eval = if reads { "EVAL_RO" } else { "EVAL" };
+    let may_run = |name: &&str| !reads || READS.contains(name);
+    ask_for(eval, names.filter(may_run), prefix, packed);
 }
 
-fn ask_for<'a>(names: impl Iterator<Item = &'a str>, prefix: &str, packed: &mut Packed) {
+fn ask_for<'a>(
+    eval: &str,
+    names: impl Iterator<Item = &'a str>,
+    prefix: &str,
+    packed: &mut Packed,
+) {
     let names: Vec<&str> = names.collect();
-    packed.add(&["EVAL", ASK, "0", &format!("{prefix}x"), &names.join(" ")]);
+    packed.add(&[eval, ASK, "0", &format!("{prefix}x"), &names.join(" ")]);
 }
 
 /// Reads the commands that the user may not run. If the server has no test, none count as missing:
@@ -244,7 +244,7 @@ mod tests {
     #[test]
     fn the_table_lists_the_commands_that_the_script_runs() {
         // A function runs these only if the user has the right.
-        let optional = ["lpos", "linsert", "info"];
+        let optional = ["linsert", "info"];
         let of = |sources: &[(&str, Source)]| {
             let names = sources.iter().flat_map(|(_, source)| commands_of(source));
             let mut names: Vec<&str> = names.filter(|name| !optional.contains(name)).collect();
