@@ -146,7 +146,11 @@ pub(crate) fn list(
     }
     let left_out = queue::left_out(&selection.unreadable);
     if streams {
+        let read_all = left_out.is_none();
         let exit = out.left_out(left_out);
+        if shown == 0 && read_all {
+            nothing::hint(session, now, Some(&selector))?;
+        }
         return Ok(Listed { jobs: shown, exit });
     }
     jobs.list.total = selection.total(core)?;

@@ -48,6 +48,21 @@ fn an_empty_list_and_an_unknown_name_hint_at_the_reason() {
     let cancel = "cancel --where data.user.id=42 --yes";
     assert!(shown(cancel).contains("begin inside the data: `--where user.id=…`\n"));
     assert!(!shown("jobs --where user.id=43").contains("hint"));
+    // A value is no glob. What the hint says finds the job.
+    assert!(!shown("jobs --where 'user.na*e=c1??' -o jid").contains("hint"));
+    for (typed, pattern) in [
+        ("customer=c1.?*", r"--where='customer=~^c1\...*$'"),
+        ("/a.b=*", "--where='/a.b=~^.*$'"),
+    ] {
+        let hint =
+            format!("hint: a value of `--where` is no glob: `{pattern}` is a regular expression\n");
+        for line in [
+            format!("jobs --where '{typed}'"),
+            format!("cancel --where '{typed}' --yes"),
+        ] {
+            assert!(shown(&line).contains(&hint), "{}", shown(&line));
+        }
+    }
     // Names that are no jid, but mean something else.
     run("get 'timed out'").shows(expect![[r#"
         --- stderr
