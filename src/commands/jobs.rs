@@ -93,7 +93,7 @@ fn require_match(required: bool, listed: Listed) -> Result<Exit, Error> {
 /// What a list had.
 pub(crate) struct Listed {
     /// The number of jobs that were shown.
-    jobs: u64,
+    pub jobs: u64,
     /// The exit code: a queue that cannot be read is left out.
     pub exit: Exit,
 }

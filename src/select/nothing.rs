@@ -49,9 +49,9 @@ pub(crate) fn explain(error: Error, session: &mut Session) -> Error {
     let Some(core) = session.opened_core() else {
         return error;
     };
-    let meant = error
-        .subject()
-        .and_then(|jid| meant(core, now, jid, &prefixes));
+    let meant = error.subject().and_then(|jid| {
+        meant(core, now, jid, &prefixes).or_else(|| not_found::beginning(core, now, jid))
+    });
     let hint = meant.or_else(|| not_found::nothing_stored(core, now).ok().flatten());
     match hint {
         Some(hint) => error.hint(hint),

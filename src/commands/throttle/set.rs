@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::model::done::Done;
 use crate::model::throttle::maximum_text;
 use crate::name::Name;
-use crate::session::Session;
+use crate::session::{Session, actor};
 
 /// Set how many jobs of a throttle may run at the same time
 ///
@@ -58,7 +58,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         session.ui.confirm_protected(&question, |_| String::new())?;
         session
             .core()?
-            .set_throttle(now, id, *maximum, ttl.as_deref())?;
+            .set_throttle(now, id, *maximum, ttl.as_deref(), &actor::by())?;
         session.ui.note_on_terminal(&what);
     }
     session

@@ -28,16 +28,18 @@ const SCAN: usize = 1000;
 const SHOWN: usize = 100;
 
 impl Core {
-    /// Sets the maximum of a throttle, for some seconds if they are given.
+    /// Sets the maximum of a throttle, for some seconds if they are given, in the name of an operator.
     pub(crate) fn set_throttle(
         &mut self,
         now: Moment,
         id: &Name,
         maximum: i64,
         seconds: Option<&str>,
+        by: &str,
     ) -> Result<(), Error> {
         let call = Call::write("throttle.set", RetryClass::Idempotent, "set", "setting");
-        let call = call.arg(id).arg(maximum.to_string()).args(seconds);
+        let call = call.arg(id).arg(maximum.to_string());
+        let call = call.arg(seconds.unwrap_or("0")).arg(by);
         self.call(now, call).map(drop)
     }
 
@@ -228,10 +230,17 @@ impl Core {
         now: Moment,
         id: &Name,
     ) -> Result<ThrottleJobs, Error> {
-        match left_out(self.wrong_keys(now, id)?.as_slice()) {
-            Some(error) => Err(error),
-            None => self.throttle(now, id),
+        if let Some(error) = left_out(self.wrong_keys(now, id)?.as_slice()) {
+            return Err(error);
         }
+        let mut shown = self.throttle(now, id)?;
+        let key = [Keys::new(self.prefix()).throttle.as_bytes(), id.as_bytes()].concat();
+        let call = Call::plain("HMGET").arg(key).arg("changed").arg("by");
+        let mut stored = reply::list(self.call(now, call)?)?.into_iter();
+        let mut field = || stored.next().map_or(Ok(None), reply::optional);
+        shown.changed = field()?.and_then(|text| Moment::read(&text));
+        shown.changed_by = field()?.map(Name::from);
+        Ok(shown)
     }
 
     /// Returns a throttle with its first jobs.
@@ -246,6 +255,8 @@ impl Core {
         let waiting = self.neighbors_of(now, &pending)?;
         Ok(ThrottleJobs {
             throttle,
+            changed: None,
+            changed_by: None,
             holders: self.neighbors_of(now, &locks)?,
             waiting,
         })
