@@ -519,6 +519,7 @@ fn the_binary_offers_what_can_be_typed() {
         names	
         recur	Show and change recurring jobs
         retry	Retry failed jobs, each in its own queue
+        resume	Resume paused queues
 
         qless man js
         names	
