@@ -23,6 +23,8 @@ pub enum Exit {
     JobFailed,
     /// The operator declined, or could not be asked.
     NotConfirmed,
+    /// `--older-than` of an alarm found something.
+    Threshold,
     /// `--deadline` passed first.
     Deadline,
     /// SIGINT, after the current slice.
@@ -33,7 +35,7 @@ pub enum Exit {
 
 impl Exit {
     /// Every code, in order.
-    pub const ALL: [Exit; 13] = [
+    pub const ALL: [Exit; 14] = [
         Exit::Ok,
         Exit::Error,
         Exit::Usage,
@@ -44,6 +46,7 @@ impl Exit {
         Exit::Inconsistent,
         Exit::JobFailed,
         Exit::NotConfirmed,
+        Exit::Threshold,
         Exit::Deadline,
         Exit::Interrupted,
         Exit::Terminated,
@@ -80,6 +83,10 @@ impl Exit {
                 "not confirmed",
                 "a confirmation was refused or could not be asked",
             ),
+            Exit::Threshold => (
+                "threshold",
+                "`lag --older-than` or `failed --older-than` lists something",
+            ),
             Exit::Deadline => ("deadline", "`--deadline` passed first, as in timeout(1)"),
             Exit::Interrupted => ("interrupted", "SIGINT, after finishing the current slice"),
             Exit::Terminated => (
@@ -102,6 +109,7 @@ impl Exit {
             Exit::Inconsistent => 7,
             Exit::JobFailed => 8,
             Exit::NotConfirmed => 9,
+            Exit::Threshold => 10,
             Exit::Deadline => 124,
             Exit::Interrupted => 130,
             Exit::Terminated => 143,

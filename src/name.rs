@@ -255,7 +255,7 @@ macro_rules! serializers {
 }
 
 serializers! {
-    by dependencies dependents detail dir fix group held_by host id item jid jobs key klass message missing name next_jid
+    by changed_by dependencies dependents detail dir fix group held_by host id item jid jobs key klass message missing name next_jid
     paused_by paused_reason queue queued_behind queues reason sample spawned_from stalled tag tags targets throttles url value worker
 }
 

@@ -168,13 +168,16 @@ pub(crate) fn wrapped(text: &str, columns: usize, indent: usize) -> String {
     lines
 }
 
-/// Returns the first line of a text.
-pub(crate) fn first_line(text: &[u8]) -> &[u8] {
-    let end = text
-        .iter()
-        .position(|&byte| byte == b'\n')
-        .unwrap_or(text.len());
-    text[..end].strip_suffix(b"\r").unwrap_or(&text[..end])
+/// Returns the line of a failure's message that says what failed: the last one of a Python traceback that
+/// is not blank, else the first one.
+pub(crate) fn decisive_line(message: &[u8]) -> &[u8] {
+    let mut lines = message.split(|&byte| byte == b'\n');
+    let line = match message.starts_with(b"Traceback (most recent call last)") {
+        true => lines.rfind(|line| !line.trim_ascii().is_empty()),
+        false => lines.next(),
+    };
+    let line = line.unwrap_or_default();
+    line.strip_suffix(b"\r").unwrap_or(line)
 }
 
 /// Returns a jid shortened for sentences: its first eight characters and `…`. Commands that can be

@@ -161,7 +161,7 @@ fn bash_completes_commands_flags_and_names() {
     let home = Home::new();
     let qless = home.of(redis.at(100));
     let complete = |line: &str| bash(&qless, home.0.path(), line);
-    assert_eq!(complete("qless re"), ["recur", "retry"]);
+    assert_eq!(complete("qless re"), ["recur", "retry", "resume"]);
     assert_eq!(complete("qless retry "), ["failed1"]);
     assert_eq!(complete("qless retry --fail-g"), ["--fail-group"]);
     assert_eq!(complete("qless failed --group "), ["upload\\ error"]);
@@ -181,7 +181,7 @@ fn bash_completes_commands_flags_and_names() {
     let nobody = Qless::bare().env("QLESS_REDIS_URL", "unix:///nonexistent/s");
     assert_eq!(
         bash(&nobody, empty.0.path(), "qless re"),
-        ["recur", "retry"]
+        ["recur", "retry", "resume"]
     );
     assert_eq!(
         bash(&nobody, empty.0.path(), "qless retry --fail-g"),
@@ -445,6 +445,7 @@ fn the_binary_offers_what_can_be_typed() {
         names	
         recur	Show and change recurring jobs
         retry	Retry failed jobs, each in its own queue
+        resume	Resume paused queues
 
         qless recur r
         names	
@@ -518,6 +519,7 @@ fn the_binary_offers_what_can_be_typed() {
         names	
         recur	Show and change recurring jobs
         retry	Retry failed jobs, each in its own queue
+        resume	Resume paused queues
 
         qless man js
         names	
@@ -563,6 +565,21 @@ fn the_binary_offers_what_can_be_typed() {
             .args(["__complete", "bash", BREAKS, "qless queues >fi"])
             .ok(),
     );
+}
+
+#[test]
+fn a_second_name_is_completed_where_only_it_fits() {
+    let redis = busy();
+    let home = Home::new();
+    let qless = home.of(redis.at(100));
+    let offered = |line: &str| offers(&qless, line);
+    assert_eq!(offered("qless resu"), ["resume"]);
+    assert_eq!(offered("qless unp"), ["unpause"]);
+    assert_eq!(offered("qless throttle ls"), ["ls"]);
+    assert_eq!(offered("qless throttle li"), ["list"]);
+    assert_eq!(offered("qless recur unp"), ["unpause"]);
+    assert_eq!(offered("qless resume mai"), offered("qless unpause mai"));
+    assert!(!offered("qless resume mai").is_empty());
 }
 
 #[test]

@@ -226,6 +226,31 @@ fn the_cron_line_of_the_recipes_runs_all_jobs_silently() {
     );
 }
 
+#[test]
+fn the_cron_line_for_weekdays_puts_one_job_a_day_silently() {
+    let lines = file_in_the_recipes("CRON_TZ");
+    let line = lines.lines().nth(1).unwrap();
+    let command = line
+        .strip_prefix("30 7 * * 1-5 ")
+        .unwrap()
+        .replace("\\%", "%");
+    let home = Home::new();
+    for _ in 0..2 {
+        let ran = home.bash(&command).output().unwrap();
+        let silent = ran.stdout.is_empty() && ran.stderr.is_empty();
+        assert!(ran.status.success() && silent, "{ran:?}");
+    }
+    let listed = home
+        .bash("qless jobs --klass Daily -o jid")
+        .output()
+        .unwrap();
+    let listed = String::from_utf8(listed.stdout).unwrap();
+    assert!(
+        listed.starts_with("daily-") && listed.lines().count() == 1,
+        "{listed}"
+    );
+}
+
 /// Collects the text between backticks in the paragraphs that begin with `Example`.
 fn collect(command: &clap::Command, examples: &mut Vec<String>) {
     let help = command.get_long_about().unwrap_or_default().to_string();

@@ -11,5 +11,6 @@ return function(argv)
   if maximum < 0 then error('Throttle(): Arg "maximum" below 0, which pause is for: ' .. argv[4]) end
   local id, text = Keys.queue .. queue, string.format('%.0f', maximum)
   redis.call('hmset', Keys.throttle .. id, 'id', id, 'maximum', text)
+  redis.call('hdel', Keys.throttle .. id, 'changed', 'by')
   redis.call('hset', Keys.config, queue .. '-max-concurrency', text)
 end, true

@@ -1,8 +1,8 @@
 -- Sets how many jobs may run at once under a throttle. Held jobs that may run now return to work.
--- Takes: id maximum [seconds]: 0 is no limit, below 0 no job runs; after `seconds`, if not 0, the throttle is as if
---   never set
+-- Takes: id maximum [seconds [by]]: 0 is no limit, below 0 no job runs; after `seconds`, if not 0, the throttle is
+--   as if never set; `by` is the operator, kept with the time for `throttle show`
 -- Refuses: missing or wrong words
-return function(argv)
+return function(argv, now)
   local call, id, maximum, ttl = redis.call, argv[3], argv[4], argv[5]
   local number = need('value/number')
   if not id then error('Throttle(): Arg "id" missing') end
@@ -18,11 +18,12 @@ return function(argv)
     end
   end
   local key = Keys.throttle .. id
-  call('hmset', key, 'id', id, 'maximum', string.format('%.0f', maximum))
+  call('hmset', key, 'id', id, 'maximum', string.format('%.0f', maximum), 'changed', string.format('%.17g', now))
+  if argv[6] then call('hset', key, 'by', argv[6]) else call('hdel', key, 'by') end
   if ttl and ttl > 0 then
     call('pexpire', key, string.format('%.0f', math.ceil(ttl * 1000)))
   else
     call('persist', key)
   end
   need('throttle/wake')(id)
-end, true
+end

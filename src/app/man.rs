@@ -3,8 +3,8 @@
 use std::fs::create_dir_all;
 use std::path::PathBuf;
 
-use super::generate;
 use super::generate::Generated;
+use super::{generate, parse};
 use crate::args::value;
 use crate::commands::{ConfigUse, Group, Spec};
 use crate::error::{Error, Kind, io_words};
@@ -68,10 +68,21 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
+/// Returns the path to a command with the first name of each part; other words as they are.
+fn canonical(words: &[String]) -> Vec<String> {
+    let tree = parse::command();
+    let mut command = Some(&tree);
+    let first_name = |word: &String| {
+        command = command.and_then(|above| above.find_subcommand(word));
+        command.map_or_else(|| word.clone(), |found| found.get_name().to_owned())
+    };
+    words.iter().map(first_name).collect()
+}
+
 /// Returns the page of this name: first that of a command, then that of a format.
 fn named(words: &[String], pages: Vec<Generated>) -> Result<Generated, Error> {
     let typed = words.join(" ");
-    let name = match words.join("-") {
+    let name = match canonical(words).join("-") {
         name if name.split(['-', '.']).next() == Some("qless") => name,
         name if name.is_empty() => "qless".to_owned(),
         name => format!("qless-{name}"),

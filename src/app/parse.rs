@@ -161,7 +161,10 @@ pub fn command() -> clap::Command {
 
 /// Returns the tree with only the commands that a command line names, if it names any.
 fn tree(args: &[OsString]) -> clap::Command {
-    let named = tree::only(|name| args.iter().any(|arg| arg == name));
+    let named = tree::only(|name| {
+        let mut args = args.iter().filter_map(|arg| arg.to_str());
+        args.any(|arg| tree::canonical(arg) == name)
+    });
     match named.is_empty() {
         true => help::layout::of_all(command()),
         false => root().subcommands(named.into_iter().map(help::layout::laid_out)),

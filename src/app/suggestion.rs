@@ -8,7 +8,7 @@ use crate::text;
 /// that is spelled like it.
 const WORDS: [(&[&str], &[&str]); 12] = [
     (&["rm", "del", "delete", "kill", "remove"], &["cancel"]),
-    (&["resume", "continue"], &["unpause"]),
+    (&["continue"], &["unpause"]),
     (&["requeue", "restart"], &["retry"]),
     (&["show", "describe", "info", "inspect"], &["get"]),
     (&["ls", "list"], &["jobs", "queues"]),
@@ -75,7 +75,7 @@ mod tests {
     fn a_word_of_another_tool_is_no_typo() {
         assert_eq!(hint("rm"), "the command is `qless cancel`");
         assert_eq!(hint("Delete"), "the command is `qless cancel`");
-        assert_eq!(hint("resume"), "the command is `qless unpause`");
+        assert_eq!(hint("continue"), "the command is `qless unpause`");
         assert_eq!(
             hint("ls"),
             "the commands are `qless jobs` and `qless queues`"

@@ -10,6 +10,15 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::session::Session;
 
+/// Second names of commands, with the first ones. Those of their subcommands stand beside their arguments.
+pub(super) const ALIASES: [(&str, &str); 1] = [("resume", "unpause")];
+
+/// Returns the first name of a command.
+pub(super) fn canonical(word: &str) -> &str {
+    let known = ALIASES.iter().find(|(alias, _)| *alias == word);
+    known.map_or(word, |(_, name)| name)
+}
+
 /// Declares the tree from the modules of the subcommands.
 macro_rules! subcommands {
     ($($name:ident => $module:ident,)*) => {

@@ -14,9 +14,9 @@ use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::model::data_filter::DataFilter;
 use crate::model::job::State;
-use crate::model::message_regex::MessageRegex;
 use crate::model::pattern::Pattern;
 use crate::model::rate::Rate;
+use crate::model::text_regex::TextRegex;
 use crate::name::Name;
 
 /// The flag of every command that writes.
@@ -125,7 +125,7 @@ pub(crate) struct Selector {
     pub groups: Vec<Pattern>,
     /// Failed jobs whose message contains a match of this regular expression
     #[arg(help_heading = SELECTOR, long, value_name = "REGEX", value_parser = value::wording)]
-    pub message: Option<MessageRegex>,
+    pub message: Option<TextRegex>,
 }
 
 /// The flags of a selector that are not about failures.
@@ -155,10 +155,11 @@ pub(crate) struct Filters {
     /// Jobs with a history entry within this time
     #[arg(help_heading = SELECTOR, long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true)]
     pub newer_than: Option<Duration>,
-    /// Jobs with this value in their data, such as `user.id=42`; repeated: with all of them
+    /// Jobs with this value in their data, such as `user.id=42`; `PATH=~REGEX`: with a match in it,
+    /// `PATH!~REGEX`: without one; repeated: with all of them
     #[arg(help_heading = SELECTOR, long = "where", value_name = "PATH=VALUE", value_parser = value::equal())]
     pub wheres: Vec<DataFilter>,
-    /// Jobs in the lane of this key; with only `--state failed` or `complete`, those that have left it
+    /// Jobs in this lane. If `--state` names only failed and complete: jobs that have left it
     #[arg(help_heading = SELECTOR, long = "key", value_name = "K", value_parser = value::name())]
     pub keys: Vec<Name>,
     /// Jobs that need a slot of this throttle (id or glob)

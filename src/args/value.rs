@@ -21,10 +21,10 @@ use crate::model::data_filter::DataFilter;
 use crate::model::finding::{FINDINGS, Severity};
 use crate::model::jid_source::JidSource;
 use crate::model::job::State;
-use crate::model::message_regex::MessageRegex;
 use crate::model::pattern::Pattern;
 use crate::model::rate::Rate;
 use crate::model::retry_cause::RetryCause;
+use crate::model::text_regex::TextRegex;
 use crate::model::work_queue::WorkQueue;
 use crate::name;
 use crate::name::Name;
@@ -86,7 +86,7 @@ pub(crate) fn work_queue() -> impl TypedValueParser<Value = WorkQueue> {
     name().try_map(|typed| WorkQueue::new(&typed).map_err(Invalid::Expects))
 }
 
-/// `PATH=VALUE`: any bytes.
+/// `PATH=VALUE`, `PATH=~REGEX` or `PATH!~REGEX`: any bytes.
 pub(crate) fn equal() -> impl TypedValueParser<Value = DataFilter> {
     OsStringValueParser::new().try_map(|text: OsString| {
         DataFilter::new(&Name::from(text.as_os_str())).map_err(Invalid::Expects)
@@ -411,8 +411,8 @@ pub(crate) fn duration(text: &str) -> Result<Duration, Invalid> {
 }
 
 /// A regular expression that the message of a failure contains.
-pub(crate) fn wording(text: &str) -> Result<MessageRegex, Invalid> {
-    MessageRegex::new(text).map_err(Invalid::Expects)
+pub(crate) fn wording(text: &str) -> Result<TextRegex, Invalid> {
+    TextRegex::new(text).map_err(Invalid::Expects)
 }
 
 /// The interval of a recurring job. The core cannot distinguish moments that are much closer.

@@ -7,7 +7,7 @@ use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::model::throttle::{Throttle, maximum_text};
 use crate::name::Name;
-use crate::session::Session;
+use crate::session::{Session, actor};
 
 /// The maxima that differ from the present ones.
 ///
@@ -177,7 +177,7 @@ impl Change {
         let id = &self.present.id;
         session
             .core()?
-            .set_throttle(now, id, self.maximum, ttl.as_deref())?;
+            .set_throttle(now, id, self.maximum, ttl.as_deref(), &actor::by())?;
         self.set = true;
         Ok(())
     }

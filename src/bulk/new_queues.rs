@@ -3,8 +3,10 @@
 
 use crate::args::shared::ExistingQueue;
 use crate::clock::moment::Moment;
+use crate::command_line::CommandLine;
 use crate::core::api::index::Index;
 use crate::error::Error;
+use crate::model::queue::Queue;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::nearest;
@@ -24,6 +26,30 @@ pub(crate) fn announce(
         session.ui.note(&format!("note: {line}"));
     }
     Ok(())
+}
+
+/// Returns a sentence if a new queue and a class are given and only the class is the name of a queue.
+pub(crate) fn swapped(
+    queue: &Name,
+    klass: &Name,
+    flag: ExistingQueue,
+    dry_run: bool,
+    now: Moment,
+    session: &mut Session,
+) -> Result<Option<String>, Error> {
+    if !are_wanted(flag, dry_run, session) {
+        return Ok(None);
+    }
+    let names = [queue.clone(), klass.clone()];
+    let found = session.core()?.queues(now, &names)?;
+    let exist: Vec<bool> = found.iter().map(Queue::exists).collect();
+    let meant = CommandLine::new("put").name(klass).name(queue);
+    Ok(match exist.as_slice() {
+        [false, true] => meant.within(&format!(
+            "the queue comes before the class, and `{klass}` is a queue: did you mean {{}}?"
+        )),
+        _ => None,
+    })
 }
 
 /// Returns whether [`lines`] would read queues.

@@ -1,6 +1,6 @@
 //! `qless defaults`
 
-use super::{Group, Spec};
+use super::{Group, Spec, is_list_word};
 use crate::args::input_arg::InputArg;
 use crate::args::shared::DryRun;
 use crate::args::value;
@@ -11,6 +11,7 @@ use crate::input::data;
 use crate::input::option::queue_defaults;
 use crate::json::Json;
 use crate::model::defaults::QueueDefaults;
+use crate::model::list::List;
 use crate::name::Name;
 use crate::session::Session;
 
@@ -31,7 +32,9 @@ use crate::session::Session;
 /// in the queue already get `lock`, `throttles` and `backoff` when they are popped; a key cannot be
 /// added late.
 ///
-/// Examples: `qless defaults mail` · `qless defaults hi '{"lock":"*"}'`
+/// Without a queue, or with `list` or `ls`, it lists the defaults of all queues.
+///
+/// Examples: `qless defaults list` · `qless defaults mail` · `qless defaults hi '{"lock":"*"}'`
 /// · `qless defaults orders '{"key":"{data.customer}","backoff":"exp:30s:2:1h"}'`
 /// · `qless defaults api '{"throttles":["cust:{data.c}=3"]}'` · `qless defaults hi --unset`
 ///
@@ -40,14 +43,14 @@ use crate::session::Session;
 /// See also: `qless put --help`, `qless config`
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Queue
+    /// Queue; `list` for all that have defaults
     #[arg(value_parser = value::new_name(), add = value::Candidates::Queues)]
-    queue: Name,
+    queue: Option<Name>,
     /// Options: a JSON object, `@FILE`, or `-` for stdin
     #[arg(value_name = "JSON", conflicts_with = "unset")]
     options: Option<InputArg>,
     /// Remove all defaults of the queue
-    #[arg(long)]
+    #[arg(long, requires = "queue")]
     unset: bool,
     #[command(flatten)]
     dry: DryRun,
@@ -61,11 +64,19 @@ impl Args {
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Operate, Args::writes, run);
 
+/// How the name of the option of a queue ends.
+const SUFFIX: &[u8] = b"-defaults";
+
 /// The most bytes of the options.
 const LONGEST: usize = 1 << 16;
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[])?;
+    let queue = match &args.queue {
+        None => return list(session),
+        Some(word) if is_list_word(word) && !args.writes() => return list(session),
+        Some(queue) => queue,
+    };
     let wanted = match &args.options {
         Some(given) => {
             let (text, _) = data::read(&mut session.input(), given, LONGEST)?;
@@ -74,15 +85,14 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         None => None,
     };
     let now = session.begin()?;
-    let key = Name::from([args.queue.as_bytes(), b"-defaults"].concat());
+    let key = Name::from([queue.as_bytes(), SUFFIX].concat());
     let stored = stored(&key, now, session)?;
     let dry_run = args.dry.dry_run;
     let mut shown = QueueDefaults {
-        queue: args.queue.clone(),
+        queue: queue.clone(),
         defaults: stored.as_ref().and_then(|text| Json::read(text.as_bytes())),
         dry_run: false,
     };
-    let queue = &args.queue;
     if !args.writes() {
         session.ui.show(&shown)?;
         match &stored {
@@ -120,6 +130,28 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     shown.defaults = wanted.and_then(|wanted| Json::read(wanted.as_bytes()));
     shown.dry_run = dry_run;
     session.ui.show(&shown)?;
+    Ok(Exit::Ok)
+}
+
+/// Lists the defaults of all queues.
+fn list(session: &mut Session) -> Result<Exit, Error> {
+    session.ui.check_columns::<List<QueueDefaults>>()?;
+    let now = session.begin()?;
+    let options = session.core()?.config(now)?.into_iter();
+    let defaults = options.filter(|option| option.set).filter_map(|option| {
+        let queue = option.key.as_bytes().strip_suffix(SUFFIX)?;
+        Some(QueueDefaults {
+            queue: Name::from(queue),
+            defaults: Json::read(option.value.as_bytes()),
+            dry_run: false,
+        })
+    });
+    let defaults: Vec<QueueDefaults> = defaults.collect();
+    let none = defaults.is_empty();
+    session.ui.show(&List::whole(defaults))?;
+    if none {
+        session.ui.note_on_terminal("no queue has defaults");
+    }
     Ok(Exit::Ok)
 }
 

@@ -32,13 +32,17 @@ use crate::session::Session;
 /// first. `--retry-all` puts each of these jobs into its own queue with all its retries, and skips
 /// jobs that changed since they were listed. `--cancel-all` deletes them. Both ask first.
 ///
+/// Without an action, `--older-than` is an alarm for cron: it lists the jobs that failed at least that long
+/// ago and exits with 10. If there are none, it has no output and exits with 0.
+///
 /// Examples: `qless failed`
 /// · `qless failed --group 'upload error' --retry-all`
 /// · `qless failed --group 'failed-retries-*' --retry-all --spread 15m --yes`
 /// · `qless failed --group 'bad payload' --older-than 30d --cancel-all --dry-run`
+/// · `qless failed --older-than 10m`
 ///
 /// Exit codes: 0, also if there are none; 3 some failed, 4 unknown group, 6 server, 9 not
-/// confirmed.
+/// confirmed, 10 `--older-than` lists a job.
 ///
 /// See also: `qless retry`, `qless cancel`, `qless help recipes`
 #[derive(Clone, Debug, clap::Args)]
@@ -120,7 +124,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         session.ui.verbatim(&text)?;
         return Ok(Exit::Ok);
     }
-    jobs::list(&selector, true, now, session).map(|listed| listed.exit)
+    let listed = jobs::list(&selector, true, now, session)?;
+    Ok(match (selector.older_than, listed.jobs) {
+        (Some(_), 1..) => Exit::Threshold,
+        _ => listed.exit,
+    })
 }
 
 /// Retries or cancels the selected jobs that were failed when they were listed.

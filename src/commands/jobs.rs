@@ -93,7 +93,7 @@ fn require_match(required: bool, listed: Listed) -> Result<Exit, Error> {
 /// What a list had.
 pub(crate) struct Listed {
     /// The number of jobs that were shown.
-    jobs: u64,
+    pub jobs: u64,
     /// The exit code: a queue that cannot be read is left out.
     pub exit: Exit,
 }
@@ -146,7 +146,11 @@ pub(crate) fn list(
     }
     let left_out = queue::left_out(&selection.unreadable);
     if streams {
+        let read_all = left_out.is_none();
         let exit = out.left_out(left_out);
+        if shown == 0 && read_all {
+            nothing::hint(session, now, Some(&selector))?;
+        }
         return Ok(Listed { jobs: shown, exit });
     }
     jobs.list.total = selection.total(core)?;

@@ -1,5 +1,7 @@
 //! `qless lag`
 
+use std::time::Duration;
+
 use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::Watch;
@@ -21,21 +23,26 @@ use crate::session::Session;
 /// The lag of a queue is how long its oldest job has been due that has not run, or how long a lock has
 /// been expired, whichever is longer. It is 0 if nothing is due. Jobs that a throttle, their lane or a
 /// pause holds count; WHY names what holds the oldest. `qless work --order lag` and `-o raw`, the reply
-/// of the core, go by the first job that a pop would look at: held ones do not count there.
+/// of the core, go by the first job that a pop would look at: held ones do not count there. With
+/// `--older-than` it is an alarm for cron: no output and exit code 0 if all is well.
 ///
 /// Examples: `qless lag`
 /// · `qless lag 'mail*' --sort lag --reverse`
+/// · `qless lag --older-than 5m`
 /// · `qless lag mail -o json | jq '.items[0].lag_s'`
 ///
 /// Exit codes: 0, 3 a queue was left out, because a key of it has the wrong type; 4 unknown queue;
-/// 6 server.
+/// 6 server, 10 `--older-than` lists a queue.
 ///
-/// See also: `qless queues`, `qless work`
+/// See also: `qless queues`, `qless work`, `qless failed --older-than`
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Only these queues (name or glob)
     #[arg(value_name = "QUEUE", value_parser = value::pattern(), add = value::Candidates::Queues)]
     queues: Vec<Pattern>,
+    /// Only queues with at least this lag; exit with 10 if there are any
+    #[arg(long, value_name = "D", value_parser = value::interval)]
+    older_than: Option<Duration>,
     #[command(flatten)]
     pub watch: Watch,
 }
@@ -43,23 +50,35 @@ pub(crate) struct Args {
 pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Inspect, run).watch(|args| args.watch.every);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.require_format(&[Format::Raw])?;
+    let raw: &[Format] = if args.older_than.is_some() {
+        &[]
+    } else {
+        &[Format::Raw]
+    };
+    session.ui.require_format(raw)?;
     session.ui.check_columns::<List<Lag>>()?;
     let now = session.begin()?;
     let (core, out) = session.core_and_ui()?;
     let (queues, unreadable) = core.readable_queues_like(now, &args.queues)?;
     let names: Vec<Name> = queues.into_iter().map(|queue| queue.name).collect();
+    let mut exceeding = 0;
     if out.format() == Format::Raw {
         for names in names.chunks(NAMES_PER_CALL) {
             let text = core.raw(now, &Call::raw("lag").args(names))?;
             out.verbatim(&text)?;
         }
     } else {
-        out.show(&List::whole(core.lags(now, &names)?))?;
+        let mut lags = core.lags(now, &names)?;
+        if let Some(than) = args.older_than {
+            lags.retain(|lag| lag.lag_s.0 >= than.as_secs_f64());
+            exceeding = lags.len();
+        }
+        out.show(&List::whole(lags))?;
     }
     if names.is_empty() && unreadable.is_empty() {
         out.note_on_terminal("no queues");
         nothing::hint(session, now, None)?;
     }
-    Ok(session.ui.left_out(queue::left_out(&unreadable)))
+    let exit = session.ui.left_out(queue::left_out(&unreadable));
+    Ok(if exceeding > 0 { Exit::Threshold } else { exit })
 }

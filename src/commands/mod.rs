@@ -75,6 +75,11 @@ fn show_jobs(jids: &[Name], now: Moment, session: &mut Session) -> Result<(), Er
     session.ui.show(&Jobs { list, missing })
 }
 
+/// Whether a word in the position of a name asks for the list of all instead, as in `qless tag ls`.
+fn is_list_word(word: &Name) -> bool {
+    matches!(word.as_bytes(), b"list" | b"ls")
+}
+
 /// How the program treats a subcommand. Each subcommand has one such value, in its own module.
 pub(crate) struct Spec<A> {
     /// The heading under which `qless --help` lists it.

@@ -34,7 +34,7 @@ use crate::session::Session;
 /// and those that were buried (group `failed-retries-QUEUE`). With `--group`, it has all failed jobs of
 /// the queue in that group instead.
 ///
-/// `ls` lists the jobs, group by group, the newest failure first; `--sort age` and `--sort jid` sort
+/// `list` lists the jobs, group by group, the newest failure first; `--sort age` and `--sort jid` sort
 /// them. `requeue` puts them into the
 /// queue again with all their retries, as `qless retry` does. `delete` deletes them, as `qless cancel`
 /// does. Both take jids, or `--all`.
@@ -42,7 +42,7 @@ use crate::session::Session;
 /// `bury --retrying` moves jobs of the queue into the morgue that have used a retry and are not
 /// running. `drop --retrying` deletes these jobs.
 ///
-/// Examples: `qless morgue mail ls`
+/// Examples: `qless morgue mail list`
 /// · `qless morgue mail requeue 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a`
 /// · `qless morgue mail requeue --all --rate 20/s`
 /// · `qless morgue mail --group 'bad payload' delete --all --dry-run`
@@ -86,7 +86,8 @@ pub(crate) struct Args {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Action {
     /// List the dead jobs
-    Ls,
+    #[value(alias = "ls")]
+    List,
     /// Put dead jobs into the queue again
     Requeue,
     /// Delete dead jobs
@@ -98,7 +99,7 @@ enum Action {
 }
 
 pub(crate) const SPEC: Spec<Args> =
-    Spec::writes_if(Group::Recover, |args| args.action != Action::Ls, run);
+    Spec::writes_if(Group::Recover, |args| args.action != Action::List, run);
 
 /// The message of buried jobs, if none is given.
 const MESSAGE: &str = "buried while it was retrying";
@@ -107,7 +108,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     args.check()?;
     let morgue = Morgue::of(&args);
     match args.action {
-        Action::Ls => {
+        Action::List => {
             session.ui.require_format(&[Format::Jid])?;
             session.ui.check_columns::<Jobs>()?;
             let now = session.begin()?;
@@ -143,7 +144,7 @@ impl Args {
     /// Refuses flags that the action does not take.
     fn check(&self) -> Result<(), Error> {
         let action = match self.action {
-            Action::Ls => "ls",
+            Action::List => "list",
             Action::Requeue => "requeue",
             Action::Delete => "delete",
             Action::Bury => "bury",
@@ -167,13 +168,13 @@ impl Args {
             ),
         ];
         let refused: &[&str] = match self.action {
-            Action::Ls => &[],
+            Action::List => &[],
             Action::Requeue => &["`--retrying`", "`--message`", "`--dependents`"],
             Action::Delete => &["`--retrying`", "`--message`"],
             Action::Bury => &["jids", "`--all`", "`--dependents`"],
             Action::Drop => &["jids", "`--all`", "`--message`"],
         };
-        let takes = |what: &str| self.action != Action::Ls && !refused.contains(&what);
+        let takes = |what: &str| self.action != Action::List && !refused.contains(&what);
         if let Some((what, _)) = given.iter().find(|(what, given)| *given && !takes(what)) {
             return Err(Error::usage(format!("`{action}` does not take {what}")));
         }

@@ -1,7 +1,8 @@
 //! `qless tag`
 
-use super::{Group, Spec};
+use super::{Group, Spec, is_list_word};
 use crate::args::format::Format;
+use crate::args::input_arg::InputArg;
 use crate::args::shared::{BulkFlags, Targets, apart};
 use crate::args::value;
 use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
@@ -23,8 +24,8 @@ use crate::session::Session;
 
 /// Add tags to jobs, remove them, or list the most used tags
 ///
-/// Prints the tags of each job after the change. Without jobs, it lists all tags with the number of
-/// jobs that have each; `qless jobs --tag T` lists the jobs.
+/// Prints the tags of each job after the change. Without jobs, or with `list` or `ls`, it lists all tags
+/// with the number of jobs that have each; `qless jobs --tag T` lists the jobs.
 ///
 /// Examples: `qless tag`
 /// · `qless tag 0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a --add seen --remove new`
@@ -63,7 +64,13 @@ impl Args {
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Submit, Args::writes, run);
 
-fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
+fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
+    let is_list = |jid: &InputArg| is_list_word(&jid.typed());
+    if let ([word], false) = (args.jobs.jids.as_slice(), args.writes())
+        && is_list(word)
+    {
+        args.jobs.jids.clear();
+    }
     let selector = &args.jobs.selector;
     let no_jobs = args.jobs.is_empty();
     match args.add.is_empty() && args.remove.is_empty() {

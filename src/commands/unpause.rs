@@ -14,6 +14,8 @@ use crate::text::plural;
 
 /// Resume paused queues
 ///
+/// `qless resume` is the same command.
+///
 /// Examples: `qless unpause images`
 /// · `qless unpause --all`
 ///
@@ -22,6 +24,7 @@ use crate::text::plural;
 ///
 /// See also: `qless pause`
 #[derive(Clone, Debug, clap::Args)]
+#[command(visible_alias = "resume")]
 pub(crate) struct Args {
     #[command(flatten)]
     queues: Queues,

@@ -97,9 +97,9 @@ pub(crate) struct Args {
     /// Exit when no job can be popped now, nor later without a put. Waits for jobs whose lock has expired, and for those that
     /// wait for a slot of a throttle or behind a running job of their lane. Scheduled and blocked
     /// jobs, jobs of paused queues and those that other workers hold stay, and are counted on stderr
-    #[arg(long, conflicts_with = "count")]
+    #[arg(long)]
     drain: bool,
-    /// Exit after this number of jobs
+    /// Exit after this number of jobs; with `--drain`, also when there are fewer
     #[arg(long, value_name = "N", value_parser = value::at_least_one)]
     count: Option<u64>,
     /// Give each process up to this number of jobs, as lines on its stdin
@@ -218,7 +218,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         },
         concurrency: args.concurrency,
         limit: match (args.drain, args.count) {
-            (true, _) => Limit::Drain,
+            (true, Some(count)) => Limit::DrainUpTo(count),
+            (true, None) => Limit::Drain,
             (false, Some(count)) => Limit::Count(count),
             (false, None) => Limit::Never,
         },

@@ -57,6 +57,19 @@ impl Path {
     }
 }
 
+/// Shows a path as it can be typed: with dots where they are unambiguous, else as a JSON pointer.
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        let is_plain = |step: &String| !step.is_empty() && !step.contains(['.', '=']);
+        let text = self.0.join(".");
+        if self.0.iter().all(is_plain) && !text.starts_with('/') {
+            return f.write_str(&text);
+        }
+        let mut steps = self.0.iter();
+        steps.try_for_each(|step| write!(f, "/{}", step.replace('~', "~0").replace('/', "~1")))
+    }
+}
+
 /// Replaces the escapes in a step of a JSON pointer.
 fn unescape(step: &str) -> Result<String, &'static str> {
     let mut parts = step.split('~');

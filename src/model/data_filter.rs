@@ -1,8 +1,11 @@
-//! A filter on the data of jobs: `PATH=VALUE`, compared with the stored text.
+//! A filter on the data of jobs: `PATH=VALUE`, compared with the stored text, or `PATH=~REGEX` and
+//! `PATH!~REGEX`.
 //!
 //! No number is rounded: 9007199254740993 is not 9007199254740992. Numbers are equal if their values
 //! are (1, 1.0, 1e0), strings if their characters are, objects if their members are, in any order.
-//! A string never equals a number.
+//! A string never equals a number. A regular expression is searched in the characters of a string and in
+//! the stored text of any other scalar. No list or object meets one, and no missing member, with `!~` too:
+//! a bulk command never takes a job whose data lack the member.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +13,24 @@ use serde_json::value::RawValue;
 
 use crate::json::Data;
 use crate::json::path::Path;
+use crate::model::text_regex::TextRegex;
 use crate::name::{Name, lossless_text};
 
-/// A path in the data and the value that it must have.
-#[derive(Clone, Debug, PartialEq)]
+/// A path in the data and what its value must be like.
+#[derive(Clone, Debug)]
 pub(crate) struct DataFilter {
     path: Path,
-    value: Value,
+    condition: Condition,
+}
+
+#[derive(Clone, Debug)]
+enum Condition {
+    Equals(Value),
+    /// `=~`, or `!~` if `negated`.
+    Matches {
+        regex: TextRegex,
+        negated: bool,
+    },
 }
 
 /// A JSON value that can be compared.
@@ -34,20 +48,51 @@ enum Value {
 const MAX_DEPTH: usize = 100;
 
 impl DataFilter {
-    /// Reads `PATH=VALUE`; the error is the end of a sentence that begins with the flag.
+    /// Reads `PATH=VALUE`, `PATH=~REGEX` or `PATH!~REGEX`; the error is the end of a sentence that begins
+    /// with the flag.
     pub(crate) fn new(typed: &Name) -> Result<DataFilter, String> {
         let bytes = typed.as_bytes();
-        let Some(end) = bytes.iter().position(|&byte| byte == b'=') else {
-            return Err("PATH=VALUE such as `user.id=42`".into());
+        // In a JSON pointer, `~0` and `~1` are escapes: `/a!~1b` names the member `a!/b`.
+        let is_negated = |at: usize| {
+            bytes[at..].starts_with(b"!~")
+                && !(bytes.starts_with(b"/") && matches!(bytes.get(at + 2), Some(b'0' | b'1')))
         };
-        let path = Path::new(&bytes[..end]).map_err(|what| format!("{what} before its `=`"))?;
-        let text = lossless_text(&bytes[end + 1..]);
-        let value = match serde_json::from_str::<&RawValue>(&text) {
-            Ok(json) => Value::read(json, MAX_DEPTH)
-                .ok_or_else(|| format!("a value nested at most {MAX_DEPTH} deep"))?,
-            Err(_) => Value::Text(text.into_owned()),
+        let Some(end) = (0..bytes.len()).find(|&at| bytes[at] == b'=' || is_negated(at)) else {
+            return Err("PATH=VALUE such as `user.id=42`, PATH=~REGEX or PATH!~REGEX".into());
         };
-        Ok(DataFilter { path, value })
+        let (before, after) = (&bytes[..end], &bytes[end + 1..]);
+        let read_path = |path: &[u8], operator| {
+            Path::new(path).map_err(|what| format!("{what} before its `{operator}`"))
+        };
+        let Some(regex) = after.strip_prefix(b"~") else {
+            let path = read_path(before, "=")?;
+            let condition = Condition::Equals(Value::typed(after)?);
+            return Ok(DataFilter { path, condition });
+        };
+        let negated = bytes[end] == b'!';
+        // `a =~ b` is written so in other languages. Spaces on both sides belong to the operator.
+        let (before, regex) = match (before.strip_suffix(b" "), regex.strip_prefix(b" ")) {
+            (Some(before), Some(regex)) => (before, regex),
+            _ => (before, regex),
+        };
+        let path = read_path(before, if negated { "!~" } else { "=~" })?;
+        let regex = str::from_utf8(regex).map_err(|_| "a regular expression in UTF-8")?;
+        let regex = TextRegex::new(regex)?;
+        let condition = Condition::Matches { regex, negated };
+        Ok(DataFilter { path, condition })
+    }
+
+    /// Returns the filter that may be meant if the value holds `*` or `?`, which only a glob gives a meaning.
+    pub(crate) fn as_pattern(&self) -> Option<Name> {
+        match &self.condition {
+            Condition::Equals(Value::Text(text)) if text.contains(['*', '?']) => {
+                let regex = regex_syntax::escape(text);
+                let regex = regex.replace(r"\*", ".*").replace(r"\?", ".");
+                let path = self.path.to_string();
+                Some(Name::from_lossless_text(&format!("{path}=~^{regex}$")))
+            }
+            _ => None,
+        }
     }
 
     /// Returns the rest of its path if the path begins with `data`, as those of `get --field` do.
@@ -59,11 +104,39 @@ impl DataFilter {
     pub(crate) fn matches(&self, data: &Data) -> bool {
         let text = lossless_text(data.as_bytes());
         let found = self.path.find(&text);
-        found.is_some_and(|found| self.value.equals(found))
+        found.is_some_and(|found| match &self.condition {
+            Condition::Equals(value) => value.equals(found),
+            Condition::Matches { regex, negated } => {
+                let scalar = scalar_text(found);
+                scalar.is_some_and(|text| regex.matches(&text) != *negated)
+            }
+        })
+    }
+}
+
+/// Returns the characters of a string, or the stored text of another scalar.
+fn scalar_text(stored: &RawValue) -> Option<Name> {
+    match stored.get().as_bytes().first()? {
+        b'[' | b'{' => None,
+        b'"' => {
+            let text: String = serde_json::from_str(stored.get()).ok()?;
+            Some(Name::from_lossless_text(&text))
+        }
+        _ => Some(Name::from(stored.get())),
     }
 }
 
 impl Value {
+    /// Reads what was typed: JSON if it parses, else text.
+    fn typed(bytes: &[u8]) -> Result<Value, String> {
+        let text = lossless_text(bytes);
+        match serde_json::from_str::<&RawValue>(&text) {
+            Ok(json) => Value::read(json, MAX_DEPTH)
+                .ok_or_else(|| format!("a value nested at most {MAX_DEPTH} deep")),
+            Err(_) => Ok(Value::Text(text.into_owned())),
+        }
+    }
+
     /// Reads a value; `None` if it is nested too deep.
     fn read(json: &RawValue, left: usize) -> Option<Value> {
         let text = json.get();
@@ -181,6 +254,15 @@ mod tests {
             ("a=[1,{\"x\":[]}]", r#"{"a":[1.0, {"x":[]}]}"#),
             ("a={\"x\":1,\"y\":2}", r#"{"a":{"y":2,"x":1}}"#),
             ("/0/a=1", r#"[{"a":1}]"#),
+            ("a=~^c1..$", r#"{"a":"c1\u00e97"}"#),
+            ("a =~ ^c1", r#"{"a":"c1"}"#),
+            ("a!~^c2", r#"{"a":"c1"}"#),
+            ("a=~^4", r#"{"a":42}"#),
+            ("a!~^4", r#"{"a":null}"#),
+            ("a=~=b", r#"{"a":"x=b"}"#),
+            ("a=b!~c", r#"{"a":"b!~c"}"#),
+            ("a=\"~c\"", r#"{"a":"~c"}"#),
+            ("/a!~1b=1", r#"{"a!/b":1}"#),
         ] {
             assert!(fits(typed.as_bytes(), data.as_bytes()), "{typed} {data}");
         }
@@ -197,6 +279,11 @@ mod tests {
             ("a={}", r#"{"a":[]}"#),
             ("a={\"x\":1}", r#"{"a":{"x":1,"y":2}}"#),
             ("a=[1,2]", r#"{"a":[2,1]}"#),
+            ("a=~^c2", r#"{"a":"c1"}"#),
+            ("a!~^c1", r#"{"a":"c1"}"#),
+            ("a!~x", r#"{"b":1}"#),
+            ("a!~x", r#"{"a":{"b":1}}"#),
+            ("a=~1", r#"{"a":[1]}"#),
             ("a=1", "not json"),
             ("a=1", ""),
         ] {
@@ -209,6 +296,7 @@ mod tests {
         assert!(fits(b"a=caf\xe9", b"{\"a\":\"caf\xe9\"}"));
         assert!(!fits(b"a=caf\xe8", b"{\"a\":\"caf\xe9\"}"));
         assert!(fits(b"\xff=1", b"{\"\xff\":1}"));
+        assert!(fits(b"a=~(?-u)^caf\\xe9$", b"{\"a\":\"caf\xe9\"}"));
     }
 
     #[test]

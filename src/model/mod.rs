@@ -28,7 +28,6 @@ pub(crate) mod lane;
 pub(crate) mod length;
 pub(crate) mod list;
 pub(crate) mod local;
-pub(crate) mod message_regex;
 pub(crate) mod overview;
 pub(crate) mod pattern;
 #[allow(dead_code)] // Until `work` uses it.
@@ -42,6 +41,7 @@ pub(crate) mod repair;
 pub mod retry_cause;
 pub(crate) mod stats;
 pub(crate) mod tag;
+pub(crate) mod text_regex;
 pub(crate) mod throttle;
 pub(crate) mod verb;
 pub mod verdict;

@@ -73,6 +73,16 @@ pub(crate) struct MaximumChange {
 pub(crate) struct ThrottleJobs {
     #[serde(flatten)]
     pub throttle: Throttle,
+    /// When the maximum was set, if that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub changed: Option<Moment>,
+    /// The operator who set it, if it was set by `qless`.
+    #[serde(
+        flatten,
+        serialize_with = "name::changed_by",
+        skip_serializing_if = "Option::is_none"
+    )]
+    pub changed_by: Option<Name>,
     /// The jobs that hold a slot, the oldest holder first.
     pub holders: Vec<Neighbor>,
     /// The jobs that wait for a slot, the next one first.
@@ -94,6 +104,8 @@ impl ThrottleJobs {
         Field::count("ttl_s", "seconds until the maximum is forgotten").null(),
         Field::count("locks", "jobs that hold a slot"),
         Field::count("pending", "jobs that wait for a slot"),
+        Field::moment("changed", "when the maximum was set, if that is known").optional(),
+        Field::name("changed_by", "the user and host that set it, if known").optional(),
         Field::object(
             "holders",
             Neighbor::FIELDS,

@@ -28,6 +28,10 @@ pub(crate) fn hint(
     if let Some(path) = wheres.iter().find_map(DataFilter::path_inside_data) {
         let line = format!("paths of `--where` begin inside the data: `--where {path}=…`");
         session.ui.hint(&line);
+    } else if let Some(pattern) = wheres.iter().find_map(DataFilter::as_pattern) {
+        let pattern = command_line::flag("--where", pattern);
+        let line = format!("a value of `--where` is no glob: `{pattern}` is a regular expression");
+        session.ui.hint(&line);
     } else if let Some(line) = not_found::nothing_stored(session.core()?, now)? {
         session.ui.hint(&line);
     }
@@ -45,9 +49,9 @@ pub(crate) fn explain(error: Error, session: &mut Session) -> Error {
     let Some(core) = session.opened_core() else {
         return error;
     };
-    let meant = error
-        .subject()
-        .and_then(|jid| meant(core, now, jid, &prefixes));
+    let meant = error.subject().and_then(|jid| {
+        meant(core, now, jid, &prefixes).or_else(|| not_found::beginning(core, now, jid))
+    });
     let hint = meant.or_else(|| not_found::nothing_stored(core, now).ok().flatten());
     match hint {
         Some(hint) => error.hint(hint),

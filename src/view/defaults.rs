@@ -1,8 +1,30 @@
-//! The defaults of a queue: their JSON on one line.
+//! The defaults of a queue: their JSON on one line; those of all queues: a row for each.
 
 use super::document::Document;
+use super::list::Row;
+use super::table::{Cell, Column, Table};
 use super::{Page, View};
 use crate::model::defaults::QueueDefaults;
+
+impl Row for QueueDefaults {
+    const LIST: Document = Document::list(
+        "defaults-list",
+        "The defaults of all queues: defaults list",
+        QueueDefaults::FIELDS,
+    );
+
+    const COLUMNS: &'static [Column] = &[Column::text("QUEUE"), Column::free("DEFAULTS").rank(1)];
+
+    fn row(&self, _: &Page, table: &mut Table) {
+        table.row(vec![
+            Cell::text(&self.queue),
+            match &self.defaults {
+                Some(defaults) => Cell::text(defaults.to_name()),
+                None => Cell::missing(),
+            },
+        ]);
+    }
+}
 
 impl View for QueueDefaults {
     const DOCUMENT: Document = Document::one(

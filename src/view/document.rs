@@ -33,7 +33,7 @@ use crate::model::work_event::WorkEvent;
 use crate::model::worker::{Worker, WorkerJobs};
 
 /// All documents, by kind.
-pub(crate) const DOCUMENTS: [Document; 36] = [
+pub(crate) const DOCUMENTS: [Document; 37] = [
     BulkReport::DOCUMENT,
     Check::DOCUMENT,
     Complete::DOCUMENT,
@@ -41,6 +41,7 @@ pub(crate) const DOCUMENTS: [Document; 36] = [
     Context::LIST,
     Counts::DOCUMENT,
     QueueDefaults::DOCUMENT,
+    QueueDefaults::LIST,
     Dependencies::DOCUMENT,
     Done::DOCUMENT,
     error::DOCUMENT,
@@ -413,6 +414,8 @@ mod tests {
         compare(
             &mut kinds,
             &ThrottleJobs {
+                changed: Some(Moment::default()),
+                changed_by: Some(name.clone()),
                 throttle,
                 holders: neighbor(),
                 waiting: neighbor(),
@@ -426,6 +429,12 @@ mod tests {
                 dry_run: true,
             },
         );
+        let defaults = QueueDefaults {
+            queue: name.clone(),
+            defaults: None,
+            dry_run: true,
+        };
+        compare(&mut kinds, &List::whole(vec![defaults]));
         compare(&mut kinds, &List::whole(vec![Worker::default()]));
         compare(&mut kinds, &WorkerJobs::default());
         compare(&mut kinds, &List::whole(vec![FailureGroup::default()]));

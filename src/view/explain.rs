@@ -11,7 +11,7 @@ use crate::model::job::{Neighbor, State};
 use crate::model::queue::Queue;
 use crate::name::Name;
 use crate::text;
-use crate::text::{Harmless, duration, first_line, plural, short};
+use crate::text::{Harmless, decisive_line, duration, plural, short};
 
 impl View for Explanation {
     const DOCUMENT: Document = Document::one(
@@ -440,7 +440,7 @@ fn root(root: &Neighbor) -> String {
 fn failure(group: &Option<Name>, message: &Option<Name>) -> String {
     let message = message
         .as_ref()
-        .map(|message| first_line(message.as_bytes()));
+        .map(|message| decisive_line(message.as_bytes()));
     match (group, message) {
         (Some(group), Some(message)) => format!("{group}: {}", Harmless(message)),
         _ => String::new(),

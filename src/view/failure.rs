@@ -38,7 +38,7 @@ impl Row for FailureGroup {
                 (false, false) => Cell::names(&self.queues, true),
             },
             match &self.sample {
-                Some(sample) => Cell::text(text::first_line(sample.as_bytes())),
+                Some(sample) => Cell::text(text::decisive_line(sample.as_bytes())),
                 None => Cell::missing(),
             },
         ]);

@@ -137,7 +137,7 @@ impl Job {
             },
             Some(State::Failed) => match &self.failure {
                 Some(failure) => {
-                    let line = text::first_line(failure.message.as_bytes());
+                    let line = text::decisive_line(failure.message.as_bytes());
                     format!("{}: {}", failure.group, text::Harmless(line))
                 }
                 None => String::new(),

@@ -11,7 +11,8 @@ use crate::name::Name;
 use crate::text::duration;
 
 impl Row for Throttle {
-    const LIST: Document = Document::list("throttles", "Throttles: throttle ls", Throttle::FIELDS);
+    const LIST: Document =
+        Document::list("throttles", "Throttles: throttle list", Throttle::FIELDS);
 
     const COLUMNS: &'static [Column] = &[
         Column::text("THROTTLE"),
@@ -63,6 +64,11 @@ impl View for ThrottleJobs {
             false => "by default".to_owned(),
         };
         detail.line_with_remark("maximum", throttle.limit(), None, remark);
+        if let Some(changed) = self.changed {
+            let by = self.changed_by.as_ref();
+            let by = by.map_or_else(String::new, |by| format!("by {by}"));
+            detail.line_with_remark("changed", page.when(changed), None, by);
+        }
         if let Some(seconds) = throttle.ttl_s {
             detail.line("expires", format!("in {}", duration(seconds as f64)));
         }
@@ -100,6 +106,7 @@ mod tests {
     use expect_test::expect;
 
     use super::*;
+    use crate::clock::moment::Moment;
     use crate::model::job::{Job, State};
     use crate::model::list::List;
 
@@ -148,12 +155,15 @@ mod tests {
                 pending: 3,
                 ..throttle("api", 1, 1)
             },
+            changed: Moment::from_seconds(1.0),
+            changed_by: Some(Name::from("ann@mx")),
             holders: vec![job("a", State::Running)],
             waiting: vec![job("b", State::Throttled), Neighbor::new("c".into(), None)],
         };
         expect![[r#"
             throttle  api
             maximum   1
+            changed   1970-01-01 00:00:01  by ann@mx
             locks     1
                       a    mail, running
             pending   3

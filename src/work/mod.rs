@@ -29,7 +29,7 @@ use self::hooks::{HookQueue, StartHook};
 use self::launcher::Launcher;
 use self::machine::Machine;
 use self::machine::event::{
-    Action, Config, Event, Limit, LineContent, Report, Signal, StartFailure, WorkResult,
+    Action, Config, Event, LineContent, Report, Signal, StartFailure, WorkResult,
 };
 use self::machine::rotation::{self, Rotation};
 use self::notices::PutWatch;
@@ -256,7 +256,7 @@ fn note_queues(
 ) -> Result<(), Error> {
     let (core, ui) = session.core_and_ui()?;
     let now = core.now();
-    let waits = options.limit != Limit::Drain;
+    let waits = !options.limit.drains();
     let waiting_for = |what| match waits {
         true => format!("; waiting for {what}"),
         false => String::new(),

@@ -653,7 +653,7 @@ fn a_put_waits_for_the_job_that_took_it() {
 
 /// Returns the maxima of the throttles that are set.
 fn maxima(redis: &Redis) -> String {
-    let throttles = redis.at(99).run("throttle ls -o json").json();
+    let throttles = redis.at(99).run("throttle list -o json").json();
     let items = throttles["items"].as_array().unwrap().iter();
     let shown = items.filter(|item| item["defined"] == true);
     let shown = shown.map(|item| format!("{}={}", item["id"].as_str().unwrap(), item["maximum"]));

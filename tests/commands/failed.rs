@@ -28,6 +28,49 @@ fn fails() -> Redis {
 }
 
 #[test]
+fn an_alarm_lists_the_jobs_that_failed_before_and_exits_with_10() {
+    let redis = fails();
+    let exits = |now: u32, line: &str, code: i32| redis.at(now).run(line).exits(code).stdout();
+    let listed = exits(200, "failed --older-than 2m -o jid", 10);
+    assert!(!listed.is_empty());
+    assert_eq!(exits(200, "failed --older-than 1h", 0), "");
+    // Without the flag, and with an action, the list is no alarm.
+    exits(200, "failed --group 'upload error'", 0);
+    exits(200, "failed --all-groups --older-than 2m --retry-all -n", 0);
+}
+
+#[test]
+fn the_sample_of_a_traceback_is_its_last_line() {
+    let redis = Redis::start();
+    redis.at(1).run("put mail K --jid a").ok();
+    redis.at(2).run("pop mail --worker w").ok();
+    let message =
+        "Traceback (most recent call last):\n  File \"a.py\", line 1\nValueError: no to\r\n\n";
+    let fail = [
+        "fail",
+        "a",
+        "--worker",
+        "w",
+        "--group",
+        "g",
+        "--message",
+        message,
+    ];
+    redis.at(3).args(fail).ok();
+    for line in ["failed", "jobs --state failed"] {
+        let shown = redis.at(4).run(line).ok();
+        assert!(shown.contains("ValueError: no to"), "{shown}");
+        assert!(!shown.contains("Traceback"), "{shown}");
+    }
+    let wait = redis.at(4).run("wait a").exits(8);
+    assert!(
+        wait.stderr().contains("g: ValueError: no to"),
+        "{}",
+        wait.stderr()
+    );
+}
+
+#[test]
 fn failure_groups_are_listed_largest_first() {
     let redis = fails();
     redis

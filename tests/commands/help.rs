@@ -85,6 +85,7 @@ fn help_topics_exist() {
           7  inconsistent   `check` found problems that are still there
           8  job failed     a job that was waited for failed or was cancelled; one of `work --drain` or `--count` failed
           9  not confirmed  a confirmation was refused or could not be asked
+         10  threshold      `lag --older-than` or `failed --older-than` lists something
         124  deadline       `--deadline` passed first, as in timeout(1)
         130  interrupted    SIGINT, after finishing the current slice
         143  terminated     SIGTERM or SIGHUP, after finishing the current slice
@@ -275,7 +276,7 @@ fn words_of_other_tools_lead_to_the_command_that_does_the_same() {
         assert_eq!(error(&format!("help {word}")), expected);
     };
     of_command("rm", "the command is `qless cancel`");
-    of_command("resume", "the command is `qless unpause`");
+    of_command("continue", "the command is `qless unpause`");
     of_command("show", "the command is `qless get`");
     of_command("ls", "the commands are `qless jobs` and `qless queues`");
     of_command("dequeue", "the command is `qless pop`");

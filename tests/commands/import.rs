@@ -626,7 +626,7 @@ fn maxima_of_throttles_are_imported() {
     );
     redis
         .at(101)
-        .run("throttle ls --columns throttle,maximum")
+        .run("throttle list --columns throttle,maximum")
         .shows(expect![[r#"
             api	1
             db	none may run

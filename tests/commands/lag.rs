@@ -47,6 +47,23 @@ fn the_lag_of_each_queue_is_listed() {
 }
 
 #[test]
+fn an_alarm_lists_the_queues_that_exceed_it_and_exits_with_10() {
+    let redis = queues();
+    let run = |line: &str| redis.at(100).run(line);
+    run("lag --older-than 85s").shows(expect![[r#"
+        mail	1m 30s
+        --- exit 10
+    "#]]);
+    let ran = run("lag --older-than 80s -o json").exits(10);
+    assert!(ran.stdout().contains("\"total\": 2,"), "{}", ran.stdout());
+    // Silent if all is well.
+    run("lag --older-than 2m").shows(expect![""]);
+    run("lag later --older-than 1ms").shows(expect![""]);
+    run("lag --older-than 0s").exits(2);
+    run("lag --older-than 5m -o raw").exits(2);
+}
+
+#[test]
 fn k17_the_json_of_lag_equals_what_the_core_measures() {
     let redis = queues();
     redis.at(100.5).run("lag -o json").shows(expect![[r#"

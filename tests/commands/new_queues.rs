@@ -20,6 +20,28 @@ fn queues() -> Redis {
 }
 
 #[test]
+fn a_queue_in_the_position_of_the_class_is_named() {
+    let redis = queues();
+    redis.at(9).run("put SendMail mail {} -n --jid x").shows(expect![[r#"
+            --- stderr
+            note: queue `SendMail` is new
+            hint: the queue comes before the class, and `mail` is a queue: did you mean `qless put mail SendMail`?
+            would put a job in SendMail, waiting
+        "#]]);
+    let refused = redis
+        .at(9)
+        .run("put SendMail mail {} --existing-queue")
+        .exits(4);
+    assert!(
+        refused
+            .stderr()
+            .contains("did you mean `qless put mail SendMail`?")
+    );
+    let plain = redis.at(9).run("put mail mail {} -n").exits(0);
+    assert!(!plain.stderr().contains("hint"), "{}", plain.stderr());
+}
+
+#[test]
 fn plans_name_a_new_queue_with_the_nearest_known_one() {
     let redis = queues();
     for line in [

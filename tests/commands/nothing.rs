@@ -8,6 +8,45 @@ use crate::support::terminal;
 use crate::support::text::words;
 
 #[test]
+fn a_cut_jid_names_the_jobs_that_begin_so() {
+    let redis = Redis::start();
+    for jid in ["0b6e5c0d9a4f", "0b6e77", "we*rd-1", "werrd"] {
+        redis.at(1).args(["put", "q", "K", "--jid", jid]).ok();
+    }
+    let hint = |jid: &str| {
+        let ran = redis.at(2).args(["get", jid]).exits(4);
+        let error = format!("error: job `{jid}` does not exist\n");
+        ran.stderr().strip_prefix(&error).unwrap().to_owned()
+    };
+    assert_eq!(hint("0b6e5c0d…"), "hint: did you mean `0b6e5c0d9a4f`?\n");
+    assert_eq!(
+        hint("0b6e"),
+        "hint: jobs begin so: `0b6e5c0d9a4f`, `0b6e77`\n"
+    );
+    assert_eq!(hint("we*r"), "hint: did you mean `we*rd-1`?\n");
+    assert_eq!(hint("0b6"), "");
+    for line in [
+        "cancel 0b6e5c --yes",
+        "log 0b6e5c x",
+        "depends 0b6e5c",
+        "explain 0b6e5c",
+        "tag 0b6e5c",
+    ] {
+        let ran = redis.at(2).run(line).exits(4);
+        assert!(
+            ran.stderr().contains("did you mean `0b6e5c0d9a4f`?"),
+            "{line}: {}",
+            ran.stderr()
+        );
+    }
+    for n in 0..9 {
+        redis.at(3).run(&format!("put q K --jid 0b6e-{n}")).ok();
+    }
+    assert_eq!(hint("0b6e").matches('`').count(), 10);
+    assert!(hint("0b6e").ends_with(", …\n"), "{}", hint("0b6e"));
+}
+
+#[test]
 fn an_empty_list_and_an_unknown_name_hint_at_the_reason() {
     let redis = Redis::start();
     let shown = |line: &str| {
@@ -48,6 +87,21 @@ fn an_empty_list_and_an_unknown_name_hint_at_the_reason() {
     let cancel = "cancel --where data.user.id=42 --yes";
     assert!(shown(cancel).contains("begin inside the data: `--where user.id=…`\n"));
     assert!(!shown("jobs --where user.id=43").contains("hint"));
+    // A value is no glob. What the hint says finds the job.
+    assert!(!shown("jobs --where 'user.na*e=c1??' -o jid").contains("hint"));
+    for (typed, pattern) in [
+        ("customer=c1.?*", r"--where='customer=~^c1\...*$'"),
+        ("/a.b=*", "--where='/a.b=~^.*$'"),
+    ] {
+        let hint =
+            format!("hint: a value of `--where` is no glob: `{pattern}` is a regular expression\n");
+        for line in [
+            format!("jobs --where '{typed}'"),
+            format!("cancel --where '{typed}' --yes"),
+        ] {
+            assert!(shown(&line).contains(&hint), "{}", shown(&line));
+        }
+    }
     // Names that are no jid, but mean something else.
     run("get 'timed out'").shows(expect![[r#"
         --- stderr

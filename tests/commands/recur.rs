@@ -671,9 +671,22 @@ fn a_time_that_does_not_recur_and_a_cron_expression_are_refused_with_a_hint() {
     run("--cron '0 3 * * *'").shows(expect![[r#"
         --- stderr
         error: recurring jobs have intervals, not cron expressions
-        hint: `--at 03:00`, `--at :30` and `--every 1w --at 'mon 03:00'` say when; for other times, let a line in cron put a job: `qless put QUEUE KLASS --jid "KLASS-$(date +%F)" --if-absent`
+        hint: `--at 03:00`, `--at :30` and `--every 1w --at 'mon 03:00'` say when; for weekdays and time zones, let a line of cron put a job: `qless help recipes`, "On weekdays"
         --- exit 2
     "#]]);
+    for (options, what) in [
+        (
+            "--every 1d --on mon-fri --at 07:30 --tz Europe/Berlin",
+            "weekdays (`--on`)",
+        ),
+        ("--tz Europe/Berlin", "time zones (`--tz`)"),
+    ] {
+        let error = run(options).exits(2).stderr();
+        assert!(
+            error.contains(what) && error.contains("On weekdays"),
+            "{error}"
+        );
+    }
     run("--every @monthly").shows(expect![[r#"
         --- stderr
         error: `--every` expects a duration such as `1d`, `@hourly`, `@daily` or `@weekly`, not `@monthly`

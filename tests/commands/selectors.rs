@@ -160,6 +160,10 @@ fn data_is_compared_as_it_is_stored() {
             "--where user.id=42 --queue q --state waiting",
             "point whole",
         ),
+        ("--where items.0.sku=~^A", "text"),
+        ("--where items.0.sku!~^A", ""),
+        ("--where 'user.id =~ ^42$'", "text whole"),
+        ("--where user.id!~^42$", "big bytes near point"),
         ("--where user.id=42 --queue p*", ""),
         ("--where user.id=42 --all", "!"),
     ] {
@@ -373,9 +377,13 @@ fn invalid_selector_values_are_refused() {
     "#]]
     .assert_eq(&refused(&["--queue", "mail["]));
     expect![[r#"
-        error: `--where` expects PATH=VALUE such as `user.id=42`, not `user.id`
+        error: `--where` expects PATH=VALUE such as `user.id=42`, PATH=~REGEX or PATH!~REGEX, not `user.id`
     "#]]
     .assert_eq(&refused(&["--where", "user.id"]));
+    expect![[r#"
+        error: `--where` expects a regular expression (unclosed group, at character 5), not `user.id!~time(d`
+    "#]]
+    .assert_eq(&refused(&["--where", "user.id!~time(d"]));
     expect![[r#"
         error: `--where` expects a path such as `user.id`, `items.0.sku` or `/user/id` before its `=`, not `a..b=1`
     "#]]

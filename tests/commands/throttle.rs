@@ -51,14 +51,17 @@ fn a_maximum_is_set_shown_and_removed() {
         "#]]);
     redis
         .at(10)
-        .run("throttle ls --headers always")
+        .run("throttle list --headers always")
         .shows(expect![[r#"
         THROTTLE	MAXIMUM	LOCKS	PENDING	EXPIRES
         api	10	0	0	–
         db	3	0	0	–
     "#]]);
+    let shown = redis.at(10).run("throttle show api -o json").json();
+    let by = shown["changed_by"].as_str().unwrap();
     redis
         .at(10)
+        .hide(by, "BY")
         .run("throttle show api -o json")
         .shows(expect![[r#"
         {
@@ -70,6 +73,8 @@ fn a_maximum_is_set_shown_and_removed() {
           "ttl_s": null,
           "locks": 0,
           "pending": 0,
+          "changed": "1970-01-01T00:00:10.000Z",
+          "changed_by": "BY",
           "holders": [],
           "waiting": []
         }
@@ -84,7 +89,7 @@ fn a_maximum_is_set_shown_and_removed() {
         .at(10)
         .run("throttle rm api db --yes")
         .shows(expect![[""]]);
-    redis.at(10).run("throttle ls").shows(expect![[""]]);
+    redis.at(10).run("throttle list").shows(expect![[""]]);
     redis.at(10).run("throttle rm api --yes").shows(expect![[r#"
         --- stderr
         error: the maximum of throttle `api` does not exist
@@ -195,7 +200,7 @@ fn a_maximum_that_is_no_number_of_jobs_says_what_it_means() {
 #[test]
 fn a_job_without_a_free_slot_is_throttled() {
     let redis = full();
-    redis.at(20).run("throttle ls -o json").shows(expect![[r#"
+    redis.at(20).run("throttle list -o json").shows(expect![[r#"
         {
           "kind": "throttles",
           "v": 1,
@@ -213,6 +218,8 @@ fn a_job_without_a_free_slot_is_throttled() {
           ]
         }
     "#]]);
+    // The name of the operator differs.
+    redis.send(&["HDEL", "ql:th:api", "changed", "by"]);
     on_terminal(
         &redis,
         20.0,
@@ -460,6 +467,37 @@ fn a_released_job_goes_on_without_the_throttle() {
 }
 
 #[test]
+fn a_throttle_shows_who_changed_it_and_when() {
+    let redis = Redis::start();
+    let shown = |at: u32| redis.at(at).run("throttle show api -o json").ok();
+    assert!(!shown(1).contains("changed"));
+    redis.at(10).run("throttle set api 3").ok();
+    let text = shown(11);
+    assert!(
+        text.contains(r#""changed": "1970-01-01T00:00:10.000Z","#),
+        "{text}"
+    );
+    assert!(text.contains(r#""changed_by": ""#), "{text}");
+    let text = redis.at(12).run("throttle show api").ok();
+    assert!(
+        text.contains("changed\t1970-01-01T00:00:10.000Z\tby "),
+        "{text}"
+    );
+    // Another client does not say who it is.
+    redis.at(20).run("api throttle.set api 4").ok();
+    let text = shown(21);
+    assert!(
+        text.contains("00:00:20") && !text.contains("changed_by"),
+        "{text}"
+    );
+    redis.at(30).run("put q K --throttle db=2").ok();
+    assert!(redis.at(31).run("throttle show db").ok().contains("by "));
+    redis.at(40).run("check").exits(0);
+    redis.at(41).run("throttle rm api --yes").ok();
+    assert!(!shown(42).contains("changed"));
+}
+
+#[test]
 fn only_jobs_that_use_the_throttle_are_released() {
     let redis = full();
     redis.at(13).run("put mail Call --jid plain").ok();
@@ -514,14 +552,14 @@ fn a_throttle_with_a_key_of_a_wrong_type_is_named() {
     let redis = full();
     redis.send(&["SET", "ql:th:bad", "x"]);
     redis.send(&["SET", "ql:th:late-locks", "x"]);
-    redis.at(20).run("throttle ls").shows(expect![[r#"
+    redis.at(20).run("throttle list").shows(expect![[r#"
         api	1	1	2	–
         --- stderr
         error: cannot read throttle `bad`: key `ql:th:bad` has the wrong type; cannot read throttle `late`: key `ql:th:late-locks` has the wrong type
         hint: qless check --only key-type
         --- exit 3
     "#]]);
-    redis.at(20).run("throttle ls 'a*'").shows(expect![[r#"
+    redis.at(20).run("throttle list 'a*'").shows(expect![[r#"
         api	1	1	2	–
     "#]]);
     for id in ["bad", "late"] {
@@ -622,9 +660,9 @@ fn an_id_with_the_ending_of_a_list_is_refused_and_one_of_another_client_is_liste
     ]);
     redis.at(10).run("put mail Call --throttle api").ok();
     redis.at(10).run("pop mail --worker w").ok();
-    let throttles = redis.at(10).run("throttle ls").ok();
+    let throttles = redis.at(10).run("throttle list").ok();
     assert_eq!(throttles, "api\tno limit\t1\t0\t–\nother-locks\t3\t0\t0\t–");
-    let one = redis.at(10).run("throttle ls 'other*' -o json").json();
+    let one = redis.at(10).run("throttle list 'other*' -o json").json();
     assert_eq!(one["items"][0]["id"], "other-locks");
 }
 

@@ -30,6 +30,49 @@ fn an_unpaused_queue_gives_jobs_again() {
 }
 
 #[test]
+fn resume_and_unpause_mean_the_same_for_queues_and_recurring_jobs() {
+    let redis = Redis::start();
+    // A queue may be called as a command is.
+    redis.at(1).run("put pause K --jid a").ok();
+    redis.at(2).run("pause pause").ok();
+    redis.at(3).run("resume pause -n").shows(expect![[r#"
+        --- stderr
+        would unpause pause
+    "#]]);
+    redis.at(3).run("resume pause").ok();
+    assert_eq!(redis.at(4).run("pop pause -o jid").ok(), "a");
+    redis.at(5).run("recur put q K --every 1h --jid r").ok();
+    redis.at(6).run("recur pause r").ok();
+    redis.at(7).run("recur unpause r").ok();
+    assert!(!redis.at(8).run("recur ls").ok().contains("paused"));
+    let page = |line: &str| redis.at(1).run(line).ok();
+    assert_eq!(page("help resume"), page("help unpause"));
+    assert_eq!(page("resume --help"), page("help unpause"));
+    assert_eq!(page("man recur unpause"), page("man recur resume"));
+    assert_eq!(page("man resume"), page("man unpause"));
+    redis.at(9).run("--read-only resume pause").exits(9);
+}
+
+#[test]
+fn list_and_ls_mean_the_same() {
+    let redis = Redis::start();
+    redis.at(1).run("put q K --tag a --tag b").ok();
+    redis.at(1).run("throttle set api 3").ok();
+    redis.at(1).run(r#"defaults q '{"priority":5}'"#).ok();
+    redis.at(1).run("recur put q K --every 1h --jid r").ok();
+    for of in ["throttle", "recur", "config", "tag", "defaults", "morgue q"] {
+        let list = redis.at(2).run(&format!("{of} list")).ok();
+        assert_eq!(list, redis.at(2).run(&format!("{of} ls")).ok(), "{of}");
+        assert_eq!(list.is_empty(), of == "morgue q", "{of}");
+    }
+    assert_eq!(redis.at(2).run("tag ls").ok(), redis.at(2).run("tag").ok());
+    redis.at(2).run("defaults ls").shows(expect![[r#"
+        q	{"priority":5}
+    "#]]);
+    redis.at(2).run("context ls --config /dev/null").ok();
+}
+
+#[test]
 fn unpausing_an_unknown_queue_is_not_found() {
     let redis = Redis::start();
     redis.at(1).run("put images K").ok();

@@ -55,7 +55,7 @@ const COMMANDS: [&str; 48] = [
     "recur get r",
     "depends j",
     "key q k",
-    "throttle ls",
+    "throttle list",
     "throttle show t",
     "track",
     "check",

@@ -31,6 +31,17 @@ fn ordered_queues_are_emptied_one_after_the_other() {
 }
 
 #[test]
+fn a_drain_ends_after_its_number_of_jobs_or_when_there_are_fewer() {
+    let site = three_queues();
+    site.work("A B C --drain --count 4 -c 2", "echo >> $D/$QLESS_QUEUE")
+        .exits(0);
+    site.work("A B C --drain --count 2", RAN).exits(0);
+    assert_eq!(site.words("ran"), "B2 B3");
+    site.work("A B C --drain --count 9", RAN).exits(0);
+    assert_eq!(site.words("ran"), "B2 B3 C1 C2 C3");
+}
+
+#[test]
 fn queues_in_turn_give_one_job_each() {
     let site = three_queues();
     site.work("A B C --drain --order round-robin", RAN).exits(0);

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use clap::{Command, ValueEnum};
 
-use super::parse;
+use super::{parse, tree};
 use crate::args::format::Format;
 use crate::exit::Exit;
 use crate::ui::Ui;
@@ -90,11 +90,12 @@ fn complete(args: &[OsString], deadline: Option<Instant>) -> Option<String> {
 fn built(whole: &Command, typed: &line::Typed) -> Command {
     let is_typed = |command: &&Command| {
         let name = command.get_name();
-        typed.words.iter().any(|word| word.text == name)
+        let mut words = typed.words.iter();
+        words.any(|word| tree::canonical(&word.text) == name)
     };
-    let mut tree = parse::root().subcommands(whole.get_subcommands().filter(is_typed).cloned());
-    tree.build();
-    tree
+    let mut built = parse::root().subcommands(whole.get_subcommands().filter(is_typed).cloned());
+    built.build();
+    built
 }
 
 #[cfg(test)]

@@ -43,7 +43,7 @@ pub(super) fn of(whole: &Command, cursor: &Cursor, deadline: Option<Instant>) ->
             if cursor.positionals.is_empty() && !cursor.escaped {
                 let is_root = cursor.command.get_name() == whole.get_name();
                 let command = if is_root { whole } else { cursor.command };
-                offer.candidates = commands(command);
+                offer.candidates = commands(command, &cursor.begun);
             }
             if let Some(arg) = arg {
                 values(whole, cursor, arg, deadline, &mut offer);
@@ -108,11 +108,19 @@ fn is_excluded(cursor: &Cursor, arg: &Arg) -> bool {
         })
 }
 
-fn commands(command: &Command) -> Vec<Candidate> {
+/// Returns the subcommands. A second name stands for the first one where only it begins with what is typed.
+fn commands(command: &Command, begun: &str) -> Vec<Candidate> {
     let shown = command
         .get_subcommands()
         .filter(|below| !below.is_hide_set());
-    let named = shown.map(|below| Candidate::new(below.get_name(), first_line(below.get_about())));
+    let named = shown.map(|below| {
+        let (name, mut aliases) = (below.get_name(), below.get_visible_aliases());
+        let alias = match name.starts_with(begun) {
+            true => None,
+            false => aliases.find(|alias| alias.starts_with(begun)),
+        };
+        Candidate::new(alias.unwrap_or(name), first_line(below.get_about()))
+    });
     named.collect()
 }
 
@@ -205,7 +213,7 @@ fn words(whole: &Command, cursor: &Cursor, topics: bool) -> Vec<Candidate> {
             None => return Vec::new(),
         }
     }
-    let mut words = commands(command);
+    let mut words = commands(command, &cursor.begun);
     if topics && path.is_empty() {
         words.extend(help::TOPICS.map(|(topic, says)| Candidate::new(topic, says)));
     }

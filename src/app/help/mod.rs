@@ -187,7 +187,8 @@ Commands that take JIDs also take flags that select jobs. Give one or the other,
 --older-than D   jobs whose newest history entry is at least this old
 --newer-than D   jobs whose newest history entry is younger than this
 --where P=VALUE  jobs with this value at a path in their data; repeated: with all of them
---key K          jobs in the lane of this key; with only --state failed or complete, those that left it
+--where P=~REGEX jobs with a match of this regular expression in that value; P!~REGEX: without one
+--key K          jobs in this lane; if --state names only failed and complete: jobs that have left it
 --throttle ID    jobs that need a slot of this throttle (id or glob)
 --tracked        tracked jobs
 --all            all jobs; not with another flag that narrows the selection
@@ -211,7 +212,10 @@ that others have chosen: `qless get -- \"$jid\"`. In the value of a flag, \\* is
 --where user.id=42 and --where items.0.sku=A1 name a path with dots, --where /a.b/0=x with a JSON
 pointer. The value is JSON if it parses, else text: id=42 is the number, id='\"42\"' the text. No
 number is rounded: 1, 1.0 and 1e0 are equal. Objects are equal if only the order of their members
-differs. A missing member equals no value: x=null means that null is stored.
+differs. A missing member equals no value: x=null means that null is stored. A value is no glob:
+--where 'customer=~^c1..$' finds c1 and two more characters. A regular expression is searched in text,
+numbers, true, false and null; =~ and !~ select no job in which the member is missing, a list or an
+object. A text that begins with ~ is written a='\"~x\"'.
 
 `qless` reads the cheapest index: failure lists, tag sets, tracked jobs, locks, the states of queues,
 complete jobs, lanes. --limit counts in the order of that index, which is the order of the core.

@@ -402,7 +402,13 @@ fn apply_settings(
     for change in maxima {
         let seconds = change.expires.map(|expires| expires.since(now).ceil());
         let seconds = seconds.map(|seconds| seconds.to_string());
-        core.set_throttle(now, &change.id, change.maximum, seconds.as_deref())?;
+        core.set_throttle(
+            now,
+            &change.id,
+            change.maximum,
+            seconds.as_deref(),
+            &actor::by(),
+        )?;
     }
     Ok(())
 }

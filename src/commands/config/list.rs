@@ -17,6 +17,7 @@ use crate::session::Session;
 ///
 /// Exit codes: 0, 6 server.
 #[derive(Clone, Debug, clap::Args)]
+#[command(visible_alias = "ls")]
 pub(super) struct Args {
     /// Include options that nothing reads
     #[arg(long)]

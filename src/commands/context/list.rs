@@ -15,6 +15,7 @@ use crate::session::Session;
 ///
 /// Exit codes: 0, 2 the config file is invalid.
 #[derive(Clone, Debug, clap::Args)]
+#[command(visible_alias = "ls")]
 pub(super) struct Args {}
 
 pub(super) fn run(_: Args, session: &mut Session) -> Result<Exit, Error> {

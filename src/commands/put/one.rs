@@ -61,7 +61,12 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
         return Err(Error::usage("`--at` is more than ten years ahead"));
     }
     let queues = std::slice::from_ref(queue);
-    new_queues::announce(queues, args.existing, args.dry_run, now, session)?;
+    let swapped = new_queues::swapped(queue, klass, args.existing, args.dry_run, now, session)?;
+    new_queues::announce(queues, args.existing, args.dry_run, now, session)
+        .map_err(|error| error.hint_if(swapped.clone()))?;
+    if let Some(hint) = swapped {
+        session.ui.note(&format!("hint: {hint}"));
+    }
     let mut maxima = Maxima::read(&args.coordinated.throttles, now, session)?;
     match args.dry_run {
         true => rehearse(args, &job, &maxima, now, session),

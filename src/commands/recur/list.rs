@@ -19,6 +19,7 @@ use crate::session::Session;
 ///
 /// Exit codes: 0, also if there are none; 4 unknown queue, 6 server.
 #[derive(Clone, Debug, clap::Args)]
+#[command(visible_alias = "ls")]
 pub(super) struct Args {
     /// Only recurring jobs of these queues (name or glob)
     #[arg(value_name = "QUEUE", value_parser = value::pattern(), add = value::Candidates::Queues)]

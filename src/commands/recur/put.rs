@@ -81,6 +81,12 @@ pub(super) struct Args {
     /// Not there: the hint says what is
     #[arg(long, value_name = "LINE", hide = true, allow_hyphen_values = true)]
     cron: Option<OsString>,
+    /// Not there: the hint says what is
+    #[arg(long, value_name = "DAYS", hide = true, allow_hyphen_values = true)]
+    on: Option<OsString>,
+    /// Not there: the hint says what is
+    #[arg(long, value_name = "ZONE", hide = true, allow_hyphen_values = true)]
+    tz: Option<OsString>,
     /// Maximum number of missed runs to make up for; 0 means all
     #[arg(long, value_name = "N", value_parser = value::count, default_value = "0")]
     backlog: u64,
@@ -207,10 +213,16 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 
 /// Returns the interval and, if one is given or implied, the time of the first run.
 fn schedule(args: &Args) -> Result<(Duration, Option<When>), Error> {
-    if args.cron.is_some() {
-        return Err(Error::usage("recurring jobs have intervals, not cron expressions").hint(
+    let absent = [
+        (args.cron.is_some(), "cron expressions"),
+        (args.on.is_some(), "weekdays (`--on`)"),
+        (args.tz.is_some(), "time zones (`--tz`)"),
+    ];
+    if let Some((_, what)) = absent.into_iter().find(|(given, _)| *given) {
+        let why = format!("recurring jobs have intervals, not {what}");
+        return Err(Error::usage(why).hint(
             "`--at 03:00`, `--at :30`, `--at 'mon 03:00'` and `--every @daily` say when; for other times, let a \
-             line in cron put a job: `qless put QUEUE KLASS --jid \"KLASS-$(date +%FT%H:%M)\" --if-absent`",
+             line of cron put a job: `qless help recipes`, \"On weekdays\"",
         ));
     }
     let at = args.at.clone();

@@ -27,6 +27,7 @@ use crate::text::plural;
 ///
 /// See also: `qless recur pause`
 #[derive(Clone, Debug, clap::Args)]
+#[command(visible_alias = "unpause")]
 pub(super) struct Args {
     /// Jids of recurring jobs; `-` reads jids from stdin, `@FILE` from a file
     #[arg(value_name = "JID", required = true, add = value::Candidates::Jids(value::Jobs::Recurring))]

@@ -8,7 +8,7 @@ use crate::exit::Exit;
 use crate::session::Session;
 
 mod jobs;
-mod ls;
+mod list;
 mod release;
 mod rm;
 mod set;
@@ -22,7 +22,7 @@ mod show;
 /// blocks no other job. A throttle without a maximum limits nothing; one whose id begins with `lock:`
 /// (`--lock`) has one slot. All queues share it.
 ///
-/// Examples: `qless throttle set api 10` · `qless throttle ls` · `qless throttle show api`
+/// Examples: `qless throttle set api 10` · `qless throttle list` · `qless throttle show api`
 ///
 /// Exit codes: 0, 2 usage, 3 a throttle cannot be read, because a key of it has the wrong type,
 /// 4 unknown throttle, or a jid that has nothing to release, 6 server, 9 not confirmed.
@@ -36,7 +36,7 @@ pub(crate) struct Args {
 
 #[derive(Clone, Debug, Subcommand)]
 enum Command {
-    Ls(ls::Args),
+    List(list::Args),
     Show(show::Args),
     Set(set::Args),
     Rm(rm::Args),
@@ -58,7 +58,7 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Operate, Args::writes
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     match args.command {
-        Command::Ls(args) => ls::run(args, session),
+        Command::List(args) => list::run(args, session),
         Command::Show(args) => show::run(args, session),
         Command::Set(args) => set::run(args, session),
         Command::Rm(args) => rm::run(args, session),

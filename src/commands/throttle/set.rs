@@ -11,7 +11,7 @@ use crate::exit::Exit;
 use crate::model::done::Done;
 use crate::model::throttle::maximum_text;
 use crate::name::Name;
-use crate::session::Session;
+use crate::session::{Session, actor};
 use crate::text::plural;
 
 /// Set how many jobs of a throttle may run at the same time
@@ -58,7 +58,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let question = format!("{what}{}", session.on()?);
         session.ui.confirm_protected(&question, |_| String::new())?;
         let core = session.core()?;
-        let returned = core.set_throttle(now, id, *maximum, ttl.as_deref())?;
+        let returned = core.set_throttle(now, id, *maximum, ttl.as_deref(), &actor::by())?;
         session.ui.note_on_terminal(&match returned {
             0 => what,
             jobs => format!(

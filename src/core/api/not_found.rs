@@ -1,6 +1,11 @@
 //! Errors about names that do not exist.
 
+use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
+use std::time::{Duration, Instant};
+
 use super::index::Index;
+use super::page::JobScan;
 use super::read::{Read, ReadReply};
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
@@ -26,6 +31,48 @@ pub(crate) fn jobs(jids: &[Name]) -> Result<(), Error> {
                 "{count} jobs do not exist: {names}"
             )))
         }
+    }
+}
+
+/// The lengths of what may be the beginning of a jid. A longer name is a whole jid, which scripts give.
+const BEGINNING: RangeInclusive<usize> = 4..=31;
+
+/// How long jids that begin so are searched for.
+const SEARCH: Duration = Duration::from_millis(200);
+
+/// The most jids that are named.
+const NAMED: usize = 5;
+
+/// Returns a sentence that names jids that begin as a jid does that does not exist: lists show them cut, and a
+/// cut one ends in `…`.
+pub(crate) fn beginning(core: &mut Core, now: Moment, jid: &Name) -> Option<String> {
+    let bytes = jid.as_bytes();
+    let beginning = bytes.strip_suffix("…".as_bytes()).unwrap_or(bytes);
+    if !BEGINNING.contains(&beginning.len()) {
+        return None;
+    }
+    let (mut scan, begun) = (JobScan::beginning_with(beginning), Instant::now());
+    let mut found = BTreeSet::new();
+    while found.len() <= NAMED
+        && begun.elapsed() < SEARCH
+        && let Some(jids) = scan.next(core, now).ok()?
+    {
+        found.extend(jids);
+    }
+    // The job itself exists, and the error is about something else.
+    if found.contains(jid) {
+        return None;
+    }
+    let more = if found.len() > NAMED { ", …" } else { "" };
+    let names: Vec<String> = found
+        .iter()
+        .take(NAMED)
+        .map(|jid| format!("`{jid}`"))
+        .collect();
+    match names.as_slice() {
+        [] => None,
+        [name] => Some(format!("did you mean {name}?")),
+        names => Some(format!("jobs begin so: {}{more}", names.join(", "))),
     }
 }
 

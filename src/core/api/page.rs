@@ -22,18 +22,26 @@ const MOST: usize = 500;
 pub(crate) struct JobScan {
     cursor: Vec<u8>,
     done: bool,
+    /// How the jids begin.
+    beginning: Vec<u8>,
 }
 
 impl Default for JobScan {
     fn default() -> JobScan {
-        JobScan {
-            cursor: b"0".to_vec(),
-            done: false,
-        }
+        JobScan::beginning_with(b"")
     }
 }
 
 impl JobScan {
+    /// Reads only the jids that begin so.
+    pub(crate) fn beginning_with(beginning: &[u8]) -> JobScan {
+        JobScan {
+            cursor: b"0".to_vec(),
+            done: false,
+            beginning: beginning.to_vec(),
+        }
+    }
+
     /// Returns the next jids, `None` at the end. A page may be empty, and a jid may come twice.
     pub(crate) fn next(
         &mut self,
@@ -44,11 +52,19 @@ impl JobScan {
             return Ok(None);
         }
         let prefix = Keys::new(core.prefix()).job;
+        // A prefix has no special characters of a pattern.
+        let mut pattern = prefix.as_bytes().to_vec();
+        for byte in &self.beginning {
+            if b"*?[]\\".contains(byte) {
+                pattern.push(b'\\');
+            }
+            pattern.push(*byte);
+        }
+        pattern.push(b'*');
         let call = Call::plain("SCAN")
             .arg(&self.cursor)
             .arg("MATCH")
-            // A prefix has no special characters of a pattern.
-            .arg(format!("{prefix}*"))
+            .arg(pattern)
             .arg("COUNT")
             .arg(KEYS)
             .arg("TYPE")

@@ -40,19 +40,21 @@ struct Woken {
 }
 
 impl Core {
-    /// Sets the maximum of a throttle, for some seconds if they are given. One call returns a bounded number
-    /// of held jobs to their queues: further calls follow until each that has a slot is back. Returns how
-    /// many are.
+    /// Sets the maximum of a throttle, for some seconds if they are given, in the name of an operator. One
+    /// call returns a bounded number of held jobs to their queues: further calls follow until each that has a
+    /// slot is back. Returns how many are.
     pub(crate) fn set_throttle(
         &mut self,
         now: Moment,
         id: &Name,
         maximum: i64,
         seconds: Option<&str>,
+        by: &str,
     ) -> Result<u64, Error> {
         let before = self.wake_throttle(now, id, 0)?;
         let call = Call::write("throttle.set", RetryClass::Idempotent, "set", "setting");
-        let call = call.arg(id).arg(maximum.to_string()).args(seconds);
+        let call = call.arg(id).arg(maximum.to_string());
+        let call = call.arg(seconds.unwrap_or("0")).arg(by);
         self.call(now, call).map(drop)?;
         let after = self.wake_throttle(now, id, 0)?;
         let mut returned = before.held.saturating_sub(after.held);
@@ -272,10 +274,17 @@ impl Core {
         now: Moment,
         id: &Name,
     ) -> Result<ThrottleJobs, Error> {
-        match left_out(self.wrong_keys(now, id)?.as_slice()) {
-            Some(error) => Err(error),
-            None => self.throttle(now, id),
+        if let Some(error) = left_out(self.wrong_keys(now, id)?.as_slice()) {
+            return Err(error);
         }
+        let mut shown = self.throttle(now, id)?;
+        let key = [Keys::new(self.prefix()).throttle.as_bytes(), id.as_bytes()].concat();
+        let call = Call::plain("HMGET").arg(key).arg("changed").arg("by");
+        let mut stored = reply::list(self.call(now, call)?)?.into_iter();
+        let mut field = || stored.next().map_or(Ok(None), reply::optional);
+        shown.changed = field()?.and_then(|text| Moment::read(&text));
+        shown.changed_by = field()?.map(Name::from);
+        Ok(shown)
     }
 
     /// Returns a throttle with its first jobs.
@@ -290,6 +299,8 @@ impl Core {
         let waiting = self.neighbors_of(now, &pending)?;
         Ok(ThrottleJobs {
             throttle,
+            changed: None,
+            changed_by: None,
             holders: self.neighbors_of(now, &locks)?,
             waiting,
         })

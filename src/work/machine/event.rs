@@ -38,6 +38,23 @@ pub enum Limit {
     Drain,
     /// After so many jobs.
     Count(u64),
+    /// After so many jobs, or earlier, when nothing is left to do.
+    DrainUpTo(u64),
+}
+
+impl Limit {
+    /// Whether the worker ends when nothing is left to do.
+    pub(crate) fn drains(self) -> bool {
+        matches!(self, Limit::Drain | Limit::DrainUpTo(_))
+    }
+
+    /// Returns the number of jobs after which it ends.
+    pub(super) fn count(self) -> Option<u64> {
+        match self {
+            Limit::Never | Limit::Drain => None,
+            Limit::Count(count) | Limit::DrainUpTo(count) => Some(count),
+        }
+    }
 }
 
 /// What a worker goes by. Times are in seconds.

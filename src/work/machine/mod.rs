@@ -424,9 +424,9 @@ impl Machine {
             Slot::Down(_) => 0,
         });
         let free = free.sum::<usize>().saturating_sub(self.ready.len()) as u64;
-        match self.config.limit {
-            Limit::Count(count) => free.min(count.saturating_sub(self.popped)),
-            _ => free,
+        match self.config.limit.count() {
+            Some(count) => free.min(count.saturating_sub(self.popped)),
+            None => free,
         }
         .min(MAX_POPPED)
     }
@@ -475,7 +475,7 @@ impl Machine {
 
     /// Ends the work after the last job of the limit. One that was given back does not count.
     fn end_count(&mut self) {
-        if let Limit::Count(count) = self.config.limit
+        if let Some(count) = self.config.limit.count()
             && self.popped >= count
             && self.held.is_empty()
         {
@@ -533,7 +533,7 @@ impl Machine {
             None if self.vanished > 0 => WorkResult::Vanished(self.vanished),
             None if self.failed > 0 => WorkResult::JobsFailed(self.failed),
             // Of several jobs, another worker may complete it.
-            None if self.has_lost && limit == Limit::Count(1) => WorkResult::JobLost,
+            None if self.has_lost && limit.count() == Some(1) => WorkResult::JobLost,
             None => WorkResult::Done,
         };
         self.actions.push(Action::Finish(result));

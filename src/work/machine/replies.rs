@@ -1,6 +1,6 @@
 //! What follows from the replies of the server.
 
-use super::event::{Failure, JobResult, Limit, Report, TurnReply, WorkResult};
+use super::event::{Failure, JobResult, Report, TurnReply, WorkResult};
 use super::held::Phase;
 use super::{Asked, BACKOFF, Link, Machine, Refused, SOON, Stage};
 use crate::model::ending::{JobEnding, LockOutcome};
@@ -93,7 +93,7 @@ impl Machine {
             false => now,
         };
         let is_idle = self.held.is_empty() && self.endings.is_empty();
-        if count == 0 && is_idle && self.config.limit == Limit::Drain {
+        if count == 0 && is_idle && self.config.limit.drains() {
             match turn.is_last {
                 true if !has_rest => {
                     self.drain();

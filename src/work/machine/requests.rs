@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::event::{Action, Failure, Limit, Request};
+use super::event::{Action, Failure, Request};
 use super::{Asked, BACKOFF, Link, Machine, SentTurn};
 use crate::model::queue::ReadyQueues;
 use crate::name::Name;
@@ -84,7 +84,7 @@ impl Machine {
             self.actions.push(Action::Request(Request::Look));
         }
         let wanted = self.wanted();
-        let is_drain = self.config.limit == Limit::Drain && self.held.is_empty();
+        let is_drain = self.config.limit.drains() && self.held.is_empty();
         if self.rotation.is_empty() && is_drain {
             self.drain();
         }
@@ -94,7 +94,7 @@ impl Machine {
             return;
         }
         self.was_put = false;
-        let is_last = self.config.limit == Limit::Drain
+        let is_last = self.config.limit.drains()
             && wanted > 0
             && !self.rotation.has_ready()
             && self.looking_since.is_none()

@@ -1,22 +1,22 @@
-//! A filter on the messages of failures: a regular expression that matches anywhere in the message.
+//! A filter on text, as the message of a failure: a regular expression that matches anywhere in it.
 //!
-//! The search takes linear time for every expression, and works on bytes: messages need not be UTF-8.
+//! The search takes linear time for every expression, and works on bytes: texts need not be UTF-8.
 
 use regex::bytes::{Regex, RegexBuilder};
 use regex_syntax::Error as Fault;
 
 use crate::name::Name;
 
-/// A regular expression for the message of a failure.
+/// A regular expression for the message of a failure or a value in the data.
 #[derive(Clone, Debug)]
-pub(crate) struct MessageRegex(Regex);
+pub(crate) struct TextRegex(Regex);
 
 /// The maximum memory of a compiled expression, in bytes.
 const MAX_SIZE: usize = 1 << 20;
 
-impl MessageRegex {
+impl TextRegex {
     /// Reads what was typed; the error is the end of a sentence that begins with the flag.
-    pub(crate) fn new(typed: &str) -> Result<MessageRegex, String> {
+    pub(crate) fn new(typed: &str) -> Result<TextRegex, String> {
         let wants = |why: String| format!("a regular expression ({why})");
         let (what, at) = match regex_syntax::ParserBuilder::new()
             .utf8(false)
@@ -26,7 +26,7 @@ impl MessageRegex {
             Ok(_) => {
                 let regex = RegexBuilder::new(typed).size_limit(MAX_SIZE).build();
                 return regex
-                    .map(MessageRegex)
+                    .map(TextRegex)
                     .map_err(|_| wants("that is not that large".into()));
             }
             Err(Fault::Parse(fault)) => (fault.kind().to_string(), fault.span().start.offset),
@@ -37,9 +37,9 @@ impl MessageRegex {
         Err(wants(format!("{what}, at character {}", before + 1)))
     }
 
-    /// Returns whether the message contains a match.
-    pub(crate) fn matches(&self, message: &Name) -> bool {
-        self.0.is_match(message.as_bytes())
+    /// Returns whether the text contains a match.
+    pub(crate) fn matches(&self, text: &Name) -> bool {
+        self.0.is_match(text.as_bytes())
     }
 }
 
@@ -60,13 +60,11 @@ mod tests {
             ("", b""),
         ] {
             assert!(
-                MessageRegex::new(typed)
-                    .unwrap()
-                    .matches(&Name::from(message)),
+                TextRegex::new(typed).unwrap().matches(&Name::from(message)),
                 "{typed}"
             );
         }
-        assert!(!MessageRegex::new("^a$").unwrap().matches(&Name::from("ab")));
+        assert!(!TextRegex::new("^a$").unwrap().matches(&Name::from("ab")));
     }
 
     #[test]
@@ -79,7 +77,7 @@ mod tests {
             (r"(a)\1", "backreferences are not supported, at character 4"),
             ("(((((a{50}){50}){50}){50}){50})", "not that large"),
         ] {
-            let error = MessageRegex::new(typed).unwrap_err();
+            let error = TextRegex::new(typed).unwrap_err();
             assert!(error.starts_with("a regular expression ("), "{error}");
             assert!(error.contains(why), "{typed}: {error}");
         }
@@ -87,7 +85,7 @@ mod tests {
 
     #[test]
     fn every_expression_is_searched_in_linear_time() {
-        let regex = MessageRegex::new("(a*)*(a*)*b").unwrap();
+        let regex = TextRegex::new("(a*)*(a*)*b").unwrap();
         assert!(!regex.matches(&Name::from("a".repeat(100_000))));
     }
 }

@@ -1,4 +1,4 @@
-//! `qless throttle ls`
+//! `qless throttle list`
 
 use crate::args::value;
 use crate::core::api::throttle;
@@ -15,11 +15,12 @@ use crate::session::Session;
 /// Lists those that have a maximum, jobs that hold a slot, or jobs that wait for one. The names of all
 /// keys are read for that, in small steps.
 ///
-/// Examples: `qless throttle ls` · `qless throttle ls 'api*' -o json`
+/// Examples: `qless throttle list` · `qless throttle list 'api*' -o json`
 ///
 /// Exit codes: 0, also if there are none; 3 a throttle was left out, because a key of it has the wrong
 /// type; 6 server.
 #[derive(Clone, Debug, clap::Args)]
+#[command(visible_alias = "ls")]
 pub(super) struct Args {
     /// Only these throttles (id or glob)
     #[arg(value_name = "ID", value_parser = value::pattern(), add = value::Candidates::Throttles)]
