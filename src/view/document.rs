@@ -414,7 +414,7 @@ mod tests {
         compare(
             &mut kinds,
             &ThrottleJobs {
-                changed: Some(Moment::default()),
+                changed: Moment::from_seconds(1.0),
                 changed_by: Some(name.clone()),
                 throttle,
                 holders: neighbor(),

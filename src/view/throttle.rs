@@ -163,12 +163,12 @@ mod tests {
         expect![[r#"
             throttle  api
             maximum   1
-            changed   1970-01-01 00:00:01  by ann@mx
+            changed   in 1s    by ann@mx
             locks     1
-                      a    mail, running
+                      a        mail, running
             pending   3
-                      b    mail, throttled
-                      c    missing
+                      b        mail, throttled
+                      c        missing
                       … 1 more
         "#]]
         .assert_eq(&full.text(&Page::terminal(80)));
