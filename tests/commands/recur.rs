@@ -219,11 +219,11 @@ fn a_template_is_put() {
 fn an_invalid_template_is_refused() {
     let redis = Redis::start();
     redis.at(0).run("recur put web Warm").shows(expect![[r#"
-            --- stderr
-            error: `--every` is missing
-            hint: usage: `qless recur put --every <D> <QUEUE> <KLASS> [DATA]`
-            --- exit 2
-        "#]]);
+        --- stderr
+        error: `--every` or `--at` is missing
+        hint: `--at 03:00` means daily, `--at :30` hourly, `--at 'mon 03:00'` weekly
+        --- exit 2
+    "#]]);
     redis
         .at(0)
         .run("recur put web Warm --every 0")
@@ -671,7 +671,7 @@ fn a_time_that_does_not_recur_and_a_cron_expression_are_refused_with_a_hint() {
     run("--cron '0 3 * * *'").shows(expect![[r#"
         --- stderr
         error: recurring jobs have intervals, not cron expressions
-        hint: `--at 03:00`, `--at :30` and `--every 1w --at 'mon 03:00'` say when; for weekdays and time zones, let a line of cron put a job: `qless help recipes`, "On weekdays"
+        hint: `--at 03:00`, `--at :30`, `--at 'mon 03:00'` and `--every @daily` say when; for other times, let a line of cron put a job: `qless help recipes`, "On weekdays"
         --- exit 2
     "#]]);
     for (options, what) in [
