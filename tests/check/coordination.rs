@@ -723,10 +723,10 @@ fn random_damage(cases: u32, binary: bool) {
 
 #[test]
 fn random_damage_to_lanes_throttles_and_payloads_is_repaired() {
-    random_damage(60, false);
+    random_damage(40, false);
 }
 
 #[test]
 fn random_damage_to_lanes_throttles_and_payloads_is_repaired_by_the_binary() {
-    random_damage(20, true);
+    random_damage(10, true);
 }

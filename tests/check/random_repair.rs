@@ -92,10 +92,10 @@ fn run(cases: u32, binary: bool) {
 
 #[test]
 fn random_damage_is_repaired() {
-    run(60, false);
+    run(40, false);
 }
 
 #[test]
 fn random_damage_is_repaired_by_the_binary() {
-    run(20, true);
+    run(10, true);
 }

@@ -1193,9 +1193,8 @@ fn an_imported_failure_is_as_old_as_it_was() {
         redis
             .at(1060)
             .run(&format!("failed --group boom {flag} -o jid"))
-            .ok()
     };
-    assert_eq!(aged("--older-than 10m"), "a");
-    assert_eq!(aged("--newer-than 10m"), "");
-    assert_eq!(aged("--older-than 1h"), "");
+    assert_eq!(aged("--older-than 10m").exits(10).stdout(), "a\n");
+    assert_eq!(aged("--newer-than 10m").ok(), "");
+    assert_eq!(aged("--older-than 1h").ok(), "");
 }

@@ -51,7 +51,7 @@ fn an_alarm_lists_the_queues_that_exceed_it_and_exits_with_10() {
     let redis = queues();
     let run = |line: &str| redis.at(100).run(line);
     run("lag --older-than 85s").shows(expect![[r#"
-        mail	1m 30s
+        mail	1m 30s	a	no worker has taken it yet
         --- exit 10
     "#]]);
     let ran = run("lag --older-than 80s -o json").exits(10);
@@ -163,7 +163,7 @@ fn jobs_that_are_held_count_from_when_they_were_due() {
     redis.at(1).run("throttle set s3 -1").ok();
     for line in [
         "put export K --jid a --throttle s3",
-        "put later K --jid b --throttle s3 --delay 20",
+        "put later K --jid b --throttle s3 --delay 20s",
         "put lanes K --jid c --key k",
         "put lanes K --jid d --key k",
         "put paused K --jid e",

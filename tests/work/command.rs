@@ -665,7 +665,6 @@ fn wrong_arguments_are_refused_before_any_job_is_popped() {
     for line in [
         "mail --heartbeat 10s -- true",
         "other --heartbeat 30s -- true",
-        "mail --drain --count 3 -- true",
         "mail --batch 2 --persistent -- true",
         "mail --in-flight 2 -- true",
         "mail --batch 2 -- echo {jid}",
@@ -696,9 +695,6 @@ fn wrong_arguments_are_refused_before_any_job_is_popped() {
         other --heartbeat 30s -- true
         error: `--heartbeat 30s` is too long: a lock of queue `other` lasts 30s
         hint: without `--heartbeat`, a lock is extended three times before it expires
-        mail --drain --count 3 -- true
-        error: `--drain` cannot be used with `--count`
-        hint: usage: `qless work --drain <QUEUE>... -- <COMMAND>...`
         mail --batch 2 --persistent -- true
         error: `--batch` cannot be used with `--persistent`
         hint: usage: `qless work --batch <N> <QUEUE>... -- <COMMAND>...`
