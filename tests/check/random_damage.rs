@@ -198,5 +198,5 @@ fn random_damage_never_stops_a_call_half_way() {
         2 => damage().prop_map(Event::Damage),
     ];
     let events = prop::collection::vec(event, 1..50);
-    random::property(120, events, |events| play(&mut core, &events));
+    random::property(60, events, |events| play(&mut core, &events));
 }

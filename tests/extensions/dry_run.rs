@@ -10,7 +10,7 @@ use crate::support::core::Core;
 use crate::support::random::{self, Draw};
 
 /// The number of histories of each profile in `make test`. One compares some 10 pops.
-const HISTORIES: u32 = 12;
+const HISTORIES: u32 = 8;
 
 /// What an operator does between two pops.
 const CHANGES: [&str; 16] = [
