@@ -227,7 +227,8 @@ impl Calls {
         Ok(match drain::rest(&mut self.core, now, &names) {
             Ok((Rest::Nothing, left)) => (false, left),
             // A call that fails says nothing about the jobs: the worker asks again.
-            Ok((Rest::Waits, _)) | Err(_) => (true, Vec::new()),
+            Err(_) => (true, Vec::new()),
+            Ok((Rest::Waits, left)) => (true, left),
             Ok((Rest::Ready, left)) => {
                 // The queues of the turn are not all that there are if the worker has very many.
                 let waiting = left.iter().filter(|left| left.waiting > 0);

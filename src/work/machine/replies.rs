@@ -102,7 +102,7 @@ impl Machine {
                 }
                 // The first time, it may have been released just now.
                 true if !self.has_rested => self.has_rested = true,
-                true if !self.has_noted_rest => {
+                true if !self.has_noted_rest && !left.is_empty() => {
                     self.has_noted_rest = true;
                     left.into_iter()
                         .for_each(|left| self.report(Report::Waiting(left)));
