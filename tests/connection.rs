@@ -524,19 +524,6 @@ fn a_prefix_is_a_separate_namespace() {
     "#]]);
 }
 
-#[test]
-fn a_plain_prefix_cannot_live_in_a_cluster() {
-    let port = answering(
-        b"*4\r\n$7\r\nversion\r\n$5\r\n7.4.0\r\n$4\r\nmode\r\n$7\r\ncluster\r\n*2\r\n$1\r\n1\r\n$1\r\n1\r\n",
-    );
-    at_port(port).run("length q").shows(expect![[r#"
-        --- stderr
-        error: prefix `ql:` cannot live in a Redis Cluster
-        hint: give a hash tag: `--prefix '{ql}:'`
-        --- exit 2
-    "#]]);
-}
-
 /// Refusals of the server.
 mod refusals {
     use super::*;

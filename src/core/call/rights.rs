@@ -157,7 +157,18 @@ fn add_rights(text: &mut String, parts: &[&[&str]]) {
 /// Tests for each command whether the user may run it on a key with the prefix, and `publish` on a
 /// channel. Some commands take only keys, so each argument is one. Servers before 7.0 have no such
 /// test.
+///
+/// First it looks at two keys in different slots: what looks like one server may be a proxy before
+/// several, which refuse that (`reliability.md` 13.1).
 const ASK: &str = "\
+local tagged = string.find(ARGV[1], '{', 1, true)
+for i = 1, tagged and 0 or 2 do
+  local found = redis.pcall('exists', ARGV[1] .. i)
+  local refused = type(found) == 'table' and found.err or ''
+  for _, sign in ipairs({'non local key', 'same slot', 'CROSSSLOT', 'MOVED'}) do
+    if string.find(refused, sign, 1, true) then return found end
+  end
+end
 local lacks = {}
 if redis.acl_check_cmd then
   for name in string.gmatch(ARGV[2], '%S+') do
