@@ -26,10 +26,11 @@ PART ?=
 ROUNDS ?= $(if $(PART),10,20)
 TEST ?= $(if $(PART),recovery::$(PART) --nocapture,random_)
 
-.PHONY: help demo test soak bench build install uninstall tools redis
+.PHONY: help demo demo-cluster test soak bench build install uninstall tools redis
 
 help:
 	@echo 'make demo     play a night of an operator on a private Redis, in half a minute'
+	@echo 'make demo-cluster  the same on a Redis Cluster, where one node is killed'
 	@echo 'make test     check format, run clippy and all tests'
 	@echo 'make soak     run the random tests with fresh seeds, $(ROUNDS) rounds (ROUNDS=100 SEED=7 TEST=name)'
 	@echo 'make soak PART=faults  account for each job while machines fail, in a table'
@@ -42,6 +43,9 @@ help:
 
 demo: $(BUILT)
 	@$(WITH_REDIS) scripts/demo.sh "$(QLESS)"
+
+demo-cluster: $(BUILT)
+	@$(WITH_REDIS) scripts/demo-cluster.sh "$(QLESS)"
 
 test: tools
 	$(CARGO) fmt --check

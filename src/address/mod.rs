@@ -598,7 +598,7 @@ mod tests {
             assert!(!message.contains("cret"), "{message}");
             assert!(message.contains("percent-encode"), "{message}");
         }
-        assert!(!refused("rediss-cluster://u:secret@h").contains("secret"));
+        assert!(!refused("rediss-cluster://u:secret@h:x").contains("secret"));
         assert!(!refused("redis://u:12345/x").contains("percent"));
     }
 }

@@ -351,6 +351,12 @@ impl Cluster {
         killed
     }
 
+    /// Starts a killed member again, as a replica of who took its place, and waits for the cluster.
+    pub fn revive(&mut self, at: usize) {
+        self.members[at].restart();
+        await_that("the cluster is whole again", || self.is_up());
+    }
+
     /// Returns how often each command was called on all members, except by the cluster itself.
     pub fn calls(&self, name: &str) -> u64 {
         let count = |member: &Member| -> u64 {
