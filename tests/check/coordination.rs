@@ -716,15 +716,17 @@ fn play(core: &mut Core, events: &[String], binary: bool) -> Result<(), TestCase
 fn random_damage(cases: u32, binary: bool) {
     let mut core = Core::new();
     let events = prop::collection::vec(event(), 1..12);
-    random::property(cases, events, |events| play(&mut core, &events, binary));
+    random::property(random::more_in_soak(cases), events, |events| {
+        play(&mut core, &events, binary)
+    });
 }
 
 #[test]
 fn random_damage_to_lanes_throttles_and_payloads_is_repaired() {
-    random_damage(40, false);
+    random_damage(20, false);
 }
 
 #[test]
 fn random_damage_to_lanes_throttles_and_payloads_is_repaired_by_the_binary() {
-    random_damage(10, true);
+    random_damage(5, true);
 }
