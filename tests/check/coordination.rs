@@ -494,7 +494,7 @@ damages! {
             config-value th:t report [maximum is no number, so it limits nothing]
             config-value u:q/a report [is open until 1795492745325 a1]
             depends-on-failed h2 report [h1]
-            key-expires th:t-locks found [in 1000 seconds]
+            key-expires th:t-locks found [in SECONDS seconds]
             recurring-invalid tpl report [next run at 1795406346919]
         "#]];
 
