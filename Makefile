@@ -20,11 +20,12 @@ export RUST_TEST_THREADS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN)))
 # The server program, found or installed when a recipe needs it.
 WITH_REDIS = server=$$(scripts/redis.sh) && REDIS_SERVER="$$server" QLESS_REDIS_SERVER="$$server"
 
-# `make soak` runs rounds of the random tests, each with a fresh seed. SEED repeats a round, TEST
-# names a test. PART=faults runs those of machines that fail, and prints their table.
+# `make soak` runs rounds of the random tests, each with a fresh seed, and once all cases of tests of
+# which `make test` plays a sample. SEED repeats a round, TEST names a test. PART=faults runs those of machines that fail, and prints their table.
 PART ?=
+SOAKED = random_ core::batches check::wrong_types recovery::repair
 ROUNDS ?= $(if $(PART),10,20)
-TEST ?= $(if $(PART),recovery::$(PART) --nocapture,random_)
+TEST ?= $(if $(PART),recovery::$(PART) --nocapture,$(SOAKED))
 
 .PHONY: help demo demo-cluster test soak bench build install uninstall tools redis
 
