@@ -159,7 +159,7 @@ impl JobOutcome {
     }
 
     /// Says whether the job is already as the command would leave it.
-    pub(crate) fn as_asked(mut self, as_asked: bool) -> JobOutcome {
+    pub(crate) fn with_as_asked(mut self, as_asked: bool) -> JobOutcome {
         self.as_asked = as_asked;
         self
     }

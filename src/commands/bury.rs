@@ -75,7 +75,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         &NOT_STARTED,
         |job| {
             let outcome = bury::refuse_with_hint(job, &fail)?;
-            Some(outcome.as_asked(job.failed_in(&why.group)))
+            Some(outcome.with_as_asked(job.failed_in(&why.group)))
         },
     )?;
     bury::run(plan, &why, session)

@@ -206,7 +206,7 @@ fn many(
         let cycle = || JobOutcome::refused(&job.jid, Code::Cycle, "it cannot depend on itself");
         let refused = worker.refuse(job).map(|outcome| {
             let as_asked = next.is_none() && data.is_none() && job.is("complete");
-            outcome.as_asked(as_asked)
+            outcome.with_as_asked(as_asked)
         });
         refused.or_else(|| itself.then(cycle))
     })?;

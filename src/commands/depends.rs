@@ -142,7 +142,7 @@ fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
         required: Some("depends"),
     };
     let released = job.is("waiting") || job.is("scheduled");
-    Some(JobOutcome::refused(&job.jid, code, why).as_asked(released))
+    Some(JobOutcome::refused(&job.jid, code, why).with_as_asked(released))
 }
 
 fn change(

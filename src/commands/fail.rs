@@ -113,7 +113,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 
 /// Refuses a job that this worker does not hold.
 fn refuse(name: &ActingWorker, why: &FailureReason, job: &JobSnapshot) -> Option<JobOutcome> {
-    let outcome = name.refuse(job)?.as_asked(job.failed_in(&why.group));
+    let outcome = name.refuse(job)?.with_as_asked(job.failed_in(&why.group));
     Some(match job.stored.as_bytes() {
         b"waiting" | b"scheduled" | b"depends" | b"stalled" => {
             let cancel = CommandLine::new("cancel").name(&job.jid);

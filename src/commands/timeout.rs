@@ -63,7 +63,7 @@ fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
         false => {
             let state = job.state.clone();
             let outcome = JobOutcome::wrong_state(&job.jid, state, Some("running"));
-            Some(outcome.as_asked(job.is("stalled")))
+            Some(outcome.with_as_asked(job.is("stalled")))
         }
     }
 }

@@ -44,7 +44,7 @@ impl MoveOptions {
         if !leaves && job.queue.as_ref() == Some(&self.to) {
             let why = format!("it is in `{}` already", self.to);
             let outcome = JobOutcome::refused(&job.jid, Code::StateChanged, why);
-            return Some(outcome.as_asked(true));
+            return Some(outcome.with_as_asked(true));
         }
         None
     }

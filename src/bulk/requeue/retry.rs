@@ -50,7 +50,7 @@ impl RetryOptions {
             b"running" | b"stalled" => hint("retry --force", "take its lock away: {}"),
             b"scheduled" => hint("promote", "run it now: {}"),
             b"depends" => hint("depends", "see which: {}"),
-            _ => return Some(wrong_state(job).as_asked(self.is_result(job))),
+            _ => return Some(wrong_state(job).with_as_asked(self.is_result(job))),
         };
         Some(wrong_state(job).hint_if(hint))
     }
