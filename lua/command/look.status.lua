@@ -1,11 +1,12 @@
--- Returns what `status` shows besides queues and workers. The cost hardly depends on the number of jobs: a
+-- Returns what `status` shows, in one call, so that no two figures contradict each other. The cost hardly depends on the number of jobs: a
 -- failure list is probed for its first failure before `since`. Writes nothing.
 -- Takes: since [the number of groups, group ..., queue ...]; without names all groups and known queues
 -- Returns: number of complete jobs; text of INFO, nil if the user may not read it; per group: name, jobs, failures
 --   since then; per queue: name, pops of today, completions of today, failures of today, late recurring jobs,
 --   due time of the latest, oldest wait, its jid, why and what holds it (queue/oldest), then what queue/urgent
---   returns; the completions of the last minutes and over how many seconds. Without names, if there are more than
---   2000 groups or queues, only their number; with names, nil in place of the first two
+--   returns; the completions of the last minutes and over how many seconds; what look.queues returns, nil if there
+--   are more than 2000 queues; what look.workers returns. Without names, if there are more than 2000 groups or
+--   queues, only their number; with names, nil in place of the first two, and nothing after the queues
 -- Refuses: a time that is not a number, a wrong number of groups, more than 2000 names
 local call, pcall = redis.call, redis.pcall
 local most = 2000
@@ -73,8 +74,8 @@ return function(argv, now, t)
   for i = 1, #names do
     local queue = names[i]
     local due = call('zrangebyscore', Keys.queue .. queue .. Keys.recur, 0, t, 'WITHSCORES', 'LIMIT', 0, 1)
-    local waits, jid, why, by, lane = oldest(now, t, queue)
-    local blocked, waiting, stuck, first, worker = urgent(now, queue, why == 'throttled' and by, lane)
+    local waits, jid, why, by = oldest(now, t, queue)
+    local blocked, waiting, stuck, first, worker = urgent(now, t, queue, why == 'throttled' and by)
     queues[i] = {
       queue,
       counter(Keys.wait .. day .. queue, 'total'),
@@ -100,5 +101,7 @@ return function(argv, now, t)
   if type(info) ~= 'string' then info = false end
   local recent, seconds = need('stats/recent')(now)
   recent = recent and {'' .. recent, string.format('%.3f', seconds)} or {}
-  return {'' .. call('zcard', Keys.completed), info, groups, queues, recent}
+  local counts = type(queues) == 'table' and need('look.queues', true)({'look.queues', t}, now, t)
+  local workers = need('look.workers', true)({'look.workers', t}, now, t)
+  return {'' .. call('zcard', Keys.completed), info, groups, queues, recent, counts, workers}
 end

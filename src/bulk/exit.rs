@@ -24,7 +24,8 @@ pub(crate) const fn kind(code: Code) -> Kind {
 }
 
 /// Returns the exit code of an action; `remaining` jobs were not tried after a failure. `named` jobs
-/// were given by jid: if none of them could be changed, the code is what one of them would get.
+/// were given by jid, and not all of them are as asked already: if none of them could be changed, the
+/// code is what one of them would get.
 ///
 /// | done | skipped                    | failed             | exit              |
 /// |------|----------------------------|--------------------|-------------------|

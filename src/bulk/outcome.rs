@@ -21,6 +21,8 @@ pub(crate) struct JobOutcome {
     pub running_on: Option<String>,
     /// Whether the job was not given, but depends on one that was.
     pub cascaded: bool,
+    /// Whether the job was not changed because it is as the command would leave it.
+    pub as_asked: bool,
 }
 
 impl From<BulkItem> for JobOutcome {
@@ -32,6 +34,7 @@ impl From<BulkItem> for JobOutcome {
             raw: Vec::new(),
             running_on: None,
             cascaded: false,
+            as_asked: false,
         }
     }
 }
@@ -152,6 +155,12 @@ impl JobOutcome {
 
     pub(crate) fn raw(mut self, raw: impl Into<Vec<u8>>) -> JobOutcome {
         self.raw = raw.into();
+        self
+    }
+
+    /// Says whether the job is already as the command would leave it.
+    pub(crate) fn with_as_asked(mut self, as_asked: bool) -> JobOutcome {
+        self.as_asked = as_asked;
         self
     }
 

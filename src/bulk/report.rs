@@ -36,6 +36,8 @@ pub(crate) struct Report {
     ran: usize,
     /// How many jobs existed when they were listed, and did not when they were to be changed.
     vanished: usize,
+    /// How many jobs were not changed because they are as asked already.
+    as_asked: usize,
 }
 
 /// The last line of `-o ndjson`.
@@ -72,6 +74,7 @@ impl Report {
             running: Vec::new(),
             ran: 0,
             vanished: 0,
+            as_asked: 0,
         }
     }
 
@@ -97,6 +100,7 @@ impl Report {
             raw,
             running_on,
             cascaded,
+            as_asked,
             ..
         } = outcome;
         let sum = &mut self.doc.sum;
@@ -107,6 +111,7 @@ impl Report {
             ItemResult::Planned => {}
         }
         sum.matched += usize::from(cascaded);
+        self.as_asked += usize::from(as_asked);
         *self.codes.entry((item.result, item.code)).or_default() += 1;
         let changed = matches!(item.result, ItemResult::Done | ItemResult::Planned);
         if !changed {
@@ -207,7 +212,9 @@ impl Report {
             Some(error) => Err(error),
             None => {
                 let named = matches!(self.targeting, Targeting::OneJid | Targeting::Jids);
-                Ok(exit::exit(&self.codes, remaining, named))
+                let total: usize = self.codes.values().sum();
+                let refused = named && self.as_asked < total;
+                Ok(exit::exit(&self.codes, remaining, refused))
             }
         }
     }

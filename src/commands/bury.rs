@@ -73,7 +73,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         &args.bulk,
         (&targets, &given),
         &NOT_STARTED,
-        |job| bury::refuse_with_hint(job, &fail),
+        |job| {
+            let outcome = bury::refuse_with_hint(job, &fail)?;
+            Some(outcome.with_as_asked(job.failed_in(&why.group)))
+        },
     )?;
     bury::run(plan, &why, session)
 }

@@ -157,6 +157,6 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     session.ui.check_columns::<Check>()?;
     session.begin()?;
-    let scanned = run::run(&options, false, &Interrupt::listen(), session)?;
+    let scanned = run::run(&options, false, "scan", &Interrupt::listen(), session)?;
     run::report(scanned, true, session)
 }

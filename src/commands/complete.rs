@@ -204,7 +204,11 @@ fn many(
     let plan = BulkPlan::from_jids(session, now, options, given, |job| {
         let itself = depends_on_itself(next.as_ref(), &job.jid);
         let cycle = || JobOutcome::refused(&job.jid, Code::Cycle, "it cannot depend on itself");
-        worker.refuse(job).or_else(|| itself.then(cycle))
+        let refused = worker.refuse(job).map(|outcome| {
+            let as_asked = next.is_none() && data.is_none() && job.is("complete");
+            outcome.with_as_asked(as_asked)
+        });
+        refused.or_else(|| itself.then(cycle))
     })?;
     let advance = |next: &NextQueue| format!("\n  each advances to `{}`\n", next.queue);
     plan.rehearse(session, &next.as_ref().map_or(String::new(), advance))?;

@@ -141,7 +141,8 @@ fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
         is: job.state.clone(),
         required: Some("depends"),
     };
-    Some(JobOutcome::refused(&job.jid, code, why))
+    let released = job.is("waiting") || job.is("scheduled");
+    Some(JobOutcome::refused(&job.jid, code, why).with_as_asked(released))
 }
 
 fn change(

@@ -93,7 +93,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         &args.bulk,
         (&targets, &given),
         &states,
-        |job| refuse(&name, job),
+        |job| refuse(&name, &why, job),
     )?;
     plan.consent(
         session,
@@ -112,8 +112,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 /// Refuses a job that this worker does not hold.
-fn refuse(name: &ActingWorker, job: &JobSnapshot) -> Option<JobOutcome> {
-    let outcome = name.refuse(job)?;
+fn refuse(name: &ActingWorker, why: &FailureReason, job: &JobSnapshot) -> Option<JobOutcome> {
+    let outcome = name.refuse(job)?.with_as_asked(job.failed_in(&why.group));
     Some(match job.stored.as_bytes() {
         b"waiting" | b"scheduled" | b"depends" | b"stalled" => {
             let cancel = CommandLine::new("cancel").name(&job.jid);

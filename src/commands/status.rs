@@ -23,9 +23,10 @@ use crate::text::{duration, plural};
 ///
 /// The server, what needs attention with the command that helps, the number of jobs in each state, what
 /// was popped and completed today (UTC) and in the last five minutes, the oldest waits with what holds
-/// the jobs, paused queues, recent failures, workers, and recurring jobs that are late. `--watch` also shows how many jobs are put and completed per second. The number of calls
-/// does not depend on the number of jobs. More than 16 recent failures of a group are counted to a
-/// sixteenth.
+/// the jobs, paused queues, recent failures, workers, and recurring jobs that are late. `--watch` also
+/// shows how many jobs are put and completed per second. All figures are of one moment, unless there are
+/// more than 2,000 queues or groups, or 5,000 workers. More than 16 recent failures of a group are
+/// counted to a sixteenth.
 ///
 /// Examples: `qless status` · `qless status --since 10m` · `qless status -o json | jq .totals`
 ///
@@ -52,18 +53,16 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.begin()?;
     let since = args.since.as_secs_f64();
     let from = Moment::from_seconds(now.seconds() - since).unwrap_or(now);
-    let core = session.core()?;
-    let queues = core.queues(now, &[])?;
-    let workers = core.workers(now, &[])?;
-    let facts = core.status_facts(now, from)?;
-    let mut overview = overview(&queues, workers, facts, now);
+    let facts = session.core()?.status_facts(now, from)?;
+    let mut overview = overview(facts, now);
     overview.since_s = Seconds(since);
     overview.last_minute = last_minute(&overview, session);
     session.ui.show(&overview)?;
     Ok(Exit::Ok)
 }
 
-fn overview(queues: &[Queue], workers: Vec<Worker>, facts: StatusFacts, now: Moment) -> Overview {
+fn overview(facts: StatusFacts, now: Moment) -> Overview {
+    let (queues, workers) = (&facts.queues, &facts.workers);
     let sum = |count: fn(&Queue) -> u64| queues.iter().map(count).sum::<u64>();
     let busy = workers
         .iter()
@@ -120,22 +119,23 @@ fn overview(queues: &[Queue], workers: Vec<Worker>, facts: StatusFacts, now: Mom
         late_recurring: facts.late_recurring,
         ..Overview::default()
     };
-    let mut stalled = workers;
+    overview.problems = problems(&overview, workers, &facts.throttles, &facts.lanes, now);
+    let mut stalled = facts.workers;
     stalled.retain(|worker| worker.stalled > 0);
     overview.stalled_workers = stalled;
-    overview.problems = problems(&overview, &facts.throttles, &facts.lanes, now);
     overview
 }
 
 /// How long a recurring job may be due before it counts as late.
 const LATE: f64 = 60.0;
 
-/// How long no worker may have been seen before that counts as a problem, if none holds a lock.
+/// How long no worker may have been seen before that counts as a problem, if one holds no lock.
 const SILENT: f64 = 120.0;
 
 /// Returns what needs attention: what endangers data first, then what keeps most jobs from running.
 fn problems(
     overview: &Overview,
+    workers: &[Worker],
     throttles: &[BlockingThrottle],
     lanes: &[StuckLane],
     now: Moment,
@@ -164,19 +164,26 @@ fn problems(
         let what = "this replica has lost its primary: its data is old";
         add(ProblemCode::Replica, what.into(), None);
     }
-    let workers = CommandLine::new("workers");
+    let list = CommandLine::new("workers");
     let wait = totals.waiting + totals.throttled + totals.stalled;
     let silence = totals.last_seen.map(|seen| now.since(seen));
+    // A worker that holds a lock may be silent because it is busy.
+    let idle = workers.iter().filter(|worker| worker.running == 0);
     if totals.waiting > 0 && totals.workers == 0 {
         let what = "jobs wait, and no worker was seen";
-        add(ProblemCode::NoWorkers, what.into(), Some(workers));
-    } else if let Some(silence) = silence.filter(|silence| *silence > SILENT)
+        add(ProblemCode::NoWorkers, what.into(), Some(list));
+    } else if silence.is_some_and(|silence| silence > SILENT)
+        && let Some(seen) = idle.filter_map(|worker| worker.last_seen).max()
         && wait > 0
-        && totals.running == 0
     {
-        let (silence, wait) = (duration(silence), plural(wait, "job waits", "jobs wait"));
-        let what = format!("no worker has been seen for {silence}, and {wait}");
-        add(ProblemCode::WorkersSilent, what, Some(workers));
+        let wait = plural(wait, "job waits", "jobs wait");
+        let which = match totals.running {
+            0 => "no worker",
+            _ => "no worker without a job",
+        };
+        let silence = duration(now.since(seen));
+        let what = format!("{which} has been seen for {silence}, and {wait}");
+        add(ProblemCode::WorkersSilent, what, Some(list));
     }
     for BlockingThrottle { id, waiting } in throttles {
         let jobs = plural(*waiting, "job waits", "jobs wait");

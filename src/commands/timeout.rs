@@ -62,7 +62,8 @@ fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
         true => None,
         false => {
             let state = job.state.clone();
-            Some(JobOutcome::wrong_state(&job.jid, state, Some("running")))
+            let outcome = JobOutcome::wrong_state(&job.jid, state, Some("running"));
+            Some(outcome.with_as_asked(job.is("stalled")))
         }
     }
 }

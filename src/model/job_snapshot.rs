@@ -40,6 +40,8 @@ pub struct SharedFields {
     pub priority: Option<Name>,
     /// The retries of a fresh run.
     pub retries: Option<Name>,
+    /// The group of the last failure.
+    pub group: Option<Name>,
 }
 
 /// Stores equal fields once.
@@ -72,6 +74,11 @@ impl JobSnapshot {
         self.stored.as_bytes() == state.as_bytes()
     }
 
+    /// Returns whether the job has failed in this group.
+    pub fn failed_in(&self, group: &Name) -> bool {
+        self.is("failed") && self.group.as_ref() == Some(group)
+    }
+
     pub fn of(job: Job, interner: &mut Interner) -> JobSnapshot {
         let stored = job.state_stored.unwrap_or_default();
         let common = SharedFields {
@@ -83,6 +90,7 @@ impl JobSnapshot {
             worker: job.worker,
             priority: job.priority.map(|priority| priority.to_string().into()),
             retries: job.retries.map(|retries| retries.to_string().into()),
+            group: job.failure.map(|failure| failure.group),
         };
         JobSnapshot {
             jid: job.jid,

@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use super::field::Field;
 use super::job::is_zero;
 use super::lag::Why;
-use super::queue::Seconds;
+use super::queue::{Queue, Seconds};
 use super::worker::Worker;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
@@ -413,9 +413,11 @@ impl Default for Seconds {
     }
 }
 
-/// The part of the overview that one call returns: all but queues and workers.
+/// What the overview is made of.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct StatusFacts {
+    pub queues: Vec<Queue>,
+    pub workers: Vec<Worker>,
     pub complete: u64,
     pub server: Option<ServerFacts>,
     pub groups: Vec<RecentFailures>,

@@ -17,6 +17,10 @@ pub(crate) struct Progress {
     started: Instant,
     total: u64,
     done: u64,
+    /// What is done, before the bar.
+    title: String,
+    /// What goes on after the total is reached, behind the bar.
+    note: String,
     bar: Option<ProgressBar>,
 }
 
@@ -29,15 +33,31 @@ impl Ui {
             started: Instant::now(),
             total,
             done: 0,
+            title: String::new(),
+            note: String::new(),
             bar: None,
         }
     }
 }
 
 impl Progress {
+    /// Says what is done, if one bar follows another.
+    pub(crate) fn titled(mut self, title: impl Into<String>) -> Progress {
+        self.title = title.into() + " ";
+        self
+    }
+
+    /// Fills the bar and says what still goes on.
+    pub(crate) fn note_after_total(&mut self, note: String) {
+        self.note = note;
+        self.add(self.total.saturating_sub(self.done));
+    }
+
     /// Adds to the number of finished jobs.
     pub(crate) fn add(&mut self, done: u64) {
         self.done += done;
+        // There were more than could be known before.
+        self.total = self.total.max(self.done);
         if !self.shown {
             return;
         }
@@ -45,7 +65,13 @@ impl Progress {
             self.bar = Some(self.draw());
         }
         if let Some(bar) = &self.bar {
+            if bar.length() != Some(self.total) {
+                bar.set_length(self.total);
+            }
             bar.set_position(self.done);
+            if !self.note.is_empty() {
+                bar.set_message(self.note.clone());
+            }
         }
     }
 
@@ -54,14 +80,6 @@ impl Progress {
         match &self.bar {
             Some(bar) => bar.suspend(print),
             None => print(),
-        }
-    }
-
-    /// Raises the total.
-    pub(crate) fn longer(&mut self, by: u64) {
-        self.total += by;
-        if let Some(bar) = &self.bar {
-            bar.set_length(self.total);
         }
     }
 
@@ -78,7 +96,8 @@ impl Progress {
         } else {
             "{bar:27}"
         };
-        let template = format!(" {bar}  {{human_pos}}/{{human_len}}  {{rate}}  eta {{left}}");
+        let template =
+            format!(" {{prefix}}{bar}  {{human_pos}}/{{human_len}}  {{rate}}  {{left}}{{msg}}");
         let style = ProgressStyle::with_template(&template)
             .unwrap_or_else(|_| ProgressStyle::default_bar())
             // The rate counts from the start: the bar's own estimate counts from its first drawing.
@@ -87,11 +106,15 @@ impl Progress {
             })
             .with_key("left", |state: &ProgressState, text: &mut dyn Write| {
                 let left = state.len().unwrap_or(0).saturating_sub(state.pos());
-                _ = write!(text, "{}", duration((left as f64 / rate(state)).ceil()));
+                if left > 0 {
+                    let left = duration((left as f64 / rate(state)).ceil());
+                    _ = write!(text, "eta {left}");
+                }
             })
             .progress_chars("█░");
         ProgressBar::with_draw_target(Some(self.total), ProgressDrawTarget::stderr())
             .with_style(style)
+            .with_prefix(self.title.clone())
             .with_elapsed(self.started.elapsed())
     }
 }

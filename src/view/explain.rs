@@ -67,7 +67,7 @@ impl Explanation {
                 false => ('·', None),
             };
             let command = reason.command().unwrap_or_default();
-            let line = [reason.sentence(), reason.evidence(page), command];
+            let line = [reason.sentence(page), reason.evidence(page), command];
             lines.push((mark, ink, line));
         }
         if let Some(popped) = self.last_pop {
@@ -197,7 +197,7 @@ impl Explanation {
 impl Reason {
     /// Returns the reason in one line, with its evidence.
     pub(crate) fn line(&self, page: &Page) -> String {
-        let mut line = self.sentence();
+        let mut line = self.sentence(page);
         let evidence = self.evidence(page);
         if !evidence.is_empty() {
             let gap = match self.code {
@@ -214,19 +214,19 @@ impl Reason {
         self.fix.line()
     }
 
-    fn sentence(&self) -> String {
+    fn sentence(&self, page: &Page) -> String {
         let Evidence { jobs, entry, .. } = &self.evidence;
         let count = jobs.unwrap_or(1);
         let jobs = |one: &str, many: &str| {
             let rest = if count == 1 { one } else { many };
-            format!("{} {rest}", plural(count, "job", "jobs"))
+            format!("{} {rest}", page.plural(count, "job", "jobs"))
         };
         match self.code {
             ReasonCode::Complete => "it is complete".into(),
             ReasonCode::Failed => "it failed".into(),
             ReasonCode::Running => "a worker runs it".into(),
             ReasonCode::Grace if self.evidence.jobs.is_some() => {
-                let locks = plural(count, "lock has expired", "locks have expired");
+                let locks = page.plural(count, "lock has expired", "locks have expired");
                 format!("{locks}; a pop first warns the worker")
             }
             ReasonCode::Grace => "its lock expired and was extended once".into(),
@@ -245,7 +245,7 @@ impl Reason {
                 let lane = self.evidence.lane.as_ref();
                 let lane = lane.map_or_else(String::new, |lane| format!(" {lane}"));
                 let verb = if count == 1 { "comes" } else { "come" };
-                let jobs = plural(count, "job", "jobs");
+                let jobs = page.plural(count, "job", "jobs");
                 format!("{jobs} {verb} before it in lane{lane}")
             }
             ReasonCode::Throttled => match &self.evidence.throttle {
@@ -287,7 +287,7 @@ impl Reason {
             ReasonCode::RecurringNotPolled if self.evidence.jobs.is_some() => {
                 format!(
                     "{} late",
-                    plural(count, "recurring job is", "recurring jobs are")
+                    page.plural(count, "recurring job is", "recurring jobs are")
                 )
             }
             ReasonCode::RecurringNotPolled => {
@@ -343,7 +343,7 @@ impl Reason {
                     limit => format!("{jobs} of {limit} taken"),
                 });
                 parts.extend(waiting.filter(|waiting| *waiting > 0).map(|waiting| {
-                    let jobs = plural(waiting, "job waits", "jobs wait");
+                    let jobs = page.plural(waiting, "job waits", "jobs wait");
                     format!("{jobs} for it")
                 }));
                 parts.extend(roots.iter().take(3).map(root));
@@ -398,7 +398,7 @@ impl Reason {
                 };
                 parts.extend(until.map(|due| format!("{what} {}", page.when(due))));
                 parts.extend(remaining.map(|left| {
-                    let retries = plural(left, "retry", "retries");
+                    let retries = page.plural(left, "retry", "retries");
                     format!("{retries} remaining")
                 }));
             }

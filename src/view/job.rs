@@ -125,7 +125,7 @@ impl Job {
                 .scheduled_for
                 .map_or_else(String::new, |due| due_at(due, page)),
             Some(State::Depends) => {
-                let jobs = text::plural(self.dependencies.len() as u64, "job", "jobs");
+                let jobs = page.plural(self.dependencies.len() as u64, "job", "jobs");
                 match self.failed_dependencies {
                     0 => format!("on {jobs}"),
                     failed => format!("on {jobs}, {failed} failed"),

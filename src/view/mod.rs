@@ -115,6 +115,12 @@ impl Page {
         }
     }
 
+    /// Returns a count with its noun.
+    pub fn plural(&self, count: u64, one: &str, many: &str) -> String {
+        let noun = if count == 1 { one } else { many };
+        format!("{} {noun}", self.count(count))
+    }
+
     /// Returns a name in a line with tabs, for programs, or in one for people.
     pub fn name(&self, name: &Name) -> String {
         match self.terminal {

@@ -7,7 +7,7 @@ use super::{Page, View};
 use crate::model::lag::Why;
 use crate::model::overview::{Overview, OverviewTotals, PausedPart, Problem, ServerFacts};
 use crate::name::Name;
-use crate::text::{duration, plural};
+use crate::text::duration;
 
 /// The most items of a list that are shown.
 const MOST: usize = 5;
@@ -59,8 +59,8 @@ impl View for Overview {
             .map(|(count, state)| format!("{} {state}", page.count(count)))
             .collect();
         detail.line("jobs", counts.join(", "));
-        let recurring = plural(recurring, "recurring job", "recurring jobs");
-        let groups = plural(groups, "group of failures", "groups of failures");
+        let recurring = page.plural(recurring, "recurring job", "recurring jobs");
+        let groups = page.plural(groups, "group of failures", "groups of failures");
         let queues = page.count(queues);
         detail.line("queues", format!("{queues} known, {recurring}, {groups}"));
         let rate = |rate: f64| format!("{rate:.1}/s");
@@ -69,7 +69,7 @@ impl View for Overview {
             "{} popped, {} completed, {}",
             page.count(today.popped),
             page.count(today.completed),
-            plural(today.failures, "failure", "failures"),
+            page.plural(today.failures, "failure", "failures"),
         );
         detail.line("today", line);
         if let Some(recent) = &self.recent {
@@ -91,8 +91,8 @@ impl View for Overview {
                 format!("{put} put, {completed} completed, over {time}"),
             );
         }
-        let known = plural(workers, "known worker", "known workers");
-        let hold = plural(busy_workers, "holds jobs", "hold jobs");
+        let known = page.plural(workers, "known worker", "known workers");
+        let hold = page.plural(busy_workers, "holds jobs", "hold jobs");
         let silence = last_seen.map(|seen| page.now.since(seen));
         let silence = silence.filter(|silence| *silence >= SILENT);
         let silence = silence.map_or_else(String::new, |silence| {
@@ -123,7 +123,7 @@ impl View for Overview {
         });
         section(&mut detail, page, "failures", failures, Some(Ink::Red));
         let late = self.late_recurring.iter().map(|late| {
-            let jobs = plural(late.jobs, "recurring job", "recurring jobs");
+            let jobs = page.plural(late.jobs, "recurring job", "recurring jobs");
             let due = late.due.map(|due| format!(", due {}", page.when(due)));
             format!("{}: {jobs}{}", late.queue, due.unwrap_or_default())
         });

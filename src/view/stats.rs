@@ -159,9 +159,9 @@ impl Stats {
         let counts = [
             format!("{queue} on {} (UTC{when}) ", self.day),
             format!("{} completed", page.count(self.completed)),
-            text::plural(self.failures, "failure", "failures"),
+            page.plural(self.failures, "failure", "failures"),
             format!("{} still failed", page.count(self.failed)),
-            text::plural(self.retries, "lock lost", "locks lost"),
+            page.plural(self.retries, "lock lost", "locks lost"),
         ];
         let mut text = wrap_parts("", counts, "  ", page);
         text.push('\n');

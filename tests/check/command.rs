@@ -1,5 +1,6 @@
 //! `qless check`
 
+use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt;
 
@@ -722,4 +723,35 @@ fn with_quiet_nothing_below_fail_on_is_printed() {
     assert!(some.stdout().contains("ghost"), "{}", some.stdout());
     let all = quiet("--fail-on info").exits(7).stdout();
     assert!(all.contains("lost-key") && all.contains("ghost"), "{all}");
+}
+
+#[test]
+fn progress_never_runs_backwards_and_its_total_stays() {
+    let redis = Redis::start();
+    let lines: String = (0..60).map(|n| format!("{{\"jid\":\"j{n}\"}}\n")).collect();
+    redis.at(1).input(lines).run("put mail K --from -").ok();
+    redis.at(1).run("put mail K --jid b1 --depends j1").ok();
+    // One side of a dependency: all keys are scanned a second time.
+    redis.send(&["SREM", "ql:j:j1-dependents", "b1"]);
+    let mut command = redis.at(110).env("TERM", "xterm").command();
+    command.args(["check", "--repair", "--yes", "--rate", "100/s"]);
+    let shown = crate::support::terminal::run(command, 110).stdout();
+    let mut last: BTreeMap<String, (u64, u64)> = BTreeMap::new();
+    for frame in shown.split('\r').filter(|frame| frame.contains("/s  ")) {
+        let frame = frame.rsplit('\n').next().unwrap().replace("\u{1b}[2K", "");
+        let (title, bar) = frame.trim_start().split_once(['█', '░', '\u{1b}']).unwrap();
+        let count = bar
+            .split_whitespace()
+            .find(|word| word.contains('/') && !word.ends_with("/s"));
+        let (done, total) = count.unwrap().split_once('/').unwrap();
+        let now = (done.parse().unwrap(), total.parse().unwrap());
+        let before = last.insert(title.to_owned(), now).unwrap_or((0, now.1));
+        assert!(
+            before.0 <= now.0 && before.1 == now.1,
+            "{before:?} then {frame}"
+        );
+    }
+    let titles: Vec<&str> = last.keys().map(|title| title.trim()).collect();
+    assert_eq!(titles, ["scan", "scan 2"], "{shown}");
+    assert!(shown.contains("pass 2: "), "{shown}");
 }

@@ -575,6 +575,7 @@ fn an_invalid_dump_changes_nothing() {
     load(r#"{"grace-period": 5, "heartbeat": "soon"}"#).shows(expect![[r#"
         --- stderr
         error: `heartbeat` expects seconds, or a duration such as `5m`, not `soon`
+        hint: nothing was changed; without it in the file, `heartbeat` stays as it is
         --- exit 2
     "#]]);
     load(r#"{"grace-period": 5, "hartbeat": 5}"#).shows(expect![[r#"

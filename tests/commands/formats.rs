@@ -175,3 +175,65 @@ fn names_are_unambiguous_for_programs() {
             a\nb   {"a":"\n"}
         "#]]);
 }
+
+/// A program reads them as numbers.
+#[test]
+fn numbers_in_tsv_have_no_thousands_separators() {
+    let redis = Redis::start();
+    let jobs: String = (0..2400)
+        .map(|n| {
+            format!(
+                "{{\"jid\":\"j{n}\",\"klass\":\"K\",\"tags\":[\"eu\"],\"throttles\":[\"t\"]}}\n"
+            )
+        })
+        .collect();
+    redis.at(100).run("throttle set t 1200").ok();
+    redis.at(100).input(jobs).run("put mail --from -").ok();
+    redis
+        .at(110)
+        .run("put mail K --jid after --depends j2399")
+        .ok();
+    let popped = redis
+        .at(120)
+        .run("pop mail --count 1200 --worker w -o jid")
+        .ok();
+    for line in [
+        "queues",
+        "status",
+        "stats mail",
+        "throttle list",
+        "throttle show t",
+        "workers",
+    ] {
+        has_no_separators(&redis, line);
+    }
+    let fail = "fail - --group g --message m --worker w";
+    redis.at(130).input(popped).run(fail).ok();
+    for line in [
+        "queues",
+        "status",
+        "failed",
+        "jobs --limit 5",
+        "stats mail",
+        "stats mail --days 2",
+        "tag list",
+        "lag",
+        "explain --queue mail",
+        "explain after",
+        "throttle list",
+        "throttle show t",
+    ] {
+        has_no_separators(&redis, line);
+    }
+}
+
+#[track_caller]
+fn has_no_separators(redis: &Redis, line: &str) {
+    let text = redis.at(140).run(&format!("{line} -o tsv")).ok();
+    let digits = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
+    let separated = text.split(',').collect::<Vec<_>>();
+    let found = separated
+        .windows(2)
+        .any(|pair| pair[0].ends_with(|c: char| c.is_ascii_digit()) && digits(pair[1]) == 3);
+    assert!(!found, "{line}: {text}");
+}

@@ -215,6 +215,38 @@ fn a_template_is_put() {
         "#]]);
 }
 
+/// Its jobs never get the jid of an earlier one.
+#[test]
+fn a_paused_template_is_replaced_and_stays_paused() {
+    let redis = Redis::start();
+    let run = |now: u32, line: &str| redis.at(now).run(line);
+    run(100, "recur put web Warm --every 5m --jid warm").ok();
+    assert_eq!(run(101, "pop web -o jid").ok(), "warm-1");
+    run(110, "recur pause warm --reason 'disk swap'").ok();
+    let line = "recur put site Hot --every 10m --jid warm --replace";
+    run(120, &format!("{line} -n")).shows(expect![[r#"
+        --- stderr
+        note: queue `site` is new
+        would put warm in site, every 10m, which stays paused
+    "#]]);
+    run(120, line).shows(expect![[r#"
+        warm
+        --- stderr
+        put warm in site, every 10m, which stays paused
+    "#]]);
+    run(120, "recur list").shows(expect![[r#"
+        warm	site	Hot	10m	paused	1	0
+    "#]]);
+    let document = run(120, "get warm -o json").json();
+    assert_eq!(document["paused_since"], "1970-01-01T00:01:50.000Z");
+    assert_eq!(document["paused_reason"], "disk swap");
+    assert_eq!(document["count"], 1);
+    run(130, "pop site").exits(4);
+    run(140, "recur resume warm").ok();
+    assert_eq!(run(9000, "pop site -o jid").ok(), "warm-2");
+    redis.must_be_clean();
+}
+
 #[test]
 fn an_invalid_template_is_refused() {
     let redis = Redis::start();
@@ -739,9 +771,7 @@ fn a_paused_recurring_job_is_shown_and_resumed_as_it_was() {
     assert_eq!(document["paused_since"], "1970-01-01T00:01:40.000Z");
     assert_eq!(document["paused_reason"], "disk swap");
     assert_eq!(run("recur list web -o jid").ok(), "warm");
-    // What would replace it refuses.
     run("recur put reports Nightly --every 1d --jid nightly").exits(5);
-    run("recur put reports Nightly --every 1d --jid nightly --replace").exits(5);
     run("recur put reports Nightly --every 1d --jid nightly --if-absent").exits(0);
     run("recur pause nope").exits(4);
     run("recur resume nope").exits(4);

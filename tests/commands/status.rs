@@ -96,6 +96,58 @@ fn what_stops_jobs_until_somebody_acts_comes_first() {
     assert_eq!(doc["waits"][0]["held_by"], "s3");
 }
 
+/// However many jobs wait before those of the lane.
+#[test]
+fn a_lane_with_an_expired_lock_is_found_behind_many_waiting_jobs() {
+    let redis = Redis::start();
+    let at = |now: u32, line: &str| redis.at(now).run(line).ok();
+    at(90_000, "put other K --jid root");
+    for n in 0..25 {
+        at(90_000, &format!("put mail K --jid d{n} --depends root"));
+    }
+    at(90_001, "put mail K --jid c1 --key customer");
+    at(90_001, "put mail K --jid c2 --key customer");
+    at(90_002, "pop mail --worker w1");
+    let problem = "problems\tlane mail/customer waits for c1, whose worker w1 lost its lock";
+    assert!(!at(90_003, "status").contains(problem));
+    assert!(at(90_200, "status").contains(problem));
+}
+
+#[test]
+fn silent_workers_beside_a_busy_one_are_a_problem() {
+    let redis = Redis::start();
+    let at = |now: u32, line: &str| redis.at(now).run(line).ok();
+    at(90_000, "config set heartbeat 3600");
+    for jid in ["a", "b"] {
+        at(90_001, &format!("put mail K --jid {jid}"));
+    }
+    at(90_010, "pop mail --worker busy");
+    let silent = |now: u32| at(now, "status").contains("problems");
+    assert!(!silent(90_200));
+    redis.at(90_020).run("pop other --worker idle").exits(4);
+    assert!(!silent(90_100));
+    let text = at(90_800, "status");
+    let problem = "problems\tno worker without a job has been seen for 13m, and 1 job waits: `qless workers`\n";
+    assert!(text.contains(problem), "{text}");
+}
+
+/// No two lines are of different moments.
+#[test]
+fn all_figures_come_from_one_call() {
+    let redis = filled();
+    let before = redis.scripts_run();
+    redis.at(90_000).run("status").ok();
+    assert_eq!(redis.scripts_run() - before, 1);
+    redis.send(&["DEL", "ql:q:mail-locks"]);
+    redis.send(&["SET", "ql:q:mail-locks", "x"]);
+    redis.at(90_000).run("status").shows(expect![[r#"
+        --- stderr
+        error: cannot read queue `mail`: key `ql:q:mail-locks` has the wrong type
+        hint: qless check --only key-type
+        --- exit 1
+    "#]]);
+}
+
 #[test]
 fn the_document_has_the_totals() {
     let redis = filled();

@@ -4,14 +4,13 @@
 -- only for the job before them in their lane: the first 20 are read.
 -- Takes: now; t; queue
 -- Returns: since when, as text; the jid; `waiting`, or `throttled` or `ordered` if a throttle or its lane holds it;
---   then the throttle without a free slot (false if all have one), or the lane; then the first
---   lane that holds a job. Nil if no job waits
+--   then the throttle without a free slot (false if all have one), or the lane. Nil if no job waits
 local Behind = Fields('key', 'scheduled')
 
 return function(now, t, queue)
   local call, number = redis.call, need('value/number')
   local base = Keys.queue .. queue
-  local oldest, since, which, how, first_lane
+  local oldest, since, which, how
   local function consider(jid, text, why)
     local when = tonumber(text)
     if when and when <= now and (not oldest or when < oldest) then oldest, since, which, how = when, text, jid, why end
@@ -59,18 +58,17 @@ return function(now, t, queue)
         and not need('lane/is_first')(lane, jid) then
         local put, at = number(behind[i + 1]) or now, number(job[Behind.scheduled]) or 0
         consider(jid, string.format('%.3f', math.max(put, at)), 'ordered')
-        first_lane = first_lane or lane
       end
     end
   end
   if not which then return nil end
-  if how == 'ordered' then return since, which, how, call('hget', Keys.job .. which, 'key'), first_lane end
+  if how == 'ordered' then return since, which, how, call('hget', Keys.job .. which, 'key') end
   local stored = redis.pcall('hget', Keys.job .. which, 'throttles')
   for _, id in ipairs(type(stored) == 'string' and need('job/tags')(stored) or {}) do
     local most, taken = need('throttle/maximum')(id), redis.pcall('zcard', Keys.throttle .. id .. Keys.locks)
     if most ~= 0 and type(taken) == 'number' and taken >= most then
-      return since, which, 'throttled', id, first_lane
+      return since, which, 'throttled', id
     end
   end
-  return since, which, how, false, first_lane
+  return since, which, how, false
 end

@@ -1,12 +1,13 @@
 -- Finds what keeps jobs of a queue from running until somebody acts: a throttle that lets no job run, and a lane whose
--- first job has an expired lock. Of held jobs, those are read that a pop would look at again.
--- Takes: now; queue; the throttle and the lane that hold its oldest jobs, or false (queue/oldest)
+-- first job has an expired lock. Of held jobs, those are read that a pop would look at again; of the expired locks,
+-- the 100 oldest.
+-- Takes: now; t; queue; the throttle that holds its oldest job, or false (queue/oldest)
 -- Returns: the throttle, how many jobs wait for it; the lane, its first job and that job's worker; false for what is
 --   not found
 local Held = Fields('state', 'throttles')
-local First = Fields('state', 'queue', 'worker')
+local First = Fields('state', 'key', 'worker')
 
-return function(now, queue, throttle, lane)
+return function(now, t, queue, throttle)
   local pcall, call, blocked = redis.pcall, redis.call, false
   local maximum = need('throttle/maximum')
   local function look_at(id)
@@ -22,12 +23,13 @@ return function(now, queue, throttle, lane)
     end
   end
   local waiting = blocked and pcall('zcard', Keys.throttle .. blocked .. Keys.pending)
-  if lane then
-    local first = pcall('zrange', Keys.lane .. lane, 0, 0)[1]
-    local job = first and pcall('hmget', Keys.job .. first, unpack(First)) or {}
-    local ends = job[First.state] == 'running'
-      and pcall('zscore', Keys.queue .. (job[First.queue] or '') .. Keys.locks, first)
-    if type(ends) == 'string' and tonumber(ends) <= now then
+  local expired = call('zrangebyscore', Keys.queue .. queue .. Keys.locks, '-inf', t, 'LIMIT', 0, 100)
+  for i = 1, #expired do
+    local first = expired[i]
+    local job = pcall('hmget', Keys.job .. first, unpack(First))
+    local lane = job[First.state] == 'running' and job[First.key]
+    local behind = lane and pcall('zcard', Keys.lane .. lane)
+    if type(behind) == 'number' and behind > 1 and need('lane/is_first')(lane, first) then
       return blocked, waiting, lane, first, job[First.worker] or ''
     end
   end

@@ -218,17 +218,9 @@ pub(super) fn pause_note(recurring: &ArchivedTemplate, replaces_paused: bool) ->
     let Some(since) = recurring.paused_since else {
         return replaces_paused.then(|| b"{}".to_vec());
     };
-    let mut note = format!("{{\"since\":{since}").into_bytes();
-    let words = [
-        ("by", &recurring.paused_by),
-        ("reason", &recurring.paused_reason),
-    ];
-    for (name, text) in words {
-        if let Some(text) = text {
-            note.extend(format!(",\"{name}\":").bytes());
-            note.extend(quote(text.as_bytes()));
-        }
-    }
-    note.push(b'}');
-    Some(note)
+    let (by, reason) = (
+        recurring.paused_by.as_ref(),
+        recurring.paused_reason.as_ref(),
+    );
+    Some(template::pause_note(since, by, reason))
 }

@@ -43,7 +43,8 @@ impl MoveOptions {
         let leaves = running || job.is("failed") || job.is("complete") || self.later.is_given();
         if !leaves && job.queue.as_ref() == Some(&self.to) {
             let why = format!("it is in `{}` already", self.to);
-            return Some(JobOutcome::refused(&job.jid, Code::StateChanged, why));
+            let outcome = JobOutcome::refused(&job.jid, Code::StateChanged, why);
+            return Some(outcome.with_as_asked(true));
         }
         None
     }

@@ -30,7 +30,7 @@ pub(crate) fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
             let release = CommandLine::new("depends --off-all").name(&job.jid);
             release.within("let it wait no longer: {}")
         }
-        _ => return Some(wrong_state(job)),
+        _ => return Some(wrong_state(job).with_as_asked(job.is("waiting"))),
     };
     Some(wrong_state(job).hint_if(hint))
 }

@@ -50,9 +50,18 @@ impl RetryOptions {
             b"running" | b"stalled" => hint("retry --force", "take its lock away: {}"),
             b"scheduled" => hint("promote", "run it now: {}"),
             b"depends" => hint("depends", "see which: {}"),
-            _ => return Some(wrong_state(job)),
+            _ => return Some(wrong_state(job).with_as_asked(self.is_result(job))),
         };
         Some(wrong_state(job).hint_if(hint))
+    }
+
+    /// Returns whether the job is as a retry with these options leaves it.
+    fn is_result(&self, job: &JobSnapshot) -> bool {
+        let priority = self.priority.map(|priority| priority.to_string().into());
+        job.is("waiting")
+            && self.delay.is_none()
+            && (self.to.is_none() || self.to == job.queue)
+            && (priority.is_none() || priority == job.priority)
     }
 
     /// Returns where the jobs would go, for the question.

@@ -61,7 +61,7 @@ pub(crate) fn run(options: RepairOptions, session: &mut Session) -> Result<Exit,
         .hint("point `--redis` at its primary; `--read-only` scans the replica itself"));
     }
     let interrupt = Interrupt::listen();
-    let first = run::run(check, true, &interrupt, session)?;
+    let first = run::run(check, true, "scan", &interrupt, session)?;
     let repairable = first.check.items.iter().any(|found| found.repairable > 0);
     let idle = first.queue.is_empty() || !repairable;
     if first.halted.is_some() || idle && !*dry_run {

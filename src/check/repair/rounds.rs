@@ -89,18 +89,24 @@ impl Repair<'_> {
         for round in 1.. {
             let queue = std::mem::take(&mut last.queue);
             let overflowed = queue.overflowed();
-            let mut progress = session.ui.progress(queue.len() as u64);
+            let title = match round {
+                1 => "repair".to_owned(),
+                round => format!("repair {round}"),
+            };
+            let progress = session.ui.progress(queue.len() as u64);
+            let mut progress = progress.titled(title);
             let repaired = self.repairer.round(session.core()?, queue, &mut progress);
             progress.finish();
             let repaired = match repaired {
                 Ok(repaired) => repaired,
                 Err(error) => return Ok((last, Some(error))),
             };
+            let title = format!("scan {}", round + 1);
             let options = CheckOptions {
                 filter: self.repairer.next_filter(),
                 ..self.options.clone()
             };
-            let mut next = match run::run(&options, true, &self.interrupt, session) {
+            let mut next = match run::run(&options, true, &title, &self.interrupt, session) {
                 Ok(next) => next,
                 Err(error) => return Ok((last, Some(error))),
             };

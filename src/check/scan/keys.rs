@@ -44,6 +44,7 @@ impl Scanner<'_> {
         pattern: &[u8],
         mut each: impl FnMut(&mut Self, Vec<Vec<u8>>) -> Result<(), Error>,
     ) -> Result<(), Error> {
+        self.sink.pass_begins();
         let count = KEYS_PER_PAGE.min(self.max_batch).max(MIN_READ);
         let page = |cursor: &[u8]| vec![Read::keys(cursor, pattern, count)];
         let mut reads = self.core.send_reads(self.now, page(START));

@@ -93,6 +93,9 @@ pub trait Sink {
     /// Notes an item that no call can verify, and the reason.
     fn not_verifiable(&mut self, _item: Name, _why: &str) {}
 
+    /// Notes that a scan of all keys begins. There is more than one if the tables are too small.
+    fn pass_begins(&mut self) {}
+
     /// Notes progress: what was scanned since the last call. Sets the pace; an error ends the scan.
     fn keys_scanned(&mut self, core: &mut Core, seen: ScanCounts) -> Result<(), Error>;
 

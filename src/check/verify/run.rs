@@ -54,9 +54,11 @@ impl ScanResult {
 }
 
 /// Scans. `repair`: a repair follows, so `--only` approves findings, and repairable items are queued.
+/// `title` says which scan it is, before the progress bar.
 pub(crate) fn run(
     options: &CheckOptions,
     repair: bool,
+    title: &str,
     interrupt: &Interrupt,
     session: &mut Session,
 ) -> Result<ScanResult, Error> {
@@ -74,8 +76,7 @@ pub(crate) fn run(
     let mut moves = 0;
     let (mut verifier, scanned) = loop {
         let progress = VerifyProgress {
-            progress: ui.progress(keys.unwrap_or(0)),
-            keys: keys.unwrap_or(u64::MAX),
+            progress: ui.progress(keys.unwrap_or(0)).titled(title),
             pace: Pace::new(options.rate),
             interrupt: interrupt.clone(),
         };

@@ -22,7 +22,7 @@ use crate::model::check::Found;
 use crate::model::finding::{Detail, FindingId};
 use crate::model::verdict::{ItemKind, Location, MAX_ITEMS, Verdict, VerdictOutcome};
 use crate::name::Name;
-use crate::text::duration;
+use crate::text::{duration, thousands};
 use crate::ui::Progress;
 
 /// Maximum number of candidates that wait for verification, and of bytes of their names.
@@ -47,8 +47,6 @@ pub(crate) struct VerifyOptions {
 /// The pace and the progress of a scan, and what interrupts it.
 pub(crate) struct VerifyProgress {
     pub progress: Progress,
-    /// The number of keys in the database, if known.
-    pub keys: u64,
     pub pace: Pace,
     pub interrupt: Interrupt,
 }
@@ -80,8 +78,8 @@ pub(crate) struct Verifier {
     unverified: BTreeSet<FindingId>,
     heads: Option<HashSet<Name>>,
     counts: ScanCounts,
-    /// The number of keys scanned since the progress was extended.
-    keys_scanned: u64,
+    /// Which scan of all keys this is, and the keys that it has passed.
+    pass: (u64, u64),
     /// The number of candidates verified.
     verified: u64,
     queue: RepairQueue,
@@ -111,7 +109,7 @@ impl Verifier {
             unverified: BTreeSet::new(),
             heads: None,
             counts: ScanCounts::default(),
-            keys_scanned: 0,
+            pass: (0, 0),
             verified: 0,
         }
     }
@@ -536,23 +534,23 @@ impl Sink for Verifier {
         ));
     }
 
+    fn pass_begins(&mut self) {
+        self.pass = (self.pass.0 + 1, 0);
+    }
+
     fn keys_scanned(&mut self, _: &mut Core, counts: ScanCounts) -> Result<(), Error> {
-        let VerifyProgress { progress, keys, .. } = &mut self.progress;
+        self.pass.1 += counts.keys;
+        let (pass, passed) = self.pass;
         // Keys that are scanned in several passes count once.
-        match self.counts.keys < *keys {
-            true => {
-                self.counts.keys += counts.keys;
-                self.counts.jobs += counts.jobs;
-                self.counts.queues += counts.queues;
-            }
-            false if self.keys_scanned >= *keys => {
-                progress.longer(*keys);
-                self.keys_scanned = 0;
-            }
-            false => {}
+        if pass > 1 {
+            let note = format!("pass {pass}: {}", thousands(passed));
+            self.progress.progress.note_after_total(note);
+        } else {
+            self.counts.keys += counts.keys;
+            self.counts.jobs += counts.jobs;
+            self.counts.queues += counts.queues;
+            self.progress.progress.add(counts.keys);
         }
-        self.keys_scanned += counts.keys;
-        progress.add(counts.keys);
         self.pace(usize::try_from(counts.keys).unwrap_or(usize::MAX))
     }
 

@@ -66,7 +66,12 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             continue;
         }
         let force = args.force || !is_misspelled(key);
-        *value = checked(key, value, force)?;
+        *value = checked(key, value, force).map_err(|error| match error.hint_text() {
+            Some(_) => error,
+            None => error.hint(format!(
+                "nothing was changed; without it in the file, `{key}` stays as it is"
+            )),
+        })?;
     }
     let changes = OptionChange::all(&stored, &wanted, args.clear);
     let dry = args.dry.dry_run;

@@ -4,7 +4,6 @@ use clap::Subcommand;
 
 use super::{Group, Spec};
 use crate::clock::moment::Moment;
-use crate::command_line::CommandLine;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::coordination::{Coordination, CoordinationOption};
@@ -83,23 +82,6 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 fn first(session: &mut Session, now: Moment, jid: &Name) -> Result<Option<Recurring>, Error> {
     let found = session.core()?.recurs(now, std::slice::from_ref(jid))?;
     Ok(found.into_iter().flatten().next())
-}
-
-/// Refuses to change a paused recurring job.
-fn refuse_paused(found: &Recurring, verb: &str) -> Result<(), Error> {
-    let jid = &found.jid;
-    match found.is_paused() {
-        true => Err(
-            Error::conflict(format!("cannot {verb} `{jid}`: it is paused"))
-                .hint_if(
-                    CommandLine::new("recur resume")
-                        .name(jid)
-                        .within("resume it first: {}"),
-                )
-                .jid(jid),
-        ),
-        false => Ok(()),
-    }
 }
 
 /// Returns the end of the note about the change of a recurring job.

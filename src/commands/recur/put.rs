@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use super::{first, note_runs, refuse_paused};
+use super::{first, note_runs, stays_paused};
 use crate::args::coordination::{self, COORDINATION, Coordinated, LaneFlags};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
@@ -14,6 +14,7 @@ use crate::args::value;
 use crate::bulk::{maxima, new_queues};
 use crate::clock::moment::Moment;
 use crate::core::api::template::Template;
+use crate::core::api::template::pause_note;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
@@ -96,7 +97,7 @@ pub(super) struct Args {
     /// Leave an existing recurring job with this jid as it is
     #[arg(long, conflicts_with = "replace")]
     if_absent: bool,
-    /// Replace an existing recurring job with this jid; only its count stays
+    /// Replace an existing recurring job with this jid; only its count stays, and a paused one stays paused
     #[arg(long)]
     replace: bool,
     /// Priority; higher runs first
@@ -158,9 +159,11 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let jid = &job.jid;
     let found = first(session, now, &job.jid)?;
     let exists = found.is_some();
-    if let (Some(found), true) = (&found, args.replace) {
-        refuse_paused(found, "replace")?;
-    }
+    let paused = found.filter(|found| args.replace && found.is_paused());
+    let pause = paused.as_ref().and_then(|found| {
+        let (by, reason) = (found.paused_by.as_ref(), found.paused_reason.as_ref());
+        Some(pause_note(found.paused_since?, by, reason))
+    });
     if exists && !args.if_absent && !args.replace {
         return Err(Error::conflict(format!(
             "cannot put `{jid}`: a recurring job of this id exists already"
@@ -180,10 +183,15 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if !dry && !leave {
         let what = format!("put recurring job {jid} in {}{}", job.queue, session.on()?);
         session.ui.confirm_protected(&what, |_| String::new())?;
-        session.core()?.recur(now, &job)?;
+        session.core()?.recur(now, &job, pause.as_deref())?;
+        let count = paused.as_ref().and_then(|found| found.count.as_ref());
+        if let Some(count) = count.and_then(|count| count.to_string().parse().ok()) {
+            session.core()?.raise_count(now, &job.jid, count)?;
+        }
     }
     let every = duration(job.every.as_secs_f64());
     let queue = &job.queue;
+    let stays = paused.as_ref().map_or("", stays_paused);
     match (leave, dry) {
         (true, _) => session
             .ui
@@ -195,13 +203,17 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         (false, true) => session
             .ui
-            .note_dry_run(&format!("would put {jid} in {queue}, every {every}")),
+            .note_dry_run(&format!("would put {jid} in {queue}, every {every}{stays}")),
+        (false, false) if pause.is_some() => {
+            let note = format!("put {jid} in {queue}, every {every}{stays}");
+            session.ui.note(&note);
+        }
         (false, false) => session
             .ui
             .note_on_terminal(&format!("put {jid} in {queue}, every {every}")),
     }
     let mut done = Done::new("recur put", vec![job.jid], dry).prints();
-    if !leave {
+    if !leave && pause.is_none() {
         let next = Moment::from_seconds(now.seconds() + job.offset).unwrap_or(now);
         let runs = Recurring::next_runs(next, job.every.as_secs_f64());
         note_runs(&runs, dry || at.is_some(), session);

@@ -10,6 +10,7 @@ use crate::core::call::reply;
 use crate::core::call::{Call, Core, Value};
 use crate::error::Error;
 use crate::model::bulk::Code;
+use crate::model::job::Failure;
 use crate::model::job_snapshot::{Interner, JobSnapshot, SharedFields};
 use crate::name::Name;
 
@@ -119,7 +120,8 @@ impl Core {
         let mut interner = Interner::default();
         let mut snapshots = Vec::with_capacity(jids.len());
         for jids in jids.chunks(JOBS_PER_READ) {
-            let fields = "state,queue,worker,priority,retries,shown,since,mark,due,scheduled";
+            let fields =
+                "state,queue,worker,priority,retries,failure,shown,since,mark,due,scheduled";
             for (jid, job) in jids.iter().zip(self.look(now, fields, jids)?) {
                 snapshots.push(read(now, jid, job, &mut interner)?);
             }
@@ -320,6 +322,7 @@ fn read(
             b"priority" => common.priority = some(text),
             b"retries" => common.retries = some(text),
             b"worker" => common.worker = some(text),
+            b"failure" => common.group = Failure::read(&text).map(|failure| failure.group),
             b"since" => since = Moment::read(&text),
             b"mark" => mark = text,
             b"due" => due = Moment::read(&text),

@@ -40,6 +40,18 @@ impl Core {
             return Ok(rows.into_iter().flatten().collect());
         }
         let rows = reply::list(self.call(now, call.clone())?)?;
+        self.all_rows(now, call, index, rows)
+    }
+
+    /// Returns the rows of a reply about all members of an index. If there is only their number, reads
+    /// them.
+    pub(super) fn all_rows(
+        &mut self,
+        now: Moment,
+        call: &Call,
+        index: &Index,
+        rows: Vec<Value>,
+    ) -> Result<Vec<Value>, Error> {
         match rows.as_slice() {
             [Value::BulkString(_)] => {
                 let names = self.members(now, index)?;

@@ -4,7 +4,7 @@ use super::index::Index;
 use super::names::NAMES_PER_CALL;
 use crate::clock::moment::Moment;
 use crate::core::call::{Call, Core, Value, reply};
-use crate::error::Error;
+use crate::error::{Error, Kind};
 use crate::model::lag::Why;
 use crate::model::overview::{
     BlockingThrottle, LateRecurring, OldWait, Recent, RecentFailures, ServerFacts, StatusFacts,
@@ -14,15 +14,23 @@ use crate::model::queue::Seconds;
 use crate::name::Name;
 
 impl Core {
-    /// Returns what `status` shows besides queues and workers. Recent failures are those since a
-    /// moment.
+    /// Returns what `status` shows, as it is at one moment unless there are too many names for one
+    /// call. Recent failures are those since a moment.
     pub(crate) fn status_facts(
         &mut self,
         now: Moment,
         since: Moment,
     ) -> Result<StatusFacts, Error> {
         let call = Call::read("look.status").arg(since.to_string());
-        let mut parts = reply::list(self.call(now, call.clone())?)?.into_iter();
+        let reply = match self.call(now, call.clone()) {
+            // Names the key of a wrong type, if a queue has one.
+            Err(error) if error.kind() == Kind::Damaged => {
+                self.queues(now, &[])?;
+                return Err(error);
+            }
+            reply => reply?,
+        };
+        let mut parts = reply::list(reply)?.into_iter();
         let mut part = || parts.next().unwrap_or(Value::Nil);
         let mut facts = StatusFacts {
             complete: reply::count(&reply::bytes(part())?),
@@ -38,6 +46,11 @@ impl Core {
                 seconds: Seconds(seconds.and_then(|text| text.parse().ok()).unwrap_or(0.0)),
             });
         }
+        facts.queues = match part() {
+            Value::Nil => self.queues(now, &[])?,
+            rows => self.all_queues(now, reply::list(rows)?)?,
+        };
+        facts.workers = self.all_workers(now, reply::list(part())?)?;
         let mut replies = vec![[groups.clone(), queues.clone()]];
         // If there are too many for one call, the core replies with their number.
         if !matches!(groups, Value::Array(_)) {

@@ -107,6 +107,14 @@ impl Core {
         Ok(queues)
     }
 
+    /// Reads all known queues from a reply of `look.queues`.
+    pub(super) fn all_queues(&self, now: Moment, rows: Vec<Value>) -> Result<Vec<Queue>, Error> {
+        let rows = rows.into_iter().map(|row| read(now, row));
+        let mut queues = rows.collect::<Result<Vec<Queue>, Error>>()?;
+        queues.sort_by(|one, other| one.name.cmp(&other.name));
+        Ok(queues)
+    }
+
     /// Returns the named queues, or all known ones, with a call for each: one of them has a key of a
     /// wrong type.
     fn one_by_one(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Queue>, Error> {

@@ -13,7 +13,7 @@ use crate::core::call::{Call, Core};
 use crate::core::script::keys::Keys;
 use crate::error::{Error, Kind};
 use crate::json::Number;
-use crate::json::quote::array;
+use crate::json::quote::{array, quote};
 use crate::model::bulk::Code;
 use crate::model::coordination::Coordination;
 use crate::model::recur::Recurring;
@@ -77,13 +77,8 @@ impl Core {
             b"backlog",
             job.backlog.as_bytes(),
         ];
-        let Some(note) = job.pause else {
-            let call = recur_call(&words, job.coordination);
-            return self.call(now, call).map(drop);
-        };
-        let call = Call::write("guard.recur", RetryClass::Never, "put", "putting");
-        let call = add_options(call.arg("put").arg(note).args(words), job.coordination);
-        self.call(now, call.about(Subject::Jid(3))).map(drop)
+        let call = recur_call(&words, job.coordination, job.pause);
+        self.call(now, call).map(drop)
     }
 
     /// Raises the number of jobs that a recurring job has put to `count`. The next job gets the next
@@ -156,7 +151,12 @@ impl Core {
     }
 
     /// Puts a recurring job. If it exists, only its count stays.
-    pub fn recur(&mut self, now: Moment, job: &Template) -> Result<(), Error> {
+    pub fn recur(
+        &mut self,
+        now: Moment,
+        job: &Template,
+        pause: Option<&[u8]>,
+    ) -> Result<(), Error> {
         let every = seconds(job.every);
         let offset = job.offset.to_string();
         let tags = array(job.tags.iter().map(Name::as_bytes));
@@ -182,7 +182,7 @@ impl Core {
         // To repeat the call could put a second job. So after a lost reply the stored template decides.
         let deadline = Instant::now() + self.call_timeout();
         loop {
-            let lost = match self.call(now, recur_call(&words, &job.coordination)) {
+            let lost = match self.call(now, recur_call(&words, &job.coordination, pause)) {
                 Err(error) if error.kind() == Kind::Unknown => error,
                 result => return result.map(drop),
             };
@@ -280,10 +280,28 @@ impl Core {
     }
 }
 
-/// Returns the call that puts a recurring job: its queue and jid come first.
-fn recur_call(words: &[&[u8]], coordination: &Coordination) -> Call {
-    let call = Call::write("recur", RetryClass::Never, "put", "putting");
-    add_options(call.args(words), coordination).about(Subject::Jid(1))
+/// Returns the call that puts a recurring job: its queue and jid come first. With a note
+/// ([`pause_note`]) it becomes a paused one, or replaces one.
+fn recur_call(words: &[&[u8]], coordination: &Coordination, pause: Option<&[u8]>) -> Call {
+    let call = |name| Call::write(name, RetryClass::Never, "put", "putting");
+    let (call, jid) = match pause {
+        None => (call("recur"), 1),
+        Some(note) => (call("guard.recur").arg("put").arg(note), 3),
+    };
+    add_options(call.args(words), coordination).about(Subject::Jid(jid))
+}
+
+/// Returns the note for the core about a pause: since when, by whom and why.
+pub(crate) fn pause_note(since: Moment, by: Option<&Name>, reason: Option<&Name>) -> Vec<u8> {
+    let mut note = format!("{{\"since\":{since}").into_bytes();
+    for (name, text) in [("by", by), ("reason", reason)] {
+        if let Some(text) = text {
+            note.extend(format!(",\"{name}\":").bytes());
+            note.extend(quote(text.as_bytes()));
+        }
+    }
+    note.push(b'}');
+    note
 }
 
 /// Adds the options that the jobs of a recurring job are put with.

@@ -4,7 +4,7 @@ use super::index::Index;
 use super::job::Detail;
 use crate::clock::moment::Moment;
 use crate::core::call::reply;
-use crate::core::call::{Call, Core};
+use crate::core::call::{Call, Core, Value};
 use crate::error::Error;
 use crate::model::job::State;
 use crate::model::worker::{Worker, WorkerJobs};
@@ -16,39 +16,17 @@ impl Core {
     pub fn workers(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Worker>, Error> {
         let call = Call::read("look.workers");
         let rows = self.rows(now, &call, &Index::Workers, names)?;
-        let mut workers = Vec::with_capacity(rows.len());
-        for fields in rows {
-            let (mut worker, mut recent) = (Worker::default(), true);
-            for (field, value) in reply::pairs(fields)? {
-                let Some(text) = reply::optional(value)? else {
-                    continue;
-                };
-                match field.as_slice() {
-                    b"name" => {
-                        worker.name = Name::from(text);
-                        worker.process = WorkerProcess::of(&worker.name);
-                    }
-                    b"seen" => worker.last_seen = Moment::read(&text),
-                    b"recent" => recent = text == b"1",
-                    b"running" => worker.running = reply::count(&text),
-                    b"stalled" => worker.stalled = reply::count(&text),
-                    _ => {}
-                }
-            }
-            // The index also lists workers that were not seen for long.
-            if recent || !names.is_empty() {
-                workers.push(worker);
-            }
-        }
-        if names.is_empty() {
-            workers.sort_by(|one, other| {
-                other
-                    .last_seen
-                    .cmp(&one.last_seen)
-                    .then_with(|| one.name.cmp(&other.name))
-            });
-        }
-        Ok(workers)
+        workers(rows, names.is_empty())
+    }
+
+    /// Reads all known workers from a reply of `look.workers`.
+    pub(super) fn all_workers(
+        &mut self,
+        now: Moment,
+        rows: Vec<Value>,
+    ) -> Result<Vec<Worker>, Error> {
+        let call = Call::read("look.workers");
+        workers(self.all_rows(now, &call, &Index::Workers, rows)?, true)
     }
 
     /// Returns a worker with its jobs, `None` if it does not exist.
@@ -81,4 +59,41 @@ impl Core {
             details,
         }))
     }
+}
+
+/// Reads workers; all known ones are ordered, and those that were not seen for long are left out.
+fn workers(rows: Vec<Value>, all: bool) -> Result<Vec<Worker>, Error> {
+    let mut workers = Vec::with_capacity(rows.len());
+    for fields in rows {
+        let (mut worker, mut recent) = (Worker::default(), true);
+        for (field, value) in reply::pairs(fields)? {
+            let Some(text) = reply::optional(value)? else {
+                continue;
+            };
+            match field.as_slice() {
+                b"name" => {
+                    worker.name = Name::from(text);
+                    worker.process = WorkerProcess::of(&worker.name);
+                }
+                b"seen" => worker.last_seen = Moment::read(&text),
+                b"recent" => recent = text == b"1",
+                b"running" => worker.running = reply::count(&text),
+                b"stalled" => worker.stalled = reply::count(&text),
+                _ => {}
+            }
+        }
+        // The index also lists workers that were not seen for long.
+        if recent || !all {
+            workers.push(worker);
+        }
+    }
+    if all {
+        workers.sort_by(|one, other| {
+            other
+                .last_seen
+                .cmp(&one.last_seen)
+                .then_with(|| one.name.cmp(&other.name))
+        });
+    }
+    Ok(workers)
 }

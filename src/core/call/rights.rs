@@ -58,7 +58,16 @@ pub(crate) const CALLS: &[&str] = &[
 
 /// The commands that each call needs besides.
 const AROUND: &[&str] = &[
-    "eval", "evalsha", "auth", "hello", "info", "ping", "select", "time", "role", "cluster|slots",
+    "eval",
+    "evalsha",
+    "auth",
+    "hello",
+    "info",
+    "ping",
+    "select",
+    "time",
+    "role",
+    "cluster|slots",
 ];
 
 /// The commands that workers and waiting clients need besides.

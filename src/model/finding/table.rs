@@ -341,7 +341,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         id: DependencyOneSided, name: "dependency-one-sided", severity: Error, invariants: &[10],
         problem: "dependency that only one of its two jobs lists",
         form: Needs, by_detail: true, is_edge: true,
-        approval: Automatic, remedy: Some(Remedy { verb: "add or drop", past: "added or dropped", what: "a side of the dependency" }),
+        approval: Automatic, remedy: Some(Remedy { verb: "add the missing side, or drop", past: "added the missing side, or dropped", what: "the other" }),
         stage: Edges, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[],
         cases: &[Case { word: "idle", approval: Named, says: "it is dropped if the job no longer waits" }],
