@@ -187,6 +187,16 @@ for i = 1, (lacks[1] or tagged) and 0 or 2 do
 end
 return lacks";
 
+/// Whether a line of [`lines`] names a command, of which a subcommand may follow a `|`.
+pub(crate) fn is_named(command: &str) -> bool {
+    let parts = [CALLS, AROUND, WAITING, SCANS, READS];
+    let all = parts.iter().copied().flatten();
+    let name = |named: &'static str| named.split('|').next().unwrap_or(named);
+    let command = command.split('|').next().unwrap_or(command);
+    all.into_iter()
+        .any(|named| name(named).eq_ignore_ascii_case(command))
+}
+
 /// Adds the test of all commands to a handshake.
 pub(crate) fn ask(prefix: &str, packed: &mut Packed) {
     ask_for("EVAL", CALLS.iter().copied(), prefix, packed);

@@ -7,7 +7,7 @@ use super::{ServerError, server_error};
 use crate::address::{Address, Target};
 use crate::core::call::request::Call;
 use crate::core::call::rights;
-use crate::core::script::Script;
+use crate::core::script::{Script, with_tag};
 use crate::error::{Cause, Effect, Error, Kind};
 use crate::text::Harmless;
 
@@ -30,7 +30,11 @@ pub(crate) fn call_refused(
         )
         .hint("`qless check --only key-type` names it"),
         "ERR" => match refused.raised() {
-            Some((line, text)) => raised(line, text, call, script),
+            // The texts of the core name a function.
+            Some((line, text)) if text.contains("(): ") => raised(line, text, call, script),
+            Some((line, text)) => {
+                foreign(text, target, script).unwrap_or_else(|| raised(line, text, call, script))
+            }
             None => plain_err(refused, call, target, script).unwrap_or_else(|| {
                 let message = refused.without_position();
                 let message = Harmless(&message);
@@ -130,6 +134,9 @@ fn plain_err(
             true => is_cluster(target),
         });
     }
+    if let Some(error) = foreign(&message, target, script) {
+        return Some(error);
+    }
     if message.contains("Protocol error: invalid bulk length") {
         let error = Error::new(
             Kind::Server,
@@ -157,6 +164,39 @@ fn plain_err(
     Some(core_defect(line, &message, script))
 }
 
+/// What servers of other makers say that run no script of ours, and the way out (`reliability.md` 13.6).
+fn foreign(message: &str, target: &Target, script: &Script) -> Option<Error> {
+    let words = message.to_lowercase();
+    let says = |part: &str| words.contains(part);
+    let tag = || {
+        format!(
+            "give a hash tag: `--prefix '{}'`",
+            with_tag(script.prefix())
+        )
+    };
+    let (why, hint) = if says("undeclared key") {
+        let hint = match script.is_tagged() {
+            true => "a Dragonfly must run with `--cluster_mode=emulated --lock_on_hashtags`; \
+                     serverless services cannot be used"
+                .to_owned(),
+            false => format!("{}; serverless services cannot be used", tag()),
+        };
+        ("scripts may only use keys that each call names", hint)
+    } else if says("without any input keys") || says("numkeys must be bigger than zero") {
+        ("each script must name a key", tag())
+    } else if says("should be passed using the keys array") {
+        let hint = "turn its check of scripts off (`script_check_enable 0`), or use another server";
+        ("it checks which keys a script names", hint.to_owned())
+    } else if says("unknown command") && says("eval") {
+        let hint = "`qless` requires a server with EVAL".to_owned();
+        ("it runs no scripts", hint)
+    } else {
+        return None;
+    };
+    let message = format!("`{target}` does not run the core: {why}");
+    Some(Error::new(Kind::Unsupported, message).hint(hint))
+}
+
 fn user(target: &Target) -> Harmless<&str> {
     Harmless(target.user.as_deref().unwrap_or("default"))
 }
@@ -166,6 +206,13 @@ fn missing_right(refused: &ServerError, target: &Target) -> String {
     let message = refused.without_position();
     let user = user(target);
     match server_error::quoted(&message) {
+        // A service that offers a command to no user refuses it in the same words.
+        Some(what) if message.contains("command") && !rights::is_named(what) => {
+            format!(
+                "`{target}` does not offer `{}` to user `{user}`",
+                Harmless(what)
+            )
+        }
         Some(what) if message.contains("command") => {
             format!("user `{user}` may not run `{}`", Harmless(what))
         }

@@ -235,3 +235,72 @@ fn a_full_server_is_a_fact() {
     let error = login_refused(&ServerError { code, message }, &target);
     assert_eq!(error.cause(), Some(&Cause::ClientLimit));
 }
+
+#[test]
+fn servers_of_other_makers_get_a_way_out() {
+    let sha = "0".repeat(40);
+    for (message, why, hint) in [
+        (
+            "Lua scripts without any input keys are not supported",
+            "each script must name a key",
+            "--prefix '{ql}:'",
+        ),
+        (
+            "numkeys must be bigger than zero in redis cluster mode",
+            "each script must name a key",
+            "--prefix '{ql}:'",
+        ),
+        (
+            "bad lua script for redis cluster, all the keys that the script uses should be passed using the KEYS array",
+            "which keys a script names",
+            "script_check_enable",
+        ),
+        (
+            &format!(
+                "Error running script (call to f_{sha}): @user_script:9: user_script:9: script tried accessing undeclared key: ql:j:x"
+            ),
+            "keys that each call names",
+            "--prefix '{ql}:'",
+        ),
+        (
+            "unknown command `EVALSHA`, with args beginning with:",
+            "no scripts",
+            "EVAL",
+        ),
+    ] {
+        let error = refused("cancel", &["j"], "ERR", message);
+        assert_eq!(error.kind(), Kind::Unsupported, "{}", error.message());
+        assert!(error.message().contains(why), "{}", error.message());
+        let found = error.hint_text().unwrap_or_default();
+        assert!(found.contains(hint), "{found}");
+    }
+    let words = "User default has no permissions to run the 'publishx' command";
+    let error = refused("cancel", &["j"], "NOPERM", words);
+    assert!(
+        error.message().contains("does not offer `publishx`"),
+        "{}",
+        error.message()
+    );
+}
+
+#[test]
+fn what_a_cluster_says_is_told_apart() {
+    for (code, message, kind) in [
+        ("ASK", "5698 127.0.0.1:7001", Kind::SlotMoving),
+        (
+            "TRYAGAIN",
+            "Multiple keys request during rehashing of slot",
+            Kind::SlotMoving,
+        ),
+        ("CLUSTERDOWN", "The cluster is down", Kind::ClusterDown),
+        (
+            "CROSSSLOT",
+            "Keys in request don't hash to the same slot",
+            Kind::ClusterPrefix,
+        ),
+        ("MOVED", "5698 127.0.0.1:7001", Kind::Usage),
+    ] {
+        let error = refused("cancel", &["j"], code, message);
+        assert_eq!(error.kind(), kind, "{}", error.message());
+    }
+}
