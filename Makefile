@@ -20,16 +20,18 @@ export RUST_TEST_THREADS ?= $(shell echo $$((2 * $$(getconf _NPROCESSORS_ONLN)))
 # The server program, found or installed when a recipe needs it.
 WITH_REDIS = server=$$(scripts/redis.sh) && REDIS_SERVER="$$server" QLESS_REDIS_SERVER="$$server"
 
-# `make soak` runs rounds of the random tests, each with a fresh seed. SEED repeats a round, TEST
-# names a test. PART=faults runs those of machines that fail, and prints their table.
+# `make soak` runs rounds of the random tests, each with a fresh seed, and once all cases of tests of
+# which `make test` plays a sample. SEED repeats a round, TEST names a test. PART=faults runs those of machines that fail, and prints their table.
 PART ?=
+SOAKED = random_ core::batches check::wrong_types recovery::repair
 ROUNDS ?= $(if $(PART),10,20)
-TEST ?= $(if $(PART),recovery::$(PART) --nocapture,random_)
+TEST ?= $(if $(PART),recovery::$(PART) --nocapture,$(SOAKED))
 
-.PHONY: help demo test soak bench build install uninstall tools redis
+.PHONY: help demo demo-cluster test soak bench build install uninstall tools redis
 
 help:
 	@echo 'make demo     play a night of an operator on a private Redis, in half a minute'
+	@echo 'make demo-cluster  the same on a Redis Cluster, where one node is killed'
 	@echo 'make test     check format, run clippy and all tests'
 	@echo 'make soak     run the random tests with fresh seeds, $(ROUNDS) rounds (ROUNDS=100 SEED=7 TEST=name)'
 	@echo 'make soak PART=faults  account for each job while machines fail, in a table'
@@ -42,6 +44,9 @@ help:
 
 demo: $(BUILT)
 	@$(WITH_REDIS) scripts/demo.sh "$(QLESS)"
+
+demo-cluster: $(BUILT)
+	@$(WITH_REDIS) scripts/demo-cluster.sh "$(QLESS)"
 
 test: tools
 	$(CARGO) fmt --check

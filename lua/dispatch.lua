@@ -2,8 +2,17 @@
 -- the command.
 -- Takes: ARGV: command now arg ...
 -- Returns: the reply of the command
--- Refuses: keys, a missing or unknown command, a `now` that is not a finite number, more than 100000 arguments
-if KEYS[1] then error('No Keys should be provided') end
+-- Refuses: keys, except the two that a prefix with a hash tag needs; a missing or unknown command, a `now` that is
+--   not a finite number, more than 100000 arguments
+if Prefix.tagged then
+  -- While a slot moves to another node, a call that names two keys which never exist is refused by both nodes.
+  -- With one key or none, the new owner would run it on the part of the data that has arrived.
+  if KEYS[1] ~= Keys.prefix or KEYS[2] ~= Keys.prefix .. '.' or KEYS[3] then
+    error('Two Keys should be provided: ' .. Keys.prefix .. ' and ' .. Keys.prefix .. '.')
+  end
+elseif KEYS[1] then
+  error('No Keys should be provided')
+end
 local name, t = ARGV[1], ARGV[2]
 if not name then error('Must provide a command') end
 local run, timeless = need(name, true)

@@ -123,6 +123,18 @@ impl CommandLine {
         line
     }
 
+    /// The line of a command that was typed, with this value of a global flag, which may be new to it.
+    pub(crate) fn with_flag(&self, flag: &str, value: &str) -> CommandLine {
+        let line = self.with_value(flag, value);
+        if line != *self {
+            return line;
+        }
+        let mut line = CommandLine::default().value(flag, value);
+        line.words.extend(self.words.iter().cloned());
+        line.names.clone_from(&self.names);
+        line
+    }
+
     /// The same without a flag and its value.
     pub(crate) fn without(&self, flag: &str) -> CommandLine {
         let mut line = self.clone();

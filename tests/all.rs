@@ -18,6 +18,7 @@ mod support {
     pub mod check_calls;
     pub mod clean;
     pub mod client;
+    pub mod cluster;
     pub mod config;
     pub mod core;
     pub mod files;
@@ -29,6 +30,7 @@ mod support {
     pub mod redis;
     pub mod repair;
     pub mod scan;
+    pub mod sentinel;
     pub mod terminal;
     pub mod text;
     pub mod tls;
@@ -192,6 +194,11 @@ mod security {
     mod page;
     mod replies;
     mod work;
+}
+
+mod topologies {
+    mod cluster;
+    mod sentinel;
 }
 
 mod work {

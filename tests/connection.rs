@@ -69,7 +69,7 @@ fn an_invalid_address_is_bad_usage() {
         .shows(expect![[r#"
             --- stderr
             error: address `http://h` has an unknown scheme `http:`
-            hint: known are `redis://`, `rediss://` (with TLS), `valkey://`, `valkeys://`, `unix://` and `local:`
+            hint: known are `redis://`, `rediss://` (with TLS), `valkey://`, `valkeys://`, `redis-cluster://`, `redis-sentinel://`, `unix://` and `local:`
             --- exit 2
         "#]]);
 }
@@ -520,19 +520,6 @@ fn a_prefix_is_a_separate_namespace() {
     redis.at(0).run("--prefix t length mail").shows(expect![[r#"
         --- stderr
         error: `--prefix` expects 1 to 64 printable characters ending in `:`, without blanks, quotes, backslash and `*?[]`, not `t`
-        --- exit 2
-    "#]]);
-}
-
-#[test]
-fn a_plain_prefix_cannot_live_in_a_cluster() {
-    let port = answering(
-        b"*4\r\n$7\r\nversion\r\n$5\r\n7.4.0\r\n$4\r\nmode\r\n$7\r\ncluster\r\n*2\r\n$1\r\n1\r\n$1\r\n1\r\n",
-    );
-    at_port(port).run("length q").shows(expect![[r#"
-        --- stderr
-        error: prefix `ql:` cannot live in a Redis Cluster
-        hint: give a hash tag: `--prefix '{ql}:'`
         --- exit 2
     "#]]);
 }

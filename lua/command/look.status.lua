@@ -1,5 +1,5 @@
--- Returns what `status` shows, in one call, so that no two figures contradict each other. The cost hardly depends on the number of jobs: a
--- failure list is probed for its first failure before `since`. Writes nothing.
+-- Returns what `status` shows, in one call, so that no two figures contradict each other. The cost hardly depends on
+-- the number of jobs: a failure list is probed for its first failure before `since`. Writes nothing.
 -- Takes: since [the number of groups, group ..., queue ...]; without names all groups and known queues
 -- Returns: number of complete jobs; text of INFO, nil if the user may not read it; per group: name, jobs, failures
 --   since then; per queue: name, pops of today, completions of today, failures of today, late recurring jobs,

@@ -1,9 +1,11 @@
 //! Addresses of servers: strict parsing, and the one place that shows them.
 //!
 //! `redis://[USER[:PASSWORD]@]HOST[:PORT][/DB]`, `rediss://` for the same with TLS,
+//! `redis-cluster://H1[:P1],H2[:P2],…[/DB]`, `redis-sentinel://H1[:P1],…/[DB]?master=NAME`,
 //! `unix:///PATH[?db=N][&user=U]` and `local:[/DIR][?fsync=always]`; `valkey://`, `valkeys://` and
-//! `redis+unix://` are other spellings.
+//! `redis+unix://` are other spellings, and `rediss-cluster://` and `rediss-sentinel://` use TLS.
 
+pub(crate) mod nodes;
 pub(crate) mod secret;
 pub(crate) mod tls;
 pub(crate) mod variables;
@@ -15,6 +17,8 @@ use std::path::PathBuf;
 
 use url::Url;
 
+use self::nodes::REDIS_PORT;
+pub(crate) use self::nodes::{Node, Sentinels};
 use self::secret::Secret;
 use self::tls::Tls;
 use crate::error::Error;
@@ -22,7 +26,11 @@ use crate::error::Error;
 /// The address of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Address {
-    Tcp(String, u16),
+    Tcp(Node),
+    /// Nodes of a Redis Cluster. Any of them leads to the others.
+    Cluster(Vec<Node>),
+    /// Sentinels, which know the master.
+    Sentinel(Sentinels),
     Unix(PathBuf),
     /// The private server of this machine.
     Local {
@@ -81,13 +89,15 @@ impl Target {
             let error = refused(format!("has an unknown scheme `{scheme}:`"));
             return Err(error.hint(
                 "known are `redis://`, `rediss://` (with TLS), `valkey://`, `valkeys://`, \
-                 `unix://` and `local:`",
+                 `redis-cluster://`, `redis-sentinel://`, `unix://` and `local:`",
             ));
         }
         let target = match Url::parse(text) {
+            _ if scheme.ends_with("-cluster") => nodes::cluster(text),
+            _ if scheme.ends_with("-sentinel") => nodes::sentinel(text),
             Ok(url) if url.fragment().is_some() => Err("has a fragment, `#…`".into()),
             Ok(url) if scheme.ends_with("unix") => unix(&url, text),
-            Ok(url) => tcp(&url),
+            Ok(url) => tcp(&url, REDIS_PORT),
             Err(error) => Err(format!("cannot be read: {error}")),
         };
         target.map_err(|why| {
@@ -106,11 +116,30 @@ impl Target {
         self.password.is_some()
     }
 
+    /// Returns the same login for one of several servers.
+    pub(crate) fn at(&self, node: &Node) -> Target {
+        Target {
+            address: Address::Tcp(node.clone()),
+            ..self.clone()
+        }
+    }
+
+    /// Returns the server that the address names first.
+    pub(crate) fn first_node(&self) -> Option<&Node> {
+        match &self.address {
+            Address::Tcp(node) => Some(node),
+            Address::Cluster(nodes) | Address::Sentinel(Sentinels { nodes, .. }) => nodes.first(),
+            Address::Unix(_) | Address::Local { .. } => None,
+        }
+    }
+
     /// Returns `HOST:PORT` or the socket, for sentences about the connection.
     pub fn place(&self) -> String {
         match &self.address {
-            Address::Tcp(host, port) if host.contains(':') => format!("[{host}]:{port}"),
-            Address::Tcp(host, port) => format!("{host}:{port}"),
+            Address::Tcp(node) => node.to_string(),
+            Address::Cluster(nodes) | Address::Sentinel(Sentinels { nodes, .. }) => {
+                nodes::listed(nodes)
+            }
             Address::Unix(path) => path.display().to_string(),
             Address::Local { .. } => self.to_string(),
         }
@@ -120,11 +149,14 @@ impl Target {
 impl fmt::Display for Target {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.address {
-            Address::Tcp(..) => {
-                f.write_str(match &self.tls {
-                    Some(_) => "rediss://",
-                    None => "redis://",
-                })?;
+            Address::Tcp(_) | Address::Cluster(_) | Address::Sentinel(_) => {
+                let tls = if self.tls.is_some() { "s" } else { "" };
+                let kind = match &self.address {
+                    Address::Cluster(_) => "-cluster",
+                    Address::Sentinel(_) => "-sentinel",
+                    _ => "",
+                };
+                write!(f, "redis{tls}{kind}://")?;
                 if let Some(user) = &self.user {
                     f.write_str(user)?;
                 }
@@ -133,7 +165,14 @@ impl fmt::Display for Target {
                     (Some(_), None) => f.write_str("@")?,
                     (None, None) => {}
                 }
-                write!(f, "{}/{}", self.place(), self.db)
+                f.write_str(&self.place())?;
+                match &self.address {
+                    Address::Cluster(_) if self.db == 0 => Ok(()),
+                    Address::Sentinel(Sentinels { master, .. }) => {
+                        write!(f, "/{}?master={master}", self.db)
+                    }
+                    _ => write!(f, "/{}", self.db),
+                }
             }
             Address::Unix(path) => {
                 write!(f, "unix://{}", path.display())?;
@@ -168,7 +207,7 @@ pub(crate) fn masked(text: &str) -> String {
     }
 }
 
-/// Returns whether an address has a password, even an address that this build cannot use.
+/// Returns whether an address has a password, even an address that cannot be used.
 pub(crate) fn holds_password(text: &str) -> bool {
     match (Target::parse(text), Url::parse(text)) {
         (Ok(target), _) => target.has_password(),
@@ -178,34 +217,30 @@ pub(crate) fn holds_password(text: &str) -> bool {
 }
 
 /// The schemes with `//`.
-const SCHEMES: [&str; 6] = ["redis", "rediss", "valkey", "valkeys", "unix", "redis+unix"];
-
-/// Schemes that other builds can use. This build can only store such addresses.
-const OTHERS: [&str; 4] = [
-    "redis-sentinel",
-    "rediss-sentinel",
+const SCHEMES: [&str; 10] = [
+    "redis",
+    "rediss",
+    "valkey",
+    "valkeys",
     "redis-cluster",
     "rediss-cluster",
+    "redis-sentinel",
+    "rediss-sentinel",
+    "unix",
+    "redis+unix",
 ];
 
-/// Refuses a text that cannot be an address, also not for other builds.
+/// Refuses a text that cannot be an address.
 pub(crate) fn check(text: &str) -> Result<(), Error> {
-    let wrong = match Target::parse(text) {
-        Ok(_) => return Ok(()),
-        Err(wrong) => wrong,
-    };
-    let host = |(scheme, rest): (&str, &str)| OTHERS.contains(&scheme) && !rest.is_empty();
-    match text.split_once("://").is_some_and(host) {
-        true => Ok(()),
-        false => Err(wrong),
-    }
+    Target::parse(text).map(|_| ())
 }
 
-/// Returns an address for display, whether this build can use it or not. `secret`: its password is
-/// stored elsewhere.
+/// Returns an address for display, whether it can be used or not. `secret`: its password is stored
+/// elsewhere.
 pub(crate) fn shown(text: &str, secret: bool) -> String {
     if let Ok(mut target) = Target::parse(text) {
-        if secret && matches!(target.address, Address::Tcp(..)) {
+        let local = matches!(target.address, Address::Unix(_) | Address::Local { .. });
+        if secret && !local {
             target.password = Some(Secret::new(Vec::new()));
         }
         return target.to_string();
@@ -226,7 +261,8 @@ fn ends_login_early(login: &str) -> bool {
     login.contains(['#', '?', '/'])
 }
 
-fn tcp(url: &Url) -> Result<Target, String> {
+/// Parses an address of one server with this default port.
+fn tcp(url: &Url, port: u16) -> Result<Target, String> {
     let host = match url.host() {
         Some(url::Host::Ipv6(ip)) => ip.to_string(),
         Some(host) => text(&host.to_string(), "host")?,
@@ -244,7 +280,7 @@ fn tcp(url: &Url) -> Result<Target, String> {
     };
     let user = Some(url.username()).filter(|user| !user.is_empty());
     Ok(Target {
-        address: Address::Tcp(host, url.port().unwrap_or(6379)),
+        address: Address::Tcp(Node::new(host, url.port().unwrap_or(port))),
         user: user.map(|user| text(user, "user")).transpose()?,
         password: match url.password() {
             Some(password) => Some(Secret::new(decoded(password)?)),
@@ -388,10 +424,10 @@ mod tests {
     #[test]
     fn tcp_addresses_have_defaults() {
         let target = parse("redis://db.example");
-        assert_eq!(target.address, Address::Tcp("db.example".into(), 6379));
+        assert_eq!(target.address, Address::Tcp(Node::new("db.example", 6379)));
         assert_eq!((target.db, target.user), (0, None));
         let target = parse("valkey://[::1]:7000/15");
-        assert_eq!(target.address, Address::Tcp("::1".into(), 7000));
+        assert_eq!(target.address, Address::Tcp(Node::new("::1", 7000)));
         assert_eq!(target.db, 15);
         assert_eq!(target.to_string(), "redis://[::1]:7000/15");
     }
@@ -400,12 +436,41 @@ mod tests {
     fn tls_is_a_scheme() {
         for scheme in ["rediss", "valkeys"] {
             let target = parse(&format!("{scheme}://ops:pw@[::1]/3"));
-            assert_eq!(target.address, Address::Tcp("::1".into(), 6379));
+            assert_eq!(target.address, Address::Tcp(Node::new("::1", 6379)));
             assert_eq!(target.tls, Some(Tls::default()));
             assert_eq!(target.to_string(), "rediss://ops:***@[::1]:6379/3");
         }
         assert_eq!(parse("redis://h").tls, None);
         assert_eq!(parse("unix:///s").tls, None);
+    }
+
+    #[test]
+    fn several_nodes_have_one_login() {
+        let nodes = |list: &[(&str, u16)]| -> Vec<Node> {
+            list.iter()
+                .map(|(host, port)| Node::new(*host, *port))
+                .collect()
+        };
+        let target = parse("rediss-cluster://ops:p,w%40@h1:7000,[::1],h1:7000");
+        let two = nodes(&[("h1", 7000), ("::1", 6379)]);
+        assert_eq!(target.address, Address::Cluster(two));
+        assert_eq!(target.password.as_ref().unwrap().reveal(), b"p,w@");
+        assert_eq!(target.tls, Some(Tls::default()));
+        let shown = "rediss-cluster://ops:***@h1:7000,[::1]:6379";
+        assert_eq!(target.to_string(), shown);
+        assert_eq!(
+            parse("redis-cluster://h/2").to_string(),
+            "redis-cluster://h:6379/2"
+        );
+
+        let target = parse("redis-sentinel://:pw@s1,s2:26380/3?master=my%20master");
+        let Address::Sentinel(sentinels) = &target.address else {
+            panic!("{target:?}");
+        };
+        assert_eq!(sentinels.nodes, nodes(&[("s1", 26379), ("s2", 26380)]));
+        assert_eq!((sentinels.master.as_str(), target.db), ("my master", 3));
+        let shown = "redis-sentinel://:***@s1:26379,s2:26380/3?master=my master";
+        assert_eq!(target.to_string(), shown);
     }
 
     #[test]
@@ -452,6 +517,20 @@ mod tests {
             "localhost:6379",
             "http://h",
             "rediss-sentinel://h",
+            "redis-sentinel://h/0?master=",
+            "redis-sentinel://h/0?master=a&master=b",
+            "redis-sentinel://h/0?name=a",
+            "redis-sentinel://h,/0?master=a",
+            "redis-sentinel:///0?master=a",
+            "redis-sentinel://h/0?master=a#x",
+            "redis-sentinel://h/x?master=a",
+            "redis-cluster://",
+            "redis-cluster:h",
+            "redis-cluster://h,",
+            "redis-cluster://h:x,g",
+            "redis-cluster://h,u@g:1:2",
+            "redis-cluster://h?db=1",
+            "redis-cluster://h/x",
             "rediss://h#insecure",
             "rediss://h?verify=none",
             "redis://",
@@ -519,7 +598,7 @@ mod tests {
             assert!(!message.contains("cret"), "{message}");
             assert!(message.contains("percent-encode"), "{message}");
         }
-        assert!(!refused("rediss-cluster://u:secret@h").contains("secret"));
+        assert!(!refused("rediss-cluster://u:secret@h:x").contains("secret"));
         assert!(!refused("redis://u:12345/x").contains("percent"));
     }
 }

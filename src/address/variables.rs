@@ -6,8 +6,11 @@ use std::os::unix::ffi::OsStrExt;
 /// Variables with the password of the server. The first one that is set counts.
 pub(crate) const PASSWORDS: [&str; 2] = ["QLESS_REDIS_PASSWORD", "REDISCLI_AUTH"];
 
+/// The variable with the user of Sentinels.
+pub(crate) const SENTINEL_USER: &str = "QLESS_SENTINEL_USER";
+
 /// The variable with the password of Sentinels.
-const SENTINEL_PASSWORD: &str = "QLESS_SENTINEL_PASSWORD";
+pub(crate) const SENTINEL_PASSWORD: &str = "QLESS_SENTINEL_PASSWORD";
 
 /// Returns the variables of this process that hold a secret: passwords, and addresses with one.
 pub(crate) fn with_secrets() -> Vec<OsString> {

@@ -174,7 +174,7 @@ fn settings() -> Generated {
 }
 
 /// The sections of `qless-config(5)` before its keys.
-const ABOUT_SETTINGS: [(&str, &str); 6] = [
+const ABOUT_SETTINGS: [(&str, &str); 9] = [
     (
         "SYNOPSIS",
         "$XDG_CONFIG_HOME/qless/config.toml, else ~/.config/qless/config.toml",
@@ -223,6 +223,31 @@ const ABOUT_SETTINGS: [(&str, &str); 6] = [
          the key has no passphrase. `qless` warns of a key file that other users can read. For an \
          address without TLS, these keys and their variables have no effect, and their flags are an \
          error.",
+    ),
+    (
+        "REDIS CLUSTER",
+        "redis-cluster://HOST:PORT,HOST:PORT names any nodes of a cluster; the others are found from \
+         there. The prefix must have a hash tag, such as {mail}:, so that all of its keys are in one \
+         slot, on one node; several prefixes use several nodes. A cluster with one primary takes any \
+         prefix, and `qless` warns of the second one. If the slot moves or a replica takes over, calls \
+         wait and go on, for up to --timeout; a scan begins again, once. While a slot is moved key by \
+         key, no call of its prefix runs, not even a heartbeat: pause the queues before, or use the atomic \
+         moves of Redis 8.4 and Valkey 9. With rediss-cluster://, each node must have its name in its \
+         certificate: set cluster-announce-hostname. Only Valkey 9 has databases other than 0 in a \
+         cluster.",
+    ),
+    (
+        "SENTINEL",
+        "redis-sentinel://HOST:PORT,HOST:PORT/DB?master=NAME names Sentinels, with 26379 as their \
+         default port, and the master that they watch. Each of them has 300 ms; the first that names \
+         a server whose ROLE is master is believed. The login of the address is the master's; that of \
+         the Sentinels themselves is in QLESS_SENTINEL_USER and QLESS_SENTINEL_PASSWORD. At every new \
+         connection, and when the master turns out to be a replica, they are asked again.",
+    ),
+    (
+        "REPLICAS",
+        "With --read-only, a replica can be read. What the primary changed lately may be missing; after \
+         10 s of silence of the primary, a note says so. A job that falls due is not moved on a replica.",
     ),
 ];
 

@@ -13,7 +13,7 @@ use crate::command_line::CommandLine;
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Global flags")]
 pub(crate) struct Globals {
-    /// Address of the server: `redis://`, `rediss://`, `valkey://`, `valkeys://`, `unix://` or `local:`
+    /// Address of the server: `redis://`, `rediss://`, `valkey://`, `valkeys://`, `redis-cluster://`, `redis-sentinel://`, `unix://` or `local:`
     /// [QLESS_REDIS_URL, REDIS_URL]
     #[arg(long, global = true, value_name = "URL")]
     pub redis: Option<String>,

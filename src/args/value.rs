@@ -148,7 +148,9 @@ pub(crate) fn prefix(text: &str) -> Result<String, Invalid> {
     match braces.as_str() {
         "" => Ok(text.into()),
         "{}" if !text.contains("{}") => Ok(text.into()),
-        _ => Err(Invalid::expects("at most one hash tag such as `{ql}:`")),
+        _ => Err(Invalid::expects(
+            "at most one hash tag, which is not empty, such as `{ql}:`",
+        )),
     }
 }
 

@@ -152,6 +152,7 @@ impl Ledger {
             run_id: before.run_id.clone()?,
             flushes: before.flushes.unwrap_or(present.flushes),
             evicted: before.evicted.unwrap_or(present.evicted),
+            histories: Vec::new(),
         };
         Some(before != *present)
     }

@@ -1,6 +1,7 @@
 //! Notices that the server restarted, was flushed or evicted keys after it had acknowledged changes of this
 //! command: it may have lost them.
 
+use crate::address::Node;
 use crate::core::api::epoch::ServerEpoch;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
@@ -16,6 +17,8 @@ const MAX_FIRST: usize = 10;
 pub(crate) struct RestartWatch {
     /// `None` if the server does not report it.
     begun: Option<ServerEpoch>,
+    /// The node of the cluster that was asked last.
+    node: Option<Node>,
     /// The number of the connection on which the server was asked last.
     connection: u64,
     /// The first jobs that were put. Another database may have been flushed; then they are there.
@@ -35,7 +38,7 @@ impl RestartWatch {
     pub(crate) fn begin(session: &mut Session) -> Result<RestartWatch, Error> {
         let core = session.core()?;
         let begun = core.epoch()?;
-        let connection = core.connection_number();
+        let (node, connection) = (core.node(), core.connection_number());
         if begun.is_none() {
             session.ui.note(
                 "note: the server does not say whether it restarts (INFO), so a loss of jobs by that \
@@ -44,6 +47,7 @@ impl RestartWatch {
         }
         Ok(RestartWatch {
             begun,
+            node,
             connection,
             first: Vec::new(),
             loss: None,
@@ -103,6 +107,17 @@ impl RestartWatch {
         let (Some(begun), Some(present)) = (&self.begun, present) else {
             return;
         };
+        let node = core.node();
+        let moved = begun.run_id != present.run_id
+            && node.is_some()
+            && node != self.node
+            && !begun.was_replaced_by(&present);
+        self.node = node;
+        if moved {
+            // The slot was moved, with all of its keys.
+            self.begun = Some(present);
+            return;
+        }
         let cause = match () {
             () if begun.run_id != present.run_id => "restarted, or another one took its place",
             () if present.flushes > begun.flushes && self.has_lost_first(core) => "was flushed",

@@ -13,6 +13,15 @@ pub enum Cause {
     ClientLimit,
     /// The server reads no text as long as one of the call. Nothing was changed.
     TooLong,
+    /// The address is of another kind than the server. With these flags the command works.
+    Address {
+        redis: Option<String>,
+        prefix: Option<String>,
+    },
+    /// Nothing listens where the address points.
+    NotThere,
+    /// Waiting does not help.
+    Lasting,
     /// The replies to a request take more memory than they may.
     TooMuch,
 }

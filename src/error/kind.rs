@@ -63,6 +63,12 @@ pub enum Kind {
     Stale,
     /// The prefix has no hash tag, and the server is a cluster.
     ClusterPrefix,
+    /// A cluster serves no call, or its node with the data is away.
+    ClusterDown,
+    /// The keys are on their way to another node of the cluster.
+    SlotMoving,
+    /// No Sentinel leads to a master.
+    NoMaster,
     /// The server restarted, was flushed or evicted keys after it had acknowledged changes.
     ServerRestarted,
     /// The change may or may not have happened.
@@ -107,6 +113,9 @@ impl Kind {
             Kind::ReadOnly => "readonly",
             Kind::Stale => "stale",
             Kind::ClusterPrefix => "cluster_prefix",
+            Kind::ClusterDown => "cluster_down",
+            Kind::SlotMoving => "slot_moving",
+            Kind::NoMaster => "no_master",
             Kind::ServerRestarted => "server_restarted",
             Kind::Unknown => "unknown",
             Kind::Damaged => "damaged",

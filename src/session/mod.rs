@@ -15,16 +15,19 @@ use crate::clock::Clock;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::core::call::{Core, Settings};
-use crate::core::script::USUAL;
-use crate::error::{Error, Kind};
+use crate::core::script::{USUAL, with_tag};
+use crate::error::{Cause, Error, Kind};
 use crate::input::source::InputSource;
 use crate::model::overview::Sample;
 use crate::settings::{ConfigFile as File, ContextSettings};
-use crate::text::Harmless;
+use crate::text::{self, Harmless};
 use crate::ui::Ui;
 
 /// The timeout if none is given.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The longest silence of a primary of which nothing is said.
+const MAX_LAG: Duration = Duration::from_secs(10);
 
 /// The commands that warn of a server that evicts jobs.
 const BRING_WORK: [&str; 3] = ["put", "import", "work"];
@@ -138,7 +141,24 @@ impl Session {
 
     /// Connects. The commands that bring work warn if the server may delete it.
     fn open_core(&mut self) -> Result<Core, Error> {
-        let core = Core::open(self.settings()?)?;
+        let core = match Core::open(self.settings()?) {
+            Ok(core) => core,
+            Err(error) => return Err(self.with_line_that_works(error)),
+        };
+        if core.is_untagged_in_cluster() && self.changes {
+            let prefix = self.prefix();
+            let note = format!(
+                "note: prefix `{prefix}` works in this cluster because it has one primary; with a second \
+                 one, each call will fail: move with `export` and `import --prefix '{}'`",
+                with_tag(prefix)
+            );
+            self.ui.note(&note);
+        }
+        if let Some(lag) = core.lag().filter(|lag| *lag > MAX_LAG) {
+            let lag = text::duration(lag.as_secs_f64());
+            let note = format!("note: this replica has heard nothing from its primary for {lag}");
+            self.ui.note(&note);
+        }
         if let Some(policy) = core.eviction()
             && !std::mem::replace(&mut self.warned_of_eviction, true)
         {
@@ -149,6 +169,32 @@ impl Session {
             ));
         }
         Ok(core)
+    }
+
+    /// Adds the line that works to an error about an address of another kind than the server.
+    fn with_line_that_works(&self, error: Error) -> Error {
+        let (Some(Cause::Address { redis, prefix }), Some(typed)) =
+            (error.cause().cloned(), &self.typed.whole)
+        else {
+            return error;
+        };
+        let mut line = typed.clone();
+        for (flag, value) in [("--redis", redis), ("--prefix", prefix.clone())] {
+            match value {
+                // The typed line has the password elsewhere.
+                Some(value) if value.contains("***") => return error,
+                Some(value) => line = line.with_flag(flag, &value),
+                None => {}
+            }
+        }
+        let works = format!("this works: {}", line.typed());
+        match (prefix, error.hint_text()) {
+            (Some(_), Some(hint)) => {
+                let hint = format!("{hint}; {works}");
+                error.hint(hint)
+            }
+            _ => error.hint(works),
+        }
     }
 
     /// Returns the core, connected.

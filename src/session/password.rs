@@ -1,5 +1,6 @@
 //! The password of the server. Sources in order: `--password-file`, `--askpass`,
-//! QLESS_REDIS_PASSWORD, REDISCLI_AUTH, the context, the address. No flag takes one.
+//! QLESS_REDIS_PASSWORD, REDISCLI_AUTH, the context, the address. No flag takes one. Sentinels have a
+//! login of their own.
 
 use std::ffi::{OsStr, OsString};
 use std::io::{self, BufRead, BufReader, IsTerminal, Read};
@@ -12,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use super::secrets;
 use crate::address::secret::Secret;
-use crate::address::{Target, variables};
+use crate::address::{Address, Target, variables};
 use crate::args::globals::{Globals, Origin};
 use crate::env;
 use crate::error::{Error, Kind, io_words};
@@ -41,6 +42,12 @@ pub(crate) fn fill(
     }
     if let Some(given) = find(globals, target, context, ui)? {
         target.password = Some(given);
+    }
+    if let Address::Sentinel(sentinels) = &mut target.address {
+        let user = env::var(variables::SENTINEL_USER);
+        sentinels.user = user.map(|user| user.to_string_lossy().into_owned());
+        let password = env::var(variables::SENTINEL_PASSWORD);
+        sentinels.password = password.map(|password| Secret::new(password.into_vec()));
     }
     Ok(())
 }

@@ -4,17 +4,18 @@ use std::net::IpAddr;
 use std::path::{Path, PathBuf};
 
 use super::{ConfigFile, ContextSettings};
-use crate::address::{Address, Target};
+use crate::address::{Address, Node, Target};
 use crate::args::globals::{Globals, Origin};
 use crate::core::call::local::Local;
 use crate::core::script::USUAL;
 use crate::fs::trust::Route;
 
-/// A database of a server. Two spellings of an address are equal, with TLS or without: a port has
-/// one server.
-#[derive(Debug, PartialEq, Eq)]
+/// A database of a server, or of servers that belong together.
+#[derive(Debug)]
 struct Database {
-    server: Server,
+    servers: Vec<Server>,
+    /// The master that Sentinels are asked for.
+    master: Option<String>,
     db: u32,
 }
 
@@ -30,20 +31,40 @@ impl Database {
     /// Returns the database of an address; `None` for an address that this build cannot use.
     fn of(address: &str) -> Option<Database> {
         let Target { address, db, .. } = Target::parse(address).ok()?;
-        let server = match address {
-            Address::Tcp(host, port) => Server::tcp(&host, port),
-            Address::Unix(socket) => Server::Socket(real(&socket)),
+        let mut master = None;
+        let servers = match address {
+            Address::Tcp(node) => vec![Server::tcp(&node)],
+            Address::Cluster(nodes) => nodes.iter().map(Server::tcp).collect(),
+            Address::Sentinel(sentinels) => {
+                master = Some(sentinels.master);
+                sentinels.nodes.iter().map(Server::tcp).collect()
+            }
+            Address::Unix(socket) => vec![Server::Socket(real(&socket))],
             Address::Local { dir, .. } => {
                 let socket = Local::new(dir.as_deref()).ok()?.socket();
-                Server::Socket(real(&socket))
+                vec![Server::Socket(real(&socket))]
             }
         };
-        Some(Database { server, db })
+        Some(Database {
+            servers,
+            master,
+            db,
+        })
+    }
+
+    /// Whether two addresses name the same database. Each spelling is equal, with TLS or without: a port
+    /// has one server. Of a cluster, one common node is enough.
+    fn is(&self, other: &Database) -> bool {
+        let mut servers = self.servers.iter();
+        self.db == other.db
+            && self.master == other.master
+            && servers.any(|server| other.servers.contains(server))
     }
 }
 
 impl Server {
-    fn tcp(host: &str, port: u16) -> Server {
+    fn tcp(node: &Node) -> Server {
+        let (host, port) = (&node.host, node.port);
         let host = host.trim_end_matches('.').to_ascii_lowercase();
         let ip = host.parse().map(|ip: IpAddr| ip.to_canonical());
         match ip {
@@ -64,7 +85,7 @@ fn real(path: &Path) -> PathBuf {
 /// Whether two addresses are of different databases.
 pub(super) fn other_database((one, other): (&str, &str)) -> bool {
     match (Database::of(one), Database::of(other)) {
-        (Some(one), Some(other)) => one != other,
+        (Some(one), Some(other)) => !one.is(&other),
         _ => one != other,
     }
 }
@@ -94,7 +115,7 @@ pub(super) fn of_database_in_use(globals: &Globals, file: &ConfigFile) -> Vec<Co
         let values = context.values.or(&file.contents.defaults);
         in_use.is_none_or(|in_use| in_use.name != context.name)
             && prefix(&values.prefix) == prefix(&globals.prefix)
-            && address(&values.redis).is_some_and(|other| other == database)
+            && address(&values.redis).is_some_and(|other| other.is(&database))
     });
     found
 }
@@ -122,6 +143,12 @@ mod tests {
             ("unix:///s?db=0", "unix:///s"),
             ("local:/no/dir", "unix:///no/dir/redis.sock"),
             ("local:/no/dir", "local:/no/dir?fsync=always"),
+            ("redis-cluster://a,b:7001", "rediss-cluster://B:7001,c"),
+            ("redis-cluster://a,b:7001", "redis://b:7001"),
+            (
+                "redis-sentinel://a,b/0?master=m",
+                "redis-sentinel://b/0?master=m",
+            ),
         ] {
             assert!(same(one, other), "{one} {other}");
         }
@@ -137,6 +164,11 @@ mod tests {
             ("unix:///s", "unix:///s?db=1"),
             ("unix:///s", "unix:///t"),
             ("local:/no/dir", "local:/no/other"),
+            ("redis-cluster://a", "redis-cluster://b"),
+            (
+                "redis-sentinel://a/0?master=m",
+                "redis-sentinel://a/0?master=n",
+            ),
         ] {
             assert!(!same(one, other), "{one} {other}");
         }

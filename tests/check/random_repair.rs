@@ -87,15 +87,17 @@ fn run(cases: u32, binary: bool) {
         2 => damage().prop_map(Event::Damage),
     ];
     let events = prop::collection::vec(event, 1..30);
-    random::property(cases, events, |events| play(&mut core, &events, binary));
+    random::property(random::more_in_soak(cases), events, |events| {
+        play(&mut core, &events, binary)
+    });
 }
 
 #[test]
 fn random_damage_is_repaired() {
-    run(40, false);
+    run(20, false);
 }
 
 #[test]
 fn random_damage_is_repaired_by_the_binary() {
-    run(10, true);
+    run(5, true);
 }

@@ -4,6 +4,7 @@
 use super::slice::{NOW, fill};
 use crate::support::clean::CheckOutput;
 use crate::support::core::{Core, Dump, Key, Reply};
+use crate::support::random;
 use crate::support::repair::{RepairCycle, jobs_preserved};
 
 /// The command that makes a key of each type; `KEY` is its name.
@@ -58,8 +59,8 @@ fn kind(key: &Key) -> &'static str {
     }
 }
 
-/// Each key of a healthy database becomes a key of another type; keys that occur often share the
-/// types among them.
+/// Each key of a healthy database becomes a key of another type. In `make test` the keys share the
+/// types among them; in `make soak` every key becomes a key of every type.
 fn each_key(part: usize) {
     let mut core = Core::new();
     fill(&mut core);
@@ -73,7 +74,9 @@ fn each_key(part: usize) {
         let single = !rest.contains(':');
         for (kind_now, line) in TYPES {
             turn += 1;
-            if !single && !turn.is_multiple_of(5) {
+            // No divisor of the number of types, so that each key gets other ones.
+            let each = if single { 5 } else { 11 };
+            if !random::soaking() && !turn.is_multiple_of(each) {
                 continue;
             }
             fill(&mut core);

@@ -1050,9 +1050,9 @@ fn import_supports_the_flags_of_bulk_verbs() {
     assert!(begun.elapsed() > Duration::from_millis(150));
 }
 
-/// Ten thousand jobs, every tenth waiting for the one before it in the file, or behind it.
+/// Five thousand jobs, every tenth waiting for the one before it in the file, or behind it.
 fn many() -> String {
-    let lines: Vec<String> = (0..10_000)
+    let lines: Vec<String> = (0..5000)
         .map(|at| {
             let jid = format!("j{at:05}");
             match at % 10 {
@@ -1076,13 +1076,13 @@ fn many_imported_jobs_keep_their_order() {
     let redis = Redis::start();
     let ran = redis.qless().input(many()).run("import - --yes");
     assert!(
-        ran.stderr().starts_with("10000 imported"),
+        ran.stderr().starts_with("5000 imported"),
         "{}",
         ran.stderr()
     );
     let waiting = redis.qless().run("jobs --state waiting -o jid").ok();
     let waiting: Vec<&str> = waiting.lines().collect();
-    assert_eq!(waiting.len(), 8001);
+    assert_eq!(waiting.len(), 4001);
     assert!(waiting.is_sorted());
     redis.must_be_clean();
 }
@@ -1100,8 +1100,10 @@ fn a_killed_import_is_finished_by_the_next() {
     };
     loop {
         let mut running = redis.qless().start(&line);
-        let until = keys() + 3000;
-        while keys() < until && !running.has_ended() {}
+        let until = keys() + 1500;
+        while keys() < until && !running.has_ended() {
+            std::thread::sleep(Duration::from_millis(1));
+        }
         _ = running.child.kill();
         kills += 1;
         if running.end().code() == 0 {
@@ -1120,7 +1122,7 @@ fn a_killed_import_is_finished_by_the_next() {
             .filter(|entry| entry["what"] == "put")
             .count();
     }
-    assert_eq!((printed.lines().count(), puts), (10_001, 10_000));
+    assert_eq!((printed.lines().count(), puts), (5001, 5000));
     redis.must_be_clean();
 }
 

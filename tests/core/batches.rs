@@ -335,12 +335,12 @@ fn play(
 
 #[test]
 fn a_call_for_many_jobs_does_what_single_commands_do_in_order() {
-    property(120, false, &mut Core::new(), &mut Core::new());
+    property(60, false, &mut Core::new(), &mut Core::new());
 }
 
 #[test]
 fn a_call_for_many_jobs_does_so_for_jobs_with_lanes_and_throttles() {
-    property(120, true, &mut Core::new(), &mut Core::new());
+    property(60, true, &mut Core::new(), &mut Core::new());
 }
 
 /// Puts a job with a lane, throttles, payloads or a back-off, in any mixture.
@@ -428,7 +428,9 @@ fn property(cases: u32, extended: bool, many: &mut Core, single: &mut Core) {
     });
     let steps = (start, prop::collection::vec(calm, 1..60))
         .prop_map(|(start, steps)| [vec![start], steps].concat());
-    random::property(cases, steps, |steps| play(many, single, &steps));
+    random::property(random::more_in_soak(cases), steps, |steps| {
+        play(many, single, &steps)
+    });
 }
 
 #[test]

@@ -711,7 +711,7 @@ fn table(accounts: &[Account]) -> String {
 
 #[test]
 fn faults_lose_no_job_and_double_none_after_the_documented_repetition() {
-    let jobs = if random::soaking() { 600 } else { 150 };
+    let jobs = if random::soaking() { 600 } else { 80 };
     let mut sums = vec![Account::default(); rows().count()];
     random::rounds(|seed| {
         for (sum, account) in sums.iter_mut().zip(all(seed, jobs)) {

@@ -8,7 +8,7 @@ use base64::engine::general_purpose::STANDARD;
 use expect_test::Expect;
 use serde_json::Value;
 
-use super::check_calls::{Finding, INFO, describe_all, verify_all};
+use super::check_calls::{Finding, INFO, describe_all, stable_detail, verify_all};
 use super::core::{Core, Dump, shown};
 use super::qless::Qless;
 use super::redis::Redis;
@@ -263,6 +263,7 @@ impl CheckOutput {
             for example in examples {
                 let (item, detail) = (text(example, "item"), text(example, "detail"));
                 let id = found["finding"].as_str().expect("an id");
+                let detail = stable_detail(id, detail);
                 lines.push(format!("{id} {item} [{detail}]"));
             }
         }

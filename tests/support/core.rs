@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 use std::time::Duration;
 
+use super::check_calls::Verified;
 use super::qless::Qless;
 use super::redis::Redis;
 
@@ -246,6 +247,8 @@ pub(crate) struct Core {
     listener: Wire,
     sha: String,
     socket: PathBuf,
+    /// The last result of `verify_all`.
+    pub(crate) verified: Option<Verified>,
     /// Ends with the value.
     _server: Option<Redis>,
 }
@@ -286,6 +289,7 @@ impl Core {
             listener,
             sha,
             socket,
+            verified: None,
             _server: None,
         }
     }
@@ -490,13 +494,21 @@ impl Core {
 
     /// All keys as they are now.
     pub(crate) fn dump(&mut self) -> Dump {
+        self.dump_and_expiring().0
+    }
+
+    /// All keys, and the names of those that expire.
+    pub(crate) fn dump_and_expiring(&mut self) -> (Dump, BTreeSet<String>) {
+        let mut expiring = BTreeSet::new();
         let reply = self.wire.ask(&[b"EVAL", DUMP.as_bytes(), b"0"]);
         let keys = reply.list().iter().map(|entry| {
             let entry = entry.list();
             let name = entry[0].text().to_owned();
             // Maximums of throttles may end; uniqueness windows are collected after their end.
-            if !name.starts_with("ql:th:") && !name.starts_with("ql:u:") {
-                assert_eq!(entry[2].int(), -1, "`{name}` has an expiry");
+            if entry[2].int() != -1 {
+                let may_expire = name.starts_with("ql:th:") || name.starts_with("ql:u:");
+                assert!(may_expire, "`{name}` has an expiry");
+                expiring.insert(name.clone());
             }
             let words = entry[3].texts();
             let value = match entry[1].text() {
@@ -516,7 +528,8 @@ impl Core {
             };
             (name, value)
         });
-        Dump(keys.collect())
+        let dump = Dump(keys.collect());
+        (dump, expiring)
     }
 
     pub(crate) fn flush(&mut self) {

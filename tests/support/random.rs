@@ -1,7 +1,7 @@
 //! Random numbers for the tests: this module is the only source of seeds.
 //!
 //! `make test` plays one round with the fixed seed below, so that two runs give the same verdict.
-//! `make soak` plays many rounds, each with a fresh seed, and prints the seed of a round that
+//! `make soak` plays many longer rounds, each with a fresh seed, and prints the seed of a round that
 //! fails. `TEST_SEED=7` repeats a round; `TEST_ROUNDS=20` plays that many.
 
 use std::fmt::Debug;
@@ -53,6 +53,11 @@ pub(crate) fn rounds(mut play: impl FnMut(u64)) {
 pub(crate) fn soaking() -> bool {
     let given = |name: &str| std::env::var_os(name).is_some();
     given("TEST_SEED") || given("TEST_ROUNDS")
+}
+
+/// The number of cases of an expensive test: three times as many in `make soak`.
+pub(crate) fn more_in_soak(cases: u32) -> u32 {
+    if soaking() { 3 * cases } else { cases }
 }
 
 fn seeds() -> Vec<u64> {

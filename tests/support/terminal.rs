@@ -111,7 +111,7 @@ impl Terminal {
     /// Waits until the output satisfies a condition.
     #[track_caller]
     pub fn until(&self, what: impl Fn(&str) -> bool) -> String {
-        let deadline = Instant::now() + Duration::from_secs(10);
+        let deadline = Instant::now() + Duration::from_secs(60);
         loop {
             let written = self.written();
             if what(&written) {

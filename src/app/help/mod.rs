@@ -150,6 +150,8 @@ QLESS_CONTEXT         context of that file, as --context
 QLESS_REDIS_URL       address of the server, as --redis; then REDIS_URL. It overrides the default
                       context of the file, but not a context that was chosen
 QLESS_REDIS_PASSWORD  password of the server; then REDISCLI_AUTH
+QLESS_SENTINEL_USER, QLESS_SENTINEL_PASSWORD  login of the Sentinels of redis-sentinel://; that of the
+                      address is the master's
 QLESS_TLS_CA          CA certificates to trust instead of the system's, as --tls-ca
 QLESS_TLS_CERT        certificate that identifies qless to the server, as --tls-cert
 QLESS_TLS_KEY         its private key, as --tls-key

@@ -268,6 +268,7 @@ impl<'a> Scanner<'a> {
     fn run(mut self, unmatched: Unmatched) -> Result<ScanCounts, Error> {
         self.unmatched = unmatched;
         let server = self.server_run()?;
+        let place = self.core.place_number();
         self.expiring = !self.core.nothing_expires(self.now)?;
         loop {
             self.scan_indexes()?;
@@ -285,6 +286,10 @@ impl<'a> Scanner<'a> {
         self.sink.scan_complete(self.core)?;
         self.add_deferred()?;
         self.resolve_undecided()?;
+        self.core.confirm_place()?;
+        if self.core.place_number() != place {
+            return Err(self.core.moved_while_scanning());
+        }
         // A cursor is meaningless after a restart of the server: keys may have been missed.
         if self.server_run()? != server {
             let message = format!("lost `{}` while reading", self.core.address());

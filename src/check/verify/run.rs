@@ -67,19 +67,29 @@ pub(crate) fn run(
     let (core, ui) = session.core_and_ui()?;
     let server = core.server_health(now);
     let keys = server.keys;
-    let progress = VerifyProgress {
-        progress: ui.progress(keys.unwrap_or(0)).titled(title),
-        pace: Pace::new(options.rate),
-        interrupt: interrupt.clone(),
-    };
     let verify_options = VerifyOptions {
         filter: options.filter.clone(),
         max_examples: usize::try_from(options.max_examples).unwrap_or(usize::MAX),
         repair,
         queues: scope.queues.clone(),
     };
-    let mut verifier = Verifier::new(verify_options, progress);
-    let scanned = verifier.scan(core, now, &scope);
+    let mut moves = 0;
+    let (mut verifier, scanned) = loop {
+        let progress = VerifyProgress {
+            progress: ui.progress(keys.unwrap_or(0)).titled(title),
+            pace: Pace::new(options.rate),
+            interrupt: interrupt.clone(),
+        };
+        let mut verifier = Verifier::new(verify_options.clone(), progress);
+        match verifier.scan(core, now, &scope) {
+            // The keys moved to another server of the cluster: the scan begins again, once.
+            Err(error) if error.kind() == Kind::SlotMoving && moves == 0 => {
+                moves += 1;
+                ui.note(&format!("note: {}; the scan begins again", error.reason()));
+            }
+            scanned => break (verifier, scanned),
+        }
+    };
     let (counts, verified) = (verifier.counts(), verifier.verified());
     if scope.queues.is_empty()
         && let Some(verdict) = diagnosis::evicts(&server)

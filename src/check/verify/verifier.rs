@@ -33,7 +33,7 @@ const MAX_BYTES: usize = 4 << 20;
 const MAX_FAILED: usize = 20_000;
 
 /// How a scan is verified.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct VerifyOptions {
     pub filter: FindingFilter,
     /// Maximum number of examples of each finding.

@@ -13,7 +13,7 @@ use crate::error::{Error, Kind};
 use crate::name::Name;
 
 /// A run of a server between two losses. If two are equal, nothing was lost in between.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct ServerEpoch {
     pub run_id: String,
     /// How often FLUSHALL and FLUSHDB were called, in any database.
@@ -22,10 +22,26 @@ pub(crate) struct ServerEpoch {
     /// lack it.
     #[serde(default)]
     pub evicted: u64,
+    /// The history of its changes that it continues: the ids of its replication, its own first.
+    #[serde(skip)]
+    pub histories: Vec<String>,
+}
+
+impl PartialEq for ServerEpoch {
+    fn eq(&self, other: &ServerEpoch) -> bool {
+        (&self.run_id, self.flushes, self.evicted) == (&other.run_id, other.flushes, other.evicted)
+    }
 }
 
 impl ServerEpoch {
-    /// Reads the sections `server`, `commandstats` and `stats` of INFO.
+    /// Whether another server took over by a copy of the data of this one, as a replica does: then the
+    /// last changes may be missing. Otherwise the data was handed over.
+    pub(crate) fn was_replaced_by(&self, other: &ServerEpoch) -> bool {
+        let mut histories = self.histories.iter();
+        self.histories.is_empty() || histories.any(|one| other.histories.contains(one))
+    }
+
+    /// Reads the sections `server`, `commandstats`, `stats` and `replication` of INFO.
     fn read(sections: &[String]) -> Option<ServerEpoch> {
         let lines = || sections.iter().flat_map(|section| section.lines());
         let run_id = lines().find_map(|line| line.strip_prefix("run_id:"))?;
@@ -38,7 +54,16 @@ impl ServerEpoch {
         });
         let evicted =
             lines().find_map(|line| line.strip_prefix("evicted_keys:")?.trim().parse().ok());
+        let histories = ["master_replid:", "master_replid2:"].map(|key| {
+            let id = lines()
+                .find_map(|line| line.strip_prefix(key))
+                .unwrap_or_default();
+            id.trim().to_owned()
+        });
+        // An id of zeros stands for none.
+        let is_id = |id: &String| id.bytes().any(|byte| byte != b'0');
         Some(ServerEpoch {
+            histories: histories.into_iter().filter(is_id).collect(),
             run_id: run_id.trim().to_owned(),
             flushes: flushes.sum(),
             evicted: evicted.unwrap_or(0),
@@ -49,7 +74,7 @@ impl ServerEpoch {
 impl Core {
     /// Returns the present epoch, if the server reports it and the user may ask.
     pub(crate) fn epoch(&mut self) -> Result<Option<ServerEpoch>, Error> {
-        let sections = ["server", "commandstats", "stats"];
+        let sections = ["server", "commandstats", "stats", "replication"];
         let calls = sections.map(|section| Call::plain("INFO").arg(section));
         let mut sections = Vec::new();
         for section in self.calls(self.now(), &calls) {

@@ -1,6 +1,7 @@
 //! Reading everything that is stored about jobs, for an export.
 
 use super::job;
+use super::page::ScanPlace;
 use crate::clock::moment::Moment;
 use crate::core::call::reply;
 use crate::core::call::slice_size::SliceSize;
@@ -61,12 +62,17 @@ pub(crate) struct KeyScan {
     kind: &'static str,
     /// `None` at the end.
     cursor: Option<Vec<u8>>,
+    place: ScanPlace,
 }
 
 impl KeyScan {
     pub(crate) fn new(kind: &'static str) -> KeyScan {
-        let cursor = Some(b"0".to_vec());
-        KeyScan { kind, cursor }
+        let (cursor, place) = (Some(b"0".to_vec()), ScanPlace::default());
+        KeyScan {
+            kind,
+            cursor,
+            place,
+        }
     }
 
     /// Returns the next ids, `None` at the end. A slice may be empty, and an id may come twice.
@@ -78,10 +84,14 @@ impl KeyScan {
         let Some(cursor) = self.cursor.take() else {
             return Ok(None);
         };
+        self.place.begin(core);
         let call = Call::read("look.scan").arg(self.kind).arg(cursor);
         let mut page = reply::list(core.call(now, call.arg("1000"))?)?.into_iter();
         let next = page.next().map(reply::bytes).transpose()?;
         self.cursor = next.filter(|next| next != b"0");
+        if self.place.moved(core, self.cursor.is_none())? {
+            self.cursor = Some(b"0".to_vec());
+        }
         let ids = page.map(|id| reply::bytes(id).map(Name::from));
         ids.collect::<Result<_, Error>>().map(Some)
     }

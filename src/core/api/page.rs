@@ -17,11 +17,45 @@ const KEYS: &str = "500";
 /// The number of jobs whose fields one round trip reads.
 const MOST: usize = 500;
 
+/// The place of a scan: the server on which its cursor has a meaning.
+///
+/// When the data goes to another server, the scan begins again, once (`reliability.md` 3.5).
+#[derive(Debug, Default)]
+pub(crate) struct ScanPlace {
+    number: Option<u64>,
+    began_again: bool,
+}
+
+impl ScanPlace {
+    /// Notes where the scan begins.
+    pub(crate) fn begin(&mut self, core: &Core) {
+        self.number.get_or_insert_with(|| core.place_number());
+    }
+
+    /// Returns whether the scan must begin again. `ends`: the page was the last one.
+    pub(crate) fn moved(&mut self, core: &mut Core, ends: bool) -> Result<bool, Error> {
+        if ends {
+            core.confirm_place()?;
+        }
+        let number = core.place_number();
+        if self.number == Some(number) {
+            return Ok(false);
+        }
+        if self.began_again {
+            return Err(core.moved_while_scanning());
+        }
+        self.number = Some(number);
+        self.began_again = true;
+        Ok(true)
+    }
+}
+
 /// Reads the jids of all jobs, in no order.
 #[derive(Debug)]
 pub(crate) struct JobScan {
     cursor: Vec<u8>,
     done: bool,
+    place: ScanPlace,
     /// How the jids begin.
     beginning: Vec<u8>,
 }
@@ -38,6 +72,7 @@ impl JobScan {
         JobScan {
             cursor: b"0".to_vec(),
             done: false,
+            place: ScanPlace::default(),
             beginning: beginning.to_vec(),
         }
     }
@@ -51,6 +86,7 @@ impl JobScan {
         if self.done {
             return Ok(None);
         }
+        self.place.begin(core);
         let prefix = Keys::new(core.prefix()).job;
         // A prefix has no special characters of a pattern.
         let mut pattern = prefix.as_bytes().to_vec();
@@ -75,6 +111,10 @@ impl JobScan {
         };
         self.cursor = reply::bytes(cursor)?;
         self.done = self.cursor == b"0";
+        if self.place.moved(core, self.done)? {
+            self.cursor = b"0".to_vec();
+            self.done = false;
+        }
         let keys = reply::list(keys)?.into_iter().map(|key| {
             let mut key = reply::bytes(key)?;
             key.drain(..prefix.len().min(key.len()));

@@ -22,7 +22,7 @@ use super::local;
 use super::resp::MAX_REPLIES;
 use super::stream::Stream;
 use super::tls::{TlsClient, TlsFault};
-use crate::address::Address;
+use crate::address::{Address, Node};
 use crate::error::io_words;
 
 /// An open connection.
@@ -319,13 +319,15 @@ impl Response {
 }
 
 fn connect(address: &Address, tls: Option<&TlsClient>, deadline: Instant) -> Result<Stream, Fault> {
-    let (host, port) = match address {
-        Address::Tcp(host, port) => (host, *port),
+    let Node { host, port } = match address {
+        Address::Tcp(node) => node,
+        // A connection goes to one of them, by its own address.
+        Address::Cluster(_) | Address::Sentinel(_) => return Err(Fault::Unresolved),
         Address::Unix(path) => return Stream::unix(path),
         Address::Local { dir: Some(dir), .. } => return Ok(Stream::over(local::connect(dir)?)),
         Address::Local { dir: None, .. } => return Err(Fault::Unresolved),
     };
-    let mut addresses = match (host.as_str(), port).to_socket_addrs() {
+    let mut addresses = match (host.as_str(), *port).to_socket_addrs() {
         Ok(addresses) => addresses.collect::<Vec<_>>(),
         Err(_) => return Err(Fault::Unresolved),
     };

@@ -4,11 +4,13 @@ use std::time::{Duration, Instant};
 
 use super::connect::{Connection, Fault};
 use super::error;
-use super::handshake::{self, Failed, Questions, Server};
+use super::handshake::{self, Failed, Mode, Questions, Server};
 use super::local::Local;
 use super::retry_policy::Backoff;
+use super::route::Arrival;
+use super::tls::TlsClient;
 use super::{Core, RUN_READ_ONLY};
-use crate::address::{Address, Fsync};
+use crate::address::{Address, Fsync, Node, Target};
 use crate::error::{Error, Kind};
 
 impl Core {
@@ -35,14 +37,18 @@ impl Core {
 
     fn dial_once(&mut self, deadline: Instant) -> Result<(), Error> {
         let begun = Instant::now();
-        let (connection, server) = self.log_in(deadline)?;
-        self.trace.exchange(
-            &format!("connected to {}, Redis {}", self.target, server.version),
-            begun.elapsed(),
-        );
-        if server.cluster && !self.script.prefix().contains('{') {
-            return Err(error::cluster_prefix(self.script.prefix()));
-        }
+        let Arrival {
+            connection,
+            server,
+            node,
+        } = self.connect(deadline)?;
+        let place = match &node {
+            Some(node) => self.target.at(node).to_string(),
+            None => self.target.to_string(),
+        };
+        let line = format!("connected to {place}, Redis {}", server.version);
+        self.trace.exchange(&line, begun.elapsed());
+        self.arrive(node);
         if self.read_only && server.has_read_only_scripts() {
             self.run = RUN_READ_ONLY;
         }
@@ -50,6 +56,7 @@ impl Core {
         self.version = server.version;
         self.missing_rights = server.missing_rights;
         self.eviction = server.eviction;
+        self.lag = server.lag;
         self.connection = Some(match self.stays_in_thread {
             true => connection.without_thread(),
             false => connection,
@@ -59,38 +66,77 @@ impl Core {
         Ok(())
     }
 
+    /// Connects to the server that has the data, and logs in.
+    fn connect(&mut self, deadline: Instant) -> Result<Arrival, Error> {
+        match self.target.address.clone() {
+            Address::Cluster(nodes) => self.connect_to_owner(&nodes, deadline),
+            Address::Sentinel(sentinels) => self.connect_to_master(&sentinels, deadline),
+            Address::Tcp(_) | Address::Unix(_) | Address::Local { .. } => {
+                let target = self.target.clone();
+                let (connection, server) = self.log_in(&target, self.tls.clone(), deadline)?;
+                if server.mode == Mode::Cluster {
+                    self.require_one_primary(&connection, deadline)?;
+                }
+                Ok(Arrival {
+                    connection,
+                    server,
+                    node: None,
+                })
+            }
+        }
+    }
+
+    /// Connects to one of several servers, and logs in.
+    pub(super) fn log_in_at(
+        &self,
+        node: &Node,
+        deadline: Instant,
+    ) -> Result<(Connection, Server), Error> {
+        self.log_in(&self.target.at(node), self.tls_of(node)?, deadline)
+    }
+
+    /// Returns what a connection with TLS to this server needs: its certificate must have its name.
+    pub(super) fn tls_of(&self, node: &Node) -> Result<Option<TlsClient>, Error> {
+        let named = |tls: &TlsClient| tls.named(&node.host);
+        self.tls.as_ref().map(named).transpose()
+    }
+
     /// Connects and logs in. `local:` starts its server first if it does not run.
-    fn log_in(&self, deadline: Instant) -> Result<(Connection, Server), Error> {
-        let failure = |fault| error::not_connected(fault, &self.target, self.timeout);
+    fn log_in(
+        &self,
+        target: &Target,
+        tls: Option<TlsClient>,
+        deadline: Instant,
+    ) -> Result<(Connection, Server), Error> {
+        let failure = |fault| error::not_connected(fault, target, self.timeout);
         let asked = Questions {
             rights: self.writes.then_some(self.script.prefix()),
             eviction: self.asks_for_eviction,
+            role: matches!(self.target.address, Address::Sentinel(_)),
+            lag: self.read_only,
         };
         loop {
-            let connection = match &self.target.address {
+            let connection = match &target.address {
                 Address::Local { dir, fsync, starts } => {
                     let local = Local::new(dir.as_deref())?;
                     // A server that must sync each change ends if its disk is full, and would again.
                     let may_end = self.was_connected || *fsync == Some(Fsync::Always);
                     if self.writes && may_end && !local.has_room(self.was_connected) {
-                        return Err(error::disk_full(&self.target));
+                        return Err(error::disk_full(target));
                     }
                     local.open(*starts, *fsync, deadline, failure)?
                 }
-                address => {
-                    Connection::open(address, self.tls.as_ref(), deadline).map_err(failure)?
-                }
+                address => Connection::open(address, tls.as_ref(), deadline).map_err(failure)?,
             };
-            let local = matches!(self.target.address, Address::Local { .. });
-            match handshake::login(&connection, &self.target, &self.name, asked, deadline) {
+            let local = matches!(target.address, Address::Local { .. });
+            match handshake::login(&connection, target, &self.name, asked, deadline) {
                 Ok(server) => return Ok((connection, server)),
-                Err(Failed::Refused(error)) => return Err(*error),
                 // A private server that is shutting down still accepts connections. The next
                 // attempt finds it stopped and starts it again.
                 Err(Failed::Fault(Fault::Closed)) if local && Instant::now() < deadline => {
                     std::thread::sleep(Duration::from_millis(5));
                 }
-                Err(Failed::Fault(fault)) => return Err(failure(fault)),
+                Err(failed) => return Err(failed.error(failure)),
             }
         }
     }

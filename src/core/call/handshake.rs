@@ -2,7 +2,7 @@
 //!
 //! Any error of a login ends the connection: the server would continue as its user `default`.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::connect::{Connection, Fault, Packed, Response};
 use super::error;
@@ -16,8 +16,10 @@ use crate::error::{Error, Kind};
 #[derive(Debug)]
 pub(crate) struct Server {
     pub version: String,
-    /// Whether it is a node of a cluster.
-    pub cluster: bool,
+    pub mode: Mode,
+    pub role: Role,
+    /// How long its primary has been silent, if it is a replica and the login asked for that.
+    pub lag: Option<Duration>,
     /// Its time when it replied.
     pub time: Moment,
     /// The commands that the user may not run, if the login asked for them.
@@ -27,7 +29,37 @@ pub(crate) struct Server {
     pub eviction: Option<String>,
 }
 
+/// What a server is part of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    Standalone,
+    Cluster,
+    /// It is no server of data.
+    Sentinel,
+}
+
+/// Whether a server takes changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// The login did not ask, or the user may not.
+    Unknown,
+    Master,
+    Replica,
+}
+
 impl Server {
+    fn unknown() -> Server {
+        Server {
+            version: String::new(),
+            mode: Mode::Standalone,
+            role: Role::Unknown,
+            lag: None,
+            time: Moment::from_micros(0),
+            missing_rights: Vec::new(),
+            eviction: None,
+        }
+    }
+
     /// Returns whether the server has EVALSHA_RO and EVAL_RO. Redis 7 has them, and so has Valkey,
     /// whose versions continue from there.
     pub(crate) fn has_read_only_scripts(&self) -> bool {
@@ -40,12 +72,33 @@ impl Server {
     }
 }
 
+impl Mode {
+    /// Reads the mode as HELLO and INFO name it.
+    fn of(name: &str) -> Mode {
+        match name.trim() {
+            "cluster" => Mode::Cluster,
+            "sentinel" => Mode::Sentinel,
+            _ => Mode::Standalone,
+        }
+    }
+}
+
 /// Why a login failed.
 pub(crate) enum Failed {
     /// The connection broke.
     Fault(Fault),
     /// The server refused.
     Refused(Box<Error>),
+}
+
+impl Failed {
+    /// Returns the error. `failure` makes that of a broken connection.
+    pub(crate) fn error(self, failure: impl FnOnce(Fault) -> Error) -> Error {
+        match self {
+            Failed::Fault(fault) => failure(fault),
+            Failed::Refused(error) => *error,
+        }
+    }
 }
 
 /// What a login asks besides.
@@ -55,6 +108,10 @@ pub(crate) struct Questions<'a> {
     pub rights: Option<&'a str>,
     /// Whether it asks if the server evicts jobs.
     pub eviction: bool,
+    /// Whether it asks if the server is a master.
+    pub role: bool,
+    /// Whether it asks how far a replica lags behind.
+    pub lag: bool,
 }
 
 /// Logs in.
@@ -74,17 +131,32 @@ pub(crate) fn login(
     {
         return without_hello(connection, target, asked, deadline);
     }
-    let mut server = Server {
-        version: String::new(),
-        cluster: false,
-        time: Moment::from_micros(0),
-        missing_rights: Vec::new(),
-        eviction: None,
-    };
+    let mut server = Server::unknown();
     for (step, reply) in first.iter().zip(replies) {
         read(*step, reply, target, &mut server)?;
     }
     Ok(server)
+}
+
+/// Logs in to a Sentinel.
+pub(crate) fn login_to_sentinel(
+    connection: &Connection,
+    target: &Target,
+    name: &str,
+    deadline: Instant,
+) -> Result<(), Failed> {
+    let login = login_steps(target, name);
+    let replies = exchange(connection, &login, deadline)?;
+    for (step, reply) in login.iter().zip(&replies) {
+        // A Sentinel that does not know HELLO has no users either.
+        if let Some(refused) = server_error(reply)
+            && !is_unknown_hello(*step, reply)
+        {
+            let error = error::login_refused(&refused, target);
+            return Err(Failed::Refused(Box::new(error)));
+        }
+    }
+    Ok(())
 }
 
 /// One command of the handshake.
@@ -97,12 +169,21 @@ enum Step<'a> {
     Fsync(&'static str),
     Info,
     Memory,
+    Role,
+    Replication,
     /// Asks for the rights on keys with this prefix.
     Rights(&'a str),
     Time,
 }
 
 fn steps<'a>(target: &'a Target, name: &'a str, asked: Questions<'a>) -> Vec<Step<'a>> {
+    let mut steps = login_steps(target, name);
+    add_common_steps(target, asked, &mut steps);
+    steps
+}
+
+/// Returns the steps that say who this client is.
+fn login_steps<'a>(target: &'a Target, name: &'a str) -> Vec<Step<'a>> {
     let password = target.password.as_ref().map(|password| password.reveal());
     let mut steps = Vec::new();
     match (&target.user, password) {
@@ -118,7 +199,6 @@ fn steps<'a>(target: &'a Target, name: &'a str, asked: Questions<'a>) -> Vec<Ste
         }
         (None, None) => steps.push(Step::Hello(None, name)),
     }
-    add_common_steps(target, asked, &mut steps);
     steps
 }
 
@@ -135,6 +215,8 @@ fn add_common_steps<'a>(target: &'a Target, asked: Questions<'a>, steps: &mut Ve
     }
     steps.extend(asked.rights.map(Step::Rights));
     steps.extend(asked.eviction.then_some(Step::Memory));
+    steps.extend(asked.role.then_some(Step::Role));
+    steps.extend(asked.lag.then_some(Step::Replication));
     steps.push(Step::Time);
 }
 
@@ -157,13 +239,7 @@ fn without_hello(
     add_common_steps(target, asked, &mut steps);
     steps.push(Step::Info);
     let replies = exchange(connection, &steps, deadline)?;
-    let mut server = Server {
-        version: String::new(),
-        cluster: false,
-        time: Moment::from_micros(0),
-        missing_rights: Vec::new(),
-        eviction: None,
-    };
+    let mut server = Server::unknown();
     for (step, reply) in steps.iter().zip(replies) {
         read(*step, reply, target, &mut server)?;
     }
@@ -207,6 +283,8 @@ fn pack(step: Step, packed: &mut Packed) {
         Step::Fsync(word) => packed.add(&["CONFIG", "SET", "appendfsync", word]),
         Step::Info => packed.add(&["INFO", "server"]),
         Step::Memory => packed.add(&["INFO", "memory"]),
+        Step::Role => packed.add(&["ROLE"]),
+        Step::Replication => packed.add(&["INFO", "replication"]),
         Step::Rights(prefix) => rights::ask(prefix, packed),
         Step::Time => packed.add(&["TIME"]),
     }
@@ -228,7 +306,11 @@ fn is_unknown_hello(step: Step, reply: &Value) -> bool {
 fn read(step: Step, reply: Value, target: &Target, server: &mut Server) -> Result<(), Failed> {
     if let Some(refused) = server_error(&reply) {
         return match step {
-            Step::Info | Step::Memory | Step::Rights(_) => Ok(()),
+            Step::Rights(prefix) if refused.is_split() && server.mode != Mode::Cluster => {
+                let error = error::cluster_prefix(prefix, target);
+                Err(Failed::Refused(Box::new(error)))
+            }
+            Step::Info | Step::Memory | Step::Role | Step::Replication | Step::Rights(_) => Ok(()),
             _ => Err(Failed::Refused(Box::new(error::login_refused(
                 &refused, target,
             )))),
@@ -239,16 +321,19 @@ fn read(step: Step, reply: Value, target: &Target, server: &mut Server) -> Resul
             for pair in parts.chunks_exact(2) {
                 match (text(&pair[0]).as_str(), text(&pair[1])) {
                     ("version", version) => server.version = version,
-                    ("mode", mode) => server.cluster = mode == "cluster",
+                    ("mode", mode) => server.mode = Mode::of(&mode),
                     _ => {}
                 }
+            }
+            if server.mode == Mode::Sentinel {
+                return Err(Failed::Refused(Box::new(error::is_sentinel(target))));
             }
             require_supported(&server.version)
         }
         (Step::Info, reply) => {
             let info = text(&reply);
             let field = |key: &str| info.lines().find_map(|line| line.strip_prefix(key));
-            server.cluster = field("redis_mode:") == Some("cluster");
+            server.mode = Mode::of(field("redis_mode:").unwrap_or_default());
             server.version = field("redis_version:").unwrap_or_default().to_string();
             require_supported(&server.version)
         }
@@ -277,11 +362,32 @@ fn read(step: Step, reply: Value, target: &Target, server: &mut Server) -> Resul
             server.eviction = policy.map(str::to_owned);
             Ok(())
         }
+        (Step::Role, Value::Array(parts)) => {
+            server.role = match parts.first().map(text).as_deref() {
+                Some("master") => Role::Master,
+                _ => Role::Replica,
+            };
+            Ok(())
+        }
+        (Step::Replication, reply) => {
+            let info = text(&reply);
+            // The first while the link is up, the second while it is down.
+            let fields = [
+                "master_last_io_seconds_ago:",
+                "master_link_down_since_seconds:",
+            ];
+            let seconds = fields.iter().filter_map(|key| {
+                let mut lines = info.lines();
+                lines.find_map(|line| line.strip_prefix(key)?.trim().parse().ok())
+            });
+            server.lag = seconds.max().map(Duration::from_secs);
+            Ok(())
+        }
         (Step::Rights(_), reply) => {
             server.missing_rights = rights::missing(reply);
             Ok(())
         }
-        (Step::Auth(..) | Step::Select(_) | Step::Fsync(_), _) => Ok(()),
+        (Step::Auth(..) | Step::Select(_) | Step::Fsync(_) | Step::Role, _) => Ok(()),
         (Step::Hello(..) | Step::Time, _) => Err(Failed::Fault(Fault::Strange)),
     }
 }

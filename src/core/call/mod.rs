@@ -7,6 +7,7 @@
 
 pub(crate) mod ahead;
 pub(crate) mod call_spec;
+mod cluster;
 pub(crate) mod connect;
 mod dial;
 mod error;
@@ -21,6 +22,8 @@ mod resp;
 mod retry_policy;
 pub(crate) mod rights;
 mod round;
+mod route;
+mod sentinel;
 pub(crate) mod slice_size;
 mod stream;
 mod subscription;
@@ -37,7 +40,8 @@ use self::error::ServerError;
 pub(crate) use self::request::Call;
 use self::retry_policy::Backoff;
 pub(crate) use self::round::Reply;
-use self::round::Round;
+use self::round::{MOVING, POSTPONED, Round};
+use self::route::{MAX_MOVES, Moved, Route};
 use self::slice_size::{MOST, SliceSize};
 pub(crate) use self::subscription::{Notice, Subscription};
 use self::tls::TlsClient;
@@ -76,6 +80,7 @@ const RUN_READ_ONLY: [&str; 2] = ["EVALSHA_RO", "EVAL_RO"];
 #[derive(Debug)]
 pub struct Core {
     target: Target,
+    route: Route,
     /// What a connection with TLS needs. `None`: the connection is not encrypted.
     tls: Option<TlsClient>,
     timeout: Duration,
@@ -91,6 +96,8 @@ pub struct Core {
     asks_for_eviction: bool,
     /// The policy by which the server evicts jobs.
     eviction: Option<String>,
+    /// How long the primary of this replica has been silent.
+    lag: Option<Duration>,
     /// The commands that run a script: by its SHA, by its text.
     run: [&'static str; 2],
     /// The server's version, as the last login reported it.
@@ -116,8 +123,8 @@ pub struct Core {
 impl Core {
     /// Connects and logs in.
     pub fn open(settings: Settings) -> Result<Core, Error> {
-        let tls = match (&settings.target.tls, &settings.target.address) {
-            (Some(tls), Address::Tcp(host, _)) => Some(TlsClient::new(tls, host)?),
+        let tls = match (&settings.target.tls, settings.target.first_node()) {
+            (Some(tls), Some(node)) => Some(TlsClient::new(tls, &node.host)?),
             _ => None,
         };
         let mut core = Core::unconnected(settings, tls);
@@ -128,6 +135,7 @@ impl Core {
     fn unconnected(settings: Settings, tls: Option<TlsClient>) -> Core {
         Core {
             target: settings.target,
+            route: Route::default(),
             tls,
             timeout: settings.timeout,
             name: settings.name,
@@ -139,6 +147,7 @@ impl Core {
             missing_rights: Vec::new(),
             asks_for_eviction: settings.asks_for_eviction,
             eviction: None,
+            lag: None,
             run: RUN,
             version: String::new(),
             connection: None,
@@ -236,6 +245,11 @@ impl Core {
         self.eviction.as_deref()
     }
 
+    /// Returns how long the primary of this replica has been silent, if it is one and calls only read.
+    pub(crate) fn lag(&self) -> Option<Duration> {
+        self.lag
+    }
+
     /// Returns the server's version.
     pub fn version(&self) -> &str {
         &self.version
@@ -275,6 +289,7 @@ impl Core {
             .map_or(deadline, |end| end.min(deadline));
         let mut round = Round::of(calls);
         let mut backoff = Backoff::default();
+        let mut moves = 0;
         while !round.pending.is_empty() {
             if self.connection.is_none()
                 && let Err(error) = self.dial(deadline, &mut backoff)
@@ -294,8 +309,9 @@ impl Core {
                 round.lose(fault);
                 self.trace_loss(&round, begun.elapsed());
             }
-            round.resend_postponed();
-            if !round.pending.is_empty() && !backoff.wait(deadline) {
+            let follows = self.redirect(&mut round, &mut moves);
+            round.resend(&POSTPONED);
+            if !round.pending.is_empty() && !follows && !backoff.wait(deadline) {
                 break;
             }
         }
@@ -318,6 +334,33 @@ impl Core {
             self.name_missing_rights(calls, &mut outcomes, deadline);
         }
         outcomes
+    }
+
+    /// Goes to the server that has the data now, if the replies say that it is another one. Returns
+    /// whether the next attempt is made at once.
+    fn redirect(&mut self, round: &mut Round, moves: &mut usize) -> bool {
+        match &self.target.address {
+            Address::Cluster(_) => {
+                if round.refusal(&MOVING).is_some() {
+                    self.note_move();
+                }
+                let moved = round.refusal(&["MOVED"]).and_then(Moved::of);
+                let Some(moved) = moved.filter(|_| *moves < MAX_MOVES) else {
+                    return false;
+                };
+                *moves += 1;
+                self.follow(&moved);
+                round.resend(&["MOVED"]);
+                true
+            }
+            // The master became a replica, and the Sentinels know its successor.
+            Address::Sentinel(_) if round.refusal(&["READONLY"]).is_some() => {
+                self.connection = None;
+                round.resend(&["READONLY"]);
+                false
+            }
+            _ => false,
+        }
     }
 
     /// Names the commands that a script may not run: the server does not.
@@ -401,14 +444,19 @@ impl Core {
             };
             let own_time = call.at.map(|at| at.to_string());
             let now = own_time.as_deref().unwrap_or(now);
-            let script = [command, script, "0", &call.name, now];
-            let words = match call.is_plain {
-                true => &script[3..4],
-                false => &script[..],
-            };
-            packed.begin(words.len() + call.args.len() + call.packed_args.count());
-            for word in words {
-                packed.word(word.as_bytes());
+            let keys = self.script.routing_keys();
+            let rest = call.args.len() + call.packed_args.count();
+            if call.is_plain {
+                packed.begin(1 + rest);
+                packed.word(call.name.as_bytes());
+            } else {
+                packed.begin(5 + keys.len() + rest);
+                packed.word(command.as_bytes());
+                packed.word(script.as_bytes());
+                packed.word(if keys.is_empty() { b"0" } else { b"2" });
+                for word in keys.iter().map(String::as_str).chain([&*call.name, now]) {
+                    packed.word(word.as_bytes());
+                }
             }
             for arg in &call.args {
                 packed.word(arg);

@@ -58,7 +58,16 @@ pub(crate) const CALLS: &[&str] = &[
 
 /// The commands that each call needs besides.
 const AROUND: &[&str] = &[
-    "eval", "evalsha", "auth", "hello", "info", "ping", "select", "time", "role",
+    "eval",
+    "evalsha",
+    "auth",
+    "hello",
+    "info",
+    "ping",
+    "select",
+    "time",
+    "role",
+    "cluster|slots",
 ];
 
 /// The commands that workers and waiting clients need besides.
@@ -119,6 +128,7 @@ const READS: &[&str] = &[
     "strlen",
     "info",
     "readonly",
+    "cluster|slots",
 ];
 
 /// The hint of errors about missing rights.
@@ -157,11 +167,22 @@ fn add_rights(text: &mut String, parts: &[&[&str]]) {
 /// Tests for each command whether the user may run it on a key with the prefix, and `publish` on a
 /// channel. Some commands take only keys, so each argument is one. Servers before 7.0 have no such
 /// test.
+///
+/// A user with all rights also looks at two keys in different slots: what looks like one server may be
+/// a proxy before several, which refuse that (`reliability.md` 13.1).
 const ASK: &str = "\
 local lacks = {}
 if redis.acl_check_cmd then
   for name in string.gmatch(ARGV[2], '%S+') do
     if not redis.acl_check_cmd(name, ARGV[1], ARGV[1], ARGV[1]) then lacks[#lacks + 1] = name end
+  end
+end
+local tagged = string.find(ARGV[1], '{', 1, true)
+for i = 1, (lacks[1] or tagged) and 0 or 2 do
+  local found = redis.pcall('exists', ARGV[1] .. i)
+  local refused = type(found) == 'table' and found.err or ''
+  for _, sign in ipairs({'non local key', 'same slot', 'CROSSSLOT', 'MOVED'}) do
+    if string.find(refused, sign, 1, true) then return found end
   end
 end
 return lacks";

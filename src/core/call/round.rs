@@ -57,18 +57,37 @@ impl Round {
         }
     }
 
-    /// Makes the calls pending again that the server postponed: they were not applied. Their errors
-    /// stay, in case there is no time for another attempt.
-    pub(super) fn resend_postponed(&mut self) {
+    /// Returns the first error among the replies that has one of these codes.
+    pub(super) fn refusal(&self, codes: &[&str]) -> Option<&Value> {
+        let replies = self.replies.iter().flatten();
+        replies.into_iter().find(|reply| has_code(reply, codes))
+    }
+
+    /// Makes the calls pending again whose errors have one of these codes: they were not applied. Their
+    /// errors stay, in case there is no time for another attempt.
+    pub(super) fn resend(&mut self, codes: &[&str]) {
         let replies = self.replies.iter().enumerate();
-        let postponed = replies.filter(|(_, reply)| {
-            let error = reply.as_ref().and_then(server_error);
-            error.is_some_and(|error| POSTPONED.contains(&error.code.as_str()))
-        });
+        let postponed =
+            replies.filter(|(_, reply)| reply.as_ref().is_some_and(|reply| has_code(reply, codes)));
         self.pending.extend(postponed.map(|(at, _)| at));
         self.pending.sort_unstable();
     }
 }
 
+fn has_code(reply: &Value, codes: &[&str]) -> bool {
+    let error = server_error(reply);
+    error.is_some_and(|error| codes.contains(&error.unwrapped().code.as_str()))
+}
+
 /// The codes of errors that pass: the call was not applied, and the server will soon accept it.
-const POSTPONED: [&str; 3] = ["LOADING", "BUSY", "MASTERDOWN"];
+pub(super) const POSTPONED: [&str; 6] = [
+    "LOADING",
+    "BUSY",
+    "MASTERDOWN",
+    "ASK",
+    "TRYAGAIN",
+    "CLUSTERDOWN",
+];
+
+/// The codes of errors of a slot that is on its way.
+pub(super) const MOVING: [&str; 2] = ["ASK", "TRYAGAIN"];

@@ -8,7 +8,7 @@
 
 use std::collections::HashMap;
 
-use super::source::{COMMANDS, HEAD, KEYS, ON_DEMAND, SHARED, Source};
+use super::source::{COMMANDS, HEAD, KEYS, ON_DEMAND, SHARED, SPLIT, Source};
 
 /// A joined script.
 pub(crate) struct Joined {
@@ -24,19 +24,27 @@ pub(crate) enum Dialect {
     Common,
     /// qless-php, whose own core has other defaults and replies.
     QlessPhp,
+    /// All clients, on a cluster with one primary and a prefix without a hash tag.
+    OnePrimary,
 }
 
 /// Joins all functions and commands for a prefix, with `last` at the end.
 pub(crate) fn join(prefix: &str, dialect: Dialect, last: Source) -> Joined {
     let mut join = Join::new(prefix, dialect);
-    join.source(HEAD);
-    if dialect == Dialect::QlessPhp {
+    // The first line lets a Dragonfly run a script that names no keys.
+    if !join.tagged {
+        join.source(HEAD);
+    }
+    if dialect == Dialect::QlessPhp && !join.tagged {
         // The flags of the first line end at the blank.
         join.text.truncate(join.text.trim_end().len());
         join.text.push_str(" for qless-php\n");
     }
     // A dry run replaces it.
     join.line("local redis = redis");
+    if dialect == Dialect::OnePrimary {
+        join.source(SPLIT);
+    }
     join.line("local need, built");
     join.line("need = function(name, command)");
     join.line("if not command then");
@@ -52,9 +60,16 @@ pub(crate) fn join(prefix: &str, dialect: Dialect, last: Source) -> Joined {
     }
 }
 
+/// Returns whether a prefix has a hash tag: then all its keys are in one slot of a cluster.
+pub(crate) fn tagged(prefix: &str) -> bool {
+    prefix.contains('{')
+}
+
 /// The script so far.
 struct Join {
     keys: HashMap<&'static str, String>,
+    /// Whether the prefix has a hash tag.
+    tagged: bool,
     dialect: Dialect,
     text: String,
     places: Vec<Option<(&'static str, usize)>>,
@@ -63,6 +78,7 @@ struct Join {
 impl Join {
     fn new(prefix: &str, dialect: Dialect) -> Join {
         Join {
+            tagged: tagged(prefix),
             dialect,
             keys: keys()
                 .map(|(name, key)| (name, format!("'{}'", key.replacen("ql:", prefix, 1))))
@@ -92,14 +108,21 @@ impl Join {
     /// Adds a choice among texts, and the lines that compile one. Each text has the lines of its
     /// file, so that an error names the line of the file.
     fn on_demand(&mut self) {
+        // A text sees the server itself, unless it is given another one.
+        let given = match self.dialect {
+            Dialect::OnePrimary => "need, redis",
+            Dialect::Common | Dialect::QlessPhp => "need",
+        };
         self.line("built = built or {}");
-        self.line("if built[name] then return built[name](need) end");
+        self.line(&format!(
+            "if built[name] then return built[name]({given}) end"
+        ));
         self.line("local path, text");
         for (at, (name, source)) in ON_DEMAND.iter().enumerate() {
             let word = if at == 0 { "if" } else { "elseif" };
             let path = source.path;
             self.line(&format!(
-                "{word} name == '{name}' then path, text = '@{path}', [==[local need = ..."
+                "{word} name == '{name}' then path, text = '@{path}', [==[local {given} = ..."
             ));
             let lists = field_lists(source.text);
             for (at, line) in source.text.lines().enumerate().skip(1) {
@@ -113,7 +136,7 @@ impl Join {
         }
         self.line("end");
         self.line("built[name] = loadstring(text, path)");
-        self.line("return built[name](need)");
+        self.line(&format!("return built[name]({given})"));
     }
 
     /// Adds the code of a file.
@@ -129,8 +152,9 @@ impl Join {
         }
     }
 
-    /// Adds a line of code with literals in place of `Keys.<name>`, `Dialect.php`, `unpack(<List>)`,
-    /// `#<List>` and `<List>.<field>`. Unknown names stay as they are; a test asserts that there are none.
+    /// Adds a line of code with literals in place of `Keys.<name>`, `Dialect.php`, `Prefix.tagged`,
+    /// `unpack(<List>)`, `#<List>` and `<List>.<field>`. Unknown names stay as they are; a test asserts that
+    /// there are none.
     fn code(&mut self, line: &str, lists: &FieldLists) {
         let mut rest = line;
         while let Some(start) = rest.find(is_word) {
@@ -147,9 +171,13 @@ impl Join {
                 rest = &after[1 + member.len()..];
                 continue;
             }
-            if let ("Dialect", Some(member @ "php")) = (name, member) {
-                let is_php = self.dialect == Dialect::QlessPhp;
-                self.text.push_str(&format!("{before}{is_php}"));
+            let constant = match (name, member) {
+                ("Dialect", Some("php")) => Some(self.dialect == Dialect::QlessPhp),
+                ("Prefix", Some("tagged")) => Some(self.tagged),
+                _ => None,
+            };
+            if let (Some(constant), Some(member)) = (constant, member) {
+                self.text.push_str(&format!("{before}{constant}"));
                 rest = &after[1 + member.len()..];
                 continue;
             }

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use sha1_smol::Sha1;
 
 pub(crate) use self::join::Dialect;
-use self::join::join;
+use self::join::{join, tagged};
 use self::source::{DISPATCH, LIB, Source};
 
 /// The prefix of the reference and its clients.
@@ -25,6 +25,8 @@ const USUAL_SHA: &str = env!("QLESS_CORE_SHA");
 #[derive(Debug)]
 pub struct Script {
     prefix: String,
+    /// The keys that each call passes: none, or two that never exist.
+    routing_keys: Vec<String>,
     dialect: Dialect,
     last: Source,
     text: Cow<'static, str>,
@@ -39,6 +41,7 @@ impl Script {
         }
         Script {
             prefix: prefix.to_string(),
+            routing_keys: routing_keys(prefix),
             dialect: Dialect::Common,
             last: DISPATCH,
             text: USUAL_TEXT.into(),
@@ -51,6 +54,11 @@ impl Script {
         Script::joined(prefix, Dialect::QlessPhp, DISPATCH)
     }
 
+    /// The script for a cluster with one primary, which has all keys, if the prefix has no hash tag.
+    pub(crate) fn one_primary(prefix: &str) -> Script {
+        Script::joined(prefix, Dialect::OnePrimary, DISPATCH)
+    }
+
     /// Returns the library form, which plugins of other clients put before their own script.
     pub fn library(prefix: &str) -> Script {
         Script::joined(prefix, Dialect::Common, LIB)
@@ -60,6 +68,7 @@ impl Script {
         let text = join(prefix, dialect, last).text;
         Script {
             prefix: prefix.to_string(),
+            routing_keys: routing_keys(prefix),
             dialect,
             last,
             sha: Sha1::from(&text).digest().to_string().into(),
@@ -70,6 +79,17 @@ impl Script {
     /// Returns the prefix of all keys.
     pub fn prefix(&self) -> &str {
         &self.prefix
+    }
+
+    /// Returns the keys that each call passes, by which a cluster finds the node. None of them ever
+    /// exists. A prefix without a hash tag has no node of its own, and no keys.
+    pub(crate) fn routing_keys(&self) -> &[String] {
+        &self.routing_keys
+    }
+
+    /// Returns whether the prefix has a hash tag.
+    pub(crate) fn is_tagged(&self) -> bool {
+        !self.routing_keys.is_empty()
     }
 
     /// Returns the text that is loaded, byte for byte.
@@ -90,16 +110,32 @@ impl Script {
     }
 }
 
+/// Returns a prefix with a hash tag around its name: `ql:` becomes `{ql}:`.
+pub(crate) fn with_tag(prefix: &str) -> String {
+    match prefix.strip_suffix(':') {
+        Some(name) if !name.is_empty() && !tagged(prefix) => format!("{{{name}}}:"),
+        _ => "{ql}:".into(),
+    }
+}
+
+/// Returns the keys that a call passes: two for a prefix with a hash tag (`reliability.md` 3.3).
+fn routing_keys(prefix: &str) -> Vec<String> {
+    match tagged(prefix) {
+        true => vec![prefix.to_owned(), format!("{prefix}.")],
+        false => Vec::new(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::core::script::join::{field_lists, join_source, keys};
-    use crate::core::script::source::{COMMANDS, HEAD, KEYS, ON_DEMAND, SHARED};
+    use crate::core::script::source::{COMMANDS, HEAD, KEYS, ON_DEMAND, SHARED, SPLIT};
 
     fn sources() -> impl Iterator<Item = Source> {
         let named = SHARED.iter().chain(ON_DEMAND).chain(COMMANDS);
         let named = named.map(|(_, source)| *source);
-        [HEAD, DISPATCH, LIB].into_iter().chain(named)
+        [HEAD, SPLIT, DISPATCH, LIB].into_iter().chain(named)
     }
 
     #[test]
@@ -154,6 +190,7 @@ mod tests {
     fn every_key_name_is_known_and_replaced() {
         for script in [Script::new("ql:"), Script::library("ql:")] {
             assert_eq!(script.text.find("Keys."), None);
+            assert_eq!(script.text.find("Prefix."), None);
         }
         assert!(keys().count() > 20);
     }
@@ -201,10 +238,25 @@ mod tests {
 
     #[test]
     fn the_prefix_is_the_only_difference_between_two_scripts() {
-        let (usual, other) = (Script::new("ql:"), Script::new("{t}:"));
+        let (usual, other) = (Script::new("ql:"), Script::new("t:"));
         assert_ne!(usual.sha(), other.sha());
         assert!(!other.text().contains("'ql:"));
-        assert_eq!(other.text().replace("'{t}:", "'ql:"), usual.text());
+        assert_eq!(other.text().replace("'t:", "'ql:"), usual.text());
+    }
+
+    #[test]
+    fn a_hash_tag_adds_two_keys_to_each_call_and_nothing_else() {
+        let (usual, tagged) = (Script::new("ql:"), Script::new("{t}:"));
+        assert_eq!(usual.routing_keys(), [] as [String; 0]);
+        assert_eq!(tagged.routing_keys(), ["{t}:", "{t}:."]);
+        let usual = usual
+            .text()
+            .replacen("--!df flags=allow-undeclared-keys\n", "", 1);
+        let other = tagged.text().replace("'{t}:", "'ql:");
+        let lines = usual.lines().zip(other.lines());
+        let differing: Vec<_> = lines.filter(|(one, other)| one != other).collect();
+        assert_eq!(differing, [("if false then", "if true then")]);
+        assert_eq!(usual.lines().count(), other.lines().count());
     }
 
     #[test]
@@ -233,7 +285,7 @@ mod tests {
         let lines: Vec<&str> = script.text().lines().collect();
         let places = join("ql:", Dialect::Common, DISPATCH).places;
         assert_eq!(lines.len(), places.len());
-        for source in sources().filter(|source| source.path != LIB.path) {
+        for source in sources().filter(|source| ![LIB.path, SPLIT.path].contains(&source.path)) {
             let lists = field_lists(source.text);
             for (at, line) in source.text.lines().enumerate() {
                 let line = line.trim_start();

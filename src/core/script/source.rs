@@ -31,6 +31,9 @@ pub(crate) const HEAD: Source = source!("head.lua");
 /// Every key name. It is not joined: the join writes each key in place of `Keys.<name>`.
 pub(crate) const KEYS: Source = source!("keys.lua");
 
+/// What splits commands on several keys, for a cluster with one primary.
+pub(crate) const SPLIT: Source = source!("split.lua");
+
 /// The last part of the script that is loaded.
 pub(crate) const DISPATCH: Source = source!("dispatch.lua");
 

@@ -4,7 +4,7 @@ use std::io;
 use std::time::Duration;
 
 use super::tls::not_encrypted;
-use crate::address::{Address, Target};
+use crate::address::{Address, Node, Target};
 use crate::core::call::connect::Fault;
 use crate::core::call::local;
 use crate::error::{Cause, Error, Kind};
@@ -17,7 +17,7 @@ pub(crate) fn not_connected(fault: Fault, target: &Target, timeout: Duration) ->
     match fault {
         Fault::Unresolved => {
             let host = match &target.address {
-                Address::Tcp(host, _) => Harmless(host),
+                Address::Tcp(node) => Harmless(&node.host),
                 _ => place,
             };
             Error::new(Kind::Unreachable, format!("cannot resolve `{host}`"))
@@ -79,7 +79,9 @@ pub(crate) fn not_connected(fault: Fault, target: &Target, timeout: Duration) ->
 /// Returns the hint to give another address. Beside the default one it offers a private server.
 fn address_hint(target: &Target) -> &'static str {
     let is_default = match &target.address {
-        Address::Tcp(host, 6379) => matches!(host.as_str(), "127.0.0.1" | "localhost" | "::1"),
+        Address::Tcp(Node { host, port: 6379 }) => {
+            matches!(host.as_str(), "127.0.0.1" | "localhost" | "::1")
+        }
         _ => false,
     };
     match is_default {
@@ -104,18 +106,11 @@ pub(super) fn no_reply(target: &Target, timeout: Duration) -> String {
 /// did, so the address is right and the server probably comes back.
 pub(crate) fn is_temporary(error: &Error, was_there: bool) -> bool {
     match error.kind() {
-        Kind::Loading | Kind::Busy | Kind::Stale => true,
+        _ if error.cause() == Some(&Cause::Lasting) => false,
+        Kind::Loading | Kind::Busy | Kind::Stale | Kind::ClusterDown => true,
+        Kind::NoMaster => was_there || error.cause() != Some(&Cause::NotThere),
         Kind::Refused => error.cause() == Some(&Cause::ClientLimit),
         Kind::Unreachable | Kind::Protocol => was_there,
         _ => false,
     }
-}
-
-/// Returns the error for a prefix without hash tag in a cluster: its keys would be on many nodes.
-pub(crate) fn cluster_prefix(prefix: &str) -> Error {
-    Error::new(
-        Kind::ClusterPrefix,
-        format!("prefix `{prefix}` cannot live in a Redis Cluster"),
-    )
-    .hint("give a hash tag: `--prefix '{ql}:'`")
 }

@@ -27,6 +27,13 @@ pub(crate) fn login_refused(refused: &ServerError, target: &Target) -> Error {
         "ERR" if message.contains("invalid password") => {
             auth(format!("`{target}` refuses the password"))
         }
+        "ERR" if message.contains("SELECT is not allowed in cluster") => {
+            let db = target.db;
+            Error::usage(format!(
+                "`{target}` is in a cluster, which has no database {db}"
+            ))
+            .hint("only Valkey 9 has databases in a cluster; leave the number away")
+        }
         "ERR" if message.contains("DB index") => {
             Error::usage(format!("`{target}` has no database {}", target.db))
         }

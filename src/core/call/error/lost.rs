@@ -60,6 +60,9 @@ pub(crate) fn blocks_writes(error: &Error) -> bool {
             | Kind::Misconf
             | Kind::NoReplicas
             | Kind::ReadOnly
+            | Kind::ClusterDown
+            | Kind::SlotMoving
+            | Kind::NoMaster
             | Kind::NoPerm
             | Kind::Auth
     )

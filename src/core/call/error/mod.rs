@@ -10,12 +10,18 @@ mod raised;
 mod refused;
 mod server_error;
 mod tls;
+mod topology;
 
-pub(crate) use self::connection::{cluster_prefix, is_temporary, not_connected};
+pub(crate) use self::connection::{is_temporary, not_connected};
 pub(crate) use self::login::login_refused;
 pub(crate) use self::lost::{blocks_writes, call_lost};
 pub(crate) use self::refused::{call_refused, disk_full};
 pub(crate) use self::server_error::ServerError;
+pub(crate) use self::topology::{
+    circling, cluster_down, cluster_prefix, cluster_prefix_beside, is_cluster, is_no_sentinel,
+    is_sentinel, master_lost, moved_while_scanning, no_cluster, no_master, no_node, no_sentinel,
+    owner_lost, unknown_master,
+};
 
 #[cfg(test)]
 mod tests;

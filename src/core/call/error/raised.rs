@@ -78,6 +78,7 @@ fn is_usage(text: &str) -> bool {
     let other = [
         "Must provide a command",
         "No Keys should be provided",
+        "Two Keys should be provided",
         "Arg \"now\" missing",
         "Odd number of additional args",
         "No value provided for ",

@@ -1,10 +1,10 @@
 //! Errors about a call that the server or the core refused.
 
-use super::connection::cluster_prefix;
 use super::login::login_refused;
 use super::raised::{core_defect, raised};
+use super::topology::{circling, cluster_down, cluster_prefix, is_cluster, slot_moving};
 use super::{ServerError, server_error};
-use crate::address::Target;
+use crate::address::{Address, Target};
 use crate::core::call::request::Call;
 use crate::core::call::rights;
 use crate::core::script::Script;
@@ -38,6 +38,8 @@ pub(crate) fn call_refused(
             }),
         },
         "NOPERM" => no_permission(missing_right(refused, target), call),
+        "ASK" | "TRYAGAIN" => slot_moving(refused, script.prefix(), target),
+        "CROSSSLOT" => cluster_prefix(script.prefix(), target),
         _ => shared(refused, target).unwrap_or_else(|| {
             let message = refused.text();
             let message = Harmless(&message);
@@ -87,7 +89,14 @@ pub(super) fn shared(refused: &ServerError, target: &Target) -> Option<Error> {
             Kind::Stale,
             format!("replica `{target}` has lost its primary"),
         ),
-        "MOVED" | "ASK" | "TRYAGAIN" | "CLUSTERDOWN" | "CROSSSLOT" => in_cluster(target),
+        "CLUSTERDOWN" => cluster_down(target),
+        "MOVED" => match &target.address {
+            Address::Cluster(_) => {
+                let slot = refused.message.split_ascii_whitespace().next();
+                circling(target, slot.unwrap_or_default())
+            }
+            _ => is_cluster(target),
+        },
         _ => return None,
     })
 }
@@ -96,13 +105,6 @@ pub(super) fn shared(refused: &ServerError, target: &Target) -> Option<Error> {
 pub(crate) fn disk_full(target: &Target) -> Error {
     let message = format!("`{target}` cannot write to its disk and refuses changes");
     Error::new(Kind::Misconf, message)
-}
-
-fn in_cluster(target: &Target) -> Error {
-    Error::new(
-        Kind::Server,
-        format!("`{target}` belongs to a Redis Cluster, where this call cannot be made"),
-    )
 }
 
 /// Returns the error for an `ERR` that no line of the core raised.
@@ -122,10 +124,10 @@ fn plain_err(
             call,
         ));
     }
-    if message.contains("non local key") {
-        return Some(match script.prefix().contains('{') {
-            false => cluster_prefix(script.prefix()),
-            true => in_cluster(target),
+    if message.contains("non local key") || message.contains("do not hash to the same slot") {
+        return Some(match script.is_tagged() {
+            false => cluster_prefix(script.prefix(), target),
+            true => is_cluster(target),
         });
     }
     if message.contains("Protocol error: invalid bulk length") {

@@ -16,6 +16,16 @@ impl ServerError {
         format!("{} {}", self.code, self.message)
     }
 
+    /// Whether two keys of a call are on different servers.
+    pub(crate) fn is_split(&self) -> bool {
+        let message = &self.message;
+        let codes = ["MOVED", "CROSSSLOT"];
+        codes.contains(&self.code.as_str())
+            || codes.iter().any(|code| message.contains(code))
+            || message.contains("non local key")
+            || message.contains("same slot")
+    }
+
     /// Returns the message without ` script: <sha>, on @user_script:N.`.
     pub(super) fn without_position(&self) -> String {
         let end = self
@@ -27,7 +37,7 @@ impl ServerError {
 
     /// Returns the error inside `ERR Error running script (call to f_…): @user_script:N: …`, as
     /// Redis 6.2 wraps it.
-    pub(super) fn unwrapped(&self) -> ServerError {
+    pub(crate) fn unwrapped(&self) -> ServerError {
         // An error that the script caught and raised again has `ERR` before its own code.
         let raised_again = FIRST_WRITE.iter().find_map(|code| {
             let message = self.message.strip_prefix(code)?.strip_prefix(' ')?;

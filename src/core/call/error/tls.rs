@@ -135,7 +135,7 @@ fn client_refused(refusal: ClientRefusal, target: &Target) -> Error {
 
 fn host(target: &Target) -> String {
     match &target.address {
-        Address::Tcp(host, _) => Harmless(host).to_string(),
+        Address::Tcp(node) => Harmless(&node.host).to_string(),
         _ => target.place(),
     }
 }

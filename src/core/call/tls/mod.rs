@@ -38,10 +38,7 @@ impl TlsClient {
     /// Reads the files: the CAs, and the client's certificate and key. Without `Tls::ca`, the CAs
     /// are those of the system.
     pub(crate) fn new(tls: &Tls, host: &str) -> Result<TlsClient, Error> {
-        let name = ServerName::try_from(host.to_owned()).map_err(|_| {
-            let host = Harmless(host);
-            Error::usage(format!("`{host}` cannot be the name of a server with TLS"))
-        })?;
+        let name = server_name(host)?;
         let provider = Arc::new(ring::default_provider());
         let identity = match &tls.identity {
             Some(identity) => Some(Arc::new(files::identity(identity, &provider)?)),
@@ -59,6 +56,14 @@ impl TlsClient {
             config,
             name,
             identity,
+        })
+    }
+
+    /// The same for another server.
+    pub(crate) fn named(&self, host: &str) -> Result<TlsClient, Error> {
+        Ok(TlsClient {
+            name: server_name(host)?,
+            ..self.clone()
         })
     }
 
@@ -87,6 +92,13 @@ impl TlsClient {
         stream.finish_handshake()?;
         Ok(stream)
     }
+}
+
+fn server_name(host: &str) -> Result<ServerName<'static>, Error> {
+    ServerName::try_from(host.to_owned()).map_err(|_| {
+        let host = Harmless(host);
+        Error::usage(format!("`{host}` cannot be the name of a server with TLS"))
+    })
 }
 
 /// An encrypted connection.

@@ -1,0 +1,157 @@
+//! Servers by host and port, and the addresses that name several of them.
+
+use std::fmt;
+
+use url::Url;
+
+use super::secret::Secret;
+use super::{Address, Target, tcp, text};
+
+/// The port of a Redis server.
+pub(super) const REDIS_PORT: u16 = 6379;
+
+/// The port of a Sentinel.
+const SENTINEL_PORT: u16 = 26379;
+
+/// A server by its host and port. `Display` shows `HOST:PORT`, with an IPv6 address in brackets.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Node {
+    pub host: String,
+    pub port: u16,
+}
+
+impl Node {
+    pub fn new(host: impl Into<String>, port: u16) -> Node {
+        let host = host.into();
+        Node { host, port }
+    }
+}
+
+impl fmt::Display for Node {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.host.contains(':') {
+            true => write!(f, "[{}]:{}", self.host, self.port),
+            false => write!(f, "{}:{}", self.host, self.port),
+        }
+    }
+}
+
+/// Returns nodes as an address lists them: `H1:P1,H2:P2`.
+pub(crate) fn listed(nodes: &[Node]) -> String {
+    let nodes: Vec<String> = nodes.iter().map(Node::to_string).collect();
+    nodes.join(",")
+}
+
+/// The Sentinels of an address, and the master that they are asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sentinels {
+    pub nodes: Vec<Node>,
+    pub master: String,
+    /// The login of the Sentinels themselves; the login of the address is that of the master.
+    pub user: Option<String>,
+    pub password: Option<Secret>,
+}
+
+/// Parses the address of a cluster: `redis-cluster://[USER[:PASSWORD]@]H1[:P1],H2[:P2],…[/DB]`.
+pub(super) fn cluster(given: &str) -> Result<Target, String> {
+    let Parts { query, .. } = Parts::of(given);
+    if query.is_some() {
+        return Err("has a query, `?…`, which an address of a cluster does not take".into());
+    }
+    read(given, REDIS_PORT, Address::Cluster)
+}
+
+/// Parses the address of Sentinels:
+/// `redis-sentinel://[USER[:PASSWORD]@]H1[:P1],H2[:P2],…/[DB]?master=NAME`.
+pub(super) fn sentinel(given: &str) -> Result<Target, String> {
+    let mut master = None;
+    for (key, value) in super::pairs(Parts::of(given).query) {
+        match key {
+            "master" if master.is_some() => return Err("has `master` twice".into()),
+            "master" => master = Some(text(value, "master")?),
+            other => return Err(format!("has an unknown query key `{other}`")),
+        }
+    }
+    let Some(master) = master.filter(|master| !master.is_empty()) else {
+        return Err("names no master: end it with `/0?master=NAME`".into());
+    };
+    read(given, SENTINEL_PORT, |nodes| {
+        Address::Sentinel(Sentinels {
+            nodes,
+            master,
+            user: None,
+            password: None,
+        })
+    })
+}
+
+/// The parts of an address of several nodes.
+struct Parts<'a> {
+    scheme: &'a str,
+    /// With its `@`.
+    login: &'a str,
+    hosts: &'a str,
+    path: &'a str,
+    query: Option<&'a str>,
+}
+
+impl Parts<'_> {
+    fn of(given: &str) -> Parts<'_> {
+        let (scheme, rest) = given.split_once("://").unwrap_or((given, ""));
+        let (rest, query) = match rest.split_once('?') {
+            Some((rest, query)) => (rest, Some(query)),
+            None => (rest, None),
+        };
+        let (authority, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        let (login, hosts) = authority.split_at(authority.rfind('@').map_or(0, |at| at + 1));
+        Parts {
+            scheme,
+            login,
+            hosts,
+            path,
+            query,
+        }
+    }
+}
+
+/// Parses an address of several nodes: each of them like an address of its own with the same login.
+fn read(
+    given: &str,
+    port: u16,
+    address: impl FnOnce(Vec<Node>) -> Address,
+) -> Result<Target, String> {
+    if given.contains('#') {
+        return Err("has a fragment, `#…`".into());
+    }
+    let Parts {
+        scheme,
+        login,
+        hosts,
+        path,
+        ..
+    } = Parts::of(given);
+    let own = match scheme.starts_with("rediss") {
+        true => "rediss",
+        false => "redis",
+    };
+    let mut nodes = Vec::new();
+    let mut found = None;
+    for host in hosts.split(',') {
+        let url = Url::parse(&format!("{own}://{login}{host}{path}"));
+        let target = tcp(
+            &url.map_err(|error| format!("cannot be read: {error}"))?,
+            port,
+        )?;
+        if let Address::Tcp(node) = &target.address
+            && !nodes.contains(node)
+        {
+            nodes.push(node.clone());
+        }
+        found = Some(target);
+    }
+    let target = found.ok_or("names no host")?;
+    Ok(Target {
+        address: address(nodes),
+        ..target
+    })
+}

@@ -1,0 +1,322 @@
+//! Redis Cluster: the node that has the keys of the prefix (`reliability.md` 3.2 to 3.5).
+//!
+//! One prefix is one slot, so there is one connection, to the node of that slot. Each call names two
+//! keys that never exist: a node without the slot refuses it, and so do both nodes of a slot that is
+//! on its way, until it has arrived. `ASKING` would run the call on the part that has arrived.
+
+use std::time::{Duration, Instant};
+
+use super::connect::{Connection, Packed};
+use super::handshake::{Mode, Server};
+use super::route::{Arrival, MAX_MOVES, Moved, share};
+use super::{Call, Core, Value, error, reply, server_error};
+use crate::address::{Address, Node};
+use crate::core::script::Script;
+use crate::error::{Error, Kind};
+
+/// The number of slots of a cluster.
+const SLOTS: i64 = 16_384;
+
+/// The number of steps of SCAN that look for prefixes on one node, and the keys of each step.
+const SEARCH: (usize, &str) = (20, "1000");
+
+/// How long that takes at most.
+const SEARCH_TIME: Duration = Duration::from_secs(1);
+
+/// What a node reports about its cluster.
+struct Map {
+    primaries: Vec<Node>,
+    replicas: Vec<Node>,
+    /// Whether the primaries have all slots.
+    complete: bool,
+}
+
+/// Where the keys of the prefix are, as a node reports.
+enum Place {
+    Here,
+    Elsewhere(Moved),
+    /// The cluster serves no call now.
+    Down,
+}
+
+impl Core {
+    /// Connects to the node of the cluster that has the keys of the prefix.
+    pub(super) fn connect_to_owner(
+        &mut self,
+        seeds: &[Node],
+        deadline: Instant,
+    ) -> Result<Arrival, Error> {
+        let mut waiting = self.route.candidates(seeds);
+        let mut unreachable: Vec<Node> = Vec::new();
+        let mut owner = None;
+        let (mut moves, mut last) = (0, None);
+        while !waiting.is_empty() {
+            let node = waiting.remove(0);
+            let attempt = share(deadline, waiting.len());
+            let arrival = match self.log_in_at(&node, attempt) {
+                Ok((connection, server)) => self.located(connection, server, &node, deadline)?,
+                Err(error) if may_be_elsewhere(&error) => {
+                    last = last.or(Some(error));
+                    unreachable.push(node);
+                    continue;
+                }
+                Err(error) => return Err(error),
+            };
+            match arrival {
+                (arrival, Place::Here) => return Ok(arrival),
+                (_, Place::Down) => last = Some(error::cluster_down(&self.target)),
+                (_, Place::Elsewhere(moved)) => {
+                    moves += 1;
+                    if moves > MAX_MOVES {
+                        return Err(self.circling(&moved));
+                    }
+                    let named = moved.node(&node);
+                    if unreachable.contains(&named) {
+                        owner = Some(named);
+                        continue;
+                    }
+                    waiting.retain(|waiting| *waiting != named);
+                    waiting.insert(0, named);
+                }
+            }
+        }
+        self.route.next = None;
+        // The cluster is there, and may be about to replace the node.
+        Err(match (owner, last) {
+            (Some(owner), _) => error::owner_lost(&self.target, self.prefix(), &owner),
+            (None, Some(error)) => error::no_node(&self.target, error),
+            (None, None) => error::cluster_down(&self.target),
+        })
+    }
+
+    /// Asks a node that is logged in where the keys are.
+    fn located(
+        &mut self,
+        connection: Connection,
+        server: Server,
+        node: &Node,
+        deadline: Instant,
+    ) -> Result<(Arrival, Place), Error> {
+        if server.mode != Mode::Cluster {
+            return Err(error::no_cluster(&self.target, node));
+        }
+        let (map, place) = self.locate(&connection, node, deadline);
+        self.note_map(map);
+        self.require_tag(deadline)?;
+        let node = Some(node.clone());
+        let arrival = Arrival {
+            connection,
+            server,
+            node,
+        };
+        Ok((arrival, place))
+    }
+
+    fn note_map(&mut self, map: Option<Map>) {
+        if let Some(map) = map {
+            self.route.one_primary = map.complete && map.primaries.len() == 1;
+            self.route.listed = [map.primaries.clone(), map.replicas].concat();
+            self.route.primaries = map.primaries;
+            if self.is_untagged_in_cluster() {
+                self.script = Script::one_primary(self.prefix());
+            }
+        }
+    }
+
+    /// Refuses a prefix whose keys would be on many nodes, unless there is one primary for all.
+    fn require_tag(&self, deadline: Instant) -> Result<(), Error> {
+        if self.script.is_tagged() || self.route.one_primary {
+            return Ok(());
+        }
+        let used = self.tagged_prefixes(deadline.min(Instant::now() + SEARCH_TIME));
+        Err(error::cluster_prefix_beside(
+            self.prefix(),
+            &self.target,
+            &used,
+        ))
+    }
+
+    /// Examines a server that replied as a node of a cluster to an address of one server.
+    pub(super) fn require_one_primary(
+        &mut self,
+        connection: &Connection,
+        deadline: Instant,
+    ) -> Result<(), Error> {
+        let node = match &self.target.address {
+            Address::Tcp(node) => node.clone(),
+            _ => Node::new("localhost", 0),
+        };
+        let (map, place) = self.locate(connection, &node, deadline);
+        self.note_map(map);
+        self.require_tag(deadline)?;
+        match (self.route.one_primary, place) {
+            (true, Place::Here) => Ok(()),
+            _ => Err(error::is_cluster(&self.target)),
+        }
+    }
+
+    /// Asks a node for the map of its cluster, and whether it has the keys of the prefix. Some users
+    /// may not ask for the map.
+    fn locate(
+        &self,
+        connection: &Connection,
+        node: &Node,
+        deadline: Instant,
+    ) -> (Option<Map>, Place) {
+        let mut packed = Packed::default();
+        let mut first = 0;
+        if self.read_only {
+            // A replica serves reads only after that.
+            packed.add(&["READONLY"]);
+            first = 1;
+        }
+        packed.add(&["CLUSTER", "SLOTS"]);
+        if self.script.is_tagged() {
+            packed.begin(1 + self.script.routing_keys().len());
+            packed.word(b"EXISTS");
+            for key in self.script.routing_keys() {
+                packed.word(key.as_bytes());
+            }
+        }
+        let response = connection.exchange(packed, deadline);
+        let mut replies = response.replies.into_iter().skip(first);
+        let map = replies.next().and_then(|slots| Map::read(slots, node));
+        let place = match replies.next() {
+            Some(reply) => Place::read(&reply),
+            None if response.fault.is_some() => Place::Down,
+            None => Place::Here,
+        };
+        (map, place)
+    }
+
+    /// Asks whether the keys of the prefix are still on this node, and waits while they move. Outside a
+    /// cluster they are.
+    pub(crate) fn confirm_place(&mut self) -> Result<(), Error> {
+        if !self.is_cluster() || !self.script.is_tagged() {
+            return Ok(());
+        }
+        let keys = self.script.routing_keys().to_vec();
+        self.call(self.now(), Call::plain("EXISTS").args(keys))?;
+        Ok(())
+    }
+
+    /// Returns the node of the cluster that the last connection went to; `None` outside a cluster.
+    pub(crate) fn node(&self) -> Option<Node> {
+        let node = self.route.node.clone();
+        node.filter(|_| self.is_cluster())
+    }
+
+    fn is_cluster(&self) -> bool {
+        matches!(self.target.address, Address::Cluster(_))
+    }
+
+    /// Returns the error for a scan that was disturbed twice.
+    pub(crate) fn moved_while_scanning(&self) -> Error {
+        error::moved_while_scanning(&self.target, self.prefix())
+    }
+
+    /// Returns the prefixes with a hash tag that have queues in this cluster, as far as a short search
+    /// finds them.
+    fn tagged_prefixes(&self, deadline: Instant) -> Vec<String> {
+        let mut found = Vec::new();
+        for node in &self.route.primaries {
+            let Ok((connection, _)) = self.log_in_at(node, share(deadline, 1)) else {
+                continue;
+            };
+            let mut cursor = b"0".to_vec();
+            for _ in 0..SEARCH.0 {
+                let mut packed = Packed::default();
+                let count: &[u8] = SEARCH.1.as_bytes();
+                packed.add(&[
+                    b"SCAN",
+                    &*cursor,
+                    b"MATCH",
+                    b"*{*}*:queues",
+                    b"COUNT",
+                    count,
+                ]);
+                let reply = connection.exchange(packed, deadline).replies.pop();
+                let page = reply.and_then(|reply| reply::list(reply).ok());
+                let [next, keys] = page.unwrap_or_default().try_into().unwrap_or_default();
+                for key in reply::names(keys).unwrap_or_default() {
+                    let key = key.lossless_text();
+                    found.extend(key.strip_suffix("queues").map(str::to_owned));
+                }
+                cursor = reply::bytes(next).unwrap_or_default();
+                if matches!(&*cursor, b"" | b"0") {
+                    break;
+                }
+            }
+        }
+        found.sort();
+        found.dedup();
+        found
+    }
+
+    /// Returns whether the server is a cluster with one primary, so that a prefix without a hash tag works
+    /// for now.
+    pub(crate) fn is_untagged_in_cluster(&self) -> bool {
+        self.route.one_primary && !self.script.is_tagged()
+    }
+}
+
+/// Returns whether another node may work where one failed like this.
+fn may_be_elsewhere(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        Kind::Unreachable
+            | Kind::Timeout
+            | Kind::Protocol
+            | Kind::Refused
+            | Kind::Loading
+            | Kind::Busy
+            | Kind::Stale
+    )
+}
+
+impl Place {
+    fn read(reply: &Value) -> Place {
+        match (Moved::of(reply), server_error(reply)) {
+            (Some(moved), _) => Place::Elsewhere(moved),
+            (None, Some(error)) if error.code == "CLUSTERDOWN" => Place::Down,
+            // Also of a node that is about to hand over the keys: it still has them.
+            _ => Place::Here,
+        }
+    }
+}
+
+impl Map {
+    /// Reads the reply to `CLUSTER SLOTS`: ranges, each with its primary and its replicas.
+    fn read(reply: Value, from: &Node) -> Option<Map> {
+        let (mut primaries, mut replicas, mut slots) = (Vec::new(), Vec::new(), 0);
+        for range in reply::list(reply).ok()? {
+            let mut parts = reply::list(range).ok()?.into_iter();
+            let (first, last) = (parts.next()?, parts.next()?);
+            slots += reply::integer(last).ok()? - reply::integer(first).ok()? + 1;
+            for (at, part) in parts.enumerate() {
+                let mut fields = reply::list(part).ok()?.into_iter();
+                let (host, port) = (fields.next()?, fields.next()?);
+                let host = reply::optional(host).ok()?.unwrap_or_default();
+                let host = String::from_utf8(host).ok()?;
+                let host = match host.as_str() {
+                    "" | "?" => from.host.clone(),
+                    _ => host,
+                };
+                let node = Node::new(host, reply::integer(port).ok()?.try_into().ok()?);
+                let nodes = if at == 0 {
+                    &mut primaries
+                } else {
+                    &mut replicas
+                };
+                if !nodes.contains(&node) {
+                    nodes.push(node);
+                }
+            }
+        }
+        Some(Map {
+            primaries,
+            replicas,
+            complete: slots == SLOTS,
+        })
+    }
+}

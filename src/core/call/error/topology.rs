@@ -1,0 +1,235 @@
+//! Errors about clusters and Sentinels, and about addresses that are not of the kind they claim.
+
+use super::ServerError;
+use crate::address::nodes::listed;
+use crate::address::{Address, Node, Sentinels, Target};
+use crate::core::script::with_tag;
+use crate::error::{Cause, Error, Kind};
+use crate::name::Name;
+use crate::text::{Harmless, plural};
+
+/// Maximum number of names in a hint.
+const NAMES: usize = 5;
+
+/// Returns the error for a prefix without hash tag in a cluster: its keys would be on many nodes.
+pub(crate) fn cluster_prefix(prefix: &str, target: &Target) -> Error {
+    cluster_prefix_beside(prefix, target, &[])
+}
+
+/// The same beside prefixes with a hash tag that have queues there.
+pub(crate) fn cluster_prefix_beside(prefix: &str, target: &Target, used: &[String]) -> Error {
+    let tagged = with_tag(prefix);
+    let listed: Vec<String> = used
+        .iter()
+        .take(NAMES)
+        .map(|prefix| format!("`{}`", Harmless(prefix)))
+        .collect();
+    let used = match listed.is_empty() {
+        true => String::new(),
+        false => format!(" (queues are under {})", listed.join(", ")),
+    };
+    let message = format!("prefix `{prefix}` cannot live in a Redis Cluster");
+    let redis = matches!(target.address, Address::Tcp(_)).then(|| in_cluster(target));
+    Error::new(Kind::ClusterPrefix, message)
+        .hint(format!("give a hash tag: `--prefix '{tagged}'`{used}"))
+        .caused_by(Cause::Address {
+            redis,
+            prefix: Some(tagged),
+        })
+}
+
+/// Returns the error for the address of one server that is a node of a cluster.
+pub(crate) fn is_cluster(target: &Target) -> Error {
+    let address = in_cluster(target);
+    Error::usage(format!("`{target}` is a node of a Redis Cluster"))
+        .hint(format!("use `--redis {address}`"))
+        .caused_by(Cause::Address {
+            redis: Some(address),
+            prefix: None,
+        })
+}
+
+/// Returns the error for the address of a cluster whose node is in none.
+pub(crate) fn no_cluster(target: &Target, node: &Node) -> Error {
+    let address = target.at(node).to_string();
+    Error::usage(format!(
+        "`{}` is not a node of a Redis Cluster",
+        Harmless(node.to_string())
+    ))
+    .hint(format!("use `--redis {address}`"))
+    .caused_by(Cause::Address {
+        redis: Some(address),
+        prefix: None,
+    })
+}
+
+/// Returns the error for an address of a server that is a Sentinel.
+pub(crate) fn is_sentinel(target: &Target) -> Error {
+    let place = target.place();
+    let scheme = scheme(target, "sentinel");
+    Error::usage(format!("`{}` is a Sentinel, which has no jobs", Harmless(&place)))
+        .hint(format!("use `--redis '{scheme}{place}/0?master=NAME'`; `redis-cli -p PORT SENTINEL MASTERS` names the masters"))
+}
+
+/// Returns the error for an address of a Sentinel that is a server of data.
+pub(crate) fn is_no_sentinel(target: &Target) -> Error {
+    let place = target.place();
+    Error::usage(format!("`{}` is not a Sentinel", Harmless(place)))
+        .hint(format!("use `--redis {target}` if it is the server itself"))
+}
+
+/// Returns the address of the cluster that a node is in.
+fn in_cluster(target: &Target) -> String {
+    match &target.address {
+        Address::Tcp(node) => Target {
+            address: Address::Cluster(vec![node.clone()]),
+            ..target.clone()
+        }
+        .to_string(),
+        _ => target.to_string(),
+    }
+}
+
+fn scheme(target: &Target, kind: &str) -> String {
+    let tls = if target.tls.is_some() { "s" } else { "" };
+    format!("redis{tls}-{kind}://")
+}
+
+/// Returns the error for a cluster that serves no call.
+pub(crate) fn cluster_down(target: &Target) -> Error {
+    Error::new(
+        Kind::ClusterDown,
+        format!("the cluster at `{target}` is down"),
+    )
+    .hint("`redis-cli CLUSTER INFO` on one of its nodes says why")
+}
+
+/// Returns the error for a cluster whose node with the data cannot be reached.
+pub(crate) fn owner_lost(target: &Target, prefix: &str, owner: &Node) -> Error {
+    let owner = owner.to_string();
+    Error::new(
+        Kind::ClusterDown,
+        format!(
+            "node `{}` of the cluster at `{target}`, which has prefix `{prefix}`, cannot be reached",
+            Harmless(owner)
+        ),
+    )
+    .hint("a replica takes its place after `cluster-node-timeout`, if it has one")
+}
+
+/// Returns the error for a cluster of which no node can be reached. `last`: that of one of them.
+pub(crate) fn no_node(target: &Target, last: Error) -> Error {
+    match &target.address {
+        Address::Cluster(nodes) if nodes.len() > 1 => {
+            let message = format!("cannot reach any node of `{target}`: {}", last.message());
+            let error = Error::new(last.kind(), message);
+            error.hint_if(last.hint_text().map(str::to_owned))
+        }
+        _ => last,
+    }
+}
+
+/// Returns the error for a slot that is being moved for longer than the call may take.
+pub(super) fn slot_moving(refused: &ServerError, prefix: &str, target: &Target) -> Error {
+    let slot = refused.message.split_ascii_whitespace().next();
+    let slot = slot.filter(|slot| slot.bytes().all(|byte| byte.is_ascii_digit()));
+    let what = match slot {
+        Some(slot) => format!("slot {slot} of prefix `{prefix}` is being moved"),
+        None => format!("the slot of prefix `{prefix}` is being moved"),
+    };
+    Error::new(Kind::SlotMoving, format!("{what} in `{target}`"))
+        .hint("run the command again when the move has ended, or with a longer `--timeout`")
+}
+
+/// Returns the error for a scan that a moving slot disturbed twice.
+pub(crate) fn moved_while_scanning(target: &Target, prefix: &str) -> Error {
+    let message =
+        format!("the keys of prefix `{prefix}` in `{target}` moved while they were scanned");
+    Error::new(Kind::SlotMoving, message).hint("run the command again when the moves have ended")
+}
+
+/// Returns the error for nodes that send a call round in a circle.
+pub(crate) fn circling(target: &Target, slot: &str) -> Error {
+    let slot = Harmless(slot);
+    Error::new(
+        Kind::ClusterDown,
+        format!("the nodes of `{target}` send each other's addresses for slot {slot}"),
+    )
+    .caused_by(Cause::Lasting)
+    .hint("`redis-cli --cluster check HOST:PORT` shows what they disagree about")
+}
+
+/// Returns the error for Sentinels none of which replies. `last`: that of one of them.
+pub(crate) fn no_sentinel(target: &Target, sentinels: &Sentinels, last: Option<Error>) -> Error {
+    if let Some(last) = &last {
+        let (kind, message) = (last.kind(), last.message());
+        match kind {
+            Kind::Auth => {
+                return Error::new(kind, format!("a Sentinel refuses the login: {message}")).hint(
+                    "set QLESS_SENTINEL_USER and QLESS_SENTINEL_PASSWORD to the login of the Sentinels",
+                );
+            }
+            Kind::Usage | Kind::Tls | Kind::NoPerm => {
+                let hint = last.hint_text().map(str::to_owned);
+                return Error::new(kind, message).hint_if(hint);
+            }
+            _ => {}
+        }
+    }
+    let nodes = listed(&sentinels.nodes);
+    let message = match sentinels.nodes.len() {
+        1 => format!("Sentinel `{nodes}` does not reply"),
+        count => format!("none of {count} Sentinels replies: `{nodes}`"),
+    };
+    let refused = last.is_some_and(|last| last.kind() == Kind::Unreachable);
+    let error = Error::new(Kind::NoMaster, message)
+        .hint("pass the right ones with `--redis URL`, or set QLESS_REDIS_URL");
+    match refused && !matches!(target.address, Address::Tcp(_)) {
+        true => error.caused_by(Cause::NotThere),
+        false => error,
+    }
+}
+
+/// Returns the error for a name that the Sentinels do not know. `known`: the names that they do.
+pub(crate) fn unknown_master(sentinels: &Sentinels, mut known: Vec<Name>) -> Error {
+    known.sort();
+    known.dedup();
+    let count = plural(sentinels.nodes.len() as u64, "Sentinel", "Sentinels");
+    let master = Harmless(&sentinels.master);
+    let names: Vec<String> = known
+        .iter()
+        .take(NAMES)
+        .map(|name| format!("`{name}`"))
+        .collect();
+    let error = Error::new(
+        Kind::NoMaster,
+        format!("no master `{master}` is known to {count}"),
+    );
+    let error = error.caused_by(Cause::Lasting);
+    match names.is_empty() {
+        true => error.hint("they know no master at all"),
+        false => error.hint(format!("they know: {}", names.join(", "))),
+    }
+}
+
+/// Returns the error for a server that a Sentinel calls the master, and that is none.
+pub(crate) fn no_master(target: &Target, node: &Node) -> Error {
+    let node = node.to_string();
+    Error::new(
+        Kind::NoMaster,
+        format!(
+            "`{}`, which the Sentinels of `{target}` name, is no master",
+            Harmless(node)
+        ),
+    )
+    .hint("a failover may be on its way; `redis-cli -p PORT SENTINEL MASTERS` shows it")
+}
+
+/// Returns the error for a master that cannot be reached.
+pub(crate) fn master_lost(target: &Target, error: Error) -> Error {
+    Error::new(
+        Kind::NoMaster,
+        format!("the master of `{target}` is away: {}", error.message()),
+    )
+    .hint("a failover may be on its way; `redis-cli -p PORT SENTINEL MASTERS` shows it")
+}

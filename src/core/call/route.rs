@@ -1,0 +1,145 @@
+//! Which server a connection goes to, if the address names several (`reliability.md` 3.4 to 3.6).
+
+use std::time::{Duration, Instant};
+
+use super::connect::Connection;
+use super::handshake::Server;
+use super::{Core, Value, error, server_error};
+use crate::address::Node;
+use crate::error::Error;
+
+/// How often one call follows `MOVED`. Nodes that agree about a slot need one.
+pub(super) const MAX_MOVES: usize = 5;
+
+/// How long one node may take to reply while there are others to try.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// What is known about the servers of an address that names several.
+#[derive(Debug, Default)]
+pub(super) struct Route {
+    /// The node that the next connection goes to, if one is known: the last good one, or the one that
+    /// another node named.
+    pub next: Option<Node>,
+    /// The nodes of the cluster, as one of them listed them last.
+    pub listed: Vec<Node>,
+    /// Those of them that are primaries.
+    pub primaries: Vec<Node>,
+    /// The Sentinel that replied last.
+    pub sentinel: Option<Node>,
+    /// The node of the open connection, or of the last one.
+    pub node: Option<Node>,
+    /// How often the data went to another node, or began to go.
+    pub changes: u64,
+    /// Whether the cluster has one primary, which holds all keys of any prefix.
+    pub one_primary: bool,
+}
+
+impl Route {
+    /// Returns the nodes in the order in which they are tried.
+    pub(super) fn candidates(&self, seeds: &[Node]) -> Vec<Node> {
+        let all = self.next.iter().chain(&self.listed).chain(seeds);
+        let mut candidates = Vec::new();
+        for node in all {
+            if !candidates.contains(node) {
+                candidates.push(node.clone());
+            }
+        }
+        candidates
+    }
+
+    /// Notes the node of a new connection.
+    fn arrive(&mut self, node: Node) {
+        if self.node.as_ref().is_some_and(|last| *last != node) {
+            self.changes += 1;
+        }
+        self.next = Some(node.clone());
+        self.node = Some(node);
+    }
+}
+
+/// A connection to the server that has the data.
+pub(super) struct Arrival {
+    pub connection: Connection,
+    pub server: Server,
+    /// Its place, if the address names several.
+    pub node: Option<Node>,
+}
+
+/// Returns when an attempt ends, with this many nodes left to try after it.
+pub(super) fn share(deadline: Instant, others: usize) -> Instant {
+    let now = Instant::now();
+    let rest = deadline.saturating_duration_since(now);
+    match others {
+        0 => deadline,
+        others => now + (rest / (others as u32 + 1)).min(PATIENCE),
+    }
+}
+
+/// The answer of a cluster node that does not have the keys of a call.
+pub(super) struct Moved {
+    pub slot: String,
+    /// `None`: the host of the node that answered.
+    host: Option<String>,
+    port: u16,
+}
+
+impl Moved {
+    /// Reads `MOVED 5698 127.0.0.1:7001`.
+    pub(super) fn of(reply: &Value) -> Option<Moved> {
+        let error = server_error(reply)?;
+        let error = error.unwrapped();
+        if error.code != "MOVED" {
+            return None;
+        }
+        let mut words = error.message.split_ascii_whitespace();
+        let (slot, place) = (words.next()?, words.next()?);
+        let (host, port) = place.rsplit_once(':')?;
+        let host = host.trim_start_matches('[').trim_end_matches(']');
+        Some(Moved {
+            slot: slot.to_owned(),
+            host: Some(host.to_owned()).filter(|host| !matches!(host.as_str(), "" | "?")),
+            port: port.parse().ok()?,
+        })
+    }
+
+    /// Returns the node that it names. `from`: the node that answered.
+    pub(super) fn node(&self, from: &Node) -> Node {
+        let host = self.host.as_ref().unwrap_or(&from.host);
+        Node::new(host.clone(), self.port)
+    }
+}
+
+impl Core {
+    /// Takes the connection in use.
+    pub(super) fn arrive(&mut self, node: Option<Node>) {
+        if let Some(node) = node {
+            self.route.arrive(node);
+        }
+    }
+
+    /// Notes that the data began to go to another node.
+    pub(super) fn note_move(&mut self) {
+        self.route.changes += 1;
+    }
+
+    /// Drops the connection and goes to the node that a reply names.
+    pub(super) fn follow(&mut self, moved: &Moved) {
+        let Some(from) = self.route.node.clone() else {
+            return;
+        };
+        self.route.changes += 1;
+        self.route.next = Some(moved.node(&from));
+        self.connection = None;
+    }
+
+    /// Returns a number that changes when the data goes to another server, or begins to go. A cursor
+    /// of SCAN is meaningless after that.
+    pub(crate) fn place_number(&self) -> u64 {
+        self.route.changes
+    }
+
+    /// Returns the error for nodes that send a call round in a circle.
+    pub(super) fn circling(&self, moved: &Moved) -> Error {
+        error::circling(&self.target, &moved.slot)
+    }
+}

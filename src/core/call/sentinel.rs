@@ -1,0 +1,132 @@
+//! Sentinels: the master that they name (`reliability.md` 3.6).
+//!
+//! Each Sentinel has 300 ms. A frozen one is passed over, and one that names a server that is no master
+//! is not believed.
+
+use std::time::{Duration, Instant};
+
+use super::connect::{Connection, Packed};
+use super::handshake::{self, Role};
+use super::route::{Arrival, share};
+use super::{Core, Value, error, reply, server_error};
+use crate::address::{Node, Sentinels, Target};
+use crate::error::{Error, Kind};
+use crate::name::Name;
+
+/// How long one Sentinel may take.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+/// What a Sentinel says about the master.
+enum Answer {
+    Master(Node),
+    /// It does not know the name, but these.
+    Unknown(Vec<Name>),
+}
+
+impl Core {
+    /// Connects to the master that a Sentinel names.
+    pub(super) fn connect_to_master(
+        &mut self,
+        sentinels: &Sentinels,
+        deadline: Instant,
+    ) -> Result<Arrival, Error> {
+        let mut nodes = sentinels.nodes.clone();
+        // The last good one comes first.
+        nodes.sort_by_key(|node| self.route.sentinel.as_ref() != Some(node));
+        let (mut known, mut last, mut refused): (Option<Vec<Name>>, _, _) = (None, None, None);
+        for node in &nodes {
+            let end = deadline.min(Instant::now() + PATIENCE);
+            let master = match self.ask_sentinel(sentinels, node, end) {
+                Ok(Answer::Master(master)) => master,
+                Ok(Answer::Unknown(names)) => {
+                    known.get_or_insert_default().extend(names);
+                    continue;
+                }
+                Err(error) => {
+                    refused = Some(error);
+                    continue;
+                }
+            };
+            match self.log_in_at(&master, share(deadline, 1)) {
+                Ok((connection, server)) if server.role == Role::Master => {
+                    self.route.sentinel = Some(node.clone());
+                    return Ok(Arrival {
+                        connection,
+                        server,
+                        node: Some(master),
+                    });
+                }
+                Ok(_) => last = Some(error::no_master(&self.target, &master)),
+                // The master refuses this client, whichever Sentinel names it.
+                Err(error) if is_final(&error) => return Err(error),
+                Err(error) => last = Some(error::master_lost(&self.target, error)),
+            }
+        }
+        Err(match (last, known, refused) {
+            (Some(error), ..) => error,
+            (None, Some(known), _) => error::unknown_master(sentinels, known),
+            (None, None, refused) => error::no_sentinel(&self.target, sentinels, refused),
+        })
+    }
+
+    /// Asks one Sentinel for the master.
+    fn ask_sentinel(
+        &self,
+        sentinels: &Sentinels,
+        node: &Node,
+        deadline: Instant,
+    ) -> Result<Answer, Error> {
+        let target = Target {
+            user: sentinels.user.clone(),
+            password: sentinels.password.clone(),
+            db: 0,
+            ..self.target.at(node)
+        };
+        let failure = |fault| error::not_connected(fault, &target, PATIENCE);
+        let tls = self.tls_of(node)?;
+        let connection =
+            Connection::open(&target.address, tls.as_ref(), deadline).map_err(failure)?;
+        handshake::login_to_sentinel(&connection, &target, &self.name, deadline)
+            .map_err(|failed| failed.error(failure))?;
+        let mut packed = Packed::default();
+        packed.add(&["SENTINEL", "get-master-addr-by-name", &sentinels.master]);
+        packed.add(&["SENTINEL", "masters"]);
+        let response = connection.exchange(packed, deadline);
+        if let Some(fault) = response.fault {
+            return Err(failure(fault));
+        }
+        let mut replies = response.replies.into_iter();
+        let (place, masters) = (replies.next(), replies.next());
+        let place = place.unwrap_or(Value::Nil);
+        if let Some(refused) = server_error(&place) {
+            return Err(match refused.code.as_str() {
+                // `ERR unknown command 'SENTINEL'`
+                "ERR" => error::is_no_sentinel(&target),
+                _ => error::login_refused(&refused, &target),
+            });
+        }
+        if let [host, port] = reply::names(place).unwrap_or_default().as_slice()
+            && let Ok(port) = port.lossless_text().parse()
+        {
+            return Ok(Answer::Master(Node::new(host.lossless_text(), port)));
+        }
+        let masters = masters.and_then(|masters| reply::list(masters).ok());
+        let names = masters
+            .unwrap_or_default()
+            .into_iter()
+            .filter_map(|master| {
+                let fields = reply::pairs(master).ok()?;
+                let name = fields.into_iter().find(|(field, _)| field == b"name")?.1;
+                reply::bytes(name).ok().map(Name::from)
+            });
+        Ok(Answer::Unknown(names.collect()))
+    }
+}
+
+/// Returns whether a master refuses this client for a reason that time does not change.
+fn is_final(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        Kind::Auth | Kind::Usage | Kind::NoPerm | Kind::Tls | Kind::Unsupported
+    )
+}

@@ -1,0 +1,121 @@
+//! Three real Sentinels with a master and two replicas, on free loopback ports.
+
+use super::cluster::{Member, await_that};
+use super::qless::Qless;
+
+/// The name of the master.
+pub const MASTER: &str = "mymaster";
+
+/// Sentinels and the servers that they watch.
+pub struct Sentinels {
+    pub sentinels: Vec<Member>,
+    pub servers: Vec<Member>,
+}
+
+impl Sentinels {
+    pub fn start() -> Sentinels {
+        Sentinels::with(&[], &[])
+    }
+
+    /// Starts them with further options of the servers and of the Sentinels.
+    pub fn with(options: &[&str], own: &[&str]) -> Sentinels {
+        let mut servers = vec![Member::start(options)];
+        let port = servers[0].port.to_string();
+        for _ in 0..2 {
+            let mut all = vec!["--replicaof", "127.0.0.1", &port];
+            all.extend(["--repl-diskless-sync-delay", "0"]);
+            all.extend(options);
+            servers.push(Member::start(&all));
+        }
+        let mut all = vec!["--sentinel"];
+        all.extend(own);
+        let sentinels: Vec<Member> = (0..3).map(|_| Member::start(&all)).collect();
+        for sentinel in &sentinels {
+            sentinel.send::<()>(&["SENTINEL", "MONITOR", MASTER, "127.0.0.1", &port, "2"]);
+            for (option, value) in [
+                ("down-after-milliseconds", "700"),
+                ("failover-timeout", "3000"),
+            ] {
+                sentinel.send::<()>(&["SENTINEL", "SET", MASTER, option, value]);
+            }
+        }
+        let topology = Sentinels { sentinels, servers };
+        await_that("the Sentinels know all", || {
+            topology.sentinels.iter().all(|sentinel| {
+                let info: String = sentinel.send(&["INFO", "sentinel"]);
+                info.contains("slaves=2,sentinels=3")
+            })
+        });
+        topology.await_replicas();
+        topology
+    }
+
+    /// Waits until both replicas have all changes of the master.
+    pub fn await_replicas(&self) {
+        await_that("the replicas are connected", || {
+            let master = &self.servers[self.master()];
+            let info: String = master.send(&["INFO", "replication"]);
+            info.matches("state=online").count() == 2
+                && master.send::<u64>(&["WAIT", "2", "2000"]) == 2
+        });
+    }
+
+    /// Returns the address of all Sentinels.
+    pub fn url(&self) -> String {
+        self.url_of(&[0, 1, 2])
+    }
+
+    /// Returns the address of some Sentinels.
+    pub fn url_of(&self, which: &[usize]) -> String {
+        let ports = which
+            .iter()
+            .map(|at| format!("127.0.0.1:{}", self.sentinels[*at].port));
+        let nodes = ports.collect::<Vec<_>>().join(",");
+        format!("redis-sentinel://{nodes}/0?master={MASTER}")
+    }
+
+    /// Returns the binary, pointed at the Sentinels.
+    pub fn qless(&self) -> Qless {
+        let mut qless = Qless::bare().env("QLESS_REDIS_URL", self.url());
+        for (at, member) in self.sentinels.iter().enumerate() {
+            qless = qless.hide(&member.port.to_string(), &format!("SENTINEL{at}"));
+        }
+        for (at, member) in self.servers.iter().enumerate() {
+            qless = qless.hide(&member.port.to_string(), &format!("SERVER{at}"));
+        }
+        qless
+    }
+
+    /// Returns the server that the Sentinels name.
+    pub fn master(&self) -> usize {
+        let words = ["SENTINEL", "get-master-addr-by-name", MASTER];
+        let asked = self
+            .sentinels
+            .iter()
+            .find_map(|one| one.try_send::<Vec<String>>(&words).ok());
+        let port: u16 = asked.expect("a Sentinel replies")[1].parse().unwrap();
+        let mut servers = self.servers.iter();
+        servers.position(|server| server.port == port).unwrap()
+    }
+
+    /// Kills the master and waits until another server is the master. Returns the killed one.
+    pub fn kill_master(&mut self) -> usize {
+        let killed = self.master();
+        self.servers[killed].kill();
+        self.await_failover(killed);
+        killed
+    }
+
+    /// Waits until another server than this one is the master.
+    pub fn await_failover(&self, old: usize) {
+        await_that("another server is the master", || {
+            let master = self.master();
+            master != old && {
+                let info: String = self.servers[master]
+                    .try_send(&["INFO", "replication"])
+                    .unwrap_or_default();
+                info.contains("role:master")
+            }
+        });
+    }
+}

@@ -1,0 +1,355 @@
+//! A real Redis Cluster: a prefix finds its node, and goes on through moves and failovers.
+
+use std::time::{Duration, Instant};
+
+use expect_test::expect;
+
+use crate::support::cluster::{Cluster, Member, await_that};
+use crate::support::qless::Qless;
+
+/// A prefix with its own name, so that several tests can use one cluster.
+const MAIL: &str = "{mail}:";
+
+/// Puts jobs `PREFIX0` and so on, from a file of lines.
+fn lines(start: &str, count: usize) -> String {
+    let line = |at| format!("{{\"queue\":\"q\",\"klass\":\"K\",\"jid\":\"{start}{at}\"}}\n");
+    (0..count).map(line).collect()
+}
+
+#[test]
+fn each_kind_of_address_and_prefix_says_what_it_is() {
+    let cluster = Cluster::start();
+    let qless = cluster.qless("ql:");
+    qless.run("put mail Welcome {}").shows(expect![[r#"
+        --- stderr
+        error: prefix `ql:` cannot live in a Redis Cluster
+        hint: give a hash tag: `--prefix '{ql}:'`; this works: qless --prefix='{ql}:' put mail Welcome '{}'
+        --- exit 2
+    "#]]);
+
+    let tagged = cluster.qless(MAIL);
+    tagged
+        .run("put mail Welcome {} --jid one")
+        .shows(expect![[r#"
+        one
+    "#]]);
+    // While nothing moves, a command makes one call of the script.
+    let before = cluster.calls("evalsha");
+    tagged.run("length mail").ok();
+    assert_eq!(cluster.calls("evalsha") - before, 1);
+    // Any node leads to the one with the prefix, and a prefix that has queues is named.
+    for member in &cluster.members {
+        let url = format!("redis-cluster://127.0.0.1:{}", member.port);
+        let jid = tagged.run(&format!("--redis {url} get one -o json")).json();
+        assert_eq!(jid["jid"], "one");
+    }
+    qless.run("put mail Welcome {}").shows(expect![[r#"
+        --- stderr
+        error: prefix `ql:` cannot live in a Redis Cluster
+        hint: give a hash tag: `--prefix '{ql}:'` (queues are under `{mail}:`); this works: qless --prefix='{ql}:' put mail Welcome '{}'
+        --- exit 2
+    "#]]);
+    let one = Qless::bare().env(
+        "QLESS_REDIS_URL",
+        format!("redis://127.0.0.1:{}", cluster.members[0].port),
+    );
+    let one = one.hide(&cluster.members[0].port.to_string(), "PORT0");
+    one.run("put mail Welcome {}").shows(expect![[r#"
+        --- stderr
+        error: prefix `ql:` cannot live in a Redis Cluster
+        hint: give a hash tag: `--prefix '{ql}:'` (queues are under `{mail}:`); this works: qless --prefix='{ql}:' --redis=redis-cluster://127.0.0.1:PORT0 put mail Welcome '{}'
+        --- exit 2
+    "#]]);
+    one.run("put mail Welcome {} --prefix {mail}:").shows(expect![[r#"
+        --- stderr
+        error: `redis://127.0.0.1:PORT0/0` is a node of a Redis Cluster
+        hint: this works: qless --redis=redis-cluster://127.0.0.1:PORT0 put mail Welcome '{}' --prefix '{mail}:'
+        --- exit 2
+    "#]]);
+    one.run("put mail Welcome {} --prefix {}:").shows(expect![[r#"
+        --- stderr
+        error: `--prefix` expects at most one hash tag, which is not empty, such as `{ql}:`, not `{}:`
+        --- exit 2
+    "#]]);
+    one.run("put mail Welcome {} --prefix {a}{b}:").shows(expect![[r#"
+        --- stderr
+        error: `--prefix` expects at most one hash tag, which is not empty, such as `{ql}:`, not `{a}{b}:`
+        --- exit 2
+    "#]]);
+    tagged.run("--redis redis-cluster://127.0.0.1:1,127.0.0.1:2 queues").shows(expect![[r#"
+        --- stderr
+        error: cannot reach any node of `redis-cluster://127.0.0.1:1,127.0.0.1:2`: cannot reach Redis at `redis://127.0.0.1:1/0`: connection refused
+        hint: pass `--redis URL` or set QLESS_REDIS_URL
+        --- exit 6
+    "#]]);
+    let keys: u64 = cluster
+        .members
+        .iter()
+        .map(|one| one.send::<u64>(&["DBSIZE"]))
+        .sum();
+    let tagged_keys = cluster.owner(MAIL);
+    assert_eq!(
+        keys,
+        2 * cluster.members[tagged_keys].send::<u64>(&["DBSIZE"])
+    );
+
+    // A database other than 0, and a plain server in place of a cluster.
+    tagged
+        .run(&format!("--redis {}/3 queues", cluster.url()))
+        .shows(expect![[r#"
+        --- stderr
+        error: `redis://127.0.0.1:PORT0/3` is in a cluster, which has no database 3
+        hint: only Valkey 9 has databases in a cluster; leave the number away
+        --- exit 2
+    "#]]);
+    let plain = Member::start(&[]);
+    let url = format!("redis-cluster://127.0.0.1:{}", plain.port);
+    let qless = cluster.qless("ql:").hide(&plain.port.to_string(), "PLAIN");
+    qless
+        .run(&format!("--redis {url} queues"))
+        .shows(expect![[r#"
+        --- stderr
+        error: `127.0.0.1:PLAIN` is not a node of a Redis Cluster
+        hint: this works: qless --redis redis://127.0.0.1:PLAIN/0 queues
+        --- exit 2
+    "#]]);
+    let url = format!("redis-sentinel://127.0.0.1:{}/0?master=m", plain.port);
+    qless
+        .run(&format!("--redis {url} queues"))
+        .shows(expect![[r#"
+        --- stderr
+        error: `127.0.0.1:PLAIN` is not a Sentinel
+        hint: use `--redis redis://127.0.0.1:PLAIN/0` if it is the server itself
+        --- exit 2
+    "#]]);
+}
+
+#[test]
+fn one_primary_takes_any_prefix_with_a_note() {
+    let cluster = Cluster::of(1, 0);
+    let qless = cluster.qless("ql:");
+    qless
+        .run("put mail Welcome {} --jid a")
+        .shows(expect![[r#"
+            a
+            --- stderr
+            note: prefix `ql:` works in this cluster because it has one primary; with a second one, each call will fail: move with `export` and `import --prefix '{ql}:'`
+        "#]]);
+    qless.run("get a -o json").ok();
+    // Each of these runs commands on several keys, which are in different slots.
+    qless
+        .run("put mail Welcome {} --jid b --depends a --tag x -q")
+        .ok();
+    for (payload, score) in [("x", "1"), ("y", "2")] {
+        let line = format!("put mail Merged {payload:?} --jid m --merge --score {score} -q");
+        qless.run(&line).code();
+    }
+    qless.run("work mail --drain -q -- true").ok();
+    qless.run("check").exits(0);
+    qless.run("put mail Welcome {} --jid c -q").ok();
+    qless.run("cancel c --yes -q").ok();
+    cluster.members[0].send::<()>(&["SET", "ql:q:mail-work", "x"]);
+    qless.run("check --repair --only key-type --yes -q").code();
+    qless.run("check").exits(0);
+    // With a second primary, each call is refused before it writes.
+    let both = Cluster::of(2, 0);
+    both.qless("ql:").run("put mail Welcome {}").exits(2);
+    let keys = both.members.iter().map(|one| one.send::<u64>(&["DBSIZE"]));
+    assert_eq!(keys.sum::<u64>(), 0);
+}
+
+/// Jobs that are put, worked and recovered while their slot moves and their master dies.
+#[test]
+fn work_and_bulk_commands_go_on_through_moves_and_failovers() {
+    let mut cluster = Cluster::start();
+    let qless = cluster.qless(MAIL).env("QLESS_TIMEOUT", "30s");
+    let total = 3000;
+    let dir = tempfile::tempdir().unwrap();
+    let ran = dir.path().join("ran");
+    // A job whose hand-over died with a master runs when its lock expires.
+    qless.run("config set heartbeat 10 -q").ok();
+    qless.run("put q K --jid late --delay 5s").ok();
+    let wait = qless.start("wait late --deadline 3m");
+    let script = format!("cat > /dev/null; echo $QLESS_JID >> {}", ran.display());
+    let work = qless
+        .command()
+        .args([
+            "work",
+            "q",
+            "--count",
+            &(total + 1).to_string(),
+            "--concurrency",
+            "8",
+            "-q",
+        ])
+        .args(["--", "sh", "-c", &script])
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let put = |start: &str, count: usize| {
+        let file = dir.path().join(start);
+        std::fs::write(&file, lines(start, count)).unwrap();
+        qless.start(&format!("put --from {} --if-absent -q", file.display()))
+    };
+
+    // Moves, while jobs are put, run and complete.
+    let first = put("a", 1000);
+    for _ in 0..19 {
+        cluster.move_slot(MAIL, cluster.other(MAIL));
+    }
+    first.end().exits(0);
+    let second = put("b", 1000);
+    let (from, to) = (cluster.owner(MAIL), cluster.other(MAIL));
+    cluster.begin_move(MAIL, to);
+    let in_between = qless.start("put q K --jid between --if-absent");
+    std::thread::sleep(Duration::from_millis(300));
+    cluster.end_move(MAIL, from, to);
+    second.end().exits(0);
+    in_between.end().exits(0);
+
+    // A failover. What the lost master had acknowledged is found by putting again.
+    let third = put("c", total - 2001);
+    let killed = cluster.kill_owner(MAIL);
+    let code = third.end().code();
+    assert!(code == 0 || code == 3, "{code}");
+    cluster.revive(killed);
+    cluster.kill_owner(MAIL);
+    for (start, count) in [("a", 1000), ("b", 1000), ("c", total - 2001)] {
+        put(start, count).end().exits(0);
+    }
+    let complete = |qless: &Qless| -> usize {
+        let listed = qless
+            .run("jobs --state complete -o ndjson --limit 10000 -q")
+            .ok();
+        listed
+            .lines()
+            .filter(|line| line.contains("\"jid\""))
+            .count()
+    };
+    let deadline = Instant::now() + Duration::from_secs(150);
+    while complete(&qless) < total + 1 {
+        assert!(
+            Instant::now() < deadline,
+            "{}",
+            qless.run("queues").stdout()
+        );
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    wait.end().exits(0);
+    let work = crate::support::qless::RunOutput::of_child(work);
+    let ran = std::fs::read_to_string(ran).unwrap();
+    let mut jids: Vec<&str> = ran.lines().collect();
+    let runs = jids.len();
+    jids.sort_unstable();
+    jids.dedup();
+    assert_eq!(jids.len(), total + 1, "{}", work.stderr());
+    // A completion that died with the master leads to a second run; nothing else does.
+    assert!(runs < total + 100, "{runs}");
+    qless.run("check --fail-on warn -q").exits(0);
+}
+
+#[test]
+fn a_scan_begins_again_when_its_keys_move() {
+    let cluster = Cluster::start();
+    let qless = cluster.qless(MAIL);
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), lines("j", 2000)).unwrap();
+    qless
+        .run(&format!("put --from {} -q", file.path().display()))
+        .ok();
+    // At 2,000 keys a second, each scan takes longer than the move.
+    let check = qless.start("check --rate 2000/s");
+    let export = qless.start("export --all");
+    let (from, to) = (cluster.owner(MAIL), cluster.other(MAIL));
+    std::thread::sleep(Duration::from_millis(300));
+    cluster.begin_move(MAIL, to);
+    cluster.move_keys(MAIL, from, to);
+    std::thread::sleep(Duration::from_millis(300));
+    cluster.end_move(MAIL, from, to);
+    let check = check.end().exits(0);
+    assert!(
+        check.stderr().contains("the scan begins again"),
+        "{}",
+        check.stderr()
+    );
+    let export = export.end().exits(0).stdout();
+    assert_eq!(export.matches("\"jid\":\"j").count(), 2000);
+
+    // A move that does not end in time.
+    let (from, to) = (cluster.owner(MAIL), cluster.other(MAIL));
+    cluster.begin_move(MAIL, to);
+    let begun = Instant::now();
+    qless
+        .run("put q K --jid x --timeout 1s")
+        .shows(expect![[r#"
+            --- stderr
+            error: slot 4247 of prefix `{mail}:` is being moved in `redis-cluster://127.0.0.1:PORT0,127.0.0.1:PORT1,127.0.0.1:PORT2,127.0.0.1:PORT3,127.0.0.1:PORT4,127.0.0.1:PORT5`
+            hint: run the command again when the move has ended, or with a longer `--timeout`
+            --- exit 6
+        "#]]);
+    assert!(begun.elapsed() < Duration::from_secs(4));
+    let error = qless.run("check --timeout 1s -q -o json").exits(6).error();
+    assert_eq!(error["code"], "slot_moving");
+    cluster.end_move(MAIL, from, to);
+    qless.run("put q K --jid x").exits(0);
+    qless.run("check").exits(0);
+}
+
+#[test]
+fn a_node_without_answer_is_passed_over() {
+    let mut cluster = Cluster::start();
+    let qless = cluster.qless(MAIL);
+    qless.run("put q K --jid a").ok();
+    // The first node of the list is frozen, the second is not there.
+    let owner = cluster.owner(MAIL);
+    let frozen = (0..3).find(|at| *at != owner).unwrap();
+    cluster.members[frozen].freeze();
+    let url = format!(
+        "redis-cluster://127.0.0.1:{},127.0.0.1:1,127.0.0.1:{}",
+        cluster.members[frozen].port, cluster.members[owner].port
+    );
+    let begun = Instant::now();
+    qless.run(&format!("--redis {url} get a -q")).exits(0);
+    assert!(
+        begun.elapsed() < Duration::from_secs(3),
+        "{:?}",
+        begun.elapsed()
+    );
+    cluster.members[frozen].thaw();
+    await_that("the cluster is whole", || {
+        qless.run("get a -q --timeout 1s").code() == 0
+    });
+
+    // The node with the keys is lost, and has no successor yet.
+    cluster.members[owner].freeze();
+    let begun = Instant::now();
+    let error = qless.run("get a --timeout 600ms -o json").exits(6).error();
+    assert!(
+        ["cluster_down", "timeout"].contains(&error["code"].as_str().unwrap()),
+        "{error}"
+    );
+    assert!(
+        begun.elapsed() < Duration::from_secs(3),
+        "{:?}",
+        begun.elapsed()
+    );
+    cluster.members[owner].thaw();
+    await_that("the keys are served", || {
+        qless.run("get a -q --timeout 1s").code() == 0
+    });
+
+    // Nodes without any map.
+    let empty = Member::start(&["--cluster-enabled", "yes"]);
+    let url = format!("redis-cluster://127.0.0.1:{}", empty.port);
+    let qless = cluster.qless(MAIL).hide(&empty.port.to_string(), "EMPTY");
+    qless
+        .run(&format!("--redis {url} get a --timeout 500ms"))
+        .shows(expect![[r#"
+            --- stderr
+            error: the cluster at `redis-cluster://127.0.0.1:EMPTY` is down
+            hint: `redis-cli CLUSTER INFO` on one of its nodes says why
+            --- exit 6
+        "#]]);
+    cluster.members.truncate(6);
+}

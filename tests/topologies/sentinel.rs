@@ -1,0 +1,241 @@
+//! Real Sentinels: the master that they name, and what happens when it changes.
+
+use std::time::{Duration, Instant};
+
+use expect_test::expect;
+
+use crate::support::cluster::{Member, await_that};
+use crate::support::qless::{Qless, RunOutput};
+use crate::support::sentinel::{MASTER, Sentinels};
+
+#[test]
+fn commands_go_on_after_the_master_is_killed() {
+    let mut topology = Sentinels::start();
+    let qless = topology.qless().env("QLESS_TIMEOUT", "30s");
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("lines");
+    let line = |at| format!("{{\"queue\":\"q\",\"klass\":\"K\",\"jid\":\"j{at}\"}}\n");
+    std::fs::write(&file, (0..2000).map(line).collect::<String>()).unwrap();
+    let put = || qless.start(&format!("put --from {} --if-absent -q", file.display()));
+    qless.run("put q K --jid late --delay 5s").ok();
+    let wait = qless.start("wait late --deadline 60s");
+    let work = qless
+        .command()
+        .args([
+            "work",
+            "q",
+            "--count",
+            "2001",
+            "--concurrency",
+            "8",
+            "-q",
+            "--",
+            "true",
+        ])
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let first = put();
+    let killed = topology.kill_master();
+    let code = first.end().code();
+    assert!(code == 0 || code == 3, "{code}");
+    put().end().exits(0);
+    wait.end().exits(0);
+    let worked = RunOutput::of_child(work);
+    assert_eq!(worked.code(), 0, "{}", worked.stderr());
+    qless.run("check --fail-on warn -q").exits(0);
+
+    // The old master comes back as a replica; a Sentinel that still names it is not believed.
+    topology.servers[killed].restart();
+    qless.run("queues -q").exits(0);
+
+    // Bulk work and a repair through a second failover.
+    let line =
+        |at| format!("{{\"queue\":\"f\",\"klass\":\"K\",\"jid\":\"f{at}\",\"retries\":0}}\n");
+    std::fs::write(&file, (0..2000).map(line).collect::<String>()).unwrap();
+    put().end().exits(0);
+    qless
+        .run("bury --queue f --group broken --message x --yes -q")
+        .exits(0);
+    topology.await_replicas();
+    let retry = || qless.start("failed --group broken --retry-all --rate 2000/s --yes -q");
+    let first = retry();
+    let old = topology.master();
+    topology.sentinels[0].send::<()>(&["SENTINEL", "FAILOVER", MASTER]);
+    topology.await_failover(old);
+    let code = first.end().code();
+    assert!([0, 3, 6].contains(&code), "{code}");
+    let again = retry().end();
+    assert!([0, 4].contains(&again.code()), "{}", again.stderr());
+    assert_eq!(qless.run("length f -q").ok(), "2000");
+    qless.run("check --repair --yes -q").code();
+    qless.run("check --fail-on warn -q").exits(0);
+}
+
+#[test]
+fn a_frozen_and_a_lying_sentinel_are_passed_over() {
+    let topology = Sentinels::start();
+    let qless = topology.qless();
+    qless.run("put mail Welcome {} --jid a").shows(expect![[r#"
+            a
+        "#]]);
+    let (first, second) = (&topology.sentinels[0], &topology.sentinels[1]);
+
+    first.freeze();
+    let begun = Instant::now();
+    qless.run("get a -q").exits(0);
+    assert!(
+        begun.elapsed() < Duration::from_secs(3),
+        "{:?}",
+        begun.elapsed()
+    );
+    first.thaw();
+
+    // It names a replica.
+    let replica = (topology.master() + 1) % 3;
+    let port = topology.servers[replica].port.to_string();
+    let liar = Member::start(&["--sentinel"]);
+    liar.send::<()>(&["SENTINEL", "MONITOR", MASTER, "127.0.0.1", &port, "9"]);
+    let both = format!(
+        "redis-sentinel://127.0.0.1:{},127.0.0.1:{}/0?master={MASTER}",
+        liar.port, second.port
+    );
+    qless
+        .run(&format!("--redis {both} put mail Welcome {{}} --jid b -q"))
+        .exits(0);
+    let port = topology.servers[topology.master()].port;
+    let direct = Qless::bare().env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"));
+    direct.run("get b -q").exits(0);
+}
+
+#[test]
+fn each_wrong_address_says_what_is_wrong() {
+    let topology = Sentinels::start();
+    let qless = topology.qless();
+    let ports: Vec<u16> = topology.sentinels.iter().map(|one| one.port).collect();
+    let unknown = topology.url().replace(MASTER, "nobody");
+    qless
+        .run(&format!("--redis {unknown} queues"))
+        .shows(expect![[r#"
+            --- stderr
+            error: no master `nobody` is known to 3 Sentinels
+            hint: they know: `mymaster`
+            --- exit 6
+        "#]]);
+    qless
+        .run(&format!("--redis redis://127.0.0.1:{} queues", ports[0]))
+        .shows(expect![[r#"
+            --- stderr
+            error: `127.0.0.1:SENTINEL0` is a Sentinel, which has no jobs
+            hint: use `--redis 'redis-sentinel://127.0.0.1:SENTINEL0/0?master=NAME'`; `redis-cli -p PORT SENTINEL MASTERS` names the masters
+            --- exit 2
+        "#]]);
+    qless
+        .run(&format!(
+            "--redis redis-cluster://127.0.0.1:{} queues",
+            ports[0]
+        ))
+        .shows(expect![[r#"
+            --- stderr
+            error: `127.0.0.1:SENTINEL0` is a Sentinel, which has no jobs
+            hint: use `--redis 'redis-sentinel://127.0.0.1:SENTINEL0/0?master=NAME'`; `redis-cli -p PORT SENTINEL MASTERS` names the masters
+            --- exit 2
+        "#]]);
+    qless
+        .run("--redis redis-sentinel://127.0.0.1:1,127.0.0.1:2/0?master=mymaster queues")
+        .shows(expect![[r#"
+            --- stderr
+            error: none of 2 Sentinels replies: `127.0.0.1:1,127.0.0.1:2`
+            hint: pass the right ones with `--redis URL`, or set QLESS_REDIS_URL
+            --- exit 6
+        "#]]);
+    qless
+        .run("--redis redis-sentinel://127.0.0.1:1/0 queues")
+        .shows(expect![[r#"
+            --- stderr
+            error: address `redis-sentinel://127.0.0.1:1/0` names no master: end it with `/0?master=NAME`
+            --- exit 2
+        "#]]);
+
+    // No master, and no wait without end.
+    for server in &topology.servers {
+        server.freeze();
+    }
+    let begun = Instant::now();
+    let error = qless.run("queues --timeout 1s -o json").exits(6).error();
+    assert_eq!(error["code"], "no_master", "{error}");
+    for sentinel in &topology.sentinels {
+        sentinel.freeze();
+    }
+    qless.run("queues --timeout 1s").shows(expect![[r#"
+        --- stderr
+        error: none of 3 Sentinels replies: `127.0.0.1:SENTINEL0,127.0.0.1:SENTINEL1,127.0.0.1:SENTINEL2`
+        hint: pass the right ones with `--redis URL`, or set QLESS_REDIS_URL
+        --- exit 6
+    "#]]);
+    assert!(
+        begun.elapsed() < Duration::from_secs(6),
+        "{:?}",
+        begun.elapsed()
+    );
+    for member in topology.servers.iter().chain(&topology.sentinels) {
+        member.thaw();
+    }
+    await_that("the master is back", || {
+        qless.run("queues -q --timeout 1s").code() == 0
+    });
+}
+
+#[test]
+fn sentinels_have_a_login_of_their_own() {
+    let topology = Sentinels::with(&[], &[]);
+    for sentinel in &topology.sentinels {
+        sentinel.send::<()>(&["ACL", "SETUSER", "watch", "on", ">secret", "allcommands"]);
+        sentinel.send::<()>(&["ACL", "SETUSER", "default", "off"]);
+    }
+    let qless = topology.qless();
+    qless.run("queues").shows(expect![[r#"
+        --- stderr
+        error: a Sentinel refuses the login: `redis://127.0.0.1:SENTINEL2/0` requires a password
+        hint: set QLESS_SENTINEL_USER and QLESS_SENTINEL_PASSWORD to the login of the Sentinels
+        --- exit 6
+    "#]]);
+    let login = |qless: Qless, password: &str| {
+        qless
+            .env("QLESS_SENTINEL_USER", "watch")
+            .env("QLESS_SENTINEL_PASSWORD", password)
+    };
+    login(topology.qless(), "wrong")
+        .run("queues")
+        .shows(expect![[r#"
+            --- stderr
+            error: a Sentinel refuses the login: `redis://watch:***@127.0.0.1:SENTINEL2/0` refuses user `watch`: wrong name or password
+            hint: set QLESS_SENTINEL_USER and QLESS_SENTINEL_PASSWORD to the login of the Sentinels
+            --- exit 6
+        "#]]);
+    login(topology.qless(), "secret")
+        .run("put q K --jid a -q")
+        .exits(0);
+}
+
+#[test]
+fn a_replica_is_read_and_says_when_it_lags() {
+    let topology = Sentinels::start();
+    topology.qless().run("put q K --jid a -q").ok();
+    let replica = (topology.master() + 1) % 3;
+    let port = topology.servers[replica].port;
+    let qless = Qless::bare()
+        .env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"))
+        .hide(&port.to_string(), "PORT");
+    await_that("the replica has the job", || {
+        qless.run("--read-only get a -q").code() == 0
+    });
+    qless.run("put q K").shows(expect![[r#"
+        --- stderr
+        error: `redis://127.0.0.1:PORT/0` is a replica
+        hint: point `--redis` at its primary
+        --- exit 6
+    "#]]);
+    qless.run("--read-only peek q").exits(0);
+}
