@@ -227,6 +227,50 @@ fn the_cron_line_of_the_recipes_runs_all_jobs_silently() {
 }
 
 #[test]
+fn the_cron_lines_of_the_recipes_print_nothing_while_all_is_well() {
+    let lines = [
+        "qless lag --older-than 5m",
+        "qless failed --older-than 10m",
+        "qless check --fail-on error -q || page-someone",
+        "qless -q put --from night.ndjson --jid-from content --journal night.journal",
+    ];
+    let home = Home::new();
+    home.redis.send(&["DEL", "ql:q:mail-work"]);
+    // A job runs, one waits, one has just failed, one is complete.
+    let jobs = "for jid in a b c d; do qless put mail K --jid $jid; done; qless pop mail --count 3
+        qless fail a --group g --message m --as-holder; qless complete b --as-holder";
+    assert!(home.bash(jobs).output().unwrap().status.success());
+    let run = |line: &str| {
+        assert!(
+            qless::internals::RECIPES.contains(&format!("    {line}\n")),
+            "{line}"
+        );
+        let ran = home.bash(line).output().unwrap();
+        let output = [ran.stdout, ran.stderr].concat();
+        (ran.status.code(), String::from_utf8(output).unwrap())
+    };
+    for line in lines {
+        // The second time as well.
+        for _ in 0..2 {
+            assert_eq!(run(line), (Some(0), String::new()), "{line}");
+        }
+    }
+    // Something is wrong: a job is late, one failed long ago, an entry has no job.
+    let ago = home.redis.at(1_000_000);
+    ago.run("put late K --jid late").ok();
+    ago.run("put old K --jid old").ok();
+    ago.run("pop old --worker w").ok();
+    ago.run("fail old --group g --message m --worker w").ok();
+    home.redis
+        .send(&["ZADD", "ql:q:mail-work", "1", "no-such-job"]);
+    for (line, code) in lines.into_iter().zip([10, 10, 0]) {
+        let (exit, output) = run(line);
+        assert_eq!(exit, Some(code), "{line}");
+        assert!(!output.is_empty(), "{line}");
+    }
+}
+
+#[test]
 fn the_cron_line_for_weekdays_puts_one_job_a_day_silently() {
     let lines = file_in_the_recipes("CRON_TZ");
     let line = lines.lines().nth(1).unwrap();

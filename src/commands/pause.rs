@@ -142,7 +142,8 @@ fn report(queues: &[Name], until: Option<Moment>, stopped: u64, dry: bool, sessi
         (false, false) => format!("paused {}", names.join(", ")),
     };
     if let (Some(until), false) = (until, queues.is_empty()) {
-        line.push_str(&format!(" until {}", session.ui.page().stamp(until)));
+        let page = session.ui.page();
+        line.push_str(&format!(" until {}{}", page.stamp(until), page.zone()));
     }
     if stopped > 0 {
         let jobs = plural(stopped, "running job", "running jobs");

@@ -107,6 +107,14 @@ impl Page {
         }
     }
 
+    /// Returns what follows a stamp that does not name its zone.
+    pub fn zone(&self) -> &'static str {
+        match self.times {
+            Times::Relative => " UTC",
+            _ => "",
+        }
+    }
+
     /// Returns a count, its thousands separated on a terminal.
     pub fn count(&self, count: u64) -> String {
         match self.terminal {

@@ -5,7 +5,7 @@ use super::document::Document;
 use super::job::{due_at, join_names};
 use super::list::Row;
 use super::table::{Cell, Column, NONE, Table};
-use super::{Page, Times, View};
+use super::{Page, View};
 use crate::clock::moment::Moment;
 use crate::json::Number;
 use crate::model::recur::Recurring;
@@ -99,11 +99,7 @@ impl Recurring {
 /// Returns the next runs of a template in words.
 pub(crate) fn next_runs(runs: &[Moment], page: &Page) -> String {
     let runs: Vec<String> = runs.iter().map(|run| page.stamp(*run)).collect();
-    let zone = match page.times {
-        Times::Relative => " UTC",
-        _ => "",
-    };
-    format!("next runs: {}{zone}", runs.join(", "))
+    format!("next runs: {}{}", runs.join(", "), page.zone())
 }
 
 impl View for Recurring {

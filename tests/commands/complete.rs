@@ -245,7 +245,6 @@ fn each_job_of_many_has_its_own_outcome() {
             --- stderr
             0 completed, 2 skipped
               skipped  2  complete, not running: a, b
-            --- exit 5
         "#]]);
 }
 

@@ -6,7 +6,8 @@ use expect_test::expect;
 use rustix::process::Signal;
 
 use crate::support::jobs::mixed;
-use crate::support::qless::Running;
+use crate::support::proxy::{Cut, proxy_then};
+use crate::support::qless::{Qless, Running};
 use crate::support::redis::Redis;
 
 fn fails() -> Redis {
@@ -405,7 +406,12 @@ fn jobs_that_changed_since_they_were_listed_are_skipped() {
 fn retrying(redis: &Redis, format: &str) -> Running {
     let qless = redis.at(300).env("QLESS_TIMEOUT", "2s");
     let line = format!("failed --group 'upload error' --retry-all --yes -o {format}");
-    let running = qless.start(&line);
+    started(redis, &qless, &line)
+}
+
+/// Starts a line, and returns as soon as a slice went through.
+fn started(redis: &Redis, qless: &Qless, line: &str) -> Running {
+    let running = qless.start(line);
     let (all, deadline) = (failed(redis), Instant::now() + Duration::from_secs(30));
     while failed(redis) == all {
         assert!(Instant::now() < deadline, "no slice went through");
@@ -520,6 +526,48 @@ fn an_interrupted_action_finishes_its_slice_and_reports_the_rest() {
     assert!(stderr.contains(&printed), "{stderr}");
     assert!(stderr.contains("run the same command again"), "{stderr}");
     redis.must_be_clean();
+}
+
+#[test]
+fn after_an_interrupt_the_hint_asks_for_the_jobs_that_are_left() {
+    let redis = failed_by_the_hundred(6000);
+    let line = "failed --group 'upload error' --retry-all --yes --limit 5000 -o json";
+    let running = started(&redis, &redis.at(300), line);
+    redis.freeze();
+    running.signal(Signal::INT);
+    redis.thaw();
+    let ran = running.end().exits(130);
+    let document: serde_json::Value = serde_json::from_slice(ran.bytes()).unwrap();
+    let left = document["remaining"].as_u64().unwrap();
+    let stderr = ran.stderr();
+    let hint = format!(
+        "ask for the {left} that are left: `qless failed --group 'upload error' --retry-all --yes --limit {left} "
+    );
+    assert!(stderr.contains(&hint), "{stderr}");
+}
+
+#[test]
+fn with_a_limit_and_none_left_untried_the_hint_is_to_look() {
+    let look = (1..20).find_map(|request| {
+        let redis = failed_by_the_hundred(20);
+        let server = redis::Client::open(redis.url()).unwrap();
+        let ends = move || {
+            let stop = redis::cmd("SHUTDOWN").arg("NOSAVE").clone();
+            _ = stop.query::<()>(&mut server.get_connection().unwrap());
+        };
+        let port = proxy_then(redis.socket(), Cut::After(request), ends);
+        let url = format!("redis://127.0.0.1:{port}");
+        let line = "failed --group 'upload error' --retry-all --yes --limit 5";
+        let qless = redis
+            .at(300)
+            .env("QLESS_REDIS_URL", url)
+            .env("QLESS_TIMEOUT", "1s");
+        let stderr = qless.run(line).stderr();
+        stderr.contains("hint: look which of").then_some(stderr)
+    });
+    let hint = "hint: look which of these jobs have changed: the same command would take further jobs, since \
+        `--limit` counts from 0 again\n";
+    assert!(look.is_some_and(|stderr| stderr.ends_with(hint)));
 }
 
 #[test]

@@ -3,6 +3,8 @@
 use expect_test::expect;
 
 use crate::support::redis::Redis;
+use crate::support::terminal;
+use crate::support::text::words;
 
 fn queues() -> Redis {
     let redis = Redis::start();
@@ -147,4 +149,25 @@ fn all_queues_are_paused_and_unpaused() {
         redis.at(24).run("pop images mail --count 2 -o jid").ok(),
         "b\nc"
     );
+}
+
+#[test]
+fn times_on_a_terminal_name_their_zone() {
+    let redis = queues();
+    let shown = |line: &str| {
+        let qless = redis
+            .at(90_000)
+            .env("TERM", "xterm")
+            .env("TZ", "Europe/Berlin");
+        let mut command = qless.command();
+        command.args(words(line));
+        terminal::run(command, 100).stdout()
+    };
+    assert_eq!(
+        shown("pause mail --until 03:00"),
+        "paused mail until 1970-01-02 02:00:00 UTC\n"
+    );
+    let runs = "next runs: 1970-01-02 02:00:00, 1970-01-03 02:00:00, 1970-01-04 02:00:00 UTC\n";
+    let text = shown("recur put mail K --jid nightly --at 03:00");
+    assert!(text.contains(runs), "{text}");
 }

@@ -708,3 +708,15 @@ fn a_larger_maximum_releases_all_jobs_that_can_run() {
         "#]],
     );
 }
+
+#[test]
+fn a_maximum_below_0_may_stand_after_two_dashes() {
+    let redis = Redis::start();
+    for line in ["throttle set x -1", "throttle set y -- -1"] {
+        redis.at(10).run(line).ok();
+    }
+    redis.at(11).run("throttle list").shows(expect![[r#"
+        x	none may run	0	0	–
+        y	none may run	0	0	–
+    "#]]);
+}

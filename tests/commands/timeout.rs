@@ -3,6 +3,7 @@
 use expect_test::expect;
 
 use crate::support::redis::Redis;
+use crate::support::terminal;
 
 fn running() -> Redis {
     let redis = Redis::start();
@@ -121,4 +122,13 @@ fn a_selector_for_timeout_means_running_jobs_and_asks_for_confirmation() {
             error: give either jids or flags that select jobs, not both
             --- exit 2
         "#]]);
+}
+
+#[test]
+fn a_terminal_gets_one_sentence() {
+    let redis = running();
+    let mut command = redis.at(20).env("TERM", "xterm").command();
+    command.args(["timeout", "a"]);
+    let shown = terminal::run(command, 80).stdout();
+    assert_eq!(shown, "revoked the lock on a\n");
 }

@@ -817,6 +817,11 @@ fn a_worker_with_few_descriptors_has_fewer_slots_or_pops_nothing() {
         );
         RunOutput::of(&mut shell)
     };
+    let stderr = limited(8, "").exits(1).stderr();
+    assert!(
+        stderr.ends_with("hint: no job was popped; `ulimit -n 1024` allows more open files\n"),
+        "{stderr}"
+    );
     let stderr = limited(24, "").exits(1).stderr();
     assert!(
         stderr.starts_with("error: no program can run: this process may open 24 files"),

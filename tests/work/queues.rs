@@ -663,3 +663,25 @@ fn an_idle_worker_of_very_many_queues_makes_few_calls_and_finds_a_job_at_once() 
     site.until_lines("ran", 1201);
     assert_eq!(worker.stop().code, 0);
 }
+
+/// `--drain` waits for jobs that another worker may release, and says so once.
+#[test]
+fn a_drain_says_what_it_waits_for() {
+    let mut site = WorkSite::new();
+    for jid in ["first", "second"] {
+        let line = format!("put q K --jid {jid} --key customer");
+        site.qless().run(&line).ok();
+    }
+    assert_eq!(site.client.pop("q", "other", 1), ["first"]);
+    let mut worker = site.start("q --drain --poll 50ms", RAN);
+    worker.until_says("note: waiting: ");
+    let noted = worker.stderr();
+    assert!(
+        noted.contains("1 blocked, 1 running on another worker"),
+        "{noted}"
+    );
+    site.qless().run("complete first --worker other").ok();
+    until("the drain has ended", || worker.has_ended());
+    assert_eq!(site.words("ran"), "second");
+    assert_eq!(worker.stderr().matches("note: waiting: ").count(), 1);
+}
