@@ -267,26 +267,31 @@ impl Cluster {
         self.members[0].send(&["CLUSTER", "KEYSLOT", prefix])
     }
 
-    /// Returns the member that has a prefix, as the first living member knows.
+    /// Returns the member that has a prefix, as it says itself: the others learn of it later.
     pub fn owner(&self, prefix: &str) -> usize {
-        let ranges = self.members.iter().find_map(|member| {
-            let slot: u64 = member.try_send(&["CLUSTER", "KEYSLOT", prefix]).ok()?;
-            let ranges: Vec<Vec<Value>> = member.try_send(&["CLUSTER", "SLOTS"]).ok()?;
-            Some((slot, ranges))
+        let mut owner = None;
+        await_that("a member has the slot", || {
+            owner = (0..self.members.len()).find(|at| self.has(*at, prefix));
+            owner.is_some()
         });
-        let (slot, ranges) = ranges.expect("a member is alive");
-        for range in ranges {
-            let bound = |at: usize| redis::from_redis_value::<u64>(range[at].clone()).unwrap();
-            if (bound(0)..=bound(1)).contains(&slot) {
-                let Value::Array(node) = &range[2] else {
-                    panic!("no node")
-                };
-                let port: u16 = redis::from_redis_value(node[1].clone()).unwrap();
-                let mut members = self.members.iter();
-                return members.position(|member| member.port == port).unwrap();
-            }
-        }
-        panic!("nobody has slot {slot}")
+        owner.unwrap()
+    }
+
+    /// Whether a member says that it has a prefix itself.
+    fn has(&self, at: usize, prefix: &str) -> bool {
+        let member = &self.members[at];
+        let Ok(slot) = member.try_send::<u64>(&["CLUSTER", "KEYSLOT", prefix]) else {
+            return false;
+        };
+        let ranges: Vec<Vec<Value>> = member.try_send(&["CLUSTER", "SLOTS"]).unwrap_or_default();
+        let number = |value: &Value| redis::from_redis_value::<u64>(value.clone()).unwrap();
+        ranges.iter().any(|range| {
+            let Value::Array(node) = &range[2] else {
+                return false;
+            };
+            let slots = number(&range[0])..=number(&range[1]);
+            slots.contains(&slot) && number(&node[1]) == u64::from(member.port)
+        })
     }
 
     /// Returns a master that does not have a prefix.
@@ -354,7 +359,11 @@ impl Cluster {
     /// Starts a killed member again, as a replica of who took its place, and waits for the cluster.
     pub fn revive(&mut self, at: usize) {
         self.members[at].restart();
-        await_that("the cluster is whole again", || self.is_up());
+        await_that("the cluster is whole again", || {
+            let info = self.members[at].try_send(&["INFO", "replication"]);
+            let info: String = info.unwrap_or_default();
+            info.contains("master_link_status:up") && self.is_up()
+        });
     }
 
     /// Returns how often each command was called on all members, except by the cluster itself.
