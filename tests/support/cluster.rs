@@ -326,9 +326,13 @@ impl Cluster {
     pub fn end_move(&self, prefix: &str, from: usize, to: usize) {
         while self.move_keys(prefix, from, to) {}
         let slot = self.slot(prefix).to_string();
+        let words = ["CLUSTER", "SETSLOT", &slot, "NODE", &self.ids[to]];
         for at in [to, from] {
-            let words = ["CLUSTER", "SETSLOT", &slot, "NODE", &self.ids[to]];
             self.members[at].send::<()>(&words);
+        }
+        // The other nodes would learn of it, though later than the next move may come.
+        for member in &self.members {
+            _ = member.try_send::<()>(&words);
         }
     }
 
