@@ -5,7 +5,9 @@ use std::time::{Duration, Instant};
 use expect_test::expect;
 
 use crate::support::cluster::{Cluster, Member, await_that};
+use crate::support::proxy::free_port;
 use crate::support::qless::Qless;
+use crate::support::tls::TlsRedis;
 
 /// A prefix with its own name, so that several tests can use one cluster.
 const MAIL: &str = "{mail}:";
@@ -352,4 +354,60 @@ fn a_node_without_answer_is_passed_over() {
             --- exit 6
         "#]]);
     cluster.members.truncate(6);
+}
+
+#[test]
+fn a_node_of_another_cluster_gets_no_call() {
+    let (mut ours, other) = (Cluster::of(1, 0), Cluster::of(1, 0));
+    let url = format!("{},127.0.0.1:{}", ours.url(), other.members[0].port);
+    let qless = ours
+        .qless(MAIL)
+        .env("QLESS_REDIS_URL", url)
+        .hide(&other.members[0].port.to_string(), "OTHER");
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), lines("j", 2000)).unwrap();
+    let put = format!("put --from {} --rate 1000/s -q", file.path().display());
+    let put = qless.start(&put);
+    await_that("jobs were put", || {
+        ours.members[0].send::<u64>(&["DBSIZE"]) > 100
+    });
+    ours.members[0].kill();
+    // What was in flight may or may not have happened; nothing goes to the other cluster.
+    assert_ne!(put.end().code(), 0);
+    assert_eq!(other.members[0].send::<u64>(&["DBSIZE"]), 0);
+}
+
+#[test]
+fn each_node_is_verified_by_its_own_name() {
+    let (port, flags) = (
+        free_port().to_string(),
+        [
+            "--tls-auth-clients",
+            "no",
+            "--cluster-enabled",
+            "yes",
+            "--tls-cluster",
+            "yes",
+        ],
+    );
+    let redis = TlsRedis::with(&[&flags[..], &["--cluster-port", &port]].concat());
+    redis
+        .redis
+        .send(&["CLUSTER", "ADDSLOTSRANGE", "0", "16383"]);
+    let url = |host: &str| format!("rediss-cluster://{host}:{}", redis.port);
+    let qless = redis.qless().env("QLESS_PREFIX", MAIL);
+    await_that("the cluster is up", || {
+        let put = format!(
+            "--redis {} put q K --jid a --if-absent -q",
+            url("localhost")
+        );
+        qless.run(&put).code() == 0
+    });
+    qless
+        .run(&format!("--redis {} get a -q", url("127.0.0.1")))
+        .exits(0);
+    let stranger = redis.stranger().env("QLESS_PREFIX", MAIL);
+    stranger
+        .run(&format!("--redis {} get a", url("localhost")))
+        .exits(6);
 }

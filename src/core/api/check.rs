@@ -183,6 +183,8 @@ impl Core {
             _ => None,
         };
         let keys = keys.and_then(|text| text.parse().ok());
+        // A node of a cluster has keys of other prefixes, too.
+        let keys = self.keys_in_slot(now).or(keys);
         let replica = field("role").is_some_and(|role| role == "slave");
         ServerHealth {
             policy: field("maxmemory_policy"),

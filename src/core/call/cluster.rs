@@ -11,6 +11,7 @@ use super::handshake::{Mode, Server};
 use super::route::{Arrival, MAX_MOVES, Moved, share};
 use super::{Call, Core, Value, error, reply, server_error};
 use crate::address::{Address, Node};
+use crate::clock::moment::Moment;
 use crate::core::script::Script;
 use crate::error::{Error, Kind};
 
@@ -101,6 +102,11 @@ impl Core {
             return Err(error::no_cluster(&self.target, node));
         }
         let (map, place) = self.locate(&connection, node, deadline);
+        // A list of addresses may name nodes of two clusters.
+        let known = |map: &Map| map.nodes().any(|node| self.route.listed.contains(node));
+        if !self.route.listed.is_empty() && map.as_ref().is_some_and(|map| !known(map)) {
+            return Err(error::other_cluster(&self.target, node));
+        }
         self.note_map(map);
         self.require_tag(deadline)?;
         let node = Some(node.clone());
@@ -115,7 +121,7 @@ impl Core {
     fn note_map(&mut self, map: Option<Map>) {
         if let Some(map) = map {
             self.route.one_primary = map.complete && map.primaries.len() == 1;
-            self.route.listed = [map.primaries.clone(), map.replicas].concat();
+            self.route.listed = map.nodes().cloned().collect();
             self.route.primaries = map.primaries;
             if self.is_untagged_in_cluster() {
                 self.script = Script::one_primary(self.prefix());
@@ -198,6 +204,19 @@ impl Core {
         let keys = self.script.routing_keys().to_vec();
         self.call(self.now(), Call::plain("EXISTS").args(keys))?;
         Ok(())
+    }
+
+    /// Returns the number of keys in the slot of the prefix, if the user may ask; `None` outside a cluster.
+    pub(crate) fn keys_in_slot(&mut self, now: Moment) -> Option<u64> {
+        if !self.is_cluster() || !self.script.is_tagged() {
+            return None;
+        }
+        let prefix = self.prefix().to_owned();
+        let slot = Call::plain("CLUSTER").arg("KEYSLOT").arg(prefix);
+        let slot = reply::integer(self.call(now, slot).ok()?).ok()?;
+        let count = Call::plain("CLUSTER").arg("COUNTKEYSINSLOT");
+        let count = self.call(now, count.arg(slot.to_string())).ok()?;
+        u64::try_from(reply::integer(count).ok()?).ok()
     }
 
     /// Returns the node of the cluster that the last connection went to; `None` outside a cluster.
@@ -286,6 +305,11 @@ impl Place {
 }
 
 impl Map {
+    /// Returns all nodes, the primaries first.
+    fn nodes(&self) -> impl Iterator<Item = &Node> {
+        self.primaries.iter().chain(&self.replicas)
+    }
+
     /// Reads the reply to `CLUSTER SLOTS`: ranges, each with its primary and its replicas.
     fn read(reply: Value, from: &Node) -> Option<Map> {
         let (mut primaries, mut replicas, mut slots) = (Vec::new(), Vec::new(), 0);

@@ -20,7 +20,7 @@ pub(crate) use self::server_error::ServerError;
 pub(crate) use self::topology::{
     circling, cluster_down, cluster_prefix, cluster_prefix_beside, is_cluster, is_no_sentinel,
     is_sentinel, master_lost, moved_while_scanning, no_cluster, no_master, no_node, no_sentinel,
-    owner_lost, unknown_master,
+    other_cluster, owner_lost, unknown_master,
 };
 
 #[cfg(test)]

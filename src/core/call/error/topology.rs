@@ -117,6 +117,16 @@ pub(crate) fn owner_lost(target: &Target, prefix: &str, owner: &Node) -> Error {
     .hint("a replica takes its place after `cluster-node-timeout`, if it has one")
 }
 
+/// Returns the error for a node that belongs to another cluster than the one in use.
+pub(crate) fn other_cluster(target: &Target, node: &Node) -> Error {
+    let node = node.to_string();
+    Error::usage(format!(
+        "`{}` belongs to another cluster than the other nodes of `{target}`",
+        Harmless(node)
+    ))
+    .hint("name nodes of one cluster in `--redis`")
+}
+
 /// Returns the error for a cluster of which no node can be reached. `last`: that of one of them.
 pub(crate) fn no_node(target: &Target, last: Error) -> Error {
     match &target.address {
