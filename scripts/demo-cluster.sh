@@ -13,7 +13,8 @@ stop() {
 }
 . "$(dirname "$0")/stage.sh"
 
-# Six ports in a row that nobody uses, with their bus ports 10,000 above.
+# Six ports in a row that nobody uses, with their bus ports 10,000 above. All of them are below those that
+# systems give to outgoing connections.
 is_free() {
   for at in 0 1 2 3 4 5; do
     for port in $(($1 + at)) $(($1 + at + 10000)); do
@@ -21,7 +22,7 @@ is_free() {
     done
   done
 }
-base=$((20000 + RANDOM % 2000 * 10))
+base=$((20000 + RANDOM % 250 * 10))
 until is_free "$base"; do base=$((base + 10)); done
 
 # Returns the port of the node that has a prefix.
