@@ -14,15 +14,20 @@ local function split(run)
   end
   local several = {del = each, exists = each}
 
-  function several.rename(_, from, to)
-    run('restore', to, 0, run('dump', from), 'REPLACE')
-    run('del', from)
-    return {ok = 'OK'}
+  function several.rename(name, from, to)
+    local value, age = run('dump', from), run('pttl', from)
+    -- The server says what is wrong with a key that it has not, or may not show.
+    if type(value) ~= 'string' then return run(name, from, to) end
+    local reply = run('restore', to, math.max(age, 0), value, 'REPLACE')
+    if not reply.err then run('del', from) end
+    return reply
   end
 
   function several.zunionstore(_, to, count, ...)
     local words, scores, count = {...}, {}, tonumber(count)
-    local choose = words[count + 2] == 'MAX' and math.max or math.min
+    local aggregate = words[count + 2]
+    local choose = aggregate == 'MAX' and math.max or math.min
+    if count > 1 and aggregate ~= 'MAX' and aggregate ~= 'MIN' then error('No aggregate ' .. tostring(aggregate)) end
     for i = 1, count do
       local entries = run('zrange', words[i], 0, -1, 'WITHSCORES')
       for j = 1, #entries, 2 do

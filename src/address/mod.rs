@@ -100,14 +100,11 @@ impl Target {
             Ok(url) => tcp(&url, REDIS_PORT),
             Err(error) => Err(format!("cannot be read: {error}")),
         };
-        target.map_err(|why| {
-            let error = refused(why);
-            match text.rsplit_once('@') {
-                Some((login, _)) if ends_login_early(login) => {
-                    error.hint("percent-encode the password, or use `--password-file FILE`")
-                }
-                _ => error,
-            }
+        target.map_err(|why| match text.rsplit_once('@') {
+            // What seems wrong may be a part of the password.
+            Some((login, _)) if ends_login_early(login) => refused("cannot be read".into())
+                .hint("percent-encode the password, or use `--password-file FILE`"),
+            _ => refused(why),
         })
     }
 
@@ -169,7 +166,8 @@ impl fmt::Display for Target {
                 match &self.address {
                     Address::Cluster(_) if self.db == 0 => Ok(()),
                     Address::Sentinel(Sentinels { master, .. }) => {
-                        write!(f, "/{}?master={master}", self.db)
+                        let master = master.replace('%', "%25").replace('&', "%26");
+                        write!(f, "/{}?master={}", self.db, master.replace('#', "%23"))
                     }
                     _ => write!(f, "/{}", self.db),
                 }
@@ -593,6 +591,9 @@ mod tests {
             "redis://:se#cret@h/0",
             "redis://u:se/cret@h/0",
             "redis://u:se?cret@h",
+            "redis://u:12/secret@h",
+            "redis-sentinel://:pa?secret@h/0?master=m",
+            "redis-cluster://u:12/secret@h:7000",
         ] {
             let message = refused(text);
             assert!(!message.contains("cret"), "{message}");

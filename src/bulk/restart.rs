@@ -17,8 +17,9 @@ const MAX_FIRST: usize = 10;
 pub(crate) struct RestartWatch {
     /// `None` if the server does not report it.
     begun: Option<ServerEpoch>,
-    /// The node of the cluster that was asked last.
+    /// The node of the cluster that was asked last, and how many connections had broken until then.
     node: Option<Node>,
+    losses: u64,
     /// The number of the connection on which the server was asked last.
     connection: u64,
     /// The first jobs that were put. Another database may have been flushed; then they are there.
@@ -39,6 +40,7 @@ impl RestartWatch {
         let core = session.core()?;
         let begun = core.epoch()?;
         let (node, connection) = (core.node(), core.connection_number());
+        let losses = core.losses();
         if begun.is_none() {
             session.ui.note(
                 "note: the server does not say whether it restarts (INFO), so a loss of jobs by that \
@@ -48,6 +50,7 @@ impl RestartWatch {
         Ok(RestartWatch {
             begun,
             node,
+            losses,
             connection,
             first: Vec::new(),
             loss: None,
@@ -111,7 +114,9 @@ impl RestartWatch {
         let moved = begun.run_id != present.run_id
             && node.is_some()
             && node != self.node
+            && core.losses() == self.losses
             && !begun.was_replaced_by(&present);
+        self.losses = core.losses();
         self.node = node;
         if moved {
             // The slot was moved, with all of its keys.

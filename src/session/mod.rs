@@ -223,7 +223,6 @@ impl Session {
 
     /// Returns the moment of this command by the server's clock. A command calls this once, at its
     /// start.
-    /// Read once, at the top of a command.
     pub(crate) fn begin(&mut self) -> Result<Moment, Error> {
         self.core()?;
         let now = self.now();

@@ -301,7 +301,10 @@ fn failure(error: Error) -> Failure {
         is_forbidden: error.kind() == Kind::NoPerm,
         is_final: error.kind() == Kind::Usage,
         // A search is safe whatever happened, and needless only if there was no connection.
-        may_be_applied: error.kind() != Kind::Unreachable,
+        may_be_applied: !matches!(
+            error.kind(),
+            Kind::Unreachable | Kind::NoMaster | Kind::ClusterDown
+        ),
         message: error.message().to_owned(),
     }
 }

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use expect_test::expect;
+use redis::Value;
 
 use crate::support::cluster::{Cluster, Member, await_that};
 use crate::support::proxy::free_port;
@@ -119,11 +120,11 @@ fn each_kind_of_address_and_prefix_says_what_it_is() {
     qless
         .run(&format!("--redis {url} queues"))
         .shows(expect![[r#"
-        --- stderr
-        error: `127.0.0.1:PLAIN` is not a Sentinel
-        hint: use `--redis redis://127.0.0.1:PLAIN/0` if it is the server itself
-        --- exit 2
-    "#]]);
+            --- stderr
+            error: `127.0.0.1:PLAIN` is not a Sentinel
+            hint: use `redis://` if it is the server itself
+            --- exit 2
+        "#]]);
 }
 
 #[test]
@@ -142,17 +143,22 @@ fn one_primary_takes_any_prefix_with_a_note() {
     qless
         .run("put mail Welcome {} --jid b --depends a --tag x -q")
         .ok();
-    for (payload, score) in [("x", "1"), ("y", "2")] {
-        let line = format!("put mail Merged {payload:?} --jid m --merge --score {score} -q");
-        qless.run(&line).code();
+    for at in 1..=3 {
+        qless
+            .run(&format!("put mail Sync --arg v:={at} --key c --merge -q"))
+            .ok();
     }
+    assert_eq!(qless.run("length mail").ok(), "3");
     qless.run("work mail --drain -q -- true").ok();
     qless.run("check").exits(0);
     qless.run("put mail Welcome {} --jid c -q").ok();
     qless.run("cancel c --yes -q").ok();
     cluster.members[0].send::<()>(&["SET", "ql:q:mail-work", "x"]);
-    qless.run("check --repair --only key-type --yes -q").code();
-    qless.run("check").exits(0);
+    qless
+        .run("check --repair --only key-type --yes -q")
+        .exits(0);
+    let aside: Vec<String> = cluster.members[0].send(&["KEYS", "ql:lost:*:q:mail-work"]);
+    assert_eq!(cluster.members[0].send::<String>(&["GET", &aside[0]]), "x");
     // With a second primary, each call is refused before it writes.
     let both = Cluster::of(2, 0);
     both.qless("ql:").run("put mail Welcome {}").exits(2);
@@ -410,4 +416,46 @@ fn each_node_is_verified_by_its_own_name() {
     stranger
         .run(&format!("--redis {} get a", url("localhost")))
         .exits(6);
+}
+
+/// With more nodes than the moves that a call follows: each of them names the dead one.
+#[test]
+fn a_lost_node_of_many_is_waited_for() {
+    let mut cluster = Cluster::of(8, 0);
+    let qless = cluster.qless(MAIL);
+    qless.run("put q K --jid a -q").ok();
+    let owner = cluster.owner(MAIL);
+    cluster.members[owner].kill();
+    let begun = Instant::now();
+    let error = qless.run("get a --timeout 2s -o json").exits(6).error();
+    assert_eq!(error["code"], "cluster_down");
+    assert!(begun.elapsed() >= Duration::from_secs(2));
+}
+
+#[test]
+fn the_documented_users_are_enough() {
+    let cluster = Cluster::start();
+    let acl = cluster.qless(MAIL).run("help acl").ok();
+    for member in &cluster.members {
+        let lines = acl.lines().filter(|line| line.starts_with("ACL"));
+        for line in lines.map(|line| line.replace(">PASSWORD", ">x")) {
+            member.send::<()>(&line.split_whitespace().collect::<Vec<_>>());
+        }
+    }
+    let user = |name: &str| {
+        let url = cluster.url().replace("//", &format!("//{name}@"));
+        cluster
+            .qless(MAIL)
+            .env("QLESS_REDIS_URL", url)
+            .env("QLESS_REDIS_PASSWORD", "x")
+    };
+    user("qless").run("put q K --jid a -q").exits(0);
+    user("qless").run("work q --drain -q -- true").exits(0);
+    user("qless").run("check -q").exits(0);
+    user("qless-ro").run("--read-only get a -q").exits(0);
+    user("qless-ro").run("--read-only check -q").exits(0);
+    for member in &cluster.members {
+        let log: Vec<Value> = member.send(&["ACL", "LOG"]);
+        assert_eq!(log, []);
+    }
 }

@@ -190,6 +190,7 @@ fn each_wrong_address_says_what_is_wrong() {
 #[test]
 fn sentinels_have_a_login_of_their_own() {
     let topology = Sentinels::with(&[], &[]);
+    let master = topology.master();
     for sentinel in &topology.sentinels {
         sentinel.send::<()>(&["ACL", "SETUSER", "watch", "on", ">secret", "allcommands"]);
         sentinel.send::<()>(&["ACL", "SETUSER", "default", "off"]);
@@ -216,6 +217,15 @@ fn sentinels_have_a_login_of_their_own() {
         "#]]);
     login(topology.qless(), "secret")
         .run("put q K --jid a -q")
+        .exits(0);
+    // The master's user need not be able to ask for its role.
+    let master = &topology.servers[master];
+    master.send::<()>(&[
+        "ACL", "SETUSER", "ops", "on", ">x", "~*", "&*", "+@all", "-role",
+    ]);
+    let url = topology.url().replace("//", "//ops:x@");
+    login(topology.qless().env("QLESS_REDIS_URL", url), "secret")
+        .run("get a -q")
         .exits(0);
 }
 

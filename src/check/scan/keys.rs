@@ -53,6 +53,7 @@ impl Scanner<'_> {
             let Some(ReadReply::Page(next, keys)) = reply else {
                 return Err(Error::internal("no page of keys"));
             };
+            self.require_place()?;
             let ahead = match &next {
                 Some(next) if self.max_ahead > 0 => {
                     Some(self.core.send_reads(self.now, page(next)))

@@ -185,6 +185,8 @@ struct Scanner<'a> {
     unmatched: Unmatched,
     /// Whether this is the first pass, which checks everything but the entries of the other parts.
     first_pass: bool,
+    /// The number of the place where the scan began.
+    place: u64,
     /// Whether unmatched entries are looked up by name, instead of being added.
     rescanning: bool,
     /// Whether unlisted sets were scanned.
@@ -239,6 +241,7 @@ impl<'a> Scanner<'a> {
             sink,
             salt: Salt::default(),
             unmatched: Unmatched::default(),
+            place: 0,
             first_pass: true,
             rescanning: false,
             has_unlisted: false,
@@ -268,7 +271,7 @@ impl<'a> Scanner<'a> {
     fn run(mut self, unmatched: Unmatched) -> Result<ScanCounts, Error> {
         self.unmatched = unmatched;
         let server = self.server_run()?;
-        let place = self.core.place_number();
+        self.place = self.core.place_number();
         self.expiring = !self.core.nothing_expires(self.now)?;
         loop {
             self.scan_indexes()?;
@@ -287,15 +290,21 @@ impl<'a> Scanner<'a> {
         self.add_deferred()?;
         self.resolve_undecided()?;
         self.core.confirm_place()?;
-        if self.core.place_number() != place {
-            return Err(self.core.moved_while_scanning());
-        }
+        self.require_place()?;
         // A cursor is meaningless after a restart of the server: keys may have been missed.
         if self.server_run()? != server {
             let message = format!("lost `{}` while reading", self.core.address());
             return Err(Error::new(Fault::Unreachable, message));
         }
         Ok(self.counts)
+    }
+
+    /// Ends the scan if the keys went to another server, where a cursor of this one means nothing.
+    fn require_place(&self) -> Result<(), Error> {
+        match self.core.place_number() == self.place {
+            true => Ok(()),
+            false => Err(self.core.moved_while_scanning()),
+        }
     }
 
     /// Returns the run id of the server, if it reports one. After a lost reply, the second question

@@ -10,6 +10,7 @@ use crate::clock::moment::Moment;
 use crate::core::call::reply;
 use crate::core::call::{Call, Core};
 use crate::error::{Error, Kind};
+use crate::exit::Exit;
 use crate::name::Name;
 
 /// A run of a server between two losses. If two are equal, nothing was lost in between.
@@ -80,10 +81,9 @@ impl Core {
         for section in self.calls(self.now(), &calls) {
             match section.and_then(reply::bytes) {
                 Ok(section) => sections.push(String::from_utf8_lossy(&section).into_owned()),
-                Err(error) if matches!(error.kind(), Kind::Unreachable | Kind::Timeout) => {
-                    return Err(error);
-                }
                 // Some services refuse INFO, and some users may not run it.
+                Err(error) if matches!(error.kind(), Kind::NoPerm | Kind::Server) => {}
+                Err(error) if error.exit() == Exit::Server => return Err(error),
                 Err(_) => {}
             }
         }

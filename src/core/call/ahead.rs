@@ -105,7 +105,7 @@ impl Core {
                 let connection = self.connection.as_ref();
                 let response = connection.map(|connection| connection.receive(deadline));
                 if response.as_ref().is_some_and(|one| one.fault.is_some()) {
-                    self.connection = None;
+                    self.lose_connection();
                 }
                 self.ahead.open[at].response = response;
             }

@@ -28,6 +28,8 @@ const SEARCH_TIME: Duration = Duration::from_secs(1);
 struct Map {
     primaries: Vec<Node>,
     replicas: Vec<Node>,
+    /// The ids of all nodes, which stay when an address changes.
+    ids: Vec<Vec<u8>>,
     /// Whether the primaries have all slots.
     complete: bool,
 }
@@ -36,6 +38,8 @@ struct Map {
 enum Place {
     Here,
     Elsewhere(Moved),
+    /// The node belongs to another cluster.
+    Foreign,
     /// The cluster serves no call now.
     Down,
 }
@@ -49,15 +53,18 @@ impl Core {
     ) -> Result<Arrival, Error> {
         let mut waiting = self.route.candidates(seeds);
         let mut unreachable: Vec<Node> = Vec::new();
-        let mut owner = None;
+        let (mut named, mut owner, mut foreign) = (None, None, None);
         let (mut moves, mut last) = (0, None);
-        while !waiting.is_empty() {
+        while !waiting.is_empty() && Instant::now() < deadline {
             let node = waiting.remove(0);
             let attempt = share(deadline, waiting.len());
             let arrival = match self.log_in_at(&node, attempt) {
-                Ok((connection, server)) => self.located(connection, server, &node, deadline)?,
+                Ok((connection, server)) => self.located(connection, server, &node, attempt)?,
                 Err(error) if may_be_elsewhere(&error) => {
                     last = last.or(Some(error));
+                    if named.as_ref() == Some(&node) {
+                        owner = Some(node.clone());
+                    }
                     unreachable.push(node);
                     continue;
                 }
@@ -66,27 +73,30 @@ impl Core {
             match arrival {
                 (arrival, Place::Here) => return Ok(arrival),
                 (_, Place::Down) => last = Some(error::cluster_down(&self.target)),
+                (_, Place::Foreign) => foreign = Some(node),
                 (_, Place::Elsewhere(moved)) => {
-                    moves += 1;
-                    if moves > MAX_MOVES {
-                        return Err(self.circling(&moved));
-                    }
-                    let named = moved.node(&node);
-                    if unreachable.contains(&named) {
-                        owner = Some(named);
+                    let next = moved.node(&node);
+                    if unreachable.contains(&next) {
+                        owner = Some(next);
                         continue;
                     }
-                    waiting.retain(|waiting| *waiting != named);
-                    waiting.insert(0, named);
+                    moves += 1;
+                    if moves > MAX_MOVES {
+                        return Err(error::circling(&self.target, &moved.slot));
+                    }
+                    waiting.retain(|waiting| *waiting != next);
+                    waiting.insert(0, next.clone());
+                    named = Some(next);
                 }
             }
         }
         self.route.next = None;
         // The cluster is there, and may be about to replace the node.
-        Err(match (owner, last) {
-            (Some(owner), _) => error::owner_lost(&self.target, self.prefix(), &owner),
-            (None, Some(error)) => error::no_node(&self.target, error),
-            (None, None) => error::cluster_down(&self.target),
+        Err(match (owner, foreign, last) {
+            (Some(owner), ..) => error::owner_lost(&self.target, self.prefix(), &owner),
+            (None, Some(foreign), _) => error::other_cluster(&self.target, &foreign),
+            (None, None, Some(error)) => error::no_node(&self.target, error),
+            (None, None, None) => error::cluster_down(&self.target),
         })
     }
 
@@ -101,14 +111,17 @@ impl Core {
         if server.mode != Mode::Cluster {
             return Err(error::no_cluster(&self.target, node));
         }
-        let (map, place) = self.locate(&connection, node, deadline);
-        // A list of addresses may name nodes of two clusters.
-        let known = |map: &Map| map.nodes().any(|node| self.route.listed.contains(node));
-        if !self.route.listed.is_empty() && map.as_ref().is_some_and(|map| !known(map)) {
-            return Err(error::other_cluster(&self.target, node));
+        let (map, mut place) = self.locate(&connection, node, deadline);
+        match map {
+            // The node was reset, or came back without its memory.
+            Some(map) if map.ids.is_empty() => place = Place::Down,
+            // A list of addresses may name nodes of two clusters.
+            Some(map) if !self.knows_any(&map.ids) => place = Place::Foreign,
+            map => {
+                self.note_map(map);
+                self.require_tag(deadline)?;
+            }
         }
-        self.note_map(map);
-        self.require_tag(deadline)?;
         let node = Some(node.clone());
         let arrival = Arrival {
             connection,
@@ -118,11 +131,18 @@ impl Core {
         Ok((arrival, place))
     }
 
+    /// Whether a cluster has a node of the one in use; any will do if there is none yet.
+    fn knows_any(&self, ids: &[Vec<u8>]) -> bool {
+        let known = &self.route.ids;
+        known.is_empty() || ids.iter().any(|id| known.contains(id))
+    }
+
     fn note_map(&mut self, map: Option<Map>) {
         if let Some(map) = map {
             self.route.one_primary = map.complete && map.primaries.len() == 1;
             self.route.listed = map.nodes().cloned().collect();
             self.route.primaries = map.primaries;
+            self.route.ids = map.ids;
             if self.is_untagged_in_cluster() {
                 self.script = Script::one_primary(self.prefix());
             }
@@ -313,6 +333,7 @@ impl Map {
     /// Reads the reply to `CLUSTER SLOTS`: ranges, each with its primary and its replicas.
     fn read(reply: Value, from: &Node) -> Option<Map> {
         let (mut primaries, mut replicas, mut slots) = (Vec::new(), Vec::new(), 0);
+        let mut ids = Vec::new();
         for range in reply::list(reply).ok()? {
             let mut parts = reply::list(range).ok()?.into_iter();
             let (first, last) = (parts.next()?, parts.next()?);
@@ -327,6 +348,7 @@ impl Map {
                     _ => host,
                 };
                 let node = Node::new(host, reply::integer(port).ok()?.try_into().ok()?);
+                ids.extend(fields.next().and_then(|id| reply::bytes(id).ok()));
                 let nodes = if at == 0 {
                     &mut primaries
                 } else {
@@ -340,6 +362,7 @@ impl Map {
         Some(Map {
             primaries,
             replicas,
+            ids,
             complete: slots == SLOTS,
         })
     }

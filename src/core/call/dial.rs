@@ -28,7 +28,12 @@ impl Core {
                 },
             };
             let was_there = self.was_connected && self.waits_for_lost_server;
-            if !error::is_temporary(&error, was_there) || !backoff.wait(deadline) {
+            let is_reported = self.was_connected && !self.waits_for_lost_server;
+            let is_lost = matches!(error.kind(), Kind::ClusterDown | Kind::NoMaster);
+            if is_lost && is_reported
+                || !error::is_temporary(&error, was_there)
+                || !backoff.wait(deadline)
+            {
                 return Err(error);
             }
             reason = Some(error);
@@ -48,7 +53,9 @@ impl Core {
         };
         let line = format!("connected to {place}, Redis {}", server.version);
         self.trace.exchange(&line, begun.elapsed());
-        self.arrive(node);
+        if let Some(node) = node {
+            self.route.arrive(node);
+        }
         if self.read_only && server.has_read_only_scripts() {
             self.run = RUN_READ_ONLY;
         }
@@ -112,7 +119,6 @@ impl Core {
         let asked = Questions {
             rights: self.writes.then_some(self.script.prefix()),
             eviction: self.asks_for_eviction,
-            role: matches!(self.target.address, Address::Sentinel(_)),
             lag: self.read_only,
         };
         loop {

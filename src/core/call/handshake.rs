@@ -17,7 +17,8 @@ use crate::error::{Error, Kind};
 pub(crate) struct Server {
     pub version: String,
     pub mode: Mode,
-    pub role: Role,
+    /// Whether it says that it is a replica.
+    pub is_replica: bool,
     /// How long its primary has been silent, if it is a replica and the login asked for that.
     pub lag: Option<Duration>,
     /// Its time when it replied.
@@ -38,21 +39,12 @@ pub(crate) enum Mode {
     Sentinel,
 }
 
-/// Whether a server takes changes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Role {
-    /// The login did not ask, or the user may not.
-    Unknown,
-    Master,
-    Replica,
-}
-
 impl Server {
     fn unknown() -> Server {
         Server {
             version: String::new(),
             mode: Mode::Standalone,
-            role: Role::Unknown,
+            is_replica: false,
             lag: None,
             time: Moment::from_micros(0),
             missing_rights: Vec::new(),
@@ -108,8 +100,6 @@ pub(crate) struct Questions<'a> {
     pub rights: Option<&'a str>,
     /// Whether it asks if the server evicts jobs.
     pub eviction: bool,
-    /// Whether it asks if the server is a master.
-    pub role: bool,
     /// Whether it asks how far a replica lags behind.
     pub lag: bool,
 }
@@ -169,7 +159,6 @@ enum Step<'a> {
     Fsync(&'static str),
     Info,
     Memory,
-    Role,
     Replication,
     /// Asks for the rights on keys with this prefix.
     Rights(&'a str),
@@ -215,7 +204,6 @@ fn add_common_steps<'a>(target: &'a Target, asked: Questions<'a>, steps: &mut Ve
     }
     steps.extend(asked.rights.map(Step::Rights));
     steps.extend(asked.eviction.then_some(Step::Memory));
-    steps.extend(asked.role.then_some(Step::Role));
     steps.extend(asked.lag.then_some(Step::Replication));
     steps.push(Step::Time);
 }
@@ -283,7 +271,6 @@ fn pack(step: Step, packed: &mut Packed) {
         Step::Fsync(word) => packed.add(&["CONFIG", "SET", "appendfsync", word]),
         Step::Info => packed.add(&["INFO", "server"]),
         Step::Memory => packed.add(&["INFO", "memory"]),
-        Step::Role => packed.add(&["ROLE"]),
         Step::Replication => packed.add(&["INFO", "replication"]),
         Step::Rights(prefix) => rights::ask(prefix, packed),
         Step::Time => packed.add(&["TIME"]),
@@ -310,7 +297,7 @@ fn read(step: Step, reply: Value, target: &Target, server: &mut Server) -> Resul
                 let error = error::cluster_prefix(prefix, target);
                 Err(Failed::Refused(Box::new(error)))
             }
-            Step::Info | Step::Memory | Step::Role | Step::Replication | Step::Rights(_) => Ok(()),
+            Step::Info | Step::Memory | Step::Replication | Step::Rights(_) => Ok(()),
             _ => Err(Failed::Refused(Box::new(error::login_refused(
                 &refused, target,
             )))),
@@ -322,6 +309,7 @@ fn read(step: Step, reply: Value, target: &Target, server: &mut Server) -> Resul
                 match (text(&pair[0]).as_str(), text(&pair[1])) {
                     ("version", version) => server.version = version,
                     ("mode", mode) => server.mode = Mode::of(&mode),
+                    ("role", role) => server.is_replica = role != "master",
                     _ => {}
                 }
             }
@@ -362,13 +350,6 @@ fn read(step: Step, reply: Value, target: &Target, server: &mut Server) -> Resul
             server.eviction = policy.map(str::to_owned);
             Ok(())
         }
-        (Step::Role, Value::Array(parts)) => {
-            server.role = match parts.first().map(text).as_deref() {
-                Some("master") => Role::Master,
-                _ => Role::Replica,
-            };
-            Ok(())
-        }
         (Step::Replication, reply) => {
             let info = text(&reply);
             // The first while the link is up, the second while it is down.
@@ -387,7 +368,7 @@ fn read(step: Step, reply: Value, target: &Target, server: &mut Server) -> Resul
             server.missing_rights = rights::missing(reply);
             Ok(())
         }
-        (Step::Auth(..) | Step::Select(_) | Step::Fsync(_) | Step::Role, _) => Ok(()),
+        (Step::Auth(..) | Step::Select(_) | Step::Fsync(_), _) => Ok(()),
         (Step::Hello(..) | Step::Time, _) => Err(Failed::Fault(Fault::Strange)),
     }
 }

@@ -106,6 +106,8 @@ pub struct Core {
     connection: Option<Connection>,
     /// The number of connections opened so far.
     connections: u64,
+    /// The number of those that broke.
+    losses: u64,
     /// Requests that were sent ahead.
     ahead: ahead::Requests,
     /// Whether calls are made in the caller's thread.
@@ -152,6 +154,7 @@ impl Core {
             version: String::new(),
             connection: None,
             connections: 0,
+            losses: 0,
             ahead: ahead::Requests::default(),
             stays_in_thread: false,
             waits_for_lost_server: true,
@@ -224,9 +227,20 @@ impl Core {
         };
         let response = connection.exchange(packed, deadline);
         if response.fault.is_some() {
-            self.connection = None;
+            self.lose_connection();
         }
         response.replies
+    }
+
+    /// Drops a connection that broke.
+    fn lose_connection(&mut self) {
+        self.connection = None;
+        self.losses += 1;
+    }
+
+    /// Returns how many connections broke.
+    pub(crate) fn losses(&self) -> u64 {
+        self.losses
     }
 
     /// Returns the number of the connection that is open, or was the last one.
@@ -294,6 +308,8 @@ impl Core {
             if self.connection.is_none()
                 && let Err(error) = self.dial(deadline, &mut backoff)
             {
+                // That another server has the data matters less than why it cannot be reached.
+                round.forget(&["MOVED", "READONLY"]);
                 round.unsent = Some(error);
                 break;
             }
@@ -305,7 +321,7 @@ impl Core {
             }
             let fault = self.send_pending(&text, calls, &mut round, deadline);
             if let Some(fault) = fault {
-                self.connection = None;
+                self.lose_connection();
                 round.lose(fault);
                 self.trace_loss(&round, begun.elapsed());
             }
@@ -342,7 +358,11 @@ impl Core {
         match &self.target.address {
             Address::Cluster(_) => {
                 if round.refusal(&MOVING).is_some() {
-                    self.note_move();
+                    self.route.changes += 1;
+                }
+                // Another node may serve the slot by now; this one would not learn of it.
+                if round.refusal(&["CLUSTERDOWN"]).is_some() {
+                    self.connection = None;
                 }
                 let moved = round.refusal(&["MOVED"]).and_then(Moved::of);
                 let Some(moved) = moved.filter(|_| *moves < MAX_MOVES) else {

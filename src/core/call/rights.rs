@@ -82,7 +82,18 @@ const WAITING: &[&str] = &[
 
 /// The commands that a scan of all jobs, and `check`, need besides.
 pub(crate) const SCANS: &[&str] = &[
-    "scan", "type", "hlen", "hscan", "sscan", "zscan", "strlen", "rename", "lset", "lpos",
+    "scan",
+    "type",
+    "hlen",
+    "hscan",
+    "sscan",
+    "zscan",
+    "strlen",
+    "rename",
+    "lset",
+    "lpos",
+    "cluster|keyslot",
+    "cluster|countkeysinslot",
 ];
 
 /// The commands that reading needs, also on a replica.
@@ -129,6 +140,8 @@ const READS: &[&str] = &[
     "info",
     "readonly",
     "cluster|slots",
+    "cluster|keyslot",
+    "cluster|countkeysinslot",
 ];
 
 /// The hint of errors about missing rights.

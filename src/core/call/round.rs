@@ -63,6 +63,15 @@ impl Round {
         replies.into_iter().find(|reply| has_code(reply, codes))
     }
 
+    /// Drops the errors that have one of these codes.
+    pub(super) fn forget(&mut self, codes: &[&str]) {
+        for reply in &mut self.replies {
+            if reply.as_ref().is_some_and(|reply| has_code(reply, codes)) {
+                *reply = None;
+            }
+        }
+    }
+
     /// Makes the calls pending again whose errors have one of these codes: they were not applied. Their
     /// errors stay, in case there is no time for another attempt.
     pub(super) fn resend(&mut self, codes: &[&str]) {

@@ -4,9 +4,8 @@ use std::time::{Duration, Instant};
 
 use super::connect::Connection;
 use super::handshake::Server;
-use super::{Core, Value, error, server_error};
+use super::{Core, Value, server_error};
 use crate::address::Node;
-use crate::error::Error;
 
 /// How often one call follows `MOVED`. Nodes that agree about a slot need one.
 pub(super) const MAX_MOVES: usize = 5;
@@ -15,7 +14,7 @@ pub(super) const MAX_MOVES: usize = 5;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// What is known about the servers of an address that names several.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Route {
     /// The node that the next connection goes to, if one is known: the last good one, or the one that
     /// another node named.
@@ -24,6 +23,8 @@ pub(super) struct Route {
     pub listed: Vec<Node>,
     /// Those of them that are primaries.
     pub primaries: Vec<Node>,
+    /// The ids of all of them.
+    pub ids: Vec<Vec<u8>>,
     /// The Sentinel that replied last.
     pub sentinel: Option<Node>,
     /// The node of the open connection, or of the last one.
@@ -48,7 +49,7 @@ impl Route {
     }
 
     /// Notes the node of a new connection.
-    fn arrive(&mut self, node: Node) {
+    pub(super) fn arrive(&mut self, node: Node) {
         if self.node.as_ref().is_some_and(|last| *last != node) {
             self.changes += 1;
         }
@@ -110,18 +111,6 @@ impl Moved {
 }
 
 impl Core {
-    /// Takes the connection in use.
-    pub(super) fn arrive(&mut self, node: Option<Node>) {
-        if let Some(node) = node {
-            self.route.arrive(node);
-        }
-    }
-
-    /// Notes that the data began to go to another node.
-    pub(super) fn note_move(&mut self) {
-        self.route.changes += 1;
-    }
-
     /// Drops the connection and goes to the node that a reply names.
     pub(super) fn follow(&mut self, moved: &Moved) {
         let Some(from) = self.route.node.clone() else {
@@ -136,10 +125,5 @@ impl Core {
     /// of SCAN is meaningless after that.
     pub(crate) fn place_number(&self) -> u64 {
         self.route.changes
-    }
-
-    /// Returns the error for nodes that send a call round in a circle.
-    pub(super) fn circling(&self, moved: &Moved) -> Error {
-        error::circling(&self.target, &moved.slot)
     }
 }

@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use super::connect::{Connection, Packed};
-use super::handshake::{self, Role};
+use super::handshake;
 use super::route::{Arrival, share};
 use super::{Core, Value, error, reply, server_error};
 use crate::address::{Node, Sentinels, Target};
@@ -48,7 +48,7 @@ impl Core {
                 }
             };
             match self.log_in_at(&master, share(deadline, 1)) {
-                Ok((connection, server)) if server.role == Role::Master => {
+                Ok((connection, server)) if !server.is_replica => {
                     self.route.sentinel = Some(node.clone());
                     return Ok(Arrival {
                         connection,

@@ -52,7 +52,10 @@ impl Core {
             writes: false,
             asks_for_eviction: false,
         };
-        Core::unconnected(settings, self.tls.clone())
+        Core {
+            route: self.route.clone(),
+            ..Core::unconnected(settings, self.tls.clone())
+        }
     }
 
     /// Subscribes to channels. The server publishes to this client when this returns, so that a read

@@ -16,7 +16,7 @@ pub(crate) fn cluster_prefix(prefix: &str, target: &Target) -> Error {
     cluster_prefix_beside(prefix, target, &[])
 }
 
-/// The same beside prefixes with a hash tag that have queues there.
+/// Returns the error for a prefix without hash tag, and names those with one that have queues there.
 pub(crate) fn cluster_prefix_beside(prefix: &str, target: &Target, used: &[String]) -> Error {
     let tagged = with_tag(prefix);
     let listed: Vec<String> = used
@@ -42,7 +42,7 @@ pub(crate) fn cluster_prefix_beside(prefix: &str, target: &Target, used: &[Strin
 pub(crate) fn is_cluster(target: &Target) -> Error {
     let address = in_cluster(target);
     Error::usage(format!("`{target}` is a node of a Redis Cluster"))
-        .hint(format!("use `--redis {address}`"))
+        .hint(format!("use `{}`", scheme(target, "-cluster")))
         .caused_by(Cause::Address {
             redis: Some(address),
             prefix: None,
@@ -56,7 +56,7 @@ pub(crate) fn no_cluster(target: &Target, node: &Node) -> Error {
         "`{}` is not a node of a Redis Cluster",
         Harmless(node.to_string())
     ))
-    .hint(format!("use `--redis {address}`"))
+    .hint(format!("use `{}`", scheme(target, "")))
     .caused_by(Cause::Address {
         redis: Some(address),
         prefix: None,
@@ -66,7 +66,7 @@ pub(crate) fn no_cluster(target: &Target, node: &Node) -> Error {
 /// Returns the error for an address of a server that is a Sentinel.
 pub(crate) fn is_sentinel(target: &Target) -> Error {
     let place = target.place();
-    let scheme = scheme(target, "sentinel");
+    let scheme = scheme(target, "-sentinel");
     Error::usage(format!("`{}` is a Sentinel, which has no jobs", Harmless(&place)))
         .hint(format!("use `--redis '{scheme}{place}/0?master=NAME'`; `redis-cli -p PORT SENTINEL MASTERS` names the masters"))
 }
@@ -74,8 +74,10 @@ pub(crate) fn is_sentinel(target: &Target) -> Error {
 /// Returns the error for an address of a Sentinel that is a server of data.
 pub(crate) fn is_no_sentinel(target: &Target) -> Error {
     let place = target.place();
-    Error::usage(format!("`{}` is not a Sentinel", Harmless(place)))
-        .hint(format!("use `--redis {target}` if it is the server itself"))
+    Error::usage(format!("`{}` is not a Sentinel", Harmless(place))).hint(format!(
+        "use `{}` if it is the server itself",
+        scheme(target, "")
+    ))
 }
 
 /// Returns the address of the cluster that a node is in.
@@ -92,7 +94,7 @@ fn in_cluster(target: &Target) -> String {
 
 fn scheme(target: &Target, kind: &str) -> String {
     let tls = if target.tls.is_some() { "s" } else { "" };
-    format!("redis{tls}-{kind}://")
+    format!("redis{tls}{kind}://")
 }
 
 /// Returns the error for a cluster that serves no call.
@@ -130,7 +132,7 @@ pub(crate) fn other_cluster(target: &Target, node: &Node) -> Error {
 /// Returns the error for a cluster of which no node can be reached. `last`: that of one of them.
 pub(crate) fn no_node(target: &Target, last: Error) -> Error {
     match &target.address {
-        Address::Cluster(nodes) if nodes.len() > 1 => {
+        Address::Cluster(nodes) if nodes.len() > 1 && last.kind() != Kind::ClusterDown => {
             let message = format!("cannot reach any node of `{target}`: {}", last.message());
             let error = Error::new(last.kind(), message);
             error.hint_if(last.hint_text().map(str::to_owned))
@@ -228,7 +230,7 @@ pub(crate) fn no_master(target: &Target, node: &Node) -> Error {
     Error::new(
         Kind::NoMaster,
         format!(
-            "`{}`, which the Sentinels of `{target}` name, is no master",
+            "`{}`, which the Sentinels of `{target}` name, is not a master",
             Harmless(node)
         ),
     )

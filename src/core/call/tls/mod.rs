@@ -59,7 +59,7 @@ impl TlsClient {
         })
     }
 
-    /// The same for another server.
+    /// Returns a client for another server, whose certificate must have that name.
     pub(crate) fn named(&self, host: &str) -> Result<TlsClient, Error> {
         Ok(TlsClient {
             name: server_name(host)?,
