@@ -1,5 +1,6 @@
 -- Begins the script for a cluster with one primary and a prefix without a hash tag: such a server has all keys, but
 -- refuses a command on two keys of different slots. So each of these becomes several commands on one key.
+-- Refuses: an aggregate of scores other than MIN and MAX
 local server = redis
 local function split(run)
   -- Runs one command for each key and adds up the replies.

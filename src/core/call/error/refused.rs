@@ -41,6 +41,9 @@ pub(crate) fn call_refused(
                 Error::new(Kind::Server, format!("`{target}` refuses: {message}"))
             }),
         },
+        "NOPERM" if is_of_call(refused) => {
+            Error::new(Kind::NoPerm, missing_right(refused, target)).hint(rights::HINT)
+        }
         "NOPERM" => no_permission(missing_right(refused, target), call),
         "ASK" | "TRYAGAIN" => slot_moving(refused, script.prefix(), target),
         "CROSSSLOT" => cluster_prefix(script.prefix(), target),
@@ -218,6 +221,12 @@ fn missing_right(refused: &ServerError, target: &Target) -> String {
         }
         _ => format!("user `{user}` lacks a right: {}", Harmless(&message)),
     }
+}
+
+/// Whether the user may not run the script at all, so that nothing was changed.
+fn is_of_call(refused: &ServerError) -> bool {
+    let command = server_error::quoted(&refused.message).unwrap_or_default();
+    command.to_lowercase().starts_with("eval")
 }
 
 /// Returns the error for a right that turned out to be missing in the middle of a call.

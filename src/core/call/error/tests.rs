@@ -304,3 +304,10 @@ fn what_a_cluster_says_is_told_apart() {
         assert_eq!(error.kind(), kind, "{}", error.message());
     }
 }
+
+#[test]
+fn a_user_who_may_run_no_script_has_changed_nothing() {
+    let words = "User ops has no permissions to run the 'evalsha' command";
+    let error = refused("cancel", &["j"], "NOPERM", words);
+    assert_eq!(error.message(), "user `ops` may not run `evalsha`");
+}
