@@ -88,8 +88,9 @@ impl Target {
         if !SCHEMES.contains(&scheme) {
             let error = refused(format!("has an unknown scheme `{scheme}:`"));
             return Err(error.hint(
-                "known are `redis://`, `rediss://` (with TLS), `valkey://`, `valkeys://`, \
-                 `redis-cluster://`, `redis-sentinel://`, `unix://` and `local:`",
+                "known are `redis://`, `valkey://`, `redis-cluster://`, `redis-sentinel://`, with TLS \
+                 `rediss://`, `valkeys://`, `rediss-cluster://`, `rediss-sentinel://`, and `unix://`, \
+                 `local:`",
             ));
         }
         let target = match Url::parse(text) {

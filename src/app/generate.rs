@@ -203,7 +203,8 @@ const ABOUT_SETTINGS: [(&str, &str); 9] = [
          context applies. No flag turns `read-only` and `protected` off; only an edit of the file does. Both \
          belong to the server, the database and the prefix: they also hold if --redis, the \
          environment or another context names the same address in any spelling. A context that \
-         says `read-only = false` itself stays writable.",
+         says `read-only = false` itself stays writable. Addresses of a cluster, or of Sentinels, are \
+         equal if they have a node in common: name all of them in the file.",
     ),
     (
         "PASSWORDS",
@@ -227,7 +228,7 @@ const ABOUT_SETTINGS: [(&str, &str); 9] = [
     (
         "REDIS CLUSTER",
         "redis-cluster://HOST:PORT,HOST:PORT names any nodes of a cluster; the others are found from \
-         there. The prefix must have a hash tag, such as {mail}:, so that all of its keys are in one \
+         there. All must be of one cluster. The prefix must have a hash tag, such as {mail}:, so that all of its keys are in one \
          slot, on one node; several prefixes use several nodes. A cluster with one primary takes any \
          prefix, and `qless` warns of the second one. If the slot moves or a replica takes over, calls \
          wait and go on, for up to --timeout; a scan begins again, once. While a slot is moved key by \

@@ -298,7 +298,8 @@ fn failure(error: Error) -> Failure {
     );
     Failure {
         is_refusal,
-        is_forbidden: error.kind() == Kind::NoPerm,
+        // No job can be popped there, now or later.
+        is_forbidden: matches!(error.kind(), Kind::NoPerm | Kind::ReadOnly),
         is_final: error.kind() == Kind::Usage,
         // A search is safe whatever happened, and needless only if there was no connection.
         may_be_applied: !matches!(

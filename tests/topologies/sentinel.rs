@@ -17,8 +17,10 @@ fn commands_go_on_after_the_master_is_killed() {
     let line = |at| format!("{{\"queue\":\"q\",\"klass\":\"K\",\"jid\":\"j{at}\"}}\n");
     std::fs::write(&file, (0..2000).map(line).collect::<String>()).unwrap();
     let put = || qless.start(&format!("put --from {} --if-absent -q", file.display()));
+    // A job whose hand-over died with a master runs when its lock expires.
+    qless.run("config set heartbeat 10 -q").ok();
     qless.run("put q K --jid late --delay 5s").ok();
-    let wait = qless.start("wait late --deadline 60s");
+    let wait = qless.start("wait late --deadline 3m");
     let work = qless
         .command()
         .args([
@@ -248,4 +250,17 @@ fn a_replica_is_read_and_says_when_it_lags() {
         --- exit 6
     "#]]);
     qless.run("--read-only peek q").exits(0);
+}
+
+#[test]
+fn work_on_a_replica_ends_immediately() {
+    let topology = Sentinels::start();
+    let replica = (topology.master() + 1) % 3;
+    let port = topology.servers[replica].port;
+    let qless = Qless::bare()
+        .env("QLESS_REDIS_URL", format!("redis://127.0.0.1:{port}"))
+        .hide(&port.to_string(), "PORT");
+    topology.qless().run("put q K -q").ok();
+    topology.await_replicas();
+    qless.run("work q -q -- true").shows(expect![[""]]);
 }

@@ -271,7 +271,7 @@ impl<'a> Scanner<'a> {
     fn run(mut self, unmatched: Unmatched) -> Result<ScanCounts, Error> {
         self.unmatched = unmatched;
         let server = self.server_run()?;
-        self.place = self.core.place_number();
+        self.place = self.core.route_version();
         self.expiring = !self.core.nothing_expires(self.now)?;
         loop {
             self.scan_indexes()?;
@@ -289,7 +289,7 @@ impl<'a> Scanner<'a> {
         self.sink.scan_complete(self.core)?;
         self.add_deferred()?;
         self.resolve_undecided()?;
-        self.core.confirm_place()?;
+        self.core.follow_keys()?;
         self.require_place()?;
         // A cursor is meaningless after a restart of the server: keys may have been missed.
         if self.server_run()? != server {
@@ -301,7 +301,7 @@ impl<'a> Scanner<'a> {
 
     /// Ends the scan if the keys went to another server, where a cursor of this one means nothing.
     fn require_place(&self) -> Result<(), Error> {
-        match self.core.place_number() == self.place {
+        match self.core.route_version() == self.place {
             true => Ok(()),
             false => Err(self.core.moved_while_scanning()),
         }

@@ -29,15 +29,15 @@ pub(crate) struct ScanPlace {
 impl ScanPlace {
     /// Notes where the scan begins.
     pub(crate) fn begin(&mut self, core: &Core) {
-        self.number.get_or_insert_with(|| core.place_number());
+        self.number.get_or_insert_with(|| core.route_version());
     }
 
     /// Returns whether the scan must begin again. `ends`: the page was the last one.
     pub(crate) fn moved(&mut self, core: &mut Core, ends: bool) -> Result<bool, Error> {
         if ends {
-            core.confirm_place()?;
+            core.follow_keys()?;
         }
-        let number = core.place_number();
+        let number = core.route_version();
         if self.number == Some(number) {
             return Ok(false);
         }

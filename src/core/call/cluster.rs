@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::connect::{Connection, Packed};
 use super::handshake::{Mode, Server};
-use super::route::{Arrival, MAX_MOVES, Moved, share};
+use super::route::{MAX_MOVES, Moved, Reached, attempt_deadline};
 use super::{Call, Core, Value, error, reply, server_error};
 use crate::address::{Address, Node};
 use crate::clock::moment::Moment;
@@ -50,17 +50,19 @@ impl Core {
         &mut self,
         seeds: &[Node],
         deadline: Instant,
-    ) -> Result<Arrival, Error> {
+    ) -> Result<Reached, Error> {
         let mut waiting = self.route.candidates(seeds);
         let mut unreachable: Vec<Node> = Vec::new();
         let (mut named, mut owner, mut foreign) = (None, None, None);
         let (mut moves, mut last) = (0, None);
         while !waiting.is_empty() && Instant::now() < deadline {
             let node = waiting.remove(0);
-            let attempt = share(deadline, waiting.len());
+            let attempt = attempt_deadline(deadline, waiting.len());
             let arrival = match self.log_in_at(&node, attempt) {
-                Ok((connection, server)) => self.located(connection, server, &node, attempt)?,
-                Err(error) if may_be_elsewhere(&error) => {
+                Ok((connection, server)) => {
+                    self.examine_node(connection, server, &node, attempt)?
+                }
+                Err(error) if is_worth_next_node(&error) => {
                     last = last.or(Some(error));
                     if named.as_ref() == Some(&node) {
                         owner = Some(node.clone());
@@ -95,35 +97,35 @@ impl Core {
         Err(match (owner, foreign, last) {
             (Some(owner), ..) => error::owner_lost(&self.target, self.prefix(), &owner),
             (None, Some(foreign), _) => error::other_cluster(&self.target, &foreign),
-            (None, None, Some(error)) => error::no_node(&self.target, error),
+            (None, None, Some(error)) => error::no_node_replies(&self.target, error),
             (None, None, None) => error::cluster_down(&self.target),
         })
     }
 
-    /// Asks a node that is logged in where the keys are.
-    fn located(
+    /// Asks a node where the keys are, and refuses one that is in no cluster.
+    fn examine_node(
         &mut self,
         connection: Connection,
         server: Server,
         node: &Node,
         deadline: Instant,
-    ) -> Result<(Arrival, Place), Error> {
+    ) -> Result<(Reached, Place), Error> {
         if server.mode != Mode::Cluster {
-            return Err(error::no_cluster(&self.target, node));
+            return Err(error::not_a_cluster_node(&self.target, node));
         }
         let (map, mut place) = self.locate(&connection, node, deadline);
         match map {
             // The node was reset, or came back without its memory.
             Some(map) if map.ids.is_empty() => place = Place::Down,
             // A list of addresses may name nodes of two clusters.
-            Some(map) if !self.knows_any(&map.ids) => place = Place::Foreign,
+            Some(map) if !self.is_same_cluster(&map.ids) => place = Place::Foreign,
             map => {
                 self.note_map(map);
                 self.require_tag(deadline)?;
             }
         }
         let node = Some(node.clone());
-        let arrival = Arrival {
+        let arrival = Reached {
             connection,
             server,
             node,
@@ -131,8 +133,8 @@ impl Core {
         Ok((arrival, place))
     }
 
-    /// Whether a cluster has a node of the one in use; any will do if there is none yet.
-    fn knows_any(&self, ids: &[Vec<u8>]) -> bool {
+    /// Whether these ids share a node with the cluster in use; any do if there is none yet.
+    fn is_same_cluster(&self, ids: &[Vec<u8>]) -> bool {
         let known = &self.route.ids;
         known.is_empty() || ids.iter().any(|id| known.contains(id))
     }
@@ -155,14 +157,15 @@ impl Core {
             return Ok(());
         }
         let used = self.tagged_prefixes(deadline.min(Instant::now() + SEARCH_TIME));
-        Err(error::cluster_prefix_beside(
+        Err(error::cluster_prefix_naming(
             self.prefix(),
             &self.target,
             &used,
         ))
     }
 
-    /// Examines a server that replied as a node of a cluster to an address of one server.
+    /// Refuses a node of a cluster at the address of one server, unless the cluster has one primary and
+    /// this node has the keys.
     pub(super) fn require_one_primary(
         &mut self,
         connection: &Connection,
@@ -177,7 +180,7 @@ impl Core {
         self.require_tag(deadline)?;
         match (self.route.one_primary, place) {
             (true, Place::Here) => Ok(()),
-            _ => Err(error::is_cluster(&self.target)),
+            _ => Err(error::address_is_cluster_node(&self.target)),
         }
     }
 
@@ -215,9 +218,9 @@ impl Core {
         (map, place)
     }
 
-    /// Asks whether the keys of the prefix are still on this node, and waits while they move. Outside a
-    /// cluster they are.
-    pub(crate) fn confirm_place(&mut self) -> Result<(), Error> {
+    /// Makes a call that waits while the keys of the prefix move, and follows them. Then
+    /// [`Core::route_version`] tells whether they did. Outside a cluster there is nothing to ask.
+    pub(crate) fn follow_keys(&mut self) -> Result<(), Error> {
         if !self.is_cluster() || !self.script.is_tagged() {
             return Ok(());
         }
@@ -259,7 +262,7 @@ impl Core {
     fn tagged_prefixes(&self, deadline: Instant) -> Vec<String> {
         let mut found = Vec::new();
         for node in &self.route.primaries {
-            let Ok((connection, _)) = self.log_in_at(node, share(deadline, 1)) else {
+            let Ok((connection, _)) = self.log_in_at(node, attempt_deadline(deadline, 1)) else {
                 continue;
             };
             let mut cursor = b"0".to_vec();
@@ -299,8 +302,8 @@ impl Core {
     }
 }
 
-/// Returns whether another node may work where one failed like this.
-fn may_be_elsewhere(error: &Error) -> bool {
+/// Returns whether the next node is worth an attempt after this error.
+fn is_worth_next_node(error: &Error) -> bool {
     matches!(
         error.kind(),
         Kind::Unreachable

@@ -7,7 +7,7 @@ use super::error;
 use super::handshake::{self, Failed, Mode, Questions, Server};
 use super::local::Local;
 use super::retry_policy::Backoff;
-use super::route::Arrival;
+use super::route::Reached;
 use super::tls::TlsClient;
 use super::{Core, RUN_READ_ONLY};
 use crate::address::{Address, Fsync, Node, Target};
@@ -42,7 +42,7 @@ impl Core {
 
     fn dial_once(&mut self, deadline: Instant) -> Result<(), Error> {
         let begun = Instant::now();
-        let Arrival {
+        let Reached {
             connection,
             server,
             node,
@@ -74,7 +74,7 @@ impl Core {
     }
 
     /// Connects to the server that has the data, and logs in.
-    fn connect(&mut self, deadline: Instant) -> Result<Arrival, Error> {
+    fn connect(&mut self, deadline: Instant) -> Result<Reached, Error> {
         match self.target.address.clone() {
             Address::Cluster(nodes) => self.connect_to_owner(&nodes, deadline),
             Address::Sentinel(sentinels) => self.connect_to_master(&sentinels, deadline),
@@ -84,7 +84,7 @@ impl Core {
                 if server.mode == Mode::Cluster {
                     self.require_one_primary(&connection, deadline)?;
                 }
-                Ok(Arrival {
+                Ok(Reached {
                     connection,
                     server,
                     node: None,

@@ -314,7 +314,9 @@ fn read(step: Step, reply: Value, target: &Target, server: &mut Server) -> Resul
                 }
             }
             if server.mode == Mode::Sentinel {
-                return Err(Failed::Refused(Box::new(error::is_sentinel(target))));
+                return Err(Failed::Refused(Box::new(error::address_is_sentinel(
+                    target,
+                ))));
             }
             require_supported(&server.version)
         }

@@ -76,6 +76,10 @@ const RUN: [&str; 2] = ["EVALSHA", "EVAL"];
 /// The commands for scripts that the server keeps from writing. Replicas run them too.
 const RUN_READ_ONLY: [&str; 2] = ["EVALSHA_RO", "EVAL_RO"];
 
+/// After a call that took so long, the Sentinels may have another master: a frozen one goes on as if it
+/// were still that, until they demote it.
+const STALL: Duration = Duration::from_secs(1);
+
 /// The Lua core of one server.
 #[derive(Debug)]
 pub struct Core {
@@ -319,7 +323,11 @@ impl Core {
                 round.unsent = Some(error);
                 break;
             }
+            let sent = Instant::now();
             let fault = self.send_pending(&text, calls, &mut round, deadline);
+            if fault.is_none() && sent.elapsed() > STALL {
+                self.doubt_master();
+            }
             if let Some(fault) = fault {
                 self.lose_connection();
                 round.lose(fault);

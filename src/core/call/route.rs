@@ -29,7 +29,7 @@ pub(super) struct Route {
     pub sentinel: Option<Node>,
     /// The node of the open connection, or of the last one.
     pub node: Option<Node>,
-    /// How often the data went to another node, or began to go.
+    /// Goes up when the keys move to another node, or begin to.
     pub changes: u64,
     /// Whether the cluster has one primary, which holds all keys of any prefix.
     pub one_primary: bool,
@@ -59,15 +59,15 @@ impl Route {
 }
 
 /// A connection to the server that has the data.
-pub(super) struct Arrival {
+pub(super) struct Reached {
     pub connection: Connection,
     pub server: Server,
-    /// Its place, if the address names several.
+    /// Its address, if that of the user names several servers.
     pub node: Option<Node>,
 }
 
 /// Returns when an attempt ends, with this many nodes left to try after it.
-pub(super) fn share(deadline: Instant, others: usize) -> Instant {
+pub(super) fn attempt_deadline(deadline: Instant, others: usize) -> Instant {
     let now = Instant::now();
     let rest = deadline.saturating_duration_since(now);
     match others {
@@ -121,9 +121,9 @@ impl Core {
         self.connection = None;
     }
 
-    /// Returns a number that changes when the data goes to another server, or begins to go. A cursor
-    /// of SCAN is meaningless after that.
-    pub(crate) fn place_number(&self) -> u64 {
+    /// Returns a number that goes up when the keys move to another server, or begin to. A cursor of
+    /// SCAN is meaningless after that.
+    pub(crate) fn route_version(&self) -> u64 {
         self.route.changes
     }
 }

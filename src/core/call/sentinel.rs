@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use super::connect::{Connection, Packed};
 use super::handshake;
-use super::route::{Arrival, share};
+use super::route::{Reached, attempt_deadline};
 use super::{Core, Value, error, reply, server_error};
-use crate::address::{Node, Sentinels, Target};
+use crate::address::{Address, Node, Sentinels, Target};
 use crate::error::{Error, Kind};
 use crate::name::Name;
 
@@ -29,7 +29,7 @@ impl Core {
         &mut self,
         sentinels: &Sentinels,
         deadline: Instant,
-    ) -> Result<Arrival, Error> {
+    ) -> Result<Reached, Error> {
         let mut nodes = sentinels.nodes.clone();
         // The last good one comes first.
         nodes.sort_by_key(|node| self.route.sentinel.as_ref() != Some(node));
@@ -47,16 +47,16 @@ impl Core {
                     continue;
                 }
             };
-            match self.log_in_at(&master, share(deadline, 1)) {
+            match self.log_in_at(&master, attempt_deadline(deadline, 1)) {
                 Ok((connection, server)) if !server.is_replica => {
                     self.route.sentinel = Some(node.clone());
-                    return Ok(Arrival {
+                    return Ok(Reached {
                         connection,
                         server,
                         node: Some(master),
                     });
                 }
-                Ok(_) => last = Some(error::no_master(&self.target, &master)),
+                Ok(_) => last = Some(error::not_a_master(&self.target, &master)),
                 // The master refuses this client, whichever Sentinel names it.
                 Err(error) if is_final(&error) => return Err(error),
                 Err(error) => last = Some(error::master_lost(&self.target, error)),
@@ -65,8 +65,15 @@ impl Core {
         Err(match (last, known, refused) {
             (Some(error), ..) => error,
             (None, Some(known), _) => error::unknown_master(sentinels, known),
-            (None, None, refused) => error::no_sentinel(&self.target, sentinels, refused),
+            (None, None, refused) => error::no_sentinel_replies(&self.target, sentinels, refused),
         })
+    }
+
+    /// Asks the Sentinels again before the next call.
+    pub(super) fn doubt_master(&mut self) {
+        if matches!(self.target.address, Address::Sentinel(_)) {
+            self.connection = None;
+        }
     }
 
     /// Asks one Sentinel for the master.
@@ -101,7 +108,7 @@ impl Core {
         if let Some(refused) = server_error(&place) {
             return Err(match refused.code.as_str() {
                 // `ERR unknown command 'SENTINEL'`
-                "ERR" => error::is_no_sentinel(&target),
+                "ERR" => error::not_a_sentinel(&target),
                 _ => error::login_refused(&refused, &target),
             });
         }

@@ -2,7 +2,9 @@
 
 use super::login::login_refused;
 use super::raised::{core_defect, raised};
-use super::topology::{circling, cluster_down, cluster_prefix, is_cluster, slot_moving};
+use super::topology::{
+    address_is_cluster_node, circling, cluster_down, cluster_prefix, slot_moving,
+};
 use super::{ServerError, server_error};
 use crate::address::{Address, Target};
 use crate::core::call::request::Call;
@@ -102,7 +104,7 @@ pub(super) fn shared(refused: &ServerError, target: &Target) -> Option<Error> {
                 let slot = refused.message.split_ascii_whitespace().next();
                 circling(target, slot.unwrap_or_default())
             }
-            _ => is_cluster(target),
+            _ => address_is_cluster_node(target),
         },
         _ => return None,
     })
@@ -134,7 +136,7 @@ fn plain_err(
     if message.contains("non local key") || message.contains("do not hash to the same slot") {
         return Some(match script.is_tagged() {
             false => cluster_prefix(script.prefix(), target),
-            true => is_cluster(target),
+            true => address_is_cluster_node(target),
         });
     }
     if let Some(error) = foreign(&message, target, script) {

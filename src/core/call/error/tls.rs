@@ -21,8 +21,9 @@ pub(super) fn not_encrypted(fault: &TlsFault, target: &Target) -> Error {
     let tls = |message: String| Error::new(Kind::Tls, message);
     match fault {
         TlsFault::Untrusted(reason) => untrusted(reason, target),
-        TlsFault::NotTls => tls(format!("`{place}` does not reply in TLS"))
-            .hint("is it the right port? if nothing has to be encrypted, use `redis://`"),
+        TlsFault::NotTls => tls(format!("`{place}` does not reply in TLS")).hint(
+            "is it the right port? if nothing has to be encrypted, write `redis` for `rediss`",
+        ),
         TlsFault::Incompatible => tls(format!(
             "`{place}` has no TLS version or cipher in common with `qless`"
         ))

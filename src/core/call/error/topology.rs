@@ -13,11 +13,11 @@ const NAMES: usize = 5;
 
 /// Returns the error for a prefix without hash tag in a cluster: its keys would be on many nodes.
 pub(crate) fn cluster_prefix(prefix: &str, target: &Target) -> Error {
-    cluster_prefix_beside(prefix, target, &[])
+    cluster_prefix_naming(prefix, target, &[])
 }
 
 /// Returns the error for a prefix without hash tag, and names those with one that have queues there.
-pub(crate) fn cluster_prefix_beside(prefix: &str, target: &Target, used: &[String]) -> Error {
+pub(crate) fn cluster_prefix_naming(prefix: &str, target: &Target, used: &[String]) -> Error {
     let tagged = with_tag(prefix);
     let listed: Vec<String> = used
         .iter()
@@ -39,7 +39,7 @@ pub(crate) fn cluster_prefix_beside(prefix: &str, target: &Target, used: &[Strin
 }
 
 /// Returns the error for the address of one server that is a node of a cluster.
-pub(crate) fn is_cluster(target: &Target) -> Error {
+pub(crate) fn address_is_cluster_node(target: &Target) -> Error {
     let address = in_cluster(target);
     Error::usage(format!("`{target}` is a node of a Redis Cluster"))
         .hint(format!("use `{}`", scheme(target, "-cluster")))
@@ -50,7 +50,7 @@ pub(crate) fn is_cluster(target: &Target) -> Error {
 }
 
 /// Returns the error for the address of a cluster whose node is in none.
-pub(crate) fn no_cluster(target: &Target, node: &Node) -> Error {
+pub(crate) fn not_a_cluster_node(target: &Target, node: &Node) -> Error {
     let address = target.at(node).to_string();
     Error::usage(format!(
         "`{}` is not a node of a Redis Cluster",
@@ -64,7 +64,7 @@ pub(crate) fn no_cluster(target: &Target, node: &Node) -> Error {
 }
 
 /// Returns the error for an address of a server that is a Sentinel.
-pub(crate) fn is_sentinel(target: &Target) -> Error {
+pub(crate) fn address_is_sentinel(target: &Target) -> Error {
     let place = target.place();
     let scheme = scheme(target, "-sentinel");
     Error::usage(format!("`{}` is a Sentinel, which has no jobs", Harmless(&place)))
@@ -72,7 +72,7 @@ pub(crate) fn is_sentinel(target: &Target) -> Error {
 }
 
 /// Returns the error for an address of a Sentinel that is a server of data.
-pub(crate) fn is_no_sentinel(target: &Target) -> Error {
+pub(crate) fn not_a_sentinel(target: &Target) -> Error {
     let place = target.place();
     Error::usage(format!("`{}` is not a Sentinel", Harmless(place))).hint(format!(
         "use `{}` if it is the server itself",
@@ -80,7 +80,7 @@ pub(crate) fn is_no_sentinel(target: &Target) -> Error {
     ))
 }
 
-/// Returns the address of the cluster that a node is in.
+/// Returns the same address in its `redis-cluster://` form.
 fn in_cluster(target: &Target) -> String {
     match &target.address {
         Address::Tcp(node) => Target {
@@ -130,7 +130,7 @@ pub(crate) fn other_cluster(target: &Target, node: &Node) -> Error {
 }
 
 /// Returns the error for a cluster of which no node can be reached. `last`: that of one of them.
-pub(crate) fn no_node(target: &Target, last: Error) -> Error {
+pub(crate) fn no_node_replies(target: &Target, last: Error) -> Error {
     match &target.address {
         Address::Cluster(nodes) if nodes.len() > 1 && last.kind() != Kind::ClusterDown => {
             let message = format!("cannot reach any node of `{target}`: {}", last.message());
@@ -172,10 +172,18 @@ pub(crate) fn circling(target: &Target, slot: &str) -> Error {
 }
 
 /// Returns the error for Sentinels none of which replies. `last`: that of one of them.
-pub(crate) fn no_sentinel(target: &Target, sentinels: &Sentinels, last: Option<Error>) -> Error {
+pub(crate) fn no_sentinel_replies(
+    target: &Target,
+    sentinels: &Sentinels,
+    last: Option<Error>,
+) -> Error {
     if let Some(last) = &last {
         let (kind, message) = (last.kind(), last.message());
         match kind {
+            Kind::Auth if message.contains("has no password") => {
+                return Error::new(kind, format!("a Sentinel refuses the login: {message}"))
+                    .hint("unset QLESS_SENTINEL_PASSWORD");
+            }
             Kind::Auth => {
                 return Error::new(kind, format!("a Sentinel refuses the login: {message}")).hint(
                     "set QLESS_SENTINEL_USER and QLESS_SENTINEL_PASSWORD to the login of the Sentinels",
@@ -225,7 +233,7 @@ pub(crate) fn unknown_master(sentinels: &Sentinels, mut known: Vec<Name>) -> Err
 }
 
 /// Returns the error for a server that a Sentinel calls the master, and that is none.
-pub(crate) fn no_master(target: &Target, node: &Node) -> Error {
+pub(crate) fn not_a_master(target: &Target, node: &Node) -> Error {
     let node = node.to_string();
     Error::new(
         Kind::NoMaster,
