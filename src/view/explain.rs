@@ -201,7 +201,7 @@ impl Reason {
         let evidence = self.evidence(page);
         if !evidence.is_empty() {
             let gap = match self.code {
-                ReasonCode::Paused | ReasonCode::NoConsumer => "",
+                ReasonCode::Paused | ReasonCode::RecurringPaused | ReasonCode::NoConsumer => "",
                 _ => ":",
             };
             line.push_str(&format!("{gap} {evidence}"));
@@ -281,6 +281,7 @@ impl Reason {
             ReasonCode::Paused => "the queue is paused".into(),
             ReasonCode::Concurrency => "concurrency is used up".into(),
             ReasonCode::NoConsumer => match self.evidence.worker {
+            ReasonCode::RecurringPaused => "it is paused".into(),
                 Some(_) => "no worker has asked for a job".into(),
                 None => "no worker has taken the next job".into(),
             },
@@ -323,7 +324,7 @@ impl Reason {
         } = &self.evidence;
         let mut parts: Vec<String> = Vec::new();
         match self.code {
-            ReasonCode::Paused => {
+            ReasonCode::Paused | ReasonCode::RecurringPaused => {
                 parts.extend(since.map(|since| match page.relative() {
                     true => format!("for {}", page.age(since)),
                     false => format!("since {}", page.stamp(since)),

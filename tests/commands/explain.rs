@@ -306,6 +306,47 @@ fn a_recurring_job_that_nobody_polls_is_explained() {
 }
 
 #[test]
+fn a_paused_recurring_job_is_explained() {
+    let redis = Redis::start();
+    redis
+        .at(1000)
+        .run("recur put r K --every 60s --jid rp")
+        .ok();
+    on_terminal(
+        &redis,
+        1001.0,
+        "recur pause rp",
+        expect![[r#"
+        paused rp
+    "#]],
+    );
+    let reasons = |now| codes(&redis, now, "rp");
+    assert_eq!(reasons(1002.0), ["recurring_paused blocking"]);
+    // It is due now.
+    assert_eq!(reasons(1100.0), ["recurring_paused blocking"]);
+    on_terminal(
+        &redis,
+        1100.0,
+        "explain rp",
+        expect![[r#"
+        K in r is a recurring job
+
+          [31m✗[0m it is paused  for 1m 39s, by ann@HOST  qless recur resume rp
+    "#]],
+    );
+    let doc = redis.at(1100).run("explain rp -o json").json();
+    assert_eq!(doc["runnable"], false);
+    assert_eq!(
+        doc["reasons"][0]["evidence"]["since"],
+        "1970-01-01T00:16:41.000Z"
+    );
+    let fix = &doc["reasons"][0]["fix"];
+    assert_eq!(fix, &serde_json::json!(["qless", "recur", "resume", "rp"]));
+    redis.at(1100).run("recur resume rp").ok();
+    assert_eq!(reasons(1101.0), ["recurring_not_polled blocking"]);
+}
+
+#[test]
 fn a_queue_tells_why_it_hands_out_nothing() {
     let redis = Redis::start();
     redis.at(1000).run("put q K --jid a --delay 1h").ok();
