@@ -347,6 +347,21 @@ fn a_paused_recurring_job_is_explained() {
 }
 
 #[test]
+fn tsv_names_the_job_that_a_pop_would_get() {
+    let redis = Redis::start();
+    let explain = |what: &str| redis.at(1001).run(&format!("explain {what} -o tsv")).ok();
+    redis.at(1000).run("put mail K --jid a1").ok();
+    assert_eq!(explain("a1"), "a1\tnext\t\ta1\t");
+    assert_eq!(explain("--queue mail"), "mail\tnext\t\ta1\t");
+    redis.at(1001).run("put mail K --jid b1").ok();
+    let rows = explain("a1 b1");
+    let start: Vec<&str> = rows.lines().map(|row| &row[..7]).collect();
+    assert_eq!(start, ["a1\tnext", "b1\tahea", "b1\tnext"]);
+    redis.at(1001).run("pop mail --count 2").ok();
+    assert_eq!(explain("--queue mail"), "");
+}
+
+#[test]
 fn a_queue_tells_why_it_hands_out_nothing() {
     let redis = Redis::start();
     redis.at(1000).run("put q K --jid a --delay 1h").ok();
@@ -435,6 +450,7 @@ fn a_pipe_gets_the_number_of_jobs_ahead() {
     }
     redis.at(1003).run("explain c").shows(expect![[r#"
         c	ahead	delaying	2 jobs are ahead of it	qless priority --to=N c
+        c	next		a	
     "#]]);
 }
 
