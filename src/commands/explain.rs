@@ -23,7 +23,7 @@ use crate::view::explain::traces;
 /// helps. ✗ marks a reason that blocks the job, · one that delays it. For a job that depends on
 /// others, the jobs at the end of the chain are named. `--queue` shows which job a pop of the queue
 /// would get now, or why it would get none: the server runs the pop without its effects. Nothing is
-/// popped or promoted.
+/// popped or promoted. In tsv, the job that a pop would get has a row `next`, after the reasons.
 ///
 /// No key says who pops a queue. `no_consumer` is concluded: a pop would get a job, no job of the queue
 /// is running, and no worker was seen since the job is ready, or that is more than a minute ago.

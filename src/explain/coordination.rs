@@ -15,6 +15,12 @@ pub(super) fn before(
     let Some(lane) = job.key.as_ref().filter(|_| waits) else {
         return Ok(Vec::new());
     };
-    let lane = core.lane(now, lane)?.into_iter();
-    Ok(lane.take_while(|other| other.jid != job.jid).collect())
+    let mut lane = core.lane(now, lane)?;
+    match lane.iter().position(|other| other.jid == job.jid) {
+        Some(place) => lane.truncate(place),
+        // It has left its lane when it ended: nothing there keeps it.
+        None if matches!(job.state, Some(State::Complete | State::Failed)) => lane.clear(),
+        None => {}
+    }
+    Ok(lane)
 }

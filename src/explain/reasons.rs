@@ -212,9 +212,23 @@ pub(super) fn of_recurring(
     now: Moment,
 ) -> Vec<Reason> {
     let mut reasons = Vec::new();
+    if recurring.is_paused() {
+        let evidence = Evidence {
+            since: recurring.paused_since,
+            by: recurring.paused_by.clone(),
+            reason: recurring.paused_reason.clone(),
+            ..Evidence::default()
+        };
+        let fix = CommandLine::new("recur resume").name(&recurring.jid);
+        reasons.push(Reason::new(ReasonCode::RecurringPaused, evidence, fix));
+    }
     let is_late = recurring.next.is_some_and(|next| next <= now);
     if let Some(facts) = facts {
         add_queue(facts, false, now, &mut reasons);
+    }
+    if recurring.is_paused() {
+        // Neither its time nor a pop puts a job.
+        return reasons;
     }
     let run = CommandLine::new("recur run").name(&recurring.jid);
     let (code, evidence) = match is_late {

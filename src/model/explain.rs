@@ -32,6 +32,7 @@ pub enum ReasonCode {
     Paused,
     Concurrency,
     NoConsumer,
+    RecurringPaused,
     RecurringNotPolled,
     DataInvalid,
     Ahead,
@@ -56,6 +57,7 @@ impl ReasonCode {
             ReasonCode::Paused => "paused",
             ReasonCode::Concurrency => "concurrency",
             ReasonCode::NoConsumer => "no_consumer",
+            ReasonCode::RecurringPaused => "recurring_paused",
             ReasonCode::RecurringNotPolled => "recurring_not_polled",
             ReasonCode::DataInvalid => "data_invalid",
             ReasonCode::Ahead => "ahead",
@@ -126,8 +128,8 @@ impl Evidence {
             "when it ends by itself: end of a pause, due time, end of a lock",
         )
         .optional(),
-        Field::name("by", "who paused the queue").optional(),
-        Field::name("reason", "why the queue was paused").optional(),
+        Field::name("by", "who paused the queue or the recurring job").optional(),
+        Field::name("reason", "why it was paused").optional(),
         Field::name(
             "worker",
             "the worker that holds or lost the job, or was seen last",
@@ -235,7 +237,7 @@ impl Reason {
     const FIELDS: &'static [Field] = &[
         Field::text(
             "code",
-            "paused, throttled, ordered, depends, depends_failed, depends_missing, depends_cycle, scheduled, ahead, concurrency, no_consumer, queue_broken, stalled, grace, running, failed, complete, recurring_not_polled, data_invalid",
+            "paused, throttled, ordered, depends, depends_failed, depends_missing, depends_cycle, scheduled, ahead, concurrency, no_consumer, queue_broken, stalled, grace, running, failed, complete, recurring_paused, recurring_not_polled, data_invalid",
         ),
         Field::bool("blocking", "whether the job cannot run as long as it lasts"),
         Field::object(

@@ -108,6 +108,9 @@ pub(crate) struct WaitTotals {
     pub reached: usize,
     pub pending: usize,
     pub elapsed_s: Seconds,
+    /// How long the server had not replied when the deadline passed, if it did not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub silent_s: Option<Seconds>,
 }
 
 /// A wait that has ended.
@@ -133,6 +136,11 @@ impl Wait {
         Field::count("reached", "jobs that reached the awaited state"),
         Field::count("pending", "jobs whose wait had not ended"),
         Field::number("elapsed_s", "how long the wait took"),
+        Field::number(
+            "silent_s",
+            "how long the server had not replied when the deadline passed, if it did not",
+        )
+        .optional(),
         Field::object(
             "items",
             WaitItem::FIELDS,

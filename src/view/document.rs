@@ -564,6 +564,7 @@ mod tests {
                     reached: 0,
                     pending: 1,
                     elapsed_s: Seconds(1.0),
+                    silent_s: Some(Seconds(1.0)),
                 },
                 items: vec![WaitItem {
                     jid: name.clone(),

@@ -109,7 +109,7 @@ impl Explanation {
         marks.colorize(text)
     }
 
-    /// Returns a line for each reason, tab-separated.
+    /// Returns a line for each reason, tab-separated, and one for the job that a pop would get.
     fn rows(&self, page: &Page) -> String {
         let subject = self.jid.as_ref().or(self.queue.as_ref());
         let subject = subject.map_or_else(String::new, |name| page.name(name));
@@ -124,7 +124,9 @@ impl Explanation {
             let line = reason.line(page);
             format!("{subject}\t{code}\t{blocking}\t{line}\t{command}\n")
         });
-        rows.collect()
+        let next = self.next_jid.as_ref();
+        let next = next.map(|next| format!("{subject}\tnext\t\t{}\t\n", page.name(next)));
+        rows.chain(next).collect()
     }
 
     fn heading(&self) -> String {
@@ -201,7 +203,7 @@ impl Reason {
         let evidence = self.evidence(page);
         if !evidence.is_empty() {
             let gap = match self.code {
-                ReasonCode::Paused | ReasonCode::NoConsumer => "",
+                ReasonCode::Paused | ReasonCode::RecurringPaused | ReasonCode::NoConsumer => "",
                 _ => ":",
             };
             line.push_str(&format!("{gap} {evidence}"));
@@ -279,6 +281,7 @@ impl Reason {
             ReasonCode::QueueBroken if entry.is_some() => "an entry of the queue has no job".into(),
             ReasonCode::QueueBroken => "no pop can find it".into(),
             ReasonCode::Paused => "the queue is paused".into(),
+            ReasonCode::RecurringPaused => "it is paused".into(),
             ReasonCode::Concurrency => "concurrency is used up".into(),
             ReasonCode::NoConsumer => match self.evidence.worker {
                 Some(_) => "no worker has asked for a job".into(),
@@ -323,7 +326,7 @@ impl Reason {
         } = &self.evidence;
         let mut parts: Vec<String> = Vec::new();
         match self.code {
-            ReasonCode::Paused => {
+            ReasonCode::Paused | ReasonCode::RecurringPaused => {
                 parts.extend(since.map(|since| match page.relative() {
                     true => format!("for {}", page.age(since)),
                     false => format!("since {}", page.stamp(since)),

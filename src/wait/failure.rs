@@ -29,11 +29,16 @@ pub(crate) fn failure(
         }
         (WaitOutcome::Deadline, _) => {
             let deadline = options.deadline.unwrap_or_default().as_secs_f64();
-            let deadline = match deadline < 1.0 {
-                true => measure(deadline),
-                false => duration(deadline),
+            let words = |seconds: f64| match seconds < 1.0 {
+                true => measure(seconds),
+                false => duration(seconds),
             };
-            let error = format!("the deadline of {deadline} passed: {}", rest(wait));
+            let deadline = words(deadline);
+            let silence = totals.silent_s.map_or_else(String::new, |silent| {
+                format!("; the server has not replied for {}", words(silent.0))
+            });
+            let rest = rest(wait);
+            let error = format!("the deadline of {deadline} passed: {rest}{silence}");
             Error::new(Kind::Deadline, error)
         }
         (WaitOutcome::Interrupted(kind), _) => {

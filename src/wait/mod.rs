@@ -55,6 +55,9 @@ const CHECK: Duration = Duration::from_millis(50);
 /// How long an event may be on its way after the change that it is about.
 const DELAY: f64 = 0.2;
 
+/// An unanswered call that the deadline ends before this time says nothing about the server.
+const SILENCE: Duration = Duration::from_secs(1);
+
 /// How long the command may continue after a signal.
 const PATIENCE: Duration = Duration::from_millis(500);
 
@@ -115,12 +118,16 @@ impl Waiter {
         let mut run = Run {
             jobs: AwaitedJobs::new(self.options.awaited, self.begun, jids),
             decisive: None,
+            asked_at: None,
+            replied_at: None,
             certain: self.log.is_none(),
             waiter: &self,
             ended,
             display,
         };
         let outcome = run.wait(session);
+        let at_deadline = matches!(outcome, Ok(WaitOutcome::Deadline));
+        let silent_s = run.silence().filter(|_| at_deadline);
         let (core, _) = session.core_and_ui()?;
         core.end_calls_at(None);
         let decisive = run.decisive.or_else(|| run.jobs.unfinished().next());
@@ -135,6 +142,7 @@ impl Waiter {
                 reached,
                 pending: left,
                 elapsed_s: Seconds(self.begun.elapsed().as_secs_f64()),
+                silent_s,
             },
             items,
             decisive,
@@ -148,6 +156,10 @@ struct Run<'w, F> {
     jobs: AwaitedJobs,
     /// The job that decided the outcome.
     decisive: Option<usize>,
+    /// When a read began that has no reply.
+    asked_at: Option<Instant>,
+    /// When the last read had its reply.
+    replied_at: Option<Instant>,
     /// Whether no event can tell why a job is missing.
     certain: bool,
     ended: F,
@@ -159,9 +171,25 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> Run<'_, F> {
     fn wait(&mut self, session: &mut Session) -> Result<WaitOutcome, Error> {
         match self.watch(session) {
             Ok(outcome) | Err(Stopped::Early(outcome)) => Ok(outcome),
-            Err(Stopped::Failed(_)) if self.waiter.is_over() => Ok(WaitOutcome::Deadline),
+            Err(Stopped::Failed(error)) if self.waiter.is_over() => {
+                let unanswered = matches!(error.kind(), Kind::Unreachable | Kind::Timeout);
+                self.asked_at = self.asked_at.filter(|_| unanswered);
+                Ok(WaitOutcome::Deadline)
+            }
             Err(Stopped::Failed(error)) => Err(error),
         }
+    }
+
+    /// Returns how long the server has not replied, if it does not.
+    fn silence(&self) -> Option<Seconds> {
+        let log = self.waiter.log.as_ref();
+        // The user may have lost the right to subscribe: then reads still have replies.
+        let broken = log.and_then(EventLog::broken_since);
+        let broken =
+            broken.filter(|broken| self.replied_at.is_none_or(|replied| replied < *broken));
+        let asked = self.asked_at.filter(|asked| asked.elapsed() >= SILENCE);
+        let since = broken.into_iter().chain(asked).min()?;
+        Some(Seconds(since.elapsed().as_secs_f64()))
     }
 
     fn watch(&mut self, session: &mut Session) -> Result<WaitOutcome, Stopped> {
@@ -230,7 +258,10 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> Run<'_, F> {
             self.stop_early()?;
             let (core, ui) = session.core_and_ui().map_err(Stopped::Failed)?;
             core.end_calls_at(self.waiter.deadline);
+            self.asked_at = Some(Instant::now());
             self.read_page(page, core, ui).map_err(Stopped::Failed)?;
+            self.asked_at = None;
+            self.replied_at = Some(Instant::now());
             if self.decisive.is_some() {
                 break;
             }

@@ -306,6 +306,62 @@ fn a_recurring_job_that_nobody_polls_is_explained() {
 }
 
 #[test]
+fn a_paused_recurring_job_is_explained() {
+    let redis = Redis::start();
+    redis
+        .at(1000)
+        .run("recur put r K --every 60s --jid rp")
+        .ok();
+    on_terminal(
+        &redis,
+        1001.0,
+        "recur pause rp",
+        expect![[r#"
+        paused rp
+    "#]],
+    );
+    let reasons = |now| codes(&redis, now, "rp");
+    assert_eq!(reasons(1002.0), ["recurring_paused blocking"]);
+    // It is due now.
+    assert_eq!(reasons(1100.0), ["recurring_paused blocking"]);
+    on_terminal(
+        &redis,
+        1100.0,
+        "explain rp",
+        expect![[r#"
+        K in r is a recurring job
+
+          [31m✗[0m it is paused  for 1m 39s, by ann@HOST  qless recur resume rp
+    "#]],
+    );
+    let doc = redis.at(1100).run("explain rp -o json").json();
+    assert_eq!(doc["runnable"], false);
+    assert_eq!(
+        doc["reasons"][0]["evidence"]["since"],
+        "1970-01-01T00:16:41.000Z"
+    );
+    let fix = &doc["reasons"][0]["fix"];
+    assert_eq!(fix, &serde_json::json!(["qless", "recur", "resume", "rp"]));
+    redis.at(1100).run("recur resume rp").ok();
+    assert_eq!(reasons(1101.0), ["recurring_not_polled blocking"]);
+}
+
+#[test]
+fn tsv_names_the_job_that_a_pop_would_get() {
+    let redis = Redis::start();
+    let explain = |what: &str| redis.at(1001).run(&format!("explain {what} -o tsv")).ok();
+    redis.at(1000).run("put mail K --jid a1").ok();
+    assert_eq!(explain("a1"), "a1\tnext\t\ta1\t");
+    assert_eq!(explain("--queue mail"), "mail\tnext\t\ta1\t");
+    redis.at(1001).run("put mail K --jid b1").ok();
+    let rows = explain("a1 b1");
+    let start: Vec<&str> = rows.lines().map(|row| &row[..7]).collect();
+    assert_eq!(start, ["a1\tnext", "b1\tahea", "b1\tnext"]);
+    redis.at(1001).run("pop mail --count 2").ok();
+    assert_eq!(explain("--queue mail"), "");
+}
+
+#[test]
 fn a_queue_tells_why_it_hands_out_nothing() {
     let redis = Redis::start();
     redis.at(1000).run("put q K --jid a --delay 1h").ok();
@@ -394,6 +450,7 @@ fn a_pipe_gets_the_number_of_jobs_ahead() {
     }
     redis.at(1003).run("explain c").shows(expect![[r#"
         c	ahead	delaying	2 jobs are ahead of it	qless priority --to=N c
+        c	next		a	
     "#]]);
 }
 

@@ -106,6 +106,19 @@ fn a_job_shows_its_lane() {
 }
 
 #[test]
+fn a_failed_job_that_left_its_lane_has_no_job_before_it() {
+    let redis = Redis::start();
+    redis.at(10).run("put a K --jid x1 --key k").ok();
+    redis.at(11).run("put a K --jid x2 --key k").ok();
+    redis.at(12).run("pop a").ok();
+    redis.at(13).run("fail x1 --group g --message m").ok();
+    let explain = redis.at(20).run("explain x1 -o json").json();
+    let reasons = explain["reasons"].as_array().unwrap();
+    let codes: Vec<&serde_json::Value> = reasons.iter().map(|reason| &reason["code"]).collect();
+    assert_eq!(codes, ["failed"]);
+}
+
+#[test]
 fn explain_names_the_job_before_it_in_its_lane() {
     let redis = lanes();
     on_terminal(

@@ -309,6 +309,59 @@ fn a_server_that_does_not_come_back_ends_the_wait() {
 }
 
 #[test]
+fn a_server_that_is_gone_at_the_deadline_is_named() {
+    for (line, job) in [
+        ("wait a --deadline 5s", "ql:j:a"),
+        ("put q K --jid b --wait=5s", "ql:j:b"),
+    ] {
+        let mut redis = Redis::start();
+        redis.qless().run("put q K --jid a").ok();
+        let wait = waiting(&redis, line);
+        until(|| redis.send(&["EXISTS", job]) == redis::Value::Int(1));
+        // The next script is a read of the wait: the put has its reply.
+        let before = redis.scripts_run();
+        until(|| redis.scripts_run() > before);
+        redis.kill();
+        let error = wait.end().exits(124).stderr();
+        let silence = "is not complete; the server has not replied for ";
+        assert!(error.contains(silence), "{error}");
+    }
+}
+
+#[test]
+fn a_server_that_is_frozen_at_the_deadline_is_named() {
+    let redis = Redis::start();
+    redis.qless().run("put q K --jid a").ok();
+    let wait = reading(&redis, "wait a --deadline 4s -o json");
+    redis.freeze();
+    let ran = wait.end().exits(124);
+    redis.thaw();
+    let doc: serde_json::Value = serde_json::from_str(&ran.stdout()).unwrap();
+    assert!(doc["silent_s"].as_f64() >= Some(1.0), "{doc}");
+}
+
+#[test]
+fn a_deadline_says_nothing_about_a_server_that_replies() {
+    let redis = Redis::start();
+    redis.qless().run("put q K --jid a").ok();
+    let user = |rules: &str| {
+        let line = words(&format!("ACL SETUSER poor {rules}"));
+        redis.send(&line.iter().map(String::as_str).collect::<Vec<_>>());
+    };
+    user("on >p ~ql:* &* +@all");
+    let url = redis.url() + "?user=poor";
+    let poor = Qless::bare()
+        .env("QLESS_REDIS_URL", url)
+        .env("QLESS_REDIS_PASSWORD", "p");
+    let wait = poor.start("wait a --deadline 4s");
+    until(|| redis.subscribers() == 1);
+    // The server closes the subscription, and refuses the next one. Reads go on.
+    user("resetchannels");
+    let error = wait.end().exits(124).stderr();
+    assert!(error.contains("`a` is not complete\n"), "{error}");
+}
+
+#[test]
 fn a_user_who_may_not_subscribe_reads_again_and_again() {
     let redis = Redis::start();
     let rules = "ACL SETUSER poor on >p ~ql:* resetchannels +@all";

@@ -30,6 +30,11 @@ impl Core {
 }
 
 impl EventLog {
+    /// Since when the connection has been broken, if it is.
+    pub(crate) fn broken_since(&self) -> Option<Instant> {
+        self.0.broken_since()
+    }
+
     /// Returns the next event; `None` if there is none until that time.
     pub(crate) fn next(&self, until: Instant) -> Option<LogNotice> {
         loop {

@@ -4,7 +4,7 @@
 //! the state after each [`Notice::Subscribed`], and takes a message as the reason to read again.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -18,9 +18,13 @@ use crate::error::{Error, Kind};
 #[derive(Debug)]
 pub(crate) struct Subscription {
     notices: Receiver<Result<Notice, Error>>,
+    broken_since: BrokenSince,
     /// The thread ends when this is dropped.
     _open: Arc<()>,
 }
+
+/// When the connection of a subscription broke; `None` while the server publishes to it.
+type BrokenSince = Arc<Mutex<Option<Instant>>>;
 
 /// What a subscription reports.
 #[derive(Debug)]
@@ -64,16 +68,19 @@ impl Core {
         let core = self.unconnected_copy();
         let (outbox, notices) = sync_channel(BACKLOG);
         let open = Arc::new(());
+        let broken_since = BrokenSince::default();
         let subscriber = Subscriber {
             core,
             channels,
             outbox,
+            broken_since: Arc::clone(&broken_since),
             open: Arc::downgrade(&open),
         };
         thread::spawn(move || subscriber.run());
         match notices.recv_timeout(self.timeout) {
             Ok(Ok(_)) => Ok(Subscription {
                 notices,
+                broken_since,
                 _open: open,
             }),
             Ok(Err(error)) => Err(error),
@@ -87,6 +94,14 @@ impl Core {
 }
 
 impl Subscription {
+    /// Since when the connection has been broken, if it is.
+    pub(crate) fn broken_since(&self) -> Option<Instant> {
+        *self
+            .broken_since
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Returns the next notice; `None` if there is none until that time.
     pub(crate) fn next(&self, until: Instant) -> Option<Notice> {
         let timeout = until.saturating_duration_since(Instant::now());
@@ -107,6 +122,7 @@ struct Subscriber {
     core: Core,
     channels: Vec<String>,
     outbox: SyncSender<Result<Notice, Error>>,
+    broken_since: BrokenSince,
     open: Weak<()>,
 }
 
@@ -128,7 +144,7 @@ impl Subscriber {
             let deadline = Instant::now() + self.core.timeout;
             match self.core.dial(deadline, &mut Backoff::default()) {
                 Ok(()) => match self.listen(deadline) {
-                    Ended::Broken => {}
+                    Ended::Broken => self.set_broken(Some(Instant::now())),
                     Ended::Refused(error) => return self.report(error),
                     Ended::Unused => return,
                 },
@@ -137,6 +153,13 @@ impl Subscriber {
             }
             backoff.wait(Instant::now() + CHECK);
         }
+    }
+
+    /// Notes that the connection broke, unless it was broken before, or that it is back.
+    fn set_broken(&self, since: Option<Instant>) {
+        let broken = self.broken_since.lock();
+        let mut broken = broken.unwrap_or_else(PoisonError::into_inner);
+        *broken = since.map(|since| broken.unwrap_or(since));
     }
 
     /// Reports why there is no subscription.
@@ -167,6 +190,7 @@ impl Subscriber {
                         if confirmed < self.channels.len() {
                             continue;
                         }
+                        self.set_broken(None);
                         Notice::Subscribed
                     }
                     Err(error) => return Ended::Refused(error),
