@@ -91,8 +91,11 @@ fn help_topics_exist() {
         143  terminated     SIGTERM or SIGHUP, after finishing the current slice
 
         If jobs are named by jid and none can be changed, the code is 4 if none of them exists, else 5,
-        as for one job. Otherwise skipped jobs do not count. A dry run ends with the code of the run,
-        as far as its plan tells.
+        as for one job. Otherwise skipped jobs do not count. Several jobs that are all as asked already
+        end with 0, a single one with 5: for example, `retry` of waiting jobs. `recur rm`, `recur pause` and
+        `recur resume` change all of their jobs or none: an unknown jid ends with 4 before any change.
+        `throttle release` releases the jobs that it can, and ends with 4 if there are others. A dry run
+        ends with the code of the run, as far as its plan tells.
 
         New codes may be added; treat an unknown code as a failure. A closed stdout ends the process by SIGPIPE.
     "#]]);
