@@ -37,7 +37,7 @@ use crate::wait::{WaitOptions, Waiter};
 /// · `qless wait build-78 --for running --deadline 30s`
 ///
 /// Exit codes: 0, 4 unknown jid, 6 server, 8 a job failed or was cancelled, 124 deadline,
-/// 130 interrupted.
+/// 130 interrupted, 143 terminated.
 ///
 /// See also: `qless put --wait`, `qless explain`, `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]
