@@ -1064,7 +1064,7 @@ fn a_job_that_lost_its_dependency_and_its_set_is_released_by_the_repair_that_was
 fn a_dry_run_ends_with_the_code_of_the_repair() {
     let redis = Redis::start();
     at(&redis).run("put mail Send --jid d").ok();
-    redis.cli("DEL ql:j:d");
+    redis.send(&["DEL", "ql:j:d"]);
     // The history of the lost job stays: nobody decided.
     for (flags, code) in [
         ("--fail-on info", 7),
