@@ -39,7 +39,11 @@ pub(super) fn run(
             session.destination()?
         ),
     };
-    session.ui.show_plan(&what, |page| plan(&check.items, page));
+    session.ui.show_plan(&what, |page| {
+        // Without a table, the plan begins with an empty line.
+        let plan = plan(&check.items, page);
+        plan.trim_start_matches('\n').to_owned()
+    });
     let mut items = check.items.iter();
     let remains =
         items.any(|found| found.severity >= check.fail_on && found.count > found.repairable);
