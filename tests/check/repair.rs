@@ -1078,4 +1078,9 @@ fn a_dry_run_ends_with_the_code_of_the_repair() {
     at(&redis)
         .run("check --repair --yes --fail-on info")
         .exits(7);
+    let plan = at(&redis).run("check --repair --dry-run").stderr();
+    assert!(
+        plan.starts_with("There is nothing to repair\n\n  not repaired"),
+        "{plan}"
+    );
 }
