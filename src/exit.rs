@@ -21,7 +21,7 @@ pub enum Exit {
     Inconsistent,
     /// A job that was waited for failed, was cancelled, or does not exist any more.
     JobFailed,
-    /// The operator declined, or could not be asked.
+    /// The operator declined, or could not be asked, or nothing may be written.
     NotConfirmed,
     /// `--older-than` of an alarm found something.
     Threshold,
@@ -81,7 +81,7 @@ impl Exit {
             ),
             Exit::NotConfirmed => (
                 "not confirmed",
-                "a confirmation was refused or could not be asked",
+                "a confirmation was refused or could not be asked; `--read-only` or the context forbids writes",
             ),
             Exit::Threshold => (
                 "threshold",

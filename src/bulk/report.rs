@@ -179,9 +179,10 @@ impl Report {
         }
         if self.is_single() && self.cascaded > 0 {
             let jobs = plural(self.cascaded as u64, "job", "jobs");
-            let waited = match self.doc.sum.dry_run {
-                true => "wait",
-                false => "waited",
+            let waited = match (self.doc.sum.dry_run, self.cascaded) {
+                (true, 1) => "waits",
+                (true, _) => "wait",
+                (false, _) => "waited",
             };
             self.sentence
                 .push_str(&format!(", and {jobs} that {waited} for it"));

@@ -19,8 +19,9 @@ use crate::session::Session;
 /// Delete jobs
 ///
 /// Prints the deleted jids. Complete jobs are left alone: they expire by themselves. `qless` asks
-/// before it deletes several jobs, or one on which others depend, unless `--yes` is given. `--dry-run` shows the plan and the first
-/// 10 jids; with `-v` or `-o ndjson` it lists all jids. Of a job that runs, the output says on which
+/// before it deletes several jobs, unless `--yes` is given. It refuses with exit code 5 to delete a job on
+/// which others depend: `--dependents` cancels or releases these, too, and asks. `--dry-run` shows the
+/// plan and the first 10 jids; with `-v` or `-o ndjson` it lists all jids. Of a job that runs, the output says on which
 /// worker, and for how long.
 ///
 /// `--save` writes each job to a file as `qless export` does, and syncs the file to disk, before

@@ -59,8 +59,9 @@ use crate::session::Session;
 /// · `qless check --revert undo.ndjson`
 /// · `qless check --revert undo.ndjson --only lane-order`
 ///
-/// Exit codes: 0 clean, all repaired, or a dry run; 2 usage, 4 unknown queue, 6 scan or repair
-/// incomplete, 7 findings at or above `--fail-on` remain, 9 not confirmed.
+/// Exit codes: 0 clean or all repaired, 2 usage, 4 unknown queue, 6 scan or repair incomplete,
+/// 7 findings at or above `--fail-on` remain, 9 not confirmed. A dry run ends with the code of the
+/// repair, as far as its plan tells.
 ///
 /// See also: `qless help findings`, `qless help json check`
 #[derive(Clone, Debug, clap::Args)]

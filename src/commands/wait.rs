@@ -25,7 +25,8 @@ use crate::wait::{WaitOptions, Waiter};
 /// Prints a line for each job when its wait ends. The command ends as soon as the result is certain:
 /// when all jobs are complete, or when one has failed or was cancelled. With `--any` it ends when one
 /// is complete, or when none can be. A job that is complete already counts immediately. A selector
-/// means the jobs that match at the start.
+/// means the jobs that match at the start. A jid that does not exist at the start ends the command
+/// immediately, also with `--any`, and its exit code 4 comes before 8.
 ///
 /// A job that is complete is kept for a time, by default 7 days (`jobs-history`). After that it does
 /// not exist, like a job that was cancelled: `--allow-gone` accepts both, whether that was before the
@@ -37,7 +38,7 @@ use crate::wait::{WaitOptions, Waiter};
 /// · `qless wait build-78 --for running --deadline 30s`
 ///
 /// Exit codes: 0, 4 unknown jid, 6 server, 8 a job failed or was cancelled, 124 deadline,
-/// 130 interrupted.
+/// 130 interrupted, 143 terminated.
 ///
 /// See also: `qless put --wait`, `qless explain`, `qless help selectors`
 #[derive(Clone, Debug, clap::Args)]

@@ -1,6 +1,8 @@
 //! Models as text and documents. Views never talk to Redis and never read the clock: a [`Page`]
 //! holds what they need.
 
+use std::time::Duration;
+
 use serde::Serialize;
 
 use crate::clock::moment::Moment;
@@ -149,6 +151,14 @@ impl Page {
             Times::Relative if age < 0.0 => format!("in {}", text::duration(-age)),
             Times::Relative => format!("{} ago", text::duration(age)),
             _ => self.stamp(moment),
+        }
+    }
+
+    /// Returns the end of a time to live: `in 1h` by default.
+    pub fn after(&self, ttl_s: u64) -> String {
+        match self.times {
+            Times::Relative => format!("in {}", text::duration(ttl_s as f64)),
+            _ => self.stamp(self.now.after(Duration::from_secs(ttl_s))),
         }
     }
 

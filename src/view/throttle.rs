@@ -8,7 +8,6 @@ use super::{Page, View};
 use crate::model::job::Neighbor;
 use crate::model::throttle::{Throttle, ThrottleJobs};
 use crate::name::Name;
-use crate::text::duration;
 
 impl Row for Throttle {
     const LIST: Document =
@@ -23,14 +22,13 @@ impl Row for Throttle {
     ];
 
     fn row(&self, page: &Page, table: &mut Table) {
-        let expires = self.ttl_s.map(|seconds| seconds as f64);
         table.row(vec![
             Cell::text(&self.id),
             Cell::by(self.maximum as f64, self.limit()),
             Cell::count(self.locks, page),
             Cell::count(self.pending, page),
-            match expires {
-                Some(seconds) => Cell::by(seconds, format!("in {}", duration(seconds))),
+            match self.ttl_s {
+                Some(seconds) => Cell::by(seconds as f64, page.after(seconds)),
                 None => Cell::missing(),
             },
         ]);
@@ -70,7 +68,7 @@ impl View for ThrottleJobs {
             detail.line_with_remark("changed", page.when(changed), None, by);
         }
         if let Some(seconds) = throttle.ttl_s {
-            detail.line("expires", format!("in {}", duration(seconds as f64)));
+            detail.line("expires", page.after(seconds));
         }
         let parts = [
             ("locks", throttle.locks, "holder", &self.holders),

@@ -1059,3 +1059,28 @@ fn a_job_that_lost_its_dependency_and_its_set_is_released_by_the_repair_that_was
     // Nobody has asked for this one.
     assert_eq!(state("stuck"), "depends");
 }
+
+#[test]
+fn a_dry_run_ends_with_the_code_of_the_repair() {
+    let redis = Redis::start();
+    at(&redis).run("put mail Send --jid d").ok();
+    redis.send(&["DEL", "ql:j:d"]);
+    // The history of the lost job stays: nobody decided.
+    for (flags, code) in [
+        ("--fail-on info", 7),
+        ("", 0),
+        ("--only all --fail-on info", 0),
+    ] {
+        at(&redis)
+            .run(&format!("check --repair --dry-run {flags}"))
+            .exits(code);
+    }
+    at(&redis)
+        .run("check --repair --yes --fail-on info")
+        .exits(7);
+    let plan = at(&redis).run("check --repair --dry-run").stderr();
+    assert!(
+        plan.starts_with("There is nothing to repair\n\n  not repaired"),
+        "{plan}"
+    );
+}

@@ -655,3 +655,16 @@ fn skipped_jobs_are_named() {
             --- exit 4
         "#]]);
 }
+
+#[test]
+fn a_dry_run_counts_a_single_dependent() {
+    let redis = Redis::start();
+    redis.at(4).run("put mail Send --jid a").ok();
+    redis.at(5).run("put mail Send --jid b --depends a").ok();
+    let told = redis.at(6).run("cancel a --dependents cancel --dry-run");
+    let told = told.stderr();
+    assert!(
+        told.ends_with("would cancel a, and 1 job that waits for it\n"),
+        "{told}"
+    );
+}

@@ -100,7 +100,7 @@ fn an_unset_option_is_not_found() {
         .shows(expect![[r#"
             --- stderr
             error: option `test-heartbeat` is not set
-            hint: it has no default; `qless config list` describes it
+            hint: `heartbeat` (90) applies
             --- exit 4
         "#]]);
     redis.at(0).run("config get hartbeat").shows(expect![[r#"

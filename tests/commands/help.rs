@@ -84,15 +84,18 @@ fn help_topics_exist() {
           6  server         cannot connect, TLS error, wrong password, no permission, out of memory, too old
           7  inconsistent   `check` found problems that are still there
           8  job failed     a job that was waited for failed or was cancelled; one of `work --drain` or `--count` failed
-          9  not confirmed  a confirmation was refused or could not be asked
+          9  not confirmed  a confirmation was refused or could not be asked; `--read-only` or the context forbids writes
          10  threshold      `lag --older-than` or `failed --older-than` lists something
         124  deadline       `--deadline` passed first, as in timeout(1)
         130  interrupted    SIGINT, after finishing the current slice
         143  terminated     SIGTERM or SIGHUP, after finishing the current slice
 
         If jobs are named by jid and none can be changed, the code is 4 if none of them exists, else 5,
-        as for one job. Otherwise skipped jobs do not count. A dry run ends with the code of the run,
-        as far as its plan tells.
+        as for one job. Otherwise skipped jobs do not count. Several jobs that are all as asked already
+        end with 0, a single one with 5: for example, `retry` of waiting jobs. `recur rm`, `recur pause` and
+        `recur resume` change all of their jobs or none: an unknown jid ends with 4 before any change.
+        `throttle release` releases the jobs that it can, and ends with 4 if there are others. A dry run
+        ends with the code of the run, as far as its plan tells.
 
         New codes may be added; treat an unknown code as a failure. A closed stdout ends the process by SIGPIPE.
     "#]]);

@@ -535,7 +535,7 @@ fn options_pauses_and_recurring_jobs_are_imported() {
     let import = |flags: &str| to(&redis).input(&text).run(&format!("import - {flags}"));
     import("--dry-run").shows(expect![[r#"
         --- stderr
-        Import 1 job on unix://DIR/s
+        Import 1 job and 1 recurring job on unix://DIR/s
 
           gone	1
 

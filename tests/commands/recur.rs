@@ -541,7 +541,7 @@ fn templates_are_removed() {
         .run("recur rm nightly nope --yes")
         .shows(expect![[r#"
             --- stderr
-            error: recurring job `nope` does not exist
+            error: recurring job `nope` does not exist; nothing was changed
             --- exit 4
         "#]]);
     redis.at(100).run("recur rm nightly -n").shows(expect![[r#"

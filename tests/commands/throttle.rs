@@ -720,3 +720,17 @@ fn a_maximum_below_0_may_stand_after_two_dashes() {
         y	none may run	0	0	–
     "#]]);
 }
+
+#[test]
+fn the_end_of_a_maximum_is_a_full_time_for_programs() {
+    let redis = Redis::start();
+    redis.at(10).run("throttle set api 1 --ttl 1h").ok();
+    redis.at(10).run("throttle list -o tsv").shows(expect![[r#"
+            api	1	0	0	1970-01-01T01:00:10.000Z
+        "#]]);
+    let shown = redis.at(10).run("throttle show api -o tsv").ok();
+    assert!(
+        shown.contains("expires\t1970-01-01T01:00:10.000Z"),
+        "{shown}"
+    );
+}

@@ -126,8 +126,11 @@ fn exit_codes() -> String {
         _ = writeln!(text, "{:>3}  {name:<14} {when}", exit.code());
     }
     text.push_str("\nIf jobs are named by jid and none can be changed, the code is 4 if none of them exists, else 5,\n");
-    text.push_str("as for one job. Otherwise skipped jobs do not count. A dry run ends with the code of the run,\n");
-    text.push_str("as far as its plan tells.\n");
+    text.push_str("as for one job. Otherwise skipped jobs do not count. Several jobs that are all as asked already\n");
+    text.push_str("end with 0, a single one with 5: for example, `retry` of waiting jobs. `recur rm`, `recur pause` and\n");
+    text.push_str("`recur resume` change all of their jobs or none: an unknown jid ends with 4 before any change.\n");
+    text.push_str("`throttle release` releases the jobs that it can, and ends with 4 if there are others. A dry run\n");
+    text.push_str("ends with the code of the run, as far as its plan tells.\n");
     text.push_str("\nNew codes may be added; treat an unknown code as a failure. ");
     text.push_str("A closed stdout ends the process by SIGPIPE.\n");
     text

@@ -136,7 +136,15 @@ pub(crate) fn run(options: ImportOptions, session: &mut Session) -> Result<Exit,
         && maxima.is_empty()
         && pauses.is_empty();
     if !nothing {
-        let jobs = plural(order.len() as u64, "job", "jobs");
+        let recurring = plural(proposal.recurring as u64, "recurring job", "recurring jobs");
+        let jobs = match (
+            plural(order.len() as u64, "job", "jobs"),
+            proposal.recurring,
+        ) {
+            (jobs, 0) => jobs,
+            (_, _) if order.is_empty() => recurring,
+            (jobs, _) => format!("{jobs} and {recurring}"),
+        };
         let what = format!("import {jobs} on {}", session.destination()?);
         match dry_run {
             true => session.ui.show_plan(&what, |page| proposal.text(page)),

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::hash::{BuildHasher, RandomState};
 use std::time::Instant;
 
-use super::{findings, run_name};
+use super::{exit, findings, run_name};
 use crate::args::format::Format;
 use crate::bulk::pace::Pace;
 use crate::check::verify::batch_size::BatchSizes;
@@ -39,7 +39,14 @@ pub(super) fn run(
             session.destination()?
         ),
     };
-    session.ui.show_plan(&what, |page| plan(&check.items, page));
+    session.ui.show_plan(&what, |page| {
+        // Without a table, the plan begins with an empty line.
+        let plan = plan(&check.items, page);
+        plan.trim_start_matches('\n').to_owned()
+    });
+    let mut items = check.items.iter();
+    let remains =
+        items.any(|found| found.severity >= check.fail_on && found.count > found.repairable);
     let overflowed = queue.overflowed();
     let note = "note: the plan is incomplete; a repair finds the rest after this part";
     // The plan says what would be done; its commands are for whoever wants to see more.
@@ -47,7 +54,7 @@ pub(super) fn run(
         if overflowed {
             session.ui.note(note);
         }
-        return Ok(Exit::Ok);
+        return Ok(exit(remains));
     }
     let mut document = RepairPlan {
         check,
@@ -112,7 +119,7 @@ pub(super) fn run(
     if overflowed {
         session.ui.note(note);
     }
-    Ok(Exit::Ok)
+    Ok(exit(remains))
 }
 
 /// Drops what the plan already has: several locations report the same finding, and a repair of an

@@ -39,25 +39,28 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return Ok(Exit::Ok);
     }
     let items = core.config(now)?;
-    let known_keys: Vec<Name> = items.iter().map(|item| item.key.clone()).collect();
     let has_value = |item: &ConfigOption| item.set || !item.value.is_empty();
-    match items
-        .into_iter()
-        .find(|item| item.key == key && has_value(item))
-    {
+    match items.iter().find(|item| item.key == key && has_value(item)) {
         Some(item) if out.format() == Format::Table => {
             out.text(&format!("{}\n", item.value))?;
         }
-        Some(item) => out.show(&List::whole(vec![item]))?,
-        None => return Err(unset(&key, &known_keys)),
+        Some(item) => out.show(&List::whole(vec![item.clone()]))?,
+        None => return Err(unset(&key, &items)),
     }
     Ok(Exit::Ok)
 }
 
-fn unset(key: &Name, others: &[Name]) -> Error {
-    match known(key) {
-        Some(_) => Error::not_found(format!("option `{key}` is not set"))
-            .hint("it has no default; `qless config list` describes it"),
-        None => Error::unknown("option", key, others),
-    }
+fn unset(key: &Name, items: &[ConfigOption]) -> Error {
+    let Some(known) = known(key) else {
+        let keys: Vec<Name> = items.iter().map(|item| item.key.clone()).collect();
+        return Error::unknown("option", key, &keys);
+    };
+    let general = known.setting.key;
+    let applies = items
+        .iter()
+        .find(|item| item.key.as_bytes() == general.as_bytes() && !item.value.is_empty());
+    Error::not_found(format!("option `{key}` is not set")).hint(match applies {
+        Some(item) => format!("`{general}` ({}) applies", item.value),
+        None => "it has no default; `qless config list` describes it".to_owned(),
+    })
 }

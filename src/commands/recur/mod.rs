@@ -113,7 +113,15 @@ fn existing(session: &mut Session, now: Moment, jids: &[Name]) -> Result<Vec<Rec
     let found = session.core()?.recurs(now, jids)?;
     let pairs = jids.iter().zip(found);
     pairs
-        .map(|(jid, found)| found.ok_or_else(|| missing(jid)))
+        .map(|(jid, found)| {
+            found.ok_or_else(|| match jids.len() {
+                1 => missing(jid),
+                _ => Error::not_found(format!(
+                    "recurring job `{jid}` does not exist; nothing was changed"
+                ))
+                .jid(jid),
+            })
+        })
         .collect()
 }
 

@@ -46,7 +46,8 @@ use crate::text::duration;
 ///
 /// Example: `qless recur put reports Hourly --every 1h --jid hourly --no-overlap`
 ///
-/// Exit codes: 0, 2 usage, 5 the jid exists, 6 server, 9 not confirmed.
+/// Exit codes: 0, 2 usage, 4 the queue does not exist (`--existing-queue`), 5 the jid exists, 6 server,
+/// 9 not confirmed.
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Queue
