@@ -69,7 +69,7 @@ fn an_invalid_address_is_bad_usage() {
         .shows(expect![[r#"
             --- stderr
             error: address `http://h` has an unknown scheme `http:`
-            hint: known are `redis://`, `rediss://` (with TLS), `valkey://`, `valkeys://`, `redis-cluster://`, `redis-sentinel://`, `unix://` and `local:`
+            hint: known are `redis://`, `valkey://`, `redis-cluster://`, `redis-sentinel://`, with TLS `rediss://`, `valkeys://`, `rediss-cluster://`, `rediss-sentinel://`, and `unix://`, `local:`
             --- exit 2
         "#]]);
 }

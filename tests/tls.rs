@@ -311,7 +311,7 @@ mod other_ports {
         qless.run("length q").shows(expect![[r#"
             --- stderr
             error: `localhost:PORT` does not reply in TLS
-            hint: is it the right port? if nothing has to be encrypted, use `redis://`
+            hint: is it the right port? if nothing has to be encrypted, write `redis` for `rediss`
             --- exit 6
         "#]]);
         assert_eq!(qless.run("length q -o json").error()["code"], "tls");
@@ -325,7 +325,7 @@ mod other_ports {
             .shows(expect![[r#"
                 --- stderr
                 error: `localhost:PORT` does not reply in TLS
-                hint: is it the right port? if nothing has to be encrypted, use `redis://`
+                hint: is it the right port? if nothing has to be encrypted, write `redis` for `rediss`
                 --- exit 6
             "#]]);
     }

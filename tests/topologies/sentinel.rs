@@ -262,5 +262,10 @@ fn work_on_a_replica_ends_immediately() {
         .hide(&port.to_string(), "PORT");
     topology.qless().run("put q K -q").ok();
     topology.await_replicas();
-    qless.run("work q -q -- true").shows(expect![[""]]);
+    qless.run("work q -q -- true").shows(expect![[r#"
+        --- stderr
+        error: `redis://127.0.0.1:PORT/0` is a replica
+        hint: `qless help acl` prints the line an administrator needs
+        --- exit 6
+    "#]]);
 }
