@@ -4,7 +4,7 @@
 -- Returns: the reply of the command
 -- Refuses: keys, except the two that a prefix with a hash tag needs; a missing or unknown command, a `now` that is
 --   not a finite number, more than 100000 arguments
-if Prefix.tagged then
+if tagged then
   -- While a slot moves to another node, a call that names two keys which never exist is refused by both nodes.
   -- With one key or none, the new owner would run it on the part of the data that has arrived.
   if KEYS[1] ~= Keys.prefix or KEYS[2] ~= Keys.prefix .. '.' or KEYS[3] then

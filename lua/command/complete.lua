@@ -115,7 +115,7 @@ return function(argv, now, t, seconds, known)
   end
   if job[Job.scheduled] then call('hdel', key, 'scheduled') end
   call('zadd', Keys.completed, t, jid)
-  if Dialect.php then
+  if php then
     need('job/list_complete')(now, t, jid, queue, config[Config.jobs_history], config[Config.jobs_history_count])
   end
   if dependents and dependents[1] then need('dependency/release_dependents')(now, jid, dependents) end

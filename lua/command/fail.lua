@@ -33,7 +33,7 @@ return function(argv, now, t, seconds)
   end
   local config = redis.pcall('hmget', Keys.config, 'max-job-history', 'jobs-failed-history')
   local age, fault
-  if config[2] or Dialect.php then age, fault = need('failure/age')(config[2]) end
+  if config[2] or php then age, fault = need('failure/age')(config[2]) end
   if fault then error('Fail(): ' .. fault) end
   local g, w, m = cjson.encode(group), cjson.encode(worker), cjson.encode(message)
   if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end

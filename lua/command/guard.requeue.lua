@@ -101,7 +101,7 @@ return function(argv, now, t, seconds)
             failed[#failed + 1] = {jid, job[Job.failure], home or ''}
           elseif state == 'complete' then
             call('zrem', Keys.completed, jid)
-            if Dialect.php then need('job/unlist_complete')(jid) end
+            if php then need('job/unlist_complete')(jid) end
           elseif home then
             remove_from_state_set(jid, state, home)
           end

@@ -8,7 +8,7 @@
 -- qless-php has listed complete jobs of such a queue. In the script for qless-php, a single word is always a queue.
 local function names_queue(word, offset, count)
   if not word or count or word == '' then return word end
-  if Dialect.php then return not offset or not tonumber(word) end
+  if php then return not offset or not tonumber(word) end
   return not tonumber(word) and redis.call('exists', Keys.queue .. word .. Keys.completed_in) == 1
 end
 

@@ -27,7 +27,7 @@ return function(argv, now, t)
     tags = need('value/names')(given.tags, 'all', 1000)
     if not tags then error('Recur(): Arg "tags" must be JSON string array: ' .. given.tags) end
     need('job/few_tags')('Recur', #tags)
-    if Dialect.php then tags = need('value/without_blanks')(tags) end
+    if php then tags = need('value/without_blanks')(tags) end
   end
   local priority, retries = number(given.priority or 0), number(given.retries or 0)
   local backlog = number(given.backlog or 0)

@@ -12,7 +12,7 @@ return function(argv)
   local before = #tags
   for i = 1, #tags do has[tags[i]] = true end
   local words = need('value/args_from')(argv, 4)
-  if Dialect.php then words = need('value/without_blanks')(words) end
+  if php then words = need('value/without_blanks')(words) end
   for i = 1, #words do
     if not has[words[i]] then tags[#tags + 1] = words[i] end
     has[words[i]] = true

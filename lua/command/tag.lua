@@ -27,7 +27,7 @@ return function(argv, _, t)
     local left = tags
     if verb == 'add' then
       local words, first = argv, 5
-      if Dialect.php then words, first = need('value/without_blanks')(need('value/args_from')(argv, 5)), 1 end
+      if php then words, first = need('value/without_blanks')(need('value/args_from')(argv, 5)), 1 end
       local before, given = #tags, {}
       for i = first, #words do
         local tag = words[i]

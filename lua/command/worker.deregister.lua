@@ -5,5 +5,5 @@ return function(argv)
   local workers = need('value/args_from')(argv, 3)
   if not workers[1] then redis.call('zrem', Keys.workers) end
   local removed = need('value/in_chunks')('zrem', Keys.workers, workers, 1, #workers)
-  if Dialect.php then return removed end
+  if php then return removed end
 end, true

@@ -13,7 +13,7 @@ end
 return function(argv, now, t)
   local call = redis.call
   local worker, first, last = argv[3], 0, -1
-  if worker == '' and (argv[4] or Dialect.php) then
+  if worker == '' and (argv[4] or php) then
     worker, first, last = nil, position('start', argv[4], 0), position('last', argv[5], -1)
   end
   local age = tonumber(redis.pcall('hget', Keys.config, 'max-worker-age'))

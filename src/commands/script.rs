@@ -48,6 +48,6 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         (None, true) => Script::library(session.prefix()),
         (None, false) => Script::new(session.prefix()),
     };
-    session.ui.text(script.text())?;
+    session.ui.text(&script.text())?;
     Ok(Exit::Ok)
 }

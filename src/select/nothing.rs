@@ -79,7 +79,7 @@ fn other_prefixes(session: &Session) -> Vec<String> {
 /// Returns what a name means that is no jid.
 fn meant(core: &mut Core, now: Moment, jid: &Name, prefixes: &[String]) -> Option<String> {
     let keys = Keys::new(core.prefix());
-    if let Some(bare) = jid.as_bytes().strip_prefix(keys.job.as_bytes()) {
+    if let Some(bare) = keys.jid_of(jid.as_bytes()) {
         return Some(format!("that is a key; its jid is `{}`", Name::from(bare)));
     }
     let flag = |what: &str, flag: &str| {

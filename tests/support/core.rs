@@ -236,8 +236,7 @@ return out";
 
 /// The script, as `qless script` prints it, joined once.
 pub(crate) fn script() -> &'static str {
-    static SCRIPT: LazyLock<String> =
-        LazyLock::new(|| qless::internals::Script::new("ql:").text().to_owned());
+    static SCRIPT: LazyLock<String> = LazyLock::new(|| qless::internals::Script::new("ql:").text());
     &SCRIPT
 }
 

@@ -118,7 +118,7 @@ return function(b, argv)
     end
     if not following then
       b.completed[#b.completed + 1], b.completed[#b.completed + 2] = t, jid
-      if Dialect.php then need('job/list_complete')(now, t, jid, queue, b.jobs_history, b.jobs_history_count) end
+      if php then need('job/list_complete')(now, t, jid, queue, b.jobs_history, b.jobs_history_count) end
     else
       target.listed = true
       if pending then

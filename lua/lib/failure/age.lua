@@ -3,7 +3,7 @@
 -- Returns: the seconds, or nil; what is wrong with the list of times, if the setting needs it
 return function(setting)
   local age = need('value/number')(setting)
-  if not age or age < 0 then age = Dialect.php and need('value/defaults')()['jobs-failed-history'] or nil end
+  if not age or age < 0 then age = php and need('value/defaults')()['jobs-failed-history'] or nil end
   local held = age and redis.pcall('zcard', Keys.failed_times)
   if type(held) == 'table' then
     return nil, need('value/wrong_type')(held, false, 'zset', Keys.failed_times, 'zcard', Keys.failed_times)

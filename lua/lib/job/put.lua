@@ -64,7 +64,7 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old)
     if from then need('queue/remove_from_state_set')(jid, state, from) end
     if state == 'complete' then
       call('zrem', Keys.completed, jid)
-      if Dialect.php then need('job/unlist_complete')(jid) end
+      if php then need('job/unlist_complete')(jid) end
     end
     if state == 'failed' then need('failure/leave')(jid, old[Old.failure], from or '') end
     if worker and worker ~= '' then

@@ -30,7 +30,7 @@ return function(argv, first)
     if o.depends and o.depends[20001] then error('Put(): Arg "depends" has more than 20000 jids') end
   end
   if given.backoff and need('option/empty_backoff')(given, o) then others = others - 2 end
-  if Dialect.php and o.tags then o.tags = need('value/without_blanks')(o.tags) end
+  if php and o.tags then o.tags = need('value/without_blanks')(o.tags) end
   if others > 0 and need('option/given')(given) then o.x = need('option/read')(given, 'Put') end
   -- Documents of a wrong shape are refused after all other errors, in the order of qless-core: `depends` that
   -- is not a list, then `tags`, then `depends` whose items are not names.

@@ -9,7 +9,7 @@ return function()
     ['jobs-history-count'] = 50000,
     ['stats-history'] = 30,
   }
-  if Dialect.php then
+  if php then
     all['jobs-failed-history'], all['backoff-initial-delay'], all['backoff-factor'] = 604800, 0, 3
   end
   return all

@@ -4,7 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::core::api::read::{Read, ReadReply, START};
-use crate::core::script::keys::{Companion, Family};
+use crate::core::script::keys::{self, Companion, Family};
 use crate::error::Error;
 use crate::model::verdict::{ItemKind, Location};
 use crate::name::Name;
@@ -92,7 +92,7 @@ impl Scanner<'_> {
         }
         let mut dependencies: HashMap<Vec<u8>, Vec<Vec<u8>>> = HashMap::new();
         let (mut names, mut more) = (0, false);
-        let pattern = format!("{}*", self.keys.job);
+        let pattern = self.keys.with_prefix(keys::JOB) + "*";
         self.each_key_page(pattern.as_bytes(), |scanner, keys| {
             for key in &keys {
                 let Family::Companion(Companion::Dependencies, y) = scanner.keys.family(key) else {

@@ -1,7 +1,7 @@
 //! The settings, which are scanned first, and the candidates that require a complete scan.
 
 use crate::core::api::read::{Read, ReadReply};
-use crate::core::script::keys::{Companion, Family};
+use crate::core::script::keys::{self, Companion, Family};
 use crate::error::Error;
 use crate::model::verdict::ItemKind;
 
@@ -38,7 +38,7 @@ const LIMIT: &[u8] = b"-max-concurrency";
 
 impl Scanner<'_> {
     pub(super) fn scan_config(&mut self) -> Result<(), Error> {
-        let key = self.keys.config.clone().into_bytes();
+        let key = self.keys.with_prefix(keys::CONFIG).into_bytes();
         self.each_page_of(
             &key,
             2,
@@ -76,8 +76,8 @@ impl Scanner<'_> {
 
     /// Reads the pause reasons and the paused templates only to check the types of the keys.
     pub(super) fn scan_pauses(&mut self) -> Result<(), Error> {
-        let keys = [&self.keys.pauses, &self.keys.paused_recurring];
-        for key in keys.map(|key| key.clone().into_bytes()) {
+        for name in [keys::PAUSES, keys::PAUSED_RECURRING] {
+            let key = self.keys.with_prefix(name).into_bytes();
             if let ReadReply::Wrong = self.core.read(self.now, Read::field(&key, ""))? {
                 self.add_key(&key)?;
             }
@@ -86,7 +86,7 @@ impl Scanner<'_> {
     }
 
     pub(super) fn scan_paused(&mut self) -> Result<(), Error> {
-        let key = self.keys.paused.clone().into_bytes();
+        let key = self.keys.with_prefix(keys::PAUSED).into_bytes();
         self.each_member(&key, |scanner, queues| {
             for queue in queues {
                 let listed = scanner.is_known(super::Known::Queue, &queue);
@@ -114,7 +114,7 @@ impl Scanner<'_> {
     }
 
     fn check_tag_counters(&mut self) -> Result<(), Error> {
-        let key = self.keys.tags.clone().into_bytes();
+        let key = self.keys.with_prefix(keys::TAGS).into_bytes();
         self.each_scored(&key, |scanner, tags| {
             let reads = tags.iter().map(|(tag, _)| {
                 let key = scanner.keys.tag(tag);
@@ -138,7 +138,7 @@ impl Scanner<'_> {
 
     /// Finds candidates again that were too many to be kept.
     fn rescan_deferred(&mut self) -> Result<(), Error> {
-        let pattern = format!("{}*", self.keys.prefix);
+        let pattern = self.keys.with_prefix("*");
         self.each_key_page(pattern.as_bytes(), |scanner, keys| {
             let (mut tags, mut jobs) = (Vec::new(), Vec::new());
             for key in &keys {
@@ -152,7 +152,7 @@ impl Scanner<'_> {
                     _ => {}
                 }
             }
-            let list = scanner.keys.tags.clone().into_bytes();
+            let list = scanner.keys.with_prefix(keys::TAGS).into_bytes();
             let reads = tags.iter().map(|tag| Read::score(&list, tag)).collect();
             for (tag, replies) in tags.iter().zip(scanner.read_all(reads)?) {
                 if matches!(replies, ReadReply::Text(None)) {

@@ -1,7 +1,7 @@
 //! Dependencies: the entries in the sets of the two jobs match each other.
 
 use crate::core::api::read::{Read, ReadReply, START};
-use crate::core::script::keys::{Companion, Family};
+use crate::core::script::keys::{self, Companion, Family};
 use crate::error::Error;
 use crate::model::verdict::ItemKind;
 
@@ -137,7 +137,7 @@ impl Scanner<'_> {
         if self.without_dependencies.is_empty() {
             return Ok(());
         }
-        let pattern = format!("{}*", self.keys.job);
+        let pattern = self.keys.with_prefix(keys::JOB) + "*";
         self.each_key_page(pattern.as_bytes(), |scanner, keys| {
             let dependents = |key: &Vec<u8>| {
                 matches!(

@@ -1,6 +1,7 @@
 //! The indexes: each entry is added to the table of unmatched entries.
 
 use crate::core::api::read::{Read, ReadReply, START};
+use crate::core::script::keys;
 use crate::error::Error;
 use crate::model::verdict::{BLOCK, ItemKind};
 
@@ -243,7 +244,7 @@ impl Scanner<'_> {
     }
 
     fn scan_listed_queues(&mut self) -> Result<(), Error> {
-        let key = self.keys.queues.clone().into_bytes();
+        let key = self.keys.with_prefix(keys::QUEUES).into_bytes();
         let mut listed = 0;
         self.each_scored(&key, |scanner, page| {
             listed += page.len() as u64;
@@ -269,7 +270,7 @@ impl Scanner<'_> {
     }
 
     fn scan_workers(&mut self) -> Result<(), Error> {
-        let key = self.keys.workers.clone().into_bytes();
+        let key = self.keys.with_prefix(keys::WORKERS).into_bytes();
         self.each_scored(&key, |scanner, page| {
             let ahead = scanner.now() + MAX_CLOCK_DRIFT;
             let mut sets = Vec::with_capacity(page.len());
@@ -286,7 +287,7 @@ impl Scanner<'_> {
     }
 
     fn scan_groups(&mut self) -> Result<(), Error> {
-        let key = self.keys.failures.clone().into_bytes();
+        let key = self.keys.with_prefix(keys::FAILURES).into_bytes();
         self.each_member(&key, |scanner, page| {
             let mut sets = Vec::with_capacity(page.len());
             for group in page {
@@ -304,7 +305,7 @@ impl Scanner<'_> {
     }
 
     fn scan_tags(&mut self) -> Result<(), Error> {
-        let key = self.keys.tags.clone().into_bytes();
+        let key = self.keys.with_prefix(keys::TAGS).into_bytes();
         self.each_scored(&key, |scanner, page| {
             let mut sets = Vec::with_capacity(page.len());
             for (tag, _) in page {
@@ -356,11 +357,12 @@ impl Scanner<'_> {
 
     fn is_listed(&mut self, kind: ItemKind, name: &[u8]) -> Result<bool, Error> {
         let list = match kind {
-            ItemKind::Work => &self.keys.queues,
-            ItemKind::Worker => &self.keys.workers,
-            ItemKind::Tag => &self.keys.tags,
+            ItemKind::Work => keys::QUEUES,
+            ItemKind::Worker => keys::WORKERS,
+            ItemKind::Tag => keys::TAGS,
             _ => return Ok(false),
         };
+        let list = self.keys.with_prefix(list);
         let read = Read::score(list.as_bytes(), name);
         Ok(matches!(
             self.core.read(self.now, read)?,

@@ -33,7 +33,7 @@ struct Page {
 
 impl Scanner<'_> {
     pub(super) fn scan_keys(&mut self) -> Result<(), Error> {
-        let pattern = format!("{}*", self.keys.prefix);
+        let pattern = self.keys.with_prefix("*");
         self.each_key_page(pattern.as_bytes(), |scanner, keys| scanner.scan_page(&keys))?;
         self.finish_reads()
     }

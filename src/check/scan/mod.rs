@@ -324,7 +324,7 @@ impl<'a> Scanner<'a> {
         }
         let bare = self.keys.without_prefix(key).to_vec();
         self.add_candidate(ItemKind::Key, b"", &bare)?;
-        match key.strip_prefix(self.keys.job.as_bytes()) {
+        match self.keys.jid_of(key) {
             Some(jid) => self.add_candidate(ItemKind::Job, b"", jid),
             None => Ok(()),
         }

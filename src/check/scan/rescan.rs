@@ -35,7 +35,7 @@ impl Scanner<'_> {
         // All jobs that list a dependent which does not list them: the dependent lost one set.
         let mut one_sided: HashMap<Vec<u8>, Vec<Name>> = HashMap::new();
         let mut count = 0;
-        let pattern = format!("{}*", self.keys.prefix);
+        let pattern = self.keys.with_prefix("*");
         self.each_key_page(pattern.as_bytes(), |scanner, keys| {
             let (mut with_dependencies, mut with_dependents) = (Vec::new(), Vec::new());
             let mut sets = Vec::new();
@@ -67,7 +67,7 @@ impl Scanner<'_> {
                         if scanner.unmatched.contains(hash, Side::Upper) {
                             let bare = scanner.keys.without_prefix(key).to_vec();
                             scanner.add_candidate(ItemKind::Key, b"", &bare)?;
-                            let jid = key.strip_prefix(scanner.keys.job.as_bytes());
+                            let jid = scanner.keys.jid_of(key);
                             scanner.add_candidate(ItemKind::Job, b"", jid.unwrap_or_default())?;
                         }
                     }

@@ -60,7 +60,7 @@ impl Scanner<'_> {
                 self.sink.candidate(self.core, &location, item)
             }
             Key => {
-                let key = [self.keys.prefix.as_bytes(), item.as_bytes()].concat();
+                let key = [self.keys.with_prefix("").as_bytes(), item.as_bytes()].concat();
                 match self.keys.family(&key) {
                     Family::Queue(_, queue) if self.in_scope(queue) => {
                         self.sink.candidate(self.core, &location, item)

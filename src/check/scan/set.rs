@@ -10,7 +10,7 @@
 use std::collections::VecDeque;
 
 use crate::core::api::read::{Read, ReadReply, ReadsAhead, START};
-use crate::core::script::keys::QueueSet;
+use crate::core::script::keys::{self, QueueSet};
 use crate::error::Error;
 use crate::model::verdict::ItemKind;
 
@@ -106,10 +106,10 @@ impl Scanner<'_> {
             ItemKind::Lane => self.keys.lane(name),
             ItemKind::Slots => self.keys.slots(name),
             ItemKind::Pending => self.keys.pending(name),
-            ItemKind::Tracked => self.keys.tracked.clone().into_bytes(),
-            ItemKind::FailedTimes => self.keys.failed_times.clone().into_bytes(),
+            ItemKind::Tracked => self.keys.with_prefix(keys::TRACKED).into_bytes(),
+            ItemKind::FailedTimes => self.keys.with_prefix(keys::FAILED_TIMES).into_bytes(),
             ItemKind::CompletedIn => self.keys.completed_in(name),
-            _ => self.keys.completed.clone().into_bytes(),
+            _ => self.keys.with_prefix(keys::COMPLETED).into_bytes(),
         };
         Set {
             kind,

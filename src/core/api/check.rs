@@ -10,7 +10,7 @@ use crate::clock::moment::Moment;
 use crate::core::call::call_spec::RetryClass;
 use crate::core::call::reply;
 use crate::core::call::{Call, Core, Value};
-use crate::core::script::keys::{Keys, QueueSet};
+use crate::core::script::keys::{self, Keys, QueueSet};
 use crate::error::Error;
 use crate::model::finding::{Detail, FindingId};
 use crate::model::verdict::{
@@ -246,7 +246,7 @@ impl Core {
     /// none.
     pub fn first_waiting(&mut self, now: Moment) -> Result<HashSet<Name>, Error> {
         let keys = Keys::new(self.prefix());
-        let queues = Read::ranks(keys.queues.as_bytes(), 0, 499);
+        let queues = Read::ranks(keys.with_prefix(keys::QUEUES).as_bytes(), 0, 499);
         let ReadReply::Texts(queues) = self.read(now, queues)? else {
             return Ok(HashSet::new());
         };

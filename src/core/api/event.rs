@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use crate::core::call::{Core, Notice, Subscription};
-use crate::core::script::keys::Keys;
+use crate::core::script::keys::{self, Keys};
 use crate::error::Error;
 use crate::json::Json;
 use crate::model::event::{Event, EventKind};
@@ -24,7 +24,7 @@ pub(crate) enum LogNotice {
 impl Core {
     /// Subscribes to the events of all jobs.
     pub(crate) fn event_log(&self) -> Result<EventLog, Error> {
-        let channel = Keys::new(self.prefix()).log;
+        let channel = Keys::new(self.prefix()).with_prefix(keys::ON_LOG);
         self.subscribe(vec![channel]).map(EventLog)
     }
 }
@@ -85,7 +85,7 @@ impl Core {
 
     /// Subscribes to jobs that are put into any queue.
     pub(crate) fn put_notices(&self) -> Result<PutNotices, Error> {
-        let channel = Keys::new(self.prefix()).log;
+        let channel = Keys::new(self.prefix()).with_prefix(keys::ON_LOG);
         self.subscribe(vec![channel]).map(PutNotices)
     }
 }

@@ -9,7 +9,7 @@ use super::page::JobScan;
 use super::read::{Read, ReadReply};
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
-use crate::core::script::keys::Keys;
+use crate::core::script::keys::{self, Keys};
 use crate::error::Error;
 use crate::name::Name;
 use crate::text::Harmless;
@@ -107,16 +107,16 @@ pub(crate) fn index(core: &mut Core, now: Moment, index: &Index) -> Result<(), E
 pub(crate) fn nothing_stored(core: &mut Core, now: Moment) -> Result<Option<String>, Error> {
     let keys = Keys::new(core.prefix());
     let indexes = [
-        &keys.queues,
-        &keys.workers,
-        &keys.completed,
-        &keys.failures,
-        &keys.tags,
-        &keys.tracked,
-        &keys.paused,
-        &keys.config,
+        keys::QUEUES,
+        keys::WORKERS,
+        keys::COMPLETED,
+        keys::FAILURES,
+        keys::TAGS,
+        keys::TRACKED,
+        keys::PAUSED,
+        keys::CONFIG,
     ];
-    let exist = indexes.map(|key| Read::exists(key.as_bytes()));
+    let exist = indexes.map(|name| Read::exists(keys.with_prefix(name).as_bytes()));
     let replies = core.reads(now, exist.to_vec())?;
     let none = replies
         .iter()

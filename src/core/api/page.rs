@@ -7,7 +7,7 @@
 use crate::clock::moment::Moment;
 use crate::core::call::reply;
 use crate::core::call::{Call, Core};
-use crate::core::script::keys::Keys;
+use crate::core::script::keys::{self, Keys};
 use crate::error::{Error, Kind};
 use crate::name::Name;
 
@@ -87,7 +87,7 @@ impl JobScan {
             return Ok(None);
         }
         self.place.begin(core);
-        let prefix = Keys::new(core.prefix()).job;
+        let prefix = Keys::new(core.prefix()).with_prefix(keys::JOB);
         // A prefix has no special characters of a pattern.
         let mut pattern = prefix.as_bytes().to_vec();
         for byte in &self.beginning {
@@ -132,7 +132,7 @@ impl Core {
         names: &[&str],
         jids: &[Name],
     ) -> Result<Vec<Vec<Option<Vec<u8>>>>, Error> {
-        let prefix = Keys::new(self.prefix()).job;
+        let prefix = Keys::new(self.prefix()).with_prefix(keys::JOB);
         let mut fields = Vec::with_capacity(jids.len());
         for slice in jids.chunks(MOST) {
             let calls: Vec<Call> = slice

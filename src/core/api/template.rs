@@ -10,7 +10,7 @@ use crate::consent::Consent;
 use crate::core::call::call_spec::{RetryClass, Subject};
 use crate::core::call::reply;
 use crate::core::call::{Call, Core};
-use crate::core::script::keys::Keys;
+use crate::core::script::keys::{self, Keys};
 use crate::error::{Error, Kind};
 use crate::json::Number;
 use crate::json::quote::{array, quote};
@@ -113,7 +113,7 @@ impl Core {
     ) -> Result<Option<(Name, Name, Name, Name)>, Error> {
         let keys = Keys::new(self.prefix());
         let live = keys.recurring(jid.as_bytes());
-        let paused = keys.paused_recurring.as_bytes().to_vec();
+        let paused = keys.with_prefix(keys::PAUSED_RECURRING).into_bytes();
         let document = std::str::from_utf8(jid.as_bytes()).unwrap_or_default();
         let reads = vec![Read::field(&live, "count"), Read::field(&paused, document)];
         let mut replies = self.reads(now, reads)?.into_iter();

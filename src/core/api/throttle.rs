@@ -195,7 +195,7 @@ impl Core {
         now: Moment,
     ) -> Result<(Vec<Throttle>, Vec<UnreadableThrottle>), Error> {
         let keys = Keys::new(self.prefix());
-        let pattern = [&glob(keys.throttle.as_bytes())[..], b"*"].concat();
+        let pattern = [&glob(&keys.throttle(b""))[..], b"*"].concat();
         let mut ids: BTreeSet<Name> = BTreeSet::new();
         let mut cursor = Some(START.to_vec());
         while let Some(at) = cursor {
@@ -209,7 +209,7 @@ impl Core {
             }
         }
         let mut ids: Vec<Name> = ids.into_iter().collect();
-        let key = |id: &Name| [keys.throttle.as_bytes(), id.as_bytes()].concat();
+        let key = |id: &Name| keys.throttle(id.as_bytes());
         let reads = ids.iter().map(|id| Read::field(&key(id), "maximum"));
         let mut replies = self.reads(now, reads.collect())?.into_iter();
         let mut wrong: Vec<Name> = Vec::new();
@@ -240,7 +240,7 @@ impl Core {
     /// Returns the throttle with its keys of a wrong type, `None` if it has none.
     fn wrong_keys(&mut self, now: Moment, id: &Name) -> Result<Option<UnreadableThrottle>, Error> {
         let keys = Keys::new(self.prefix());
-        let maximum = [keys.throttle.as_bytes(), id.as_bytes()].concat();
+        let maximum = keys.throttle(id.as_bytes());
         let (locks, pending) = (keys.slots(id.as_bytes()), keys.pending(id.as_bytes()));
         let reads = vec![
             Read::field(&maximum, "maximum"),
@@ -278,7 +278,7 @@ impl Core {
             return Err(error);
         }
         let mut shown = self.throttle(now, id)?;
-        let key = [Keys::new(self.prefix()).throttle.as_bytes(), id.as_bytes()].concat();
+        let key = Keys::new(self.prefix()).throttle(id.as_bytes());
         let call = Call::plain("HMGET").arg(key).arg("changed").arg("by");
         let mut stored = reply::list(self.call(now, call)?)?.into_iter();
         let mut field = || stored.next().map_or(Ok(None), reply::optional);

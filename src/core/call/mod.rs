@@ -30,6 +30,7 @@ mod subscription;
 mod tls;
 mod verbose;
 
+use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 pub(crate) use redis::Value;
@@ -467,8 +468,8 @@ impl Core {
         let mut packed = Packed::default();
         for (at, call) in calls.enumerate() {
             let (command, script) = match with_text && at == 0 {
-                true => (self.run[1], self.script.text()),
-                false => (self.run[0], self.script.sha()),
+                true => (self.run[1], Cow::from(self.script.text())),
+                false => (self.run[0], Cow::from(self.script.sha())),
             };
             let own_time = call.at.map(|at| at.to_string());
             let now = own_time.as_deref().unwrap_or(now);
