@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use serde::de::{Deserialize, Deserializer, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::text::Harmless;
@@ -176,6 +177,31 @@ impl Serialize for Name {
             Some(text) => serializer.serialize_str(text),
             None => serializer.serialize_str(&self.document_text()),
         }
+    }
+}
+
+/// A text, or its exact bytes.
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Name, D::Error> {
+        struct Bytes;
+
+        impl Visitor<'_> for Bytes {
+            type Value = Name;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a text")
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Name, E> {
+                Ok(Name::from(text))
+            }
+
+            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Name, E> {
+                Ok(Name::from(bytes))
+            }
+        }
+
+        deserializer.deserialize_bytes(Bytes)
     }
 }
 

@@ -1,14 +1,22 @@
-//! The lines of an export, parsed and validated: written by `qless export` or `cancel --save`, and
+//! The lines of an export, read and validated: written by `qless export` or `cancel --save`, and
 //! perhaps edited.
 
-use super::fields::Fields;
+use std::borrow::Cow;
+use std::fmt;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
 use crate::clock::moment::Moment;
 use crate::json::Json;
-use crate::json::syntax;
-use crate::json::syntax::{Fault, Shape, Wrong};
+use crate::json::object::{ExactValue, Form, Object, Text, found, text_of};
+use crate::json::syntax::{Fault, nested_deeper};
 use crate::model::coordination::{Coordination, CoordinationOption};
 use crate::model::job::{Entry, State};
-use crate::name::Name;
+use crate::name::{Name, reserved};
 
 /// The version of the format that this module reads.
 const V: i64 = 1;
@@ -17,79 +25,113 @@ const V: i64 = 1;
 const DEEPEST_ENTRY: usize = 100;
 
 /// A line of an export.
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 pub(crate) enum ArchiveLine<'t> {
-    /// The first line: whether `cancel --save` wrote the file, and the number of jobs that it
-    /// announces.
-    Head {
-        saved: bool,
-        jobs: Option<u64>,
-    },
+    /// The first line.
+    Head(ArchiveHead),
     Job(Box<ArchivedJob<'t>>),
     Recurring(Box<ArchivedTemplate<'t>>),
-    /// Pairs of option and value.
-    Config(Vec<(Name, Name)>),
+    Config(ArchivedConfig),
     Limit(ArchivedLimit),
     Paused(ArchivedPause),
 }
 
+#[derive(Debug, Deserialize)]
+pub(crate) struct ArchiveHead {
+    /// The command line that wrote the file.
+    command: Option<Name>,
+    /// The number of jobs that the file announces.
+    #[serde(default, deserialize_with = "whole")]
+    pub jobs: Option<i64>,
+}
+
+impl ArchiveHead {
+    /// Whether `cancel --save` wrote the file.
+    pub(crate) fn is_saved(&self) -> bool {
+        let command = self.command.as_ref();
+        command.is_some_and(|command| command.as_bytes().starts_with(b"cancel"))
+    }
+}
+
 /// A job to put again.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Deserialize)]
 pub(crate) struct ArchivedJob<'t> {
+    #[serde(deserialize_with = "new_jid")]
     pub jid: Name,
     pub klass: Name,
     /// Absent for a job that is complete.
     pub queue: Option<Name>,
-    pub state: Option<State>,
-    pub data: ArchivedData<'t>,
-    /// Numbers are kept as text.
-    pub priority: Option<&'t str>,
-    pub retries: Option<&'t str>,
+    #[serde(deserialize_with = "state")]
+    pub state: State,
+    #[serde(borrow, deserialize_with = "data")]
+    pub data: Cow<'t, [u8]>,
+    pub priority: Option<Number<'t>>,
+    pub retries: Option<Number<'t>>,
+    #[serde(default, deserialize_with = "whole")]
     pub remaining: Option<i64>,
-    pub tracked: bool,
+    #[serde(default)]
+    pub tracked: Option<bool>,
+    #[serde(default, deserialize_with = "names")]
     pub tags: Vec<Name>,
+    #[serde(default, rename = "dependencies", deserialize_with = "names")]
     pub depends: Vec<Name>,
     pub spawned_from: Option<Name>,
-    pub due: Option<Moment>,
+    #[serde(default, deserialize_with = "time")]
+    scheduled_for: Option<Moment>,
+    due: Option<Number<'t>>,
+    #[serde(default, deserialize_with = "failure")]
     pub failure: Option<ArchivedFailure>,
+    #[serde(default, deserialize_with = "names")]
     pub throttles: Vec<Name>,
     /// The lane.
     pub key: Option<Name>,
-    pub is_merge: bool,
+    dup: Option<Name>,
+    #[serde(default, deserialize_with = "rescore")]
     pub rescore: Option<Name>,
-    pub hold: bool,
+    pub hold: Option<bool>,
+    #[serde(default, deserialize_with = "backoff")]
     pub backoff: Option<Name>,
-    /// The payloads of a merge job, with their scores as text.
-    pub payloads: Vec<(ArchivedData<'t>, &'t str)>,
-    /// The history entries that the core takes, as it stores them.
-    pub history: Vec<Name>,
-    /// The number of entries that the core does not take.
-    pub unreadable: usize,
+    /// The payloads of a merge job.
+    pub payloads: Option<Vec<ArchivedPayload<'t>>>,
+    history: Option<Vec<ArchivedEntry>>,
+    /// The entries as the core stores them, if `history` does not preserve them.
+    history_bytes: Option<Vec<Base64>>,
 }
 
-/// The data of a job: the text in the line, or the decoded `data_bytes`.
-#[derive(Debug, PartialEq)]
-pub(crate) enum ArchivedData<'t> {
-    There(&'t [u8]),
-    Decoded(Vec<u8>),
-}
+impl ArchivedJob<'_> {
+    /// When it is to run.
+    pub(crate) fn due(&self) -> Option<Moment> {
+        exact_time(self.due, self.scheduled_for)
+    }
 
-impl Default for ArchivedData<'_> {
-    fn default() -> Self {
-        ArchivedData::There(b"{}")
+    pub(crate) fn is_merge(&self) -> bool {
+        let dup = self.dup.as_ref();
+        dup.is_some_and(|dup| dup.as_bytes() == b"merge")
+    }
+
+    /// The history entries as the core stores them, and the number of those that it does not take.
+    pub(crate) fn history(&self) -> (Vec<&Name>, usize) {
+        let exact = self.history_bytes.iter().flatten();
+        let exact = exact.map(|Base64(entry)| entry);
+        let shown = self.history.iter().flatten();
+        let shown = shown.filter(|_| self.history_bytes.is_none());
+        let all = exact.chain(shown.map(|ArchivedEntry(entry)| entry));
+        let (taken, unreadable): (Vec<_>, Vec<_>) =
+            all.partition(|entry| is_entry(entry.as_bytes()));
+        (taken, unreadable.len())
     }
 }
 
-impl ArchivedData<'_> {
-    pub(crate) fn as_bytes(&self) -> &[u8] {
-        match self {
-            ArchivedData::There(bytes) => bytes,
-            ArchivedData::Decoded(bytes) => bytes,
-        }
-    }
+/// Data of a merge job.
+#[derive(Debug, Deserialize)]
+pub(crate) struct ArchivedPayload<'t> {
+    #[serde(borrow, deserialize_with = "data")]
+    pub data: Cow<'t, [u8]>,
+    pub score: Number<'t>,
 }
 
-#[derive(Debug, PartialEq)]
+/// The failure of a job.
+#[derive(Debug)]
 pub(crate) struct ArchivedFailure {
     pub group: Name,
     pub message: Name,
@@ -98,41 +140,80 @@ pub(crate) struct ArchivedFailure {
 }
 
 /// A recurring job to make again.
-#[derive(Debug, Default, PartialEq)]
+#[derive(Debug, Deserialize)]
 pub(crate) struct ArchivedTemplate<'t> {
+    #[serde(deserialize_with = "not_empty")]
     pub jid: Name,
     pub klass: Name,
+    #[serde(deserialize_with = "not_empty")]
     pub queue: Name,
-    pub data: ArchivedData<'t>,
-    pub every: &'t str,
-    /// `None` means immediately.
-    pub next: Option<Moment>,
-    pub backlog: Option<&'t str>,
-    /// How many jobs it has put.
-    pub count: u64,
-    pub priority: Option<&'t str>,
-    pub retries: Option<&'t str>,
+    #[serde(borrow, deserialize_with = "data")]
+    pub data: Cow<'t, [u8]>,
+    #[serde(rename = "every_s", deserialize_with = "interval")]
+    pub every: Number<'t>,
+    #[serde(default, deserialize_with = "time")]
+    next: Option<Moment>,
+    due: Option<Number<'t>>,
+    pub backlog: Option<Number<'t>>,
+    #[serde(default, deserialize_with = "whole")]
+    count: Option<i64>,
+    pub priority: Option<Number<'t>>,
+    pub retries: Option<Number<'t>>,
+    #[serde(default, deserialize_with = "names")]
     pub tags: Vec<Name>,
+    #[serde(default, rename = "options", deserialize_with = "coordination")]
     pub coordination: Coordination<'static>,
     /// Since when it is paused, if it is.
+    #[serde(default, deserialize_with = "time")]
     pub paused_since: Option<Moment>,
     pub paused_by: Option<Name>,
     pub paused_reason: Option<Name>,
 }
 
+impl ArchivedTemplate<'_> {
+    /// How many jobs it has put.
+    pub(crate) fn count(&self) -> u64 {
+        let count = self.count.unwrap_or_default();
+        count.try_into().unwrap_or_default()
+    }
+
+    /// When its next job is due; `None` means immediately.
+    pub(crate) fn next(&self) -> Option<Moment> {
+        exact_time(self.due, self.next)
+    }
+}
+
+/// The options of the server.
+#[derive(Debug, Deserialize)]
+pub(crate) struct ArchivedConfig {
+    #[serde(default)]
+    pub items: Vec<ArchivedOption>,
+}
+
+#[derive(Debug, Deserialize)]
+pub(crate) struct ArchivedOption {
+    pub key: Name,
+    pub value: Name,
+}
+
 /// The maximum of a throttle to set again.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Deserialize)]
 pub(crate) struct ArchivedLimit {
+    #[serde(deserialize_with = "not_empty")]
     pub id: Name,
+    #[serde(deserialize_with = "whole_number")]
     pub maximum: i64,
     /// When the maximum is forgotten, if it is.
+    #[serde(default, deserialize_with = "time")]
     pub expires: Option<Moment>,
 }
 
 /// A queue to pause again.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Deserialize)]
 pub(crate) struct ArchivedPause {
+    #[serde(deserialize_with = "not_empty")]
     pub queue: Name,
+    #[serde(default, deserialize_with = "time")]
     pub until: Option<Moment>,
     pub reason: Option<Name>,
     pub by: Option<Name>,
@@ -140,226 +221,271 @@ pub(crate) struct ArchivedPause {
 
 /// Parses a line.
 pub(crate) fn read(text: &[u8]) -> Result<ArchiveLine<'_>, Fault> {
-    let fields = Fields::of(text)?;
-    line(&fields).map_err(|(at, what)| syntax::fault(text, at, what))
-}
-
-/// Returns the column of a member.
-pub(crate) fn column(text: &[u8], name: &str) -> usize {
-    let place = Fields::of(text).map_or(0, |fields| fields.place(name));
-    syntax::fault(text, place, String::new()).column
+    let line = Object::parse(text, Form::Document)?;
+    let kind = kind(&line)?;
+    refuse_version(&line)?;
+    Ok(match kind {
+        Kind::Export => ArchiveLine::Head(line.read()?),
+        Kind::Job => ArchiveLine::Job(Box::new(job(line)?)),
+        Kind::Recurring => ArchiveLine::Recurring(Box::new(line.read()?)),
+        Kind::Config => ArchiveLine::Config(line.read()?),
+        Kind::Limit => ArchiveLine::Limit(line.read()?),
+        Kind::Paused => ArchiveLine::Paused(line.read()?),
+    })
 }
 
 /// Whether the line is of an export in a version that this program does not read.
 pub(crate) fn has_other_version(text: &[u8]) -> bool {
-    Fields::of(text).is_ok_and(|fields| kind(&fields).is_ok() && version(&fields).is_err())
+    let line = Object::parse(text, Form::Document);
+    line.is_ok_and(|line| kind(&line).is_ok() && refuse_version(&line).is_err())
 }
 
-/// Returns the kind of a line.
-fn kind(fields: &Fields) -> Result<&'static str, Wrong> {
-    let kind = fields.needed("kind")?;
-    let known = ["export", "job", "recurring", "config", "limit", "paused"];
-    let named = known
-        .into_iter()
-        .find(|known| known.as_bytes() == kind.as_bytes());
-    named.ok_or_else(|| fields.wrong("kind", format!("is none of {}", known.join(", "))))
+#[derive(Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Kind {
+    Export,
+    Job,
+    Recurring,
+    Config,
+    Limit,
+    Paused,
 }
 
-/// Refuses a line of another version.
-fn version(fields: &Fields) -> Result<(), Wrong> {
-    match fields.whole("v")? {
+fn kind(line: &Object) -> Result<Kind, Fault> {
+    line.required("kind")
+}
+
+fn refuse_version(line: &Object) -> Result<(), Fault> {
+    let version: Option<Number> = line.member("v")?;
+    match version.and_then(|version| version.0.parse().ok()) {
         Some(V) => Ok(()),
         Some(newer) if newer > V => {
             let what = format!("is {newer}: a newer qless wrote it, this one reads {V}");
-            Err(fields.wrong("v", what))
+            Err(line.wrong("v", &what))
         }
-        _ => Err(fields.wrong("v", format!("expects {V}"))),
+        _ => Err(line.wrong("v", &format!("expects {V}"))),
     }
 }
 
-fn line<'t>(fields: &Fields<'t>) -> Result<ArchiveLine<'t>, Wrong> {
-    let kind = kind(fields)?;
-    version(fields)?;
-    Ok(match kind {
-        "job" => ArchiveLine::Job(Box::new(job(fields)?)),
-        "recurring" => ArchiveLine::Recurring(Box::new(recurring(fields)?)),
-        "config" => ArchiveLine::Config(config(fields)?),
-        "limit" => ArchiveLine::Limit(limit(fields)?),
-        "paused" => ArchiveLine::Paused(ArchivedPause {
-            queue: queue(fields)?,
-            until: fields.moment("until")?,
-            reason: fields.name("reason")?,
-            by: fields.name("by")?,
-        }),
-        _ => ArchiveLine::Head {
-            saved: fields
-                .name("command")?
-                .is_some_and(|command| command.as_bytes().starts_with(b"cancel")),
-            jobs: fields.whole("jobs")?.and_then(|jobs| jobs.try_into().ok()),
-        },
-    })
-}
-
-fn job<'t>(fields: &Fields<'t>) -> Result<ArchivedJob<'t>, Wrong> {
-    let state = fields.needed("state")?;
-    let state: State = match state.as_str().and_then(|state| state.parse().ok()) {
-        Some(state) => state,
-        None => {
-            let words = State::ALL.map(State::word).join(", ");
-            return Err(fields.wrong("state", format!("is none of {words}")));
-        }
-    };
-    let mut job = ArchivedJob {
-        jid: jid(fields)?,
-        klass: fields.needed("klass")?,
-        queue: match state {
-            State::Complete => None,
-            _ => Some(queue(fields)?),
-        },
-        state: Some(state),
-        data: data(fields)?,
-        priority: fields.number("priority")?,
-        retries: fields.number("retries")?,
-        remaining: fields.whole("remaining")?,
-        tracked: fields.flag("tracked")?,
-        tags: fields.names("tags")?,
-        depends: fields.names("dependencies")?,
-        spawned_from: fields.name("spawned_from")?,
-        due: due(fields, "scheduled_for")?,
-        failure: failure(fields)?,
-        throttles: fields.names("throttles")?,
-        key: fields.name("key")?.filter(|key| !key.is_empty()),
-        is_merge: fields
-            .name("dup")?
-            .is_some_and(|dup| dup.as_bytes() == b"merge"),
-        rescore: option(fields, CoordinationOption::Rescore)?,
-        hold: fields.flag("hold")?,
-        backoff: option(fields, CoordinationOption::Backoff)?,
-        payloads: payloads(fields)?,
-        history: Vec::new(),
-        unreadable: 0,
-    };
-    for entry in history(fields)? {
-        if is_entry(entry.as_bytes()) {
-            job.history.push(entry)
-        } else {
-            job.unreadable += 1
-        }
+fn job<'t>(line: Object<'t>) -> Result<ArchivedJob<'t>, Fault> {
+    let mut job: ArchivedJob = line.read()?;
+    if job.state == State::Complete {
+        job.queue = None;
+    } else if line.required::<Name>("queue")?.is_empty() {
+        return Err(line.wrong("queue", "is empty"));
     }
+    job.key = job.key.filter(|key| !key.is_empty());
     Ok(job)
 }
 
-/// Returns an option that coordinates jobs, as the core takes it.
-fn option(fields: &Fields, option: CoordinationOption) -> Result<Option<Name>, Wrong> {
-    let Some(value) = fields.name(option.name())? else {
-        return Ok(None);
-    };
-    match option.checked(value.as_bytes()) {
-        Ok(checked) => Ok(Some(Name::from(&*checked))),
-        Err(wrong) => Err(fields.wrong(option.name(), wrong)),
+/// A finite number as it is written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Number<'t>(pub &'t str);
+
+impl<'de: 't, 't> Deserialize<'de> for Number<'t> {
+    fn deserialize<D: Deserializer<'de>>(value: D) -> Result<Number<'t>, D::Error> {
+        let raw = <&RawValue>::deserialize(value)?;
+        // A text or a word is no number, and `1e999` is not finite.
+        match raw.get().parse() {
+            Ok(number) if f64::is_finite(number) => Ok(Number(raw.get())),
+            _ => Err(wrong("a number", raw)),
+        }
     }
 }
 
-fn payloads<'t>(fields: &Fields<'t>) -> Result<Vec<(ArchivedData<'t>, &'t str)>, Wrong> {
-    let payload = |payload: &Fields<'t>| {
-        let score = payload.number("score")?;
-        let score = score.ok_or_else(|| payload.wrong("score", "expects a number"))?;
-        Ok((data(payload)?, score))
-    };
-    fields.objects("payloads")?.iter().map(payload).collect()
+fn wrong<E: serde::de::Error>(expected: &str, raw: &RawValue) -> E {
+    E::custom(format!("expects {expected}, not {}", found(raw)))
 }
 
-fn jid(fields: &Fields) -> Result<Name, Wrong> {
-    let jid = fields.needed("jid")?;
-    if jid.is_empty() {
-        return Err(fields.wrong("jid", "is empty"));
+/// An integer that a double represents exactly.
+fn whole_number<'t, D: Deserializer<'t>>(value: D) -> Result<i64, D::Error> {
+    let Number(text) = Number::deserialize(value)?;
+    let number: f64 = text.parse().unwrap_or_default();
+    if number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0 {
+        Ok(number as i64)
+    } else {
+        Err(D::Error::custom(format!(
+            "expects a whole number, not `{text}`"
+        )))
     }
-    match crate::name::reserved(jid.as_bytes()) {
-        Some(suffix) => Err(fields.wrong(
-            "jid",
-            format!("ends in `{suffix}`, which is reserved for the keys beside a job"),
-        )),
+}
+
+fn whole<'t, D: Deserializer<'t>>(value: D) -> Result<Option<i64>, D::Error> {
+    #[derive(Deserialize)]
+    struct Whole(#[serde(deserialize_with = "whole_number")] i64);
+
+    Option::deserialize(value).map(|number| number.map(|Whole(number)| number))
+}
+
+fn interval<'t, D: Deserializer<'t>>(value: D) -> Result<Number<'t>, D::Error> {
+    let every = Number::deserialize(value)?;
+    match every.0.parse() {
+        Ok(seconds) if 0.0 < seconds => Ok(every),
+        _ => Err(D::Error::custom("expects a number of more than 0")),
+    }
+}
+
+fn not_empty<'t, D: Deserializer<'t>>(value: D) -> Result<Name, D::Error> {
+    let name = Name::deserialize(value)?;
+    if name.is_empty() {
+        Err(D::Error::custom("is empty"))
+    } else {
+        Ok(name)
+    }
+}
+
+fn new_jid<'t, D: Deserializer<'t>>(value: D) -> Result<Name, D::Error> {
+    let jid = not_empty(value)?;
+    match reserved(jid.as_bytes()) {
+        Some(suffix) => Err(D::Error::custom(format!(
+            "ends in `{suffix}`, which is reserved for the keys beside a job"
+        ))),
         None => Ok(jid),
     }
 }
 
-fn queue(fields: &Fields) -> Result<Name, Wrong> {
-    let queue = fields.needed("queue")?;
-    if queue.is_empty() {
-        Err(fields.wrong("queue", "is empty"))
-    } else {
-        Ok(queue)
+fn names<'t, D: Deserializer<'t>>(value: D) -> Result<Vec<Name>, D::Error> {
+    Option::deserialize(value).map(Option::unwrap_or_default)
+}
+
+fn state<'t, D: Deserializer<'t>>(value: D) -> Result<State, D::Error> {
+    let Text(word) = Text::deserialize(value)?;
+    word.parse().map_err(|_| {
+        let words = State::ALL.map(State::word).join(", ");
+        D::Error::custom(format!("is none of {words}"))
+    })
+}
+
+/// The text in the line, or the decoded `data_bytes`.
+fn data<'t, D: Deserializer<'t>>(value: D) -> Result<Cow<'t, [u8]>, D::Error> {
+    let ExactValue(data) = ExactValue::deserialize(value)?;
+    if data.trim_ascii() == b"false" {
+        return Err(D::Error::custom("must not be the bare document `false`"));
+    }
+    Ok(data)
+}
+
+/// A time in the format of documents.
+fn time<'t, D: Deserializer<'t>>(value: D) -> Result<Option<Moment>, D::Error> {
+    let Some(raw) = Option::<&RawValue>::deserialize(value)? else {
+        return Ok(None);
+    };
+    let time = serde_json::from_str::<String>(raw.get()).ok();
+    match time.and_then(|time| Moment::from_rfc3339(&time)) {
+        Some(time) => Ok(Some(time)),
+        None => Err(wrong("a time such as `2026-11-21T06:00:00Z`", raw)),
     }
 }
 
-fn data<'t>(fields: &Fields<'t>) -> Result<ArchivedData<'t>, Wrong> {
-    let bytes = match fields.value("data_bytes") {
-        None | Some((_, Shape::Null)) => None,
-        // `name` returns the decoded bytes.
-        Some(_) => fields.name("data")?,
-    };
-    let data = match (bytes, fields.value("data")) {
-        (Some(bytes), _) => ArchivedData::Decoded(bytes.into_bytes()),
-        (None, Some((text, _))) => ArchivedData::There(text),
-        (None, None) => return Err((fields.place("data"), "there is no `data` in it".into())),
-    };
-    match data.as_bytes().trim_ascii() {
-        b"false" => Err(fields.wrong("data", "must not be the bare document `false`")),
-        _ => Ok(data),
-    }
-}
-
-/// Returns a time in microseconds from `due`, unless the member beside it was edited.
-fn due(fields: &Fields, beside: &str) -> Result<Option<Moment>, Wrong> {
-    let shown = fields.moment(beside)?;
-    let exact = fields.number("due")?;
-    let exact = exact.and_then(|text| Moment::read(text.as_bytes()));
+/// Returns the exact time, in seconds, unless the one that the document shows beside it was edited.
+fn exact_time(exact: Option<Number>, shown: Option<Moment>) -> Option<Moment> {
+    let exact = exact.and_then(|exact| Moment::read(exact.0.as_bytes()));
     let same =
         |exact: &Moment| shown.is_none() || shown.and_then(Moment::rfc3339) == exact.rfc3339();
-    Ok(exact.filter(same).or(shown))
+    exact.filter(same).or(shown)
 }
 
-fn failure(fields: &Fields) -> Result<Option<ArchivedFailure>, Wrong> {
-    let Some(failure) = fields.object("failure")? else {
-        return Ok(None);
-    };
-    let group = failure.needed("group")?;
-    if group.is_empty() {
-        return Ok(None);
+/// A failure without a group is none.
+fn failure<'t, D: Deserializer<'t>>(value: D) -> Result<Option<ArchivedFailure>, D::Error> {
+    #[derive(Deserialize)]
+    struct Shown {
+        group: Name,
+        message: Option<Name>,
+        worker: Option<Name>,
+        #[serde(default, deserialize_with = "time")]
+        when: Option<Moment>,
     }
-    let Some(when) = failure.moment("when")? else {
-        return Err(failure.wrong("when", "expects the time of the failure"));
+    let shown: Option<Shown> = Option::deserialize(value)?;
+    let Some(shown) = shown.filter(|shown| !shown.group.is_empty()) else {
+        return Ok(None);
     };
     Ok(Some(ArchivedFailure {
-        group,
-        message: failure.name("message")?.unwrap_or_default(),
-        worker: failure.name("worker")?.unwrap_or_default(),
-        when,
+        group: shown.group,
+        message: shown.message.unwrap_or_default(),
+        worker: shown.worker.unwrap_or_default(),
+        when: shown.when.ok_or_else(|| D::Error::missing_field("when"))?,
     }))
 }
 
-/// Returns the history entries as the core stores them.
-fn history(fields: &Fields) -> Result<Vec<Name>, Wrong> {
-    if let Some((_, Shape::Array)) = fields.value("history_bytes") {
-        return fields.names("history");
+fn rescore<'t, D: Deserializer<'t>>(value: D) -> Result<Option<Name>, D::Error> {
+    option(value, CoordinationOption::Rescore)
+}
+
+fn backoff<'t, D: Deserializer<'t>>(value: D) -> Result<Option<Name>, D::Error> {
+    option(value, CoordinationOption::Backoff)
+}
+
+/// Reads an option that coordinates jobs as the core takes it.
+fn option<'t, D: Deserializer<'t>>(
+    value: D,
+    option: CoordinationOption,
+) -> Result<Option<Name>, D::Error> {
+    let Some(value) = Option::<Name>::deserialize(value)? else {
+        return Ok(None);
+    };
+    let checked = option.checked(value.as_bytes()).map_err(D::Error::custom)?;
+    Ok(Some(Name::from(&*checked)))
+}
+
+/// Reads the options of a recurring job.
+fn coordination<'t, D: Deserializer<'t>>(value: D) -> Result<Coordination<'static>, D::Error> {
+    let options = <&RawValue>::deserialize(value)?;
+    Ok(Coordination::read(&Json::from(options)))
+}
+
+/// Bytes as base64.
+#[derive(Debug)]
+struct Base64(Name);
+
+impl<'de> Deserialize<'de> for Base64 {
+    fn deserialize<D: Deserializer<'de>>(value: D) -> Result<Base64, D::Error> {
+        let raw = <&RawValue>::deserialize(value)?;
+        let bytes = STANDARD.decode(text_of(raw).as_bytes());
+        let bytes = bytes.map_err(|_| wrong("base64", raw))?;
+        Ok(Base64(Name::from(bytes)))
     }
-    let mut entries = Vec::new();
-    for entry_fields in fields.objects("history")? {
-        let entry = Entry {
-            what: entry_fields.needed("what")?,
-            when: match entry_fields.moment("when")? {
-                Some(when) => Some(when),
-                None => return Err(entry_fields.wrong("when", "expects the time of the entry")),
-            },
-            note: entry_fields
-                .members()
-                .filter(|(key, _)| !matches!(key.as_bytes(), b"what" | b"when" | b"what_bytes"))
-                .filter_map(|(key, value)| Some((key, Json::read(value)?)))
-                .collect(),
-        };
-        entries.push(Name::from(entry.stored()));
+}
+
+/// A history entry, as the core stores it.
+#[derive(Debug)]
+struct ArchivedEntry(Name);
+
+impl<'de> Deserialize<'de> for ArchivedEntry {
+    fn deserialize<D: Deserializer<'de>>(value: D) -> Result<ArchivedEntry, D::Error> {
+        struct Members;
+
+        impl<'de> Visitor<'de> for Members {
+            type Value = ArchivedEntry;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<ArchivedEntry, A::Error> {
+                let (mut what, mut when, mut note) = (None, None, Vec::new());
+                while let Some(key) = map.next_key::<String>()? {
+                    match key.as_str() {
+                        "what" => what = Some(map.next_value()?),
+                        "when" => when = map.next_value::<Time>()?.0,
+                        _ => {
+                            note.push((Name::from(key), Json::from(map.next_value::<&RawValue>()?)))
+                        }
+                    }
+                }
+                let entry = Entry {
+                    what: what.ok_or_else(|| A::Error::missing_field("what"))?,
+                    when: Some(when.ok_or_else(|| A::Error::missing_field("when"))?),
+                    note,
+                };
+                Ok(ArchivedEntry(Name::from(entry.stored())))
+            }
+        }
+
+        #[derive(Deserialize)]
+        struct Time(#[serde(deserialize_with = "time")] Option<Moment>);
+
+        value.deserialize_struct("Entry", &["what", "when"], Members)
     }
-    Ok(entries)
 }
 
 /// Whether the core takes these bytes as an entry.
@@ -374,85 +500,7 @@ fn is_entry(entry: &[u8]) -> bool {
         }
         _ => false,
     };
-    shaped && depth(entry) <= DEEPEST_ENTRY
-}
-
-/// Returns the depth of nested arrays and objects in a JSON text.
-fn depth(text: &[u8]) -> usize {
-    let (mut deep, mut deepest, mut inside, mut escaped) = (0_usize, 0, false, false);
-    for byte in text {
-        match (inside, byte) {
-            (true, _) => {
-                (inside, escaped) = (escaped || *byte != b'"', !escaped && *byte == b'\\');
-            }
-            (false, b'"') => inside = true,
-            (false, b'[' | b'{') => deep += 1,
-            (false, b']' | b'}') => deep = deep.saturating_sub(1),
-            _ => {}
-        }
-        deepest = deepest.max(deep);
-    }
-    deepest
-}
-
-fn recurring<'t>(fields: &Fields<'t>) -> Result<ArchivedTemplate<'t>, Wrong> {
-    let every = match fields.number("every_s")? {
-        Some(every) if every.parse().is_ok_and(|every: f64| every > 0.0) => every,
-        _ => return Err(fields.wrong("every_s", "expects a number of more than 0")),
-    };
-    let jid = fields.needed("jid")?;
-    if jid.is_empty() {
-        return Err(fields.wrong("jid", "is empty"));
-    }
-    Ok(ArchivedTemplate {
-        jid,
-        klass: fields.needed("klass")?,
-        queue: queue(fields)?,
-        data: data(fields)?,
-        every,
-        next: due(fields, "next")?,
-        backlog: fields.number("backlog")?,
-        count: fields
-            .whole("count")?
-            .and_then(|count| count.try_into().ok())
-            .unwrap_or(0),
-        priority: fields.number("priority")?,
-        retries: fields.number("retries")?,
-        tags: fields.names("tags")?,
-        coordination: match fields.value("options") {
-            Some((options, Shape::Object)) => {
-                let options = Json::read(options);
-                options.map_or_else(Coordination::default, |options| {
-                    Coordination::read(&options)
-                })
-            }
-            _ => Coordination::default(),
-        },
-        paused_since: fields.moment("paused_since")?,
-        paused_by: fields.name("paused_by")?,
-        paused_reason: fields.name("paused_reason")?,
-    })
-}
-
-fn limit(fields: &Fields) -> Result<ArchivedLimit, Wrong> {
-    let id = fields.needed("id")?;
-    if id.is_empty() {
-        return Err(fields.wrong("id", "is empty"));
-    }
-    let Some(maximum) = fields.whole("maximum")? else {
-        return Err(fields.wrong("maximum", "expects a whole number"));
-    };
-    Ok(ArchivedLimit {
-        id,
-        maximum,
-        expires: fields.moment("expires")?,
-    })
-}
-
-fn config(fields: &Fields) -> Result<Vec<(Name, Name)>, Wrong> {
-    let items = fields.objects("items")?;
-    let pair = |item: &Fields| Ok((item.needed("key")?, item.needed("value")?));
-    items.iter().map(pair).collect()
+    shaped && nested_deeper(entry, DEEPEST_ENTRY).is_none()
 }
 
 #[cfg(test)]
@@ -479,15 +527,14 @@ mod tests {
         let job = job_of(
             r#","data_bytes":"IDEg","jid_bytes":"av8=","history_bytes":["WzEsInB1dCJd","eA=="],"history":[]"#,
         );
-        assert_eq!(job.data.as_bytes(), b" 1 ");
+        assert_eq!(&*job.data, b" 1 ");
         assert_eq!(job.jid, Name::from(&b"j\xff"[..]));
-        assert_eq!(job.history, [Name::from(r#"[1,"put"]"#)]);
-        assert_eq!(job.unreadable, 1);
+        assert_eq!(job.history(), (vec![&Name::from(r#"[1,"put"]"#)], 1));
     }
 
     #[test]
     fn an_edited_time_wins_over_due() {
-        let due = |more: &str| job_of(more).due.map(|due| due.to_string());
+        let due = |more: &str| job_of(more).due().map(|due| due.to_string());
         let members = r#","scheduled_for":"1970-01-01T00:00:01.500Z","due":1.500123"#;
         assert_eq!(due(members).as_deref(), Some("1.500123"));
         let members = r#","scheduled_for":"1970-01-01T00:00:02.500Z","due":1.500123"#;
@@ -505,10 +552,10 @@ mod tests {
             r#"{"what":"a/b","when":"1970-01-01T00:00:01.500Z","n":9007199254740993,"l":[]}]"#
         );
         assert_eq!(
-            job_of(members).history,
+            job_of(members).history().0,
             [
-                Name::from(r#"[1,"put",{"q":"q"}]"#),
-                Name::from(r#"[1.5,"a\/b",{"n":9007199254740993,"l":[]}]"#)
+                &Name::from(r#"[1,"put",{"q":"q"}]"#),
+                &Name::from(r#"[1.5,"a\/b",{"n":9007199254740993,"l":[]}]"#)
             ]
         );
     }
@@ -558,7 +605,7 @@ mod tests {
             19: `v` expects a number, not `"1"`
             1: `v` expects 1
             1: there is no `kind` in it
-            9: `kind` is none of export, job, recurring, config, limit, paused
+            9: `kind` expects one of export, job, recurring, config, limit, paused, not `jobs`
             1: there is no `jid` in it
             27: `jid` expects a text, not null
             27: `jid` expects a text, not `7`
@@ -571,17 +618,17 @@ mod tests {
             80: `data` must not be the bare document `false`
             1: there is no `data` in it
             96: `data_bytes` expects base64, not `7`
-            90: `tags` expects a list of texts, not `"x"`
-            95: `tags` expects texts, not a number
+            90: `tags` expects a list, not `"x"`
+            95: `tags[1]` expects a text, not `1`
             94: `priority` expects a number, not `"1"`
             95: `remaining` expects a whole number, not `1.5`
-            93: `tracked` expects true or false, not `1`
+            93: `tracked` expects a boolean, not `1`
             99: `scheduled_for` expects a time such as `2026-11-21T06:00:00Z`, not `"soon"`
             93: `failure` expects an object, not an array
-            102: `group` expects a text, not `1`
-            113: `when` expects a time such as `2026-11-21T06:00:00Z`, not `3`
-            81: expected a key in double quotes, not `]`
-            1: expected `{`, not `[`
+            102: `failure.group` expects a text, not `1`
+            113: `history[0].when` expects a time such as `2026-11-21T06:00:00Z`, not `3`
+            81: key must be a string at `]`
+            1: expected an object, not `[`
         "#]]
         .assert_eq(&faults);
     }

@@ -184,7 +184,7 @@ mod tests {
             ),
             (
                 &["a:=x"],
-                "`--arg` expects `key=text` or `key:=json`, not `a:=x`: no JSON after `:=`, line 1, column 1: expected a value, not `x`",
+                "`--arg` expects `key=text` or `key:=json`, not `a:=x`: no JSON after `:=`, line 1, column 1: expected value at `x`",
             ),
         ] {
             assert_eq!(built(pairs), Err(why.to_owned()));

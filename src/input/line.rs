@@ -1,9 +1,12 @@
-//! One line of a file of jobs: a JSON object, parsed without copies and validated as the core
-//! would.
+//! One line of a file of jobs: a JSON object, read without copies and validated as the core would.
 
 use std::borrow::Cow;
 use std::fmt::Display;
 use std::time::Duration;
+
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
 
 use crate::args::coordination::Throttled;
 use crate::args::invalid::Invalid;
@@ -12,81 +15,81 @@ use crate::args::moment::When;
 use crate::args::value;
 use crate::clock::duration;
 use crate::clock::moment::Moment;
+use crate::json::object;
+use crate::json::object::{Text, found, text_of};
 use crate::json::quote::array;
-use crate::json::syntax;
-use crate::json::syntax::{Member, Shape, Wrong};
+use crate::json::syntax::{Fault, Shape, UnknownMember};
 use crate::model::coordination::{Coordination, CoordinationOption, WrongValue};
 use crate::name;
-use crate::text::{Harmless, cut};
-
-/// The members of a line, in the order of hints.
-const MEMBERS: [&str; 20] = [
-    "queue",
-    "klass",
-    "data",
-    "jid",
-    "delay",
-    "at",
-    "priority",
-    "tags",
-    "retries",
-    "depends",
-    "throttles",
-    "lock",
-    "key",
-    "dup",
-    "until",
-    "ttl",
-    "score",
-    "rescore",
-    "hold",
-    "backoff",
-];
-
-const QUEUE: usize = 0;
-const KLASS: usize = 1;
-const DATA: usize = 2;
-const JID: usize = 3;
-const DELAY: usize = 4;
-const AT: usize = 5;
-const PRIORITY: usize = 6;
-const TAGS: usize = 7;
-const RETRIES: usize = 8;
-const DEPENDS: usize = 9;
-/// The first of the options that coordinate jobs, in the order of `CoordinationOption::ALL`.
-const COORDINATION: usize = 10;
 
 /// The most tags of a job: the core refuses more, and with them the whole call.
 const MAX_TAGS: usize = 1000;
 
-/// The members of a line. The command line has defaults for the missing ones.
-#[derive(Debug, Default)]
-pub(crate) struct JobLine<'t> {
-    pub queue: Option<Cow<'t, [u8]>>,
-    pub klass: Option<Cow<'t, [u8]>>,
-    pub jid: Option<Cow<'t, [u8]>>,
-    /// The text of the value, byte for byte, as in the following members.
-    pub data: Option<&'t [u8]>,
-    /// The offset of the data.
-    pub data_at: usize,
-    pub due: Option<DueTime>,
-    pub priority: Option<&'t [u8]>,
-    pub retries: Option<&'t [u8]>,
-    pub tags: Option<&'t [u8]>,
-    pub depends: Option<&'t [u8]>,
-    pub coordination: Coordination<'t>,
+/// A job to put: what a line says, or the command line for all lines. What neither says is the core's
+/// default.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct NewJob<'l> {
+    #[serde(borrow)]
+    pub queue: Option<NewName<'l>>,
+    pub klass: Option<NewName<'l>>,
+    /// JSON, byte for byte.
+    #[serde(deserialize_with = "data")]
+    pub data: Option<Cow<'l, [u8]>>,
+    pub jid: Option<NewJid<'l>>,
+    #[serde(deserialize_with = "delay")]
+    pub delay: Option<Duration>,
+    #[serde(deserialize_with = "moment")]
+    pub at: Option<When>,
+    /// A number as it is written, as in `retries`.
+    #[serde(deserialize_with = "integer")]
+    pub priority: Option<Cow<'l, [u8]>>,
+    pub tags: Option<Vec<NewName<'l>>>,
+    #[serde(deserialize_with = "count")]
+    pub retries: Option<Cow<'l, [u8]>>,
+    pub depends: Option<Vec<Dependency<'l>>>,
+    pub throttles: Option<&'l RawValue>,
+    pub lock: Option<&'l RawValue>,
+    pub key: Option<&'l RawValue>,
+    pub dup: Option<&'l RawValue>,
+    pub until: Option<&'l RawValue>,
+    pub ttl: Option<&'l RawValue>,
+    pub score: Option<&'l RawValue>,
+    pub rescore: Option<&'l RawValue>,
+    pub hold: Option<&'l RawValue>,
+    pub backoff: Option<&'l RawValue>,
+    /// The ten members before, as the core takes them.
+    #[serde(skip)]
+    pub coordination: Coordination<'l>,
     /// The throttles whose maxima the line sets.
+    #[serde(skip)]
     pub maxima: Vec<Throttled>,
-    /// The offsets of the jid and of the dependencies.
-    pub jid_at: usize,
-    pub depends_at: usize,
 }
 
-/// When a job is to run.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) enum DueTime {
-    In(Duration),
-    At(When),
+/// A name that may be new to the core.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct NewName<'l>(#[serde(borrow, deserialize_with = "new_name")] pub Cow<'l, [u8]>);
+
+/// The jid of a job that may be new to the core.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct NewJid<'l>(#[serde(borrow, deserialize_with = "new_jid")] pub Cow<'l, [u8]>);
+
+/// The jid of a job that exists, or stands in the file.
+#[derive(Clone, Debug, Deserialize)]
+pub(crate) struct Dependency<'l>(
+    #[serde(borrow, deserialize_with = "not_empty")] pub Cow<'l, [u8]>,
+);
+
+impl AsRef<[u8]> for NewName<'_> {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl AsRef<[u8]> for Dependency<'_> {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
 }
 
 /// Why a line is refused, and at which column.
@@ -98,115 +101,83 @@ pub(crate) struct LineFault {
 }
 
 impl LineFault {
-    /// Returns a fault at a byte offset of the line.
+    /// A fault at a byte offset of the line.
     pub(crate) fn at(line: &[u8], at: usize, what: impl Into<String>) -> LineFault {
-        let what = what.into();
+        Fault::at(line, at, what).into()
+    }
+}
+
+impl From<Fault> for LineFault {
+    fn from(fault: Fault) -> LineFault {
+        let what = match &fault.unknown {
+            Some(unknown) => format!("a job has no member `{}`", unknown.name),
+            None => fault.what,
+        };
         LineFault {
-            hint: None,
-            column: syntax::fault(line, at, String::new()).column,
+            column: fault.column,
             what,
+            hint: fault.unknown.map(nearest),
         }
     }
 }
 
-impl<'t> JobLine<'t> {
+impl<'l> NewJob<'l> {
     /// Parses a line; its data may have up to `most` bytes.
-    pub(crate) fn read(text: &'t [u8], most: usize) -> Result<JobLine<'t>, LineFault> {
-        let mut line = JobLine::default();
-        let mut seen = 0_u32;
-        let mut unknown_member = None;
-        let take = |member: Member<'t>| {
-            let key = syntax::unescaped(member.key);
-            // A `match` is faster than a search in `MEMBERS`, and every line is parsed twice.
-            let at = match &*key {
-                b"queue" => QUEUE,
-                b"klass" => KLASS,
-                b"data" => DATA,
-                b"jid" => JID,
-                b"delay" => DELAY,
-                b"at" => AT,
-                b"priority" => PRIORITY,
-                b"tags" => TAGS,
-                b"retries" => RETRIES,
-                b"depends" => DEPENDS,
-                key if let Some(option) = CoordinationOption::named(key) => {
-                    COORDINATION + option as usize
-                }
-                _ => {
-                    let what = format!("a job has no member `{}`", shown(&key));
-                    unknown_member = Some(key.into_owned());
-                    return Err((member.key_at, what));
-                }
-            };
-            if seen & 1 << at != 0 {
-                return Err((
-                    member.key_at,
-                    format!("`{}` stands here twice", MEMBERS[at]),
-                ));
+    pub(crate) fn read(text: &'l [u8], most: usize) -> Result<NewJob<'l>, LineFault> {
+        let mut job: NewJob = object::read(text)?;
+        let wrong = |name: &str, what: String| {
+            let column = object::column(text, name);
+            LineFault {
+                column,
+                what: format!("`{name}` {what}"),
+                hint: None,
             }
-            seen |= 1 << at;
-            let wrong = |what: String| (member.at, format!("`{}` {what}", MEMBERS[at]));
-            match at {
-                QUEUE => line.queue = Some(name(&member).map_err(wrong)?),
-                KLASS => line.klass = Some(name(&member).map_err(wrong)?),
-                JID => {
-                    line.jid = Some(jid(&member).map_err(wrong)?);
-                    line.jid_at = member.at;
-                }
-                DATA => {
-                    data(&member, most).map_err(wrong)?;
-                    line.data = Some(member.value);
-                    line.data_at = member.at;
-                }
-                DELAY | AT if line.due.is_some() => {
-                    return Err((member.key_at, "`delay` and `at` exclude each other".into()));
-                }
-                DELAY => line.due = Some(DueTime::In(delay(&member).map_err(wrong)?)),
-                AT => line.due = Some(DueTime::At(moment(&member).map_err(wrong)?)),
-                PRIORITY => {
-                    number(&member, value::integer).map_err(wrong)?;
-                    line.priority = Some(member.value);
-                }
-                RETRIES => {
-                    number(&member, value::count).map_err(wrong)?;
-                    line.retries = Some(member.value);
-                }
-                TAGS => {
-                    names(&member, "tags", name::refuse_new)?;
-                    if texts(member.value).len() > MAX_TAGS {
-                        return Err(wrong(format!("holds more than {MAX_TAGS} tags")));
-                    }
-                    line.tags = Some(member.value);
-                }
-                COORDINATION.. => {
-                    let option = CoordinationOption::ALL[at - COORDINATION];
-                    let mut value = option_value(&member, option).map_err(wrong)?;
-                    if option == CoordinationOption::Throttles {
-                        let mut throttles = Throttled::list(&value).map_err(wrong)?;
-                        if value.contains(&b'=') {
-                            value = Cow::Owned(array(throttles.iter().map(|one| &one.id)));
-                        }
-                        throttles.retain(|throttle| throttle.maximum.is_some());
-                        line.maxima = throttles;
-                    }
-                    line.coordination.set(option, value);
-                }
-                _ => {
-                    names(&member, "depends", refuse_empty)?;
-                    line.depends = Some(member.value);
-                    line.depends_at = member.at;
-                }
-            }
-            Ok(())
         };
-        match syntax::members(text, take) {
-            Ok(()) => Ok(line),
-            Err(fault) => Err(LineFault {
-                hint: unknown_member.as_deref().and_then(nearest),
-                column: fault.column,
-                what: fault.what,
-            }),
+        let size = job.data.as_ref().map_or(0, |data| data.len());
+        if size > most {
+            let what = format!("is {size} bytes long, the maximum is {most}");
+            return Err(wrong("data", what));
         }
+        if job.tags.as_ref().is_some_and(|tags| tags.len() > MAX_TAGS) {
+            return Err(wrong("tags", format!("holds more than {MAX_TAGS} tags")));
+        }
+        if job.delay.is_some() && job.at.is_some() {
+            return Err(wrong("at", "and `delay` exclude each other".into()));
+        }
+        for (option, value) in job.options() {
+            let Some(given) = value else {
+                continue;
+            };
+            let wrong = |what| wrong(option.name(), what);
+            let mut value = option_value(given, option).map_err(wrong)?;
+            if option == CoordinationOption::Throttles {
+                let mut throttles = Throttled::list(&value).map_err(wrong)?;
+                if value.contains(&b'=') {
+                    value = Cow::Owned(array(throttles.iter().map(|one| &one.id)));
+                }
+                throttles.retain(|throttle| throttle.maximum.is_some());
+                job.maxima = throttles;
+            }
+            job.coordination.set(option, value);
+        }
+        Ok(job)
+    }
+
+    /// The members that coordinate the job with others.
+    fn options(&self) -> [(CoordinationOption, Option<&'l RawValue>); 10] {
+        use CoordinationOption::*;
+        [
+            (Throttles, self.throttles),
+            (Lock, self.lock),
+            (Key, self.key),
+            (Dup, self.dup),
+            (Until, self.until),
+            (Ttl, self.ttl),
+            (Score, self.score),
+            (Rescore, self.rescore),
+            (Hold, self.hold),
+            (Backoff, self.backoff),
+        ]
     }
 }
 
@@ -221,211 +192,164 @@ pub(crate) fn refuse_jid(jid: &[u8]) -> Result<(), String> {
     }
 }
 
-/// Returns the texts of an array that was validated.
-pub(crate) fn texts(array: &[u8]) -> Vec<Cow<'_, [u8]>> {
-    let mut texts = Vec::new();
-    // A validated array has no elements that could be refused.
-    _ = syntax::elements(array, |_, text, _| {
-        texts.push(inside(text));
-        Ok(())
-    });
-    texts
-}
-
-/// Returns the text of a JSON string.
-pub(crate) fn inside(string: &[u8]) -> Cow<'_, [u8]> {
-    let inside = string.strip_prefix(b"\"").unwrap_or(string);
-    syntax::unescaped(inside.strip_suffix(b"\"").unwrap_or(inside))
-}
-
-/// Returns the hint for an unknown member: the most similar member, or all members.
-fn nearest(key: &[u8]) -> Option<String> {
-    let key = shown(key).to_lowercase();
-    match key.as_str() {
-        "kind" => return Some("what `qless export` wrote is read by `qless import`".into()),
+/// The hint for an unknown member: the most similar member, or all members.
+fn nearest(unknown: UnknownMember) -> String {
+    let UnknownMember { name, known } = unknown;
+    let name = name.to_lowercase();
+    match name.as_str() {
+        "kind" => return "what `qless export` wrote is read by `qless import`".into(),
         // Flags of the command line, whose members have other names.
-        "merge" => return Some("`\"dup\":\"merge\"` is what `--merge` does".into()),
-        "unique" => return Some("`\"dup\":\"skip\"` is what `--unique` does".into()),
+        "merge" => return "`\"dup\":\"merge\"` is what `--merge` does".into(),
+        "unique" => return "`\"dup\":\"skip\"` is what `--unique` does".into(),
         _ => {}
     }
-    let scored = MEMBERS.map(|name| (strsim::jaro_winkler(&key, name), name));
-    let best = scored
-        .into_iter()
-        .max_by(|one, other| one.0.total_cmp(&other.0))?;
-    Some(if best.0 > 0.7 {
-        format!("did you mean `{}`?", best.1)
-    } else {
-        format!("a job has {}", MEMBERS.join(", "))
-    })
-}
-
-/// Returns a text of the file for a message.
-fn shown(text: &[u8]) -> String {
-    cut(&Harmless(text).to_string(), 60)
-}
-
-fn text<'t>(member: &Member<'t>) -> Result<Cow<'t, [u8]>, String> {
-    match member.shape {
-        Shape::String => Ok(inside(member.value)),
-        shape => Err(format!("expects a text, not {}", shape.words())),
+    let likeness = |other: &&&str| (strsim::jaro_winkler(&name, other) * 1e6) as u64;
+    match known.iter().max_by_key(likeness) {
+        Some(best) if likeness(&best) > 700_000 => format!("did you mean `{best}`?"),
+        _ => format!("a job has {}", known.join(", ")),
     }
 }
 
-fn name<'t>(member: &Member<'t>) -> Result<Cow<'t, [u8]>, String> {
-    let name = text(member)?;
-    name::refuse_new(&name).map(|()| name)
+fn new_name<'l, D: Deserializer<'l>>(value: D) -> Result<Cow<'l, [u8]>, D::Error> {
+    text(value, name::refuse_new)
 }
 
-fn jid<'t>(member: &Member<'t>) -> Result<Cow<'t, [u8]>, String> {
-    let jid = text(member)?;
-    refuse_jid(&jid).map(|()| jid)
+fn new_jid<'l, D: Deserializer<'l>>(value: D) -> Result<Cow<'l, [u8]>, D::Error> {
+    text(value, refuse_jid)
 }
 
-/// Refuses data that is too long, and `false`, which the core does not take.
-fn data(member: &Member, most: usize) -> Result<(), String> {
-    if member.value.len() > most {
-        let size = member.value.len();
-        return Err(format!("is {size} bytes long, the maximum is {most}"));
-    }
-    match member.value {
-        b"false" => Err("must not be the bare document `false`".into()),
-        _ => Ok(()),
-    }
-}
-
-/// Parses a number or a text as the command line does.
-fn typed<T, E: Display>(member: &Member, read: impl Fn(&str) -> Result<T, E>) -> Result<T, String> {
-    let text = match member.shape {
-        Shape::String => inside(member.value),
-        _ => Cow::Borrowed(member.value),
+fn not_empty<'l, D: Deserializer<'l>>(value: D) -> Result<Cow<'l, [u8]>, D::Error> {
+    let refuse = |jid: &[u8]| {
+        if jid.is_empty() {
+            Err("is empty")
+        } else {
+            Ok(())
+        }
     };
-    let read = match member.shape {
-        Shape::String | Shape::Number => read(std::str::from_utf8(&text).unwrap_or_default()),
-        _ => read(""),
+    text(value, refuse)
+}
+
+/// Reads a text, unless it is refused.
+fn text<'l, D: Deserializer<'l>, W: Display>(
+    value: D,
+    refuse: impl Fn(&[u8]) -> Result<(), W>,
+) -> Result<Cow<'l, [u8]>, D::Error> {
+    let text = into_bytes(Text::deserialize(value)?.0);
+    refuse(&text).map_err(D::Error::custom)?;
+    Ok(text)
+}
+
+pub(crate) fn into_bytes(text: Cow<str>) -> Cow<[u8]> {
+    match text {
+        Cow::Borrowed(text) => Cow::Borrowed(text.as_bytes()),
+        Cow::Owned(text) => Cow::Owned(text.into_bytes()),
+    }
+}
+
+/// Refuses `false`, which the core does not take.
+fn data<'l, D: Deserializer<'l>>(value: D) -> Result<Option<Cow<'l, [u8]>>, D::Error> {
+    match <&RawValue>::deserialize(value)?.get() {
+        "false" => Err(D::Error::custom("must not be the bare document `false`")),
+        data => Ok(Some(data.as_bytes().into())),
+    }
+}
+
+/// A duration, or seconds as in the core.
+fn delay<'l, D: Deserializer<'l>>(value: D) -> Result<Option<Duration>, D::Error> {
+    let seconds = |text: &str| duration::parse_or_seconds(text).map_err(Invalid::Expects);
+    typed(value, value::duration, seconds).map(Some)
+}
+
+/// A time, or seconds since the epoch as in the core.
+fn moment<'l, D: Deserializer<'l>>(value: D) -> Result<Option<When>, D::Error> {
+    let seconds = |text: &str| {
+        let seconds = text.parse().ok();
+        let seconds = seconds.filter(|seconds: &f64| seconds.abs() <= LATEST);
+        let moment = seconds.and_then(Moment::from_seconds).map(When::At);
+        moment.ok_or("expects seconds since the epoch")
     };
-    read.map_err(|wants| format!("{wants}, not {}", value(member)))
-}
-
-fn value(member: &Member) -> String {
-    match member.shape {
-        Shape::String | Shape::Number | Shape::Bool => format!("`{}`", shown(member.value)),
-        shape => shape.words().into(),
-    }
-}
-
-fn delay(member: &Member) -> Result<Duration, String> {
-    match member.shape {
-        // Seconds, as in the core.
-        Shape::Number => typed(member, |text| {
-            duration::parse_or_seconds(text).map_err(Invalid::Expects)
-        }),
-        _ => typed(member, value::duration),
-    }
-}
-
-fn moment(member: &Member) -> Result<When, String> {
-    match member.shape {
-        // Seconds since the epoch, as in the core.
-        Shape::Number => typed(member, |text| {
-            let seconds = text
-                .parse()
-                .ok()
-                .filter(|seconds: &f64| seconds.abs() <= LATEST);
-            let moment = seconds.and_then(Moment::from_seconds).map(When::At);
-            moment.ok_or_else(|| "expects seconds since the epoch".to_owned())
-        }),
-        _ => typed(member, moment::when),
-    }
+    typed(value, moment::when, seconds).map(Some)
 }
 
 /// The last second of the year 9999.
 const LATEST: f64 = 253_402_300_799.0;
 
-fn number<T, E: Display>(
-    member: &Member,
-    read: impl Fn(&str) -> Result<T, E>,
-) -> Result<(), String> {
-    match member.shape {
-        Shape::Number => typed(member, read).map(drop),
-        _ => Err(format!("expects a whole number, not {}", value(member))),
-    }
+/// Reads a text, or a number, as the command line reads them.
+fn typed<'l, D: Deserializer<'l>, T, W: Display, N: Display>(
+    value: D,
+    text: impl Fn(&str) -> Result<T, W>,
+    number: impl Fn(&str) -> Result<T, N>,
+) -> Result<T, D::Error> {
+    let raw = <&RawValue>::deserialize(value)?;
+    let read = match Shape::of(raw.get().as_bytes()) {
+        Shape::Number => number(raw.get()).map_err(|wants| wants.to_string()),
+        Shape::String => text(&text_of(raw)).map_err(|wants| wants.to_string()),
+        _ => text("").map_err(|wants| wants.to_string()),
+    };
+    read.map_err(|wants| D::Error::custom(format!("{wants}, not {}", found(raw))))
 }
 
-/// Validates an array of texts.
-fn names(
-    member: &Member,
-    what: &str,
-    refuse: impl Fn(&[u8]) -> Result<(), String>,
-) -> Result<(), Wrong> {
-    let wants = |at, shape: Shape| {
-        let wants = format!("`{what}` expects an array of texts, not {}", shape.words());
-        Err((member.at + at, wants))
+fn integer<'l, D: Deserializer<'l>>(value: D) -> Result<Option<Cow<'l, [u8]>>, D::Error> {
+    whole(value, value::integer)
+}
+
+fn count<'l, D: Deserializer<'l>>(value: D) -> Result<Option<Cow<'l, [u8]>>, D::Error> {
+    whole(value, value::count)
+}
+
+/// Checks a whole number.
+fn whole<'l, D: Deserializer<'l>, T, E: Display>(
+    value: D,
+    read: impl Fn(&str) -> Result<T, E>,
+) -> Result<Option<Cow<'l, [u8]>>, D::Error> {
+    let raw = <&RawValue>::deserialize(value)?;
+    let read = match Shape::of(raw.get().as_bytes()) {
+        Shape::Number => read(raw.get()).map_err(|wants| wants.to_string()),
+        _ => Err("expects a whole number".to_owned()),
     };
-    match member.shape {
-        Shape::Array => syntax::elements(member.value, |at, text, shape| {
-            if shape != Shape::String {
-                let wants = format!("`{what}` expects texts, not {}", shape.words());
-                return Err((member.at + at, wants));
-            }
-            let refused = refuse(&inside(text));
-            refused.map_err(|why| (member.at + at, format!("a name in `{what}` {why}")))
-        }),
-        shape => wants(0, shape),
+    match read {
+        Ok(_) => Ok(Some(raw.get().as_bytes().into())),
+        Err(wants) => Err(D::Error::custom(format!("{wants}, not {}", found(raw)))),
     }
 }
 
 /// Returns the value of an option that coordinates jobs, as the core takes it.
-fn option_value<'t>(
-    member: &Member<'t>,
+fn option_value<'l>(
+    given: &'l RawValue,
     option: CoordinationOption,
-) -> Result<Cow<'t, [u8]>, String> {
-    let given: Cow<'t, [u8]> = match (option, member.shape) {
-        (CoordinationOption::Throttles, Shape::Array) => Cow::Borrowed(member.value),
-        (CoordinationOption::Hold, Shape::Bool) => {
-            Cow::Borrowed(if member.value == b"true" { b"1" } else { b"0" })
-        }
-        (CoordinationOption::Hold, Shape::Number)
-        | (CoordinationOption::Score | CoordinationOption::Ttl, Shape::Number) => {
-            Cow::Borrowed(member.value)
-        }
-        (CoordinationOption::Throttles | CoordinationOption::Score, shape) => {
-            let expected = match option {
-                CoordinationOption::Throttles => "an array of texts",
-                _ => "a number",
-            };
-            return Err(format!("expects {expected}, not {}", shape.words()));
-        }
-        _ => text(member)?,
+) -> Result<Cow<'l, [u8]>, String> {
+    use CoordinationOption::{Hold, Score, Throttles, Ttl};
+    let json = given.get();
+    let shape = Shape::of(json.as_bytes());
+    let value = match (option, shape) {
+        (Hold, Shape::Bool) if json == "true" => Cow::Borrowed("1"),
+        (Hold, Shape::Bool) => Cow::Borrowed("0"),
+        (Throttles, Shape::Array) | (Hold | Score | Ttl, Shape::Number) => Cow::Borrowed(json),
+        (Throttles, _) => return Err(format!("expects an array of texts, not {}", found(given))),
+        (Score, _) => return Err(format!("expects a number, not {}", found(given))),
+        (_, Shape::String) => text_of(given),
+        _ => return Err(format!("expects a text, not {}", found(given))),
     };
-    let refused = |wrong: WrongValue| match wrong {
-        WrongValue::Expects(what) => format!("expects {what}, not {}", value(member)),
-        WrongValue::Because(why) => why,
+    let checked = match shape {
+        Shape::String => option.typed(value.as_bytes()),
+        _ => option.checked(value.as_bytes()),
     };
-    let checked = match member.shape {
-        Shape::String => option.typed(&given),
-        _ => option.checked(&given),
-    };
-    let checked = checked.map_err(refused)?;
-    Ok(match checked {
-        Cow::Owned(checked) => Cow::Owned(checked),
-        Cow::Borrowed(_) => given,
-    })
-}
-
-fn refuse_empty(name: &[u8]) -> Result<(), String> {
-    if name.is_empty() {
-        Err("is empty".into())
-    } else {
-        Ok(())
+    match checked {
+        Ok(Cow::Owned(checked)) => Ok(Cow::Owned(checked)),
+        Ok(Cow::Borrowed(_)) => Ok(into_bytes(value)),
+        Err(WrongValue::Expects(what)) => Err(format!("expects {what}, not {}", found(given))),
+        Err(WrongValue::Because(why)) => Err(why),
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use expect_test::expect;
+
     use super::*;
 
     fn fault(text: &str) -> String {
-        let fault = JobLine::read(text.as_bytes(), 100).unwrap_err();
+        let fault = NewJob::read(text.as_bytes(), 100).unwrap_err();
         let hint = fault
             .hint
             .map_or(String::new(), |hint| format!(" ({hint})"));
@@ -439,36 +363,34 @@ mod tests {
             r#""tags":["eu", "v\u0069p"],"depends":[],"priority":-3,"retries":0,"delay":"10m"}"#,
             "\r\n"
         );
-        let line = JobLine::read(text.as_bytes(), 100).unwrap();
-        assert_eq!(line.queue.as_deref(), Some("m\u{e4}il".as_bytes()));
-        assert_eq!(line.klass.as_deref(), Some(&b"K"[..]));
-        assert_eq!(line.jid.as_deref(), Some(&b"a/b"[..]));
-        assert_eq!(line.data, Some(&br#"{"n": 9007199254740993, "l": []}"#[..]));
-        assert_eq!(line.tags, Some(&br#"["eu", "v\u0069p"]"#[..]));
+        let line = NewJob::read(text.as_bytes(), 100).unwrap();
+        let texts = |names: Vec<NewName>| -> Vec<Vec<u8>> {
+            names.into_iter().map(|name| name.0.to_vec()).collect()
+        };
+        assert_eq!(*line.queue.unwrap().0, *"m\u{e4}il".as_bytes());
+        assert_eq!(*line.klass.unwrap().0, *b"K");
+        assert_eq!(*line.jid.unwrap().0, *b"a/b");
+        let data = br#"{"n": 9007199254740993, "l": []}"#;
+        assert_eq!(line.data.as_deref(), Some(&data[..]));
+        assert!(matches!(line.data, Some(Cow::Borrowed(_))));
         assert_eq!(texts(line.tags.unwrap()), [&b"eu"[..], b"vip"]);
-        assert_eq!(line.depends, Some(&b"[]"[..]));
-        assert!(texts(b"[]").is_empty());
-        assert_eq!(line.priority, Some(&b"-3"[..]));
-        assert_eq!(line.retries, Some(&b"0"[..]));
-        assert_eq!(line.due, Some(DueTime::In(Duration::from_secs(600))));
-        assert_eq!(&text.as_bytes()[line.data_at..][..4], b"{\"n\"");
-        assert_eq!(&text.as_bytes()[line.jid_at..][..2], b"\"a");
+        assert!(line.depends.unwrap().is_empty());
+        assert_eq!(line.priority.as_deref(), Some(&b"-3"[..]));
+        assert_eq!(line.retries.as_deref(), Some(&b"0"[..]));
+        assert_eq!(line.delay, Some(Duration::from_secs(600)));
     }
 
     #[test]
     fn times_are_texts_or_seconds() {
         let due = |text: &str| {
             let text = format!("{{\"at\":{text}}}");
-            JobLine::read(text.as_bytes(), 0).map(|line| line.due)
+            NewJob::read(text.as_bytes(), 0).map(|line| line.at)
         };
-        let at = Moment::from_seconds(1000.5).map(When::At).map(DueTime::At);
+        let at = Moment::from_seconds(1000.5).map(When::At);
         assert_eq!(due("1000.5").unwrap(), at);
-        assert!(matches!(
-            due("\"2026-11-21T06:00:00Z\""),
-            Ok(Some(DueTime::At(_)))
-        ));
-        let delay = JobLine::read(b"{\"delay\":1.5}", 0).unwrap().due;
-        assert_eq!(delay, Some(DueTime::In(Duration::from_millis(1500))));
+        assert!(due("\"2026-11-21T06:00:00Z\"").unwrap().is_some());
+        let delay = NewJob::read(b"{\"delay\":1.5}", 0).unwrap().delay;
+        assert_eq!(delay, Some(Duration::from_millis(1500)));
         for text in ["1e300", "\"soon\"", "null", "[]"] {
             assert!(due(text).is_err(), "{text}");
         }
@@ -495,70 +417,83 @@ mod tests {
     #[test]
     fn each_member_is_checked_for_its_type() {
         let many_tags = format!(r#"{{"tags":[{}"t"]}}"#, r#""t","#.repeat(MAX_TAGS));
-        for (text, expected) in [
-            ("", "1: it is empty, `{` was expected"),
-            ("[]", "1: expected `{`, not `[`"),
-            ("{} {}", "4: expected the end, not `{`"),
-            ("{\"data\":1", "10: it ends where `,` or `}` was expected"),
-            (
-                r#"{"é":1,"queue":x}"#,
-                "2: a job has no member `é` (a job has queue, klass, data, jid, delay, at, priority, tags, retries, depends, throttles, lock, key, dup, until, ttl, score, rescore, hold, backoff)",
-            ),
-            (r#"{"queue":1}"#, "10: `queue` expects a text, not a number"),
-            (r#"{"queue":null}"#, "10: `queue` expects a text, not null"),
-            (r#"{"queue":""}"#, "10: `queue` is empty"),
-            (
-                r#"{"klass":"a\nb"}"#,
-                "10: `klass` holds a control character, U+000A",
-            ),
-            (
-                r#"{"jid":"a-history"}"#,
-                "8: `jid` ends in `-history`, which is reserved for the keys beside a job",
-            ),
-            (r#"{"jid":"a","jid":"b"}"#, "12: `jid` stands here twice"),
-            (
-                r#"{"data":false}"#,
-                "9: `data` must not be the bare document `false`",
-            ),
-            (r#"{"data":[1,NaN]}"#, "12: `NaN` is not a JSON number"),
-            (
-                r#"{"delay":-1}"#,
-                "10: `delay` expects a duration such as `90s`, `15m` or `2h`, not `-1`",
-            ),
-            (
-                r#"{"delay":{}}"#,
-                "10: `delay` expects a duration such as `90s`, `15m` or `2h`, not an object",
-            ),
-            (
-                r#"{"delay":1,"at":1}"#,
-                "12: `delay` and `at` exclude each other",
-            ),
-            (
-                r#"{"priority":1.5}"#,
-                "13: `priority` expects a whole number between -9007199254740992 and 9007199254740992, not `1.5`",
-            ),
-            (
-                r#"{"priority":"1"}"#,
-                "13: `priority` expects a whole number, not `\"1\"`",
-            ),
-            (
-                r#"{"retries":-1}"#,
-                "12: `retries` expects a whole number between 0 and 9007199254740992, not `-1`",
-            ),
-            (
-                r#"{"tags":"eu"}"#,
-                "9: `tags` expects an array of texts, not a text",
-            ),
-            (
-                r#"{"tags":["eu", 1]}"#,
-                "16: `tags` expects texts, not a number",
-            ),
-            (r#"{"tags":["eu",""]}"#, "15: a name in `tags` is empty"),
-            (&many_tags, "9: `tags` holds more than 1000 tags"),
-            (r#"{"depends":[""]}"#, "13: a name in `depends` is empty"),
-        ] {
-            assert_eq!(fault(text), expected);
-        }
+        let texts = [
+            "",
+            "[]",
+            "{} {}",
+            "{\"data\":1",
+            r#"{"é":1,"queue":x}"#,
+            r#"{"queue":1}"#,
+            r#"{"queue":null}"#,
+            r#"{"queue":""}"#,
+            r#"{"klass":"a\nb"}"#,
+            r#"{"jid":"a-history"}"#,
+            r#"{"jid":"a","jid":"b"}"#,
+            r#"{"data":false}"#,
+            r#"{"data":[1,NaN]}"#,
+            r#"{"delay":-1}"#,
+            r#"{"delay":{}}"#,
+            r#"{"delay":1,"at":1}"#,
+            r#"{"priority":1.5}"#,
+            r#"{"priority":"1"}"#,
+            r#"{"retries":-1}"#,
+            r#"{"tags":"eu"}"#,
+            r#"{"tags":["eu", 1]}"#,
+            r#"{"tags":["eu",""]}"#,
+            &many_tags,
+            r#"{"depends":[""]}"#,
+        ];
+        let faults = texts.map(|text| format!("{text:.60}\n  {}\n", fault(text)));
+        expect![[r#"
+
+              1: it is empty, an object was expected
+            []
+              1: expected an object, not `[`
+            {} {}
+              4: trailing characters at `{`
+            {"data":1
+              10: EOF while parsing an object
+            {"é":1,"queue":x}
+              16: expected value at `x`
+            {"queue":1}
+              10: `queue` expects a text, not `1`
+            {"queue":null}
+              10: `queue` expects a text, not null
+            {"queue":""}
+              10: `queue` is empty
+            {"klass":"a\nb"}
+              10: `klass` holds a control character, U+000A
+            {"jid":"a-history"}
+              8: `jid` ends in `-history`, which is reserved for the keys beside a job
+            {"jid":"a","jid":"b"}
+              12: `jid` stands here twice
+            {"data":false}
+              9: `data` must not be the bare document `false`
+            {"data":[1,NaN]}
+              12: expected value at `NaN`
+            {"delay":-1}
+              10: `delay` expects a duration such as `90s`, `15m` or `2h`, not `-1`
+            {"delay":{}}
+              10: `delay` expects a duration such as `90s`, `15m` or `2h`, not an object
+            {"delay":1,"at":1}
+              17: `at` and `delay` exclude each other
+            {"priority":1.5}
+              13: `priority` expects a whole number between -9007199254740992 and 9007199254740992, not `1.5`
+            {"priority":"1"}
+              13: `priority` expects a whole number, not `"1"`
+            {"retries":-1}
+              12: `retries` expects a whole number between 0 and 9007199254740992, not `-1`
+            {"tags":"eu"}
+              9: `tags` expects a list, not `"eu"`
+            {"tags":["eu", 1]}
+              16: `tags[1]` expects a text, not `1`
+            {"tags":["eu",""]}
+              15: `tags[1]` is empty
+            {"tags":["t","t","t","t","t","t","t","t","t","t","t","t","t"
+              9: `tags` holds more than 1000 tags
+            {"depends":[""]}
+              13: `depends[0]` is empty
+        "#]].assert_eq(&faults.concat());
         let long = format!(r#"{{"data":"{}"}}"#, "a".repeat(99));
         assert_eq!(
             fault(&long),

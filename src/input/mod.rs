@@ -2,7 +2,6 @@
 
 pub(crate) mod archive;
 pub(crate) mod data;
-pub(crate) mod fields;
 pub(crate) mod jids;
 pub(crate) mod line;
 pub(crate) mod option;

@@ -1,9 +1,11 @@
 //! JSON as the server stores it. Reading rounds no number, reorders no key and loses no byte.
 
+pub(crate) mod object;
 pub(crate) mod path;
 pub(crate) mod quote;
 pub(crate) mod syntax;
 
+use std::borrow::Cow;
 use std::fmt;
 
 use base64::Engine;
@@ -109,29 +111,45 @@ fn compact(text: &str) -> String {
 }
 
 /// The members of an object in their order; a map would sort them.
-struct Members<'a>(Vec<(String, &'a RawValue)>);
+pub(crate) struct Members<'a>(pub Vec<(Cow<'a, str>, &'a RawValue)>);
+
+/// A key, borrowed if it has no escapes.
+#[derive(Deserialize)]
+struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
+
+impl<'a> Members<'a> {
+    /// Adds the members before the first fault, if there is one.
+    fn read_start(
+        text: &'a [u8],
+        members: &mut Vec<(Cow<'a, str>, &'a RawValue)>,
+    ) -> serde_json::Result<()> {
+        serde_json::Deserializer::from_slice(text).deserialize_map(InOrder(members))
+    }
+}
 
 impl<'de: 'a, 'a> Deserialize<'de> for Members<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Members<'a>, D::Error> {
-        struct InOrder;
+        let mut members = Vec::new();
+        deserializer.deserialize_map(InOrder(&mut members))?;
+        Ok(Members(members))
+    }
+}
 
-        impl<'de> Visitor<'de> for InOrder {
-            type Value = Members<'de>;
+/// Adds each member to a list.
+struct InOrder<'m, 'a>(&'m mut Vec<(Cow<'a, str>, &'a RawValue)>);
 
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("an object")
-            }
+impl<'de> Visitor<'de> for InOrder<'_, 'de> {
+    type Value = ();
 
-            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-                let mut members = Vec::new();
-                while let Some(member) = map.next_entry()? {
-                    members.push(member);
-                }
-                Ok(Members(members))
-            }
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while let Some((Key(key), value)) = map.next_entry()? {
+            self.0.push((key, value));
         }
-
-        deserializer.deserialize_map(InOrder)
+        Ok(())
     }
 }
 

@@ -1,12 +1,11 @@
 //! Paths in a JSON text: `user.id`, `items.0.sku`, or a JSON pointer such as `/user/id`.
 
-use std::borrow::Cow;
 use std::fmt;
 
-use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
+use super::Members;
+use super::syntax::Shape;
 use crate::name::lossless_text;
 
 /// The keys and indexes that lead to a value within a JSON value.
@@ -46,13 +45,17 @@ impl Path {
         let mut value: &RawValue = serde_json::from_str(json).ok()?;
         for step in &self.0 {
             let text = value.get();
-            let mut inside = serde_json::Deserializer::from_str(text);
-            let found = match text.as_bytes().first() {
-                Some(b'{') => inside.deserialize_map(Member(step)),
-                Some(b'[') => inside.deserialize_seq(Element(index(step)?)),
+            value = match Shape::of(text.as_bytes()) {
+                Shape::Object => {
+                    let Members(members) = serde_json::from_str(text).ok()?;
+                    members.into_iter().rev().find(|(key, _)| key == step)?.1
+                }
+                Shape::Array => {
+                    let elements: Vec<&RawValue> = serde_json::from_str(text).ok()?;
+                    *elements.get(index(step)?)?
+                }
                 _ => return None,
             };
-            value = found.ok()??;
         }
         Some(value)
     }
@@ -92,54 +95,6 @@ fn index(step: &str) -> Option<usize> {
     let plain = step == "0" || !step.starts_with(['0', '+']);
     step.parse().ok().filter(|_| plain)
 }
-
-struct Member<'s>(&'s str);
-
-impl<'de> Visitor<'de> for Member<'_> {
-    type Value = Option<&'de RawValue>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut found = None;
-        while let Some(Key(key)) = map.next_key()? {
-            if key == self.0 {
-                found = Some(map.next_value()?)
-            } else {
-                _ = map.next_value::<&RawValue>()?
-            }
-        }
-        Ok(found)
-    }
-}
-
-struct Element(usize);
-
-impl<'de> Visitor<'de> for Element {
-    type Value = Option<&'de RawValue>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an array")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let mut at = 0;
-        let mut found = None;
-        while let Some(element) = seq.next_element()? {
-            if at == self.0 {
-                found = Some(element);
-            }
-            at += 1;
-        }
-        Ok(found)
-    }
-}
-
-/// A key, borrowed if it contains no escapes.
-#[derive(Deserialize)]
-struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 
 #[cfg(test)]
 mod tests {

@@ -8,10 +8,10 @@ use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 
 use sha2::{Digest, Sha256};
 
-use super::job_spec::{JidSpec, JobDefaults, JobSpec};
+use super::job_spec::{JidSpec, JobDefaults, JobSpec, place};
 use crate::args::coordination::Throttled;
 use crate::error::Error;
-use crate::input::line::{JobLine, LineFault, texts};
+use crate::input::line::{Dependency, LineFault, NewJob};
 use crate::input::two_pass::{TextLine, TwoPassFile};
 use crate::name::Name;
 use crate::text::Harmless;
@@ -77,7 +77,7 @@ pub(super) fn check(
         }
         checked.jobs += 1;
         let wrong = |fault: LineFault| line_error(&what, &row, fault);
-        let line = JobLine::read(row.text, defaults.max_data).map_err(wrong)?;
+        let line = NewJob::read(row.text, defaults.max_data).map_err(wrong)?;
         let job = defaults.job(row.text, &line).map_err(wrong)?;
         if queues && !checked.queues.contains(job.queue) {
             checked.queues.insert(job.queue.to_vec());
@@ -96,24 +96,23 @@ pub(super) fn check(
             }
             Some(jid) => {
                 let own = hash(jid);
-                if let (false, JidSpec::Given(_, at)) = (known.insert(own), &job.jid) {
+                if let (false, JidSpec::Given(jid)) = (known.insert(own), &job.jid) {
                     // The first true duplicate is reported; equal hashes of other jids are very rare.
                     if doubles.len() < MAX_DOUBLES {
-                        doubles.push((row.number, *at, jid.to_vec()));
+                        doubles.push((row.number, place(row.text, jid), jid.to_vec()));
                     }
                 }
                 Some(own)
             }
         };
-        for other in job.depends.map(texts).unwrap_or_default() {
-            if own.is_some() && job.jid.known() == Some(&*other) {
-                let jid = Harmless(&other);
-                let at = line.depends_at;
+        for Dependency(other) in job.depends.unwrap_or_default() {
+            if own.is_some() && job.jid.known() == Some(other) {
+                let (at, jid) = (place(row.text, other), Harmless(other));
                 let fault =
                     LineFault::at(row.text, at, format!("it depends on itself: {jid} → {jid}"));
                 return Err(Error::conflict(wrong(fault).message()));
             }
-            let other = hash(&other);
+            let other = hash(other);
             if !known.contains(&other) {
                 pending.insert(other);
             }
@@ -150,7 +149,7 @@ fn refuse_duplicate(
             return Ok(());
         }
         let has = |job: JobSpec| job.jid.known() == Some(jid);
-        let line = JobLine::read(row.text, defaults.max_data);
+        let line = NewJob::read(row.text, defaults.max_data);
         if line.is_ok_and(|line| defaults.job(row.text, &line).is_ok_and(has)) {
             first = Some(row.number);
         }

@@ -3,32 +3,28 @@
 use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read};
+use std::time::Duration;
 
 use sha2::{Digest, Sha256};
 
+use crate::args::moment::When;
 use crate::clock::duration;
 use crate::clock::moment::Moment;
 use crate::core::api::put::PackedJob;
 use crate::error::{Error, Kind, io_words};
-use crate::input::line::{DueTime, JobLine, LineFault, inside, refuse_jid};
+use crate::input::line::{Dependency, LineFault, NewJid, NewJob, NewName, into_bytes, refuse_jid};
+use crate::json::object::{offset_of, text_of};
 use crate::json::path::Path;
-use crate::json::syntax::Wrong;
+use crate::json::quote::array;
+use crate::json::syntax::Shape;
 use crate::model::coordination::{Coordination, CoordinationOption, Need};
 use crate::model::jid_source::JidSource;
 
-/// The values for members that a line does not have, from the command line.
+/// What the command line says about all lines.
 #[derive(Debug, Default)]
 pub(crate) struct JobDefaults {
-    pub queue: Option<Vec<u8>>,
-    pub klass: Option<Vec<u8>>,
-    pub data: Vec<u8>,
-    pub due: Option<DueTime>,
-    pub priority: Option<Vec<u8>>,
-    pub retries: Option<Vec<u8>>,
-    /// JSON arrays.
-    pub tags: Option<Vec<u8>>,
-    pub depends: Option<Vec<u8>>,
-    pub coordination: Coordination<'static>,
+    /// The members that a line does not have.
+    pub job: NewJob<'static>,
     /// The origin of the jid of a line that has none.
     pub jids: JidSource,
     /// Maximum length of a job's data in bytes.
@@ -41,11 +37,12 @@ pub(crate) struct JobSpec<'l> {
     pub queue: &'l [u8],
     pub klass: &'l [u8],
     pub data: &'l [u8],
-    pub due: Option<&'l DueTime>,
+    pub delay: Option<Duration>,
+    pub at: Option<&'l When>,
     pub priority: Option<&'l [u8]>,
     pub retries: Option<&'l [u8]>,
-    pub tags: Option<&'l [u8]>,
-    pub depends: Option<&'l [u8]>,
+    pub tags: Option<&'l [NewName<'l>]>,
+    pub depends: Option<&'l [Dependency<'l>]>,
     pub coordination: Coordination<'l>,
     pub jid: JidSpec<'l>,
 }
@@ -56,8 +53,8 @@ pub(crate) enum JidSpec<'l> {
     Fresh,
     /// A hash of the job's content: a second job with the same content is the same job.
     Content([u8; 32]),
-    /// The jid from the line or its data, and its offset in the line.
-    Given(Cow<'l, [u8]>, usize),
+    /// The jid from the line or its data.
+    Given(Cow<'l, [u8]>),
 }
 
 impl JidSpec<'_> {
@@ -66,7 +63,7 @@ impl JidSpec<'_> {
         match self {
             JidSpec::Fresh => None,
             JidSpec::Content(jid) => Some(jid),
-            JidSpec::Given(jid, _) => Some(jid),
+            JidSpec::Given(jid) => Some(jid),
         }
     }
 }
@@ -76,11 +73,12 @@ impl JobDefaults {
     pub(crate) fn job<'l>(
         &'l self,
         text: &[u8],
-        line: &'l JobLine<'l>,
+        line: &'l NewJob<'l>,
     ) -> Result<JobSpec<'l>, LineFault> {
-        let queue = line.queue.as_deref().or(self.queue.as_deref());
-        let klass = line.klass.as_deref().or(self.klass.as_deref());
-        let (Some(queue), Some(klass)) = (queue, klass) else {
+        let all = &self.job;
+        let queue = line.queue.as_ref().or(all.queue.as_ref());
+        let klass = line.klass.as_ref().or(all.klass.as_ref());
+        let (Some(NewName(queue)), Some(NewName(klass))) = (queue, klass) else {
             let what = if queue.is_none() { "queue" } else { "klass" };
             let mut fault = LineFault::at(text, 0, format!("it has no `{what}`"));
             fault.hint = Some(format!(
@@ -88,21 +86,18 @@ impl JobDefaults {
             ));
             return Err(fault);
         };
-        let data = line.data.unwrap_or(&self.data);
+        let data = line.data.as_deref().or(all.data.as_deref());
+        let data = data.unwrap_or(b"{}");
         let jid = match (&line.jid, &self.jids) {
-            (Some(jid), _) => JidSpec::Given(Cow::Borrowed(jid), line.jid_at),
+            (Some(NewJid(jid)), _) => JidSpec::Given(Cow::Borrowed(jid)),
             (None, JidSource::Fresh) => JidSpec::Fresh,
             (None, JidSource::Content) => JidSpec::Content(content([queue, klass, data])),
             (None, JidSource::Path(path, typed)) => {
-                let found = jid_in_data(data, path, typed);
-                let (jid, at) = found.map_err(|(at, what)| {
-                    let start = line.data.map_or(0, |_| line.data_at + at);
-                    LineFault::at(text, start, what)
-                })?;
-                JidSpec::Given(jid, line.data_at + at)
+                let jid = jid_in_data(data, path, typed);
+                jid.map_err(|(part, what)| LineFault::at(text, place(text, part), what))?
             }
         };
-        let coordination = line.coordination.or(&self.coordination);
+        let coordination = line.coordination.or(&all.coordination);
         if let Some((option, need)) = coordination.unmet() {
             let needed = match need {
                 Need::Key if coordination.get(CoordinationOption::Key).is_some() => {
@@ -114,15 +109,21 @@ impl JobDefaults {
             let what = format!("`{}` needs {needed}", option.name());
             return Err(LineFault::at(text, 0, what));
         }
+        let with_time = match (line.delay, &line.at) {
+            (None, None) => all,
+            _ => line,
+        };
+        let depends = line.depends.as_ref().or(all.depends.as_ref());
         Ok(JobSpec {
             queue,
             klass,
             data,
-            due: line.due.as_ref().or(self.due.as_ref()),
-            priority: line.priority.or(self.priority.as_deref()),
-            retries: line.retries.or(self.retries.as_deref()),
-            tags: line.tags.or(self.tags.as_deref()),
-            depends: line.depends.or(self.depends.as_deref()),
+            delay: with_time.delay,
+            at: with_time.at.as_ref(),
+            priority: line.priority.as_deref().or(all.priority.as_deref()),
+            retries: line.retries.as_deref().or(all.retries.as_deref()),
+            tags: line.tags.as_deref().or(all.tags.as_deref()),
+            depends: depends.map(Vec::as_slice),
             coordination,
             jid,
         })
@@ -132,35 +133,33 @@ impl JobDefaults {
 /// The most options of a job: five, and those that coordinate it with others.
 const MOST_OPTIONS: usize = 5 + CoordinationOption::ALL.len();
 
-/// Returns the jid at a path in the data, and its offset there.
+/// Returns the jid at a path in the data. An error has the part of the data that is wrong.
 fn jid_in_data<'d>(
     data: &'d [u8],
     path: &Path,
     typed: &str,
-) -> Result<(Cow<'d, [u8]>, usize), Wrong> {
+) -> Result<JidSpec<'d>, (&'d [u8], String)> {
     let json = std::str::from_utf8(data).unwrap_or_default();
     let Some(value) = path.find(json) else {
-        return Err((0, format!("its data has no `{typed}`")));
+        return Err((data, format!("its data has no `{typed}`")));
     };
-    let value = value.get().as_bytes();
-    let at = (value.as_ptr() as usize).saturating_sub(data.as_ptr() as usize);
-    let jid = match value.first() {
-        Some(b'"') => inside(value),
-        Some(b'-' | b'0'..=b'9') => Cow::Borrowed(value),
-        other => {
-            let what = match other {
-                Some(b'{') => "an object",
-                Some(b'[') => "an array",
-                Some(b'n') => "null",
-                _ => "true or false",
-            };
-            return Err((at, format!("`{typed}` is {what}, not a text or a number")));
-        }
+    let wrong = |what: String| Err((value.get().as_bytes(), format!("`{typed}` {what}")));
+    let jid = match Shape::of(value.get().as_bytes()) {
+        Shape::String => into_bytes(text_of(value)),
+        Shape::Number => Cow::Borrowed(value.get().as_bytes()),
+        shape => return wrong(format!("is {}, not a text or a number", shape.words())),
     };
     match refuse_jid(&jid) {
-        Ok(()) => Ok((jid, at)),
-        Err(why) => Err((at, format!("`{typed}` {why}"))),
+        Ok(()) => Ok(JidSpec::Given(jid)),
+        Err(why) => wrong(why),
     }
+}
+
+/// The offset of a part of a line, with its quote; 0 for what the command line says.
+pub(crate) fn place(line: &[u8], part: &[u8]) -> usize {
+    let at = offset_of(line, part).unwrap_or(0);
+    let is_quoted = at > 0 && line[at - 1] == b'"';
+    at - usize::from(is_quoted)
 }
 
 impl JobSpec<'_> {
@@ -171,19 +170,16 @@ impl JobSpec<'_> {
         now: Moment,
         take: impl FnOnce(&PackedJob) -> T,
     ) -> T {
-        let (mut delay, mut at) = (None, None);
-        match self.due {
-            Some(DueTime::In(duration)) => delay = Some(duration::seconds(*duration)),
-            Some(DueTime::At(when)) => at = Some(when.from(now).to_string()),
-            None => {}
-        }
+        let delay = self.delay.map(duration::seconds);
+        let at = self.at.map(|when| when.from(now).to_string());
+        let (tags, depends) = (self.tags.map(array), self.depends.map(array));
         let mut options: [(&'static str, &[u8]); MOST_OPTIONS] = [("", b""); MOST_OPTIONS];
         let values = [
             ("at", at.as_deref().map(str::as_bytes)),
             ("priority", self.priority),
             ("retries", self.retries),
-            ("tags", self.tags),
-            ("depends", self.depends),
+            ("tags", tags.as_deref()),
+            ("depends", depends.as_deref()),
         ];
         let mut count = 0;
         let given = values

@@ -8,7 +8,7 @@ use std::hash::{BuildHasher, BuildHasherDefault, RandomState};
 use super::check::IdentityHasher;
 use super::job_spec::JobDefaults;
 use crate::error::Error;
-use crate::input::line::{JobLine, texts};
+use crate::input::line::NewJob;
 use crate::input::two_pass::TwoPassFile;
 use crate::name::Name;
 
@@ -58,14 +58,14 @@ fn read(file: &TwoPassFile, defaults: &JobDefaults) -> Result<LineGraph, Error> 
     let mut graph = LineGraph::default();
     let mut pending: Vec<u64> = Vec::new();
     file.each(file.lines(), |row| {
-        let line = JobLine::read(row.text, defaults.max_data).map_err(|_| file.changed())?;
+        let line = NewJob::read(row.text, defaults.max_data).map_err(|_| file.changed())?;
         let job = defaults.job(row.text, &line).map_err(|_| file.changed())?;
         let at = u32::try_from(graph.places.len()).map_err(|_| too_many())?;
         if let Some(jid) = job.jid.known() {
             jids.entry(salt.hash_one(jid)).or_insert(at);
         }
-        let others = job.depends.map(texts).unwrap_or_default();
-        pending.extend(others.iter().map(|other| salt.hash_one::<&[u8]>(other)));
+        let others = job.depends.unwrap_or_default().iter();
+        pending.extend(others.map(|other| salt.hash_one::<&[u8]>(&other.0)));
         graph.ends.push(pending.len());
         graph.places.push(LineLocation {
             number: row.number,
@@ -154,7 +154,7 @@ fn cycle_error(
         if let Err(error) = file.line(place.offset, place.length, &mut text) {
             return error;
         }
-        let line = JobLine::read(&text, defaults.max_data).ok();
+        let line = NewJob::read(&text, defaults.max_data).ok();
         let jid = line.as_ref().and_then(|line| {
             let job = defaults.job(&text, line).ok()?;
             job.jid.known().map(|jid| Name::from(jid).to_string())

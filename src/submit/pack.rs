@@ -10,7 +10,7 @@ use super::order::LineLocation;
 use crate::clock::moment::Moment;
 use crate::core::api::put::{Policy, Puts};
 use crate::error::Error;
-use crate::input::line::JobLine;
+use crate::input::line::NewJob;
 use crate::input::two_pass::{TextLine, TwoPassFile};
 
 /// The limits and options for packing.
@@ -157,7 +157,7 @@ impl Packer<'_> {
         }
         // The first pass accepted the line: if it is refused now, the file has changed.
         let changed = |_| self.file.changed();
-        let line = JobLine::read(row.text, self.defaults.max_data).map_err(changed)?;
+        let line = NewJob::read(row.text, self.defaults.max_data).map_err(changed)?;
         let job = self.defaults.job(row.text, &line).map_err(changed)?;
         let unfinished = self.state.and_then(|state| state.open(row.number));
         let since = unfinished.and_then(|unfinished| unfinished.since);

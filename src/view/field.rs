@@ -1,7 +1,10 @@
 //! Finds one value of a document by its path.
 
-use serde::de::{Deserializer, MapAccess, Visitor};
+use std::borrow::Cow;
+
 use serde_json::value::RawValue;
+
+use crate::json::Members;
 
 /// The result of the search for a path.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +27,7 @@ pub(crate) fn find(document: &str, path: &str) -> Lookup {
     if fields.iter().any(|(key, _)| key == path || key == first) {
         find_within(document, path).unwrap_or(Lookup::Nothing)
     } else {
-        Lookup::Unknown(fields.into_iter().map(|(key, _)| key).collect())
+        Lookup::Unknown(fields.into_iter().map(|(key, _)| key.into()).collect())
     }
 }
 
@@ -74,28 +77,8 @@ fn element<'a>(value: &'a str, at: &str) -> Option<&'a RawValue> {
 }
 
 /// Returns the members of an object in their order; nothing if the value is not an object.
-fn members(value: &str) -> Vec<(String, &RawValue)> {
-    struct InOrder;
-
-    impl<'de> Visitor<'de> for InOrder {
-        type Value = Vec<(String, &'de RawValue)>;
-
-        fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            f.write_str("an object")
-        }
-
-        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-            let mut members = Vec::new();
-            while let Some(member) = map.next_entry()? {
-                members.push(member);
-            }
-            Ok(members)
-        }
-    }
-
-    serde_json::Deserializer::from_str(value)
-        .deserialize_map(InOrder)
-        .unwrap_or_default()
+fn members(value: &str) -> Vec<(Cow<'_, str>, &RawValue)> {
+    serde_json::from_str(value).map_or_else(|_| Vec::new(), |Members(members)| members)
 }
 
 #[cfg(test)]

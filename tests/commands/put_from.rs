@@ -219,10 +219,10 @@ fn all_lines_are_checked_before_any_call() {
 fn an_invalid_line_is_reported_with_its_position() {
     let workspace = Workspace::new();
     for (line, printed) in [
-        (&b"[]"[..], "line 2, column 1: expected `{`, not `[`"),
+        (&b"[]"[..], "line 2, column 1: expected an object, not `[`"),
         (
             b"{\"data\":{\"a\":1}",
-            "line 2, column 16: it ends where `,` or `}` was expected",
+            "line 2, column 16: EOF while parsing an object",
         ),
         (
             b"{\"data\":\"\xff\"}",
@@ -234,7 +234,7 @@ fn an_invalid_line_is_reported_with_its_position() {
         ),
         (
             "{\"data\":\"é\", \"klass\":1}".as_bytes(),
-            "line 2, column 22: `klass` expects a text, not a number",
+            "line 2, column 22: `klass` expects a text, not `1`",
         ),
         (
             b"{\"qeue\":\"q\"}",

@@ -6,9 +6,12 @@ use super::dependency_graph::DependencyGraph;
 use super::{FailedPolicy, ImportOptions};
 use crate::error::Error;
 use crate::input::archive;
-use crate::input::archive::{ArchiveLine, ArchivedJob, ArchivedLimit, ArchivedPause};
+use crate::input::archive::{
+    ArchiveLine, ArchivedJob, ArchivedLimit, ArchivedOption, ArchivedPause,
+};
 use crate::input::option::checked;
 use crate::input::two_pass::{TextLine, TwoPassFile};
+use crate::json::object::column;
 use crate::json::syntax::Fault;
 use crate::model::job::State;
 use crate::name::Name;
@@ -125,8 +128,9 @@ impl ArchiveContents {
                 });
             }
         };
-        if let ArchiveLine::Head { saved, jobs } = line {
-            self.saved |= saved;
+        if let ArchiveLine::Head(head) = line {
+            self.saved |= head.is_saved();
+            let jobs = head.jobs.and_then(|jobs| jobs.try_into().ok());
             self.claimed = if self.begun {
                 self.claimed.zip(jobs).map(|(one, other)| one + other)
             } else {
@@ -140,7 +144,7 @@ impl ArchiveContents {
         }
         match line {
             ArchiveLine::Job(job) => self.job(row, *job, options).map_err(|(at, why)| {
-                let column = archive::column(row.text, at);
+                let column = column(row.text, at);
                 fault(column, &why)
             }),
             ArchiveLine::Recurring(recurring) => {
@@ -149,13 +153,13 @@ impl ArchiveContents {
                 let twin = self.recurring.iter().find(|(jid, _)| *jid == recurring.jid);
                 if let Some((jid, before)) = twin {
                     let why = format!("recurring job `{jid}` is also in line {}", before.line);
-                    return Err(fault(archive::column(row.text, "jid"), &why));
+                    return Err(fault(column(row.text, "jid"), &why));
                 }
                 self.recurring.push((recurring.jid, location));
                 Ok(())
             }
-            ArchiveLine::Config(items) => {
-                for (key, value) in items {
+            ArchiveLine::Config(config) => {
+                for ArchivedOption { key, value } in config.items {
                     let key = self.option(key, options);
                     // Options that nothing reads are imported, too.
                     let value =
@@ -175,7 +179,7 @@ impl ArchiveContents {
                 self.paused.push(ArchivedPause { queue, ..paused });
                 Ok(())
             }
-            ArchiveLine::Head { .. } => Ok(()),
+            ArchiveLine::Head(_) => Ok(()),
         }
     }
 
@@ -186,10 +190,10 @@ impl ArchiveContents {
         job: ArchivedJob,
         options: &ImportOptions,
     ) -> Result<(), (&'static str, String)> {
-        let failed = job.state == Some(State::Failed);
+        let failed = job.state == State::Failed;
         let disposition = match job.state {
-            Some(State::Complete) => Disposition::SkipComplete,
-            Some(State::Failed) if options.failed == FailedPolicy::Skip => Disposition::SkipFailed,
+            State::Complete => Disposition::SkipComplete,
+            State::Failed if options.failed == FailedPolicy::Skip => Disposition::SkipFailed,
             _ => Disposition::Put,
         };
         if failed && options.failed == FailedPolicy::Keep && job.failure.is_none() {
@@ -201,7 +205,7 @@ impl ArchiveContents {
             return Err(("failure", why));
         }
         let location = self.location(row, disposition, job.queue.as_ref(), options);
-        self.unreadable += job.unreadable as u64;
+        self.unreadable += job.history().1 as u64;
         let at = match self.jids.get(&job.jid) {
             // The later of two saved lines belongs to the later cancellation.
             Some(&at) if self.saved => {

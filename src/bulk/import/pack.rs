@@ -8,7 +8,7 @@ use crate::bulk::JobOutcome;
 use crate::clock::moment::Moment;
 use crate::core::api::put::{PackedJob, Puts};
 use crate::core::api::template;
-use crate::input::archive::{ArchivedJob, ArchivedTemplate};
+use crate::input::archive::{ArchivedJob, ArchivedTemplate, Number};
 use crate::json::quote::{array, quote};
 use crate::model::coordination::CoordinationOption;
 use crate::model::job::State;
@@ -28,7 +28,7 @@ pub(super) struct PackOptions<'h> {
 pub(super) struct PackedEntry {
     pub jid: Name,
     queue: Name,
-    state: Option<State>,
+    state: State,
     line: u64,
     pub tracked: bool,
 }
@@ -38,7 +38,7 @@ impl PackedEntry {
     pub(super) fn complete_outcome(&self, mut outcome: JobOutcome) -> JobOutcome {
         outcome.item.queue = Some(self.queue.clone());
         outcome.item.line = Some(self.line);
-        outcome.item.state_before = self.state.map(|state| state.word().into());
+        outcome.item.state_before = Some(self.state.word().into());
         outcome
     }
 
@@ -55,17 +55,17 @@ impl PackOptions<'_> {
     pub(super) fn pack(&self, job: &ArchivedJob, line: u64, put: &mut Puts) -> PackedEntry {
         let queue = job.queue.clone().unwrap_or_default();
         let queue = self.options.queue(&queue).clone();
-        let failed = job.state == Some(State::Failed);
+        let failed = job.state == State::Failed;
         let failure = job
             .failure
             .as_ref()
             .filter(|_| failed && self.options.failed == FailedPolicy::Keep);
         let mut options: Vec<(&'static str, Vec<u8>)> = Vec::new();
         let mut option = |name, value: Vec<u8>| options.push((name, value));
-        if let Some(priority) = job.priority {
+        if let Some(Number(priority)) = job.priority {
             option("priority", priority.into());
         }
-        if let Some(retries) = job.retries {
+        if let Some(Number(retries)) = job.retries {
             option("retries", retries.into());
         }
         // A failed job that is to run again gets fresh retries.
@@ -73,7 +73,7 @@ impl PackOptions<'_> {
             option("remaining", remaining.to_string().into());
         }
         option("tags", array(&job.tags));
-        option("history", array(&job.history));
+        option("history", array(job.history().0));
         if let Some(template) = &job.spawned_from {
             option("spawned_from_jid", template.as_bytes().to_vec());
         }
@@ -94,8 +94,8 @@ impl PackOptions<'_> {
                 if !depends.is_empty() {
                     option("depends", array(depends));
                 }
-                let runs = matches!(job.state, Some(State::Running | State::Stalled));
-                if let Some(due) = job.due.filter(|_| !runs && !failed) {
+                let runs = matches!(job.state, State::Running | State::Stalled);
+                if let Some(due) = job.due().filter(|_| !runs && !failed) {
                     option("at", due.to_string().into());
                 }
             }
@@ -112,7 +112,7 @@ impl PackOptions<'_> {
             queue: queue.as_bytes(),
             jid: job.jid.as_bytes(),
             klass: job.klass.as_bytes(),
-            data: job.data.as_bytes(),
+            data: &job.data,
             delay: b"0",
             options: &options,
         });
@@ -121,7 +121,7 @@ impl PackOptions<'_> {
             queue,
             state: job.state,
             line,
-            tracked: job.tracked,
+            tracked: job.tracked == Some(true),
         }
     }
 }
@@ -164,10 +164,10 @@ impl PackOptions<'_> {
         let lane = self.lane(lane, job.queue.as_ref().unwrap_or(queue));
         option("lane", lane);
         let mut set = |of: CoordinationOption, value: Vec<u8>| option(of.name(), value);
-        if job.hold {
+        if job.hold == Some(true) {
             set(CoordinationOption::Hold, b"1".to_vec());
         }
-        if !job.is_merge {
+        if !job.is_merge() {
             return;
         }
         set(CoordinationOption::Dup, b"merge".to_vec());
@@ -175,14 +175,14 @@ impl PackOptions<'_> {
             set(CoordinationOption::Rescore, rescore.as_bytes().to_vec());
         }
         let mut payloads = vec![b'['];
-        for (payload, score) in &job.payloads {
+        for payload in job.payloads.iter().flatten() {
             if payloads.len() > 1 {
                 payloads.push(b',');
             }
             payloads.push(b'[');
-            payloads.extend(quote(payload.as_bytes()));
+            payloads.extend(quote(&payload.data));
             payloads.push(b',');
-            payloads.extend(score.as_bytes());
+            payloads.extend(payload.score.0.as_bytes());
             payloads.push(b']');
         }
         payloads.push(b']');
@@ -201,12 +201,12 @@ pub(super) fn template<'t>(
         jid: &recurring.jid,
         queue,
         klass: &recurring.klass,
-        data: recurring.data.as_bytes(),
-        every: recurring.every,
-        next: recurring.next.unwrap_or(now),
-        priority: recurring.priority.unwrap_or("0"),
-        retries: recurring.retries.unwrap_or("5"),
-        backlog: recurring.backlog.unwrap_or("0"),
+        data: &recurring.data,
+        every: recurring.every.0,
+        next: recurring.next().unwrap_or(now),
+        priority: recurring.priority.map_or("0", |number| number.0),
+        retries: recurring.retries.map_or("5", |number| number.0),
+        backlog: recurring.backlog.map_or("0", |number| number.0),
         tags: &recurring.tags,
         coordination: &recurring.coordination,
         pause,

@@ -7,6 +7,8 @@ use serde::de::{self, Deserialize, Deserializer, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use crate::json::syntax::{lone_surrogate, nested_deeper};
+
 /// Longer texts are left to the core.
 const MAX_BYTES: usize = 1_000_000;
 
@@ -39,43 +41,10 @@ pub fn json(text: &[u8]) -> bool {
     if text == b"{}" {
         return true;
     }
-    if text.len() > MAX_BYTES || !shallow(text) {
-        return false;
-    }
-    if surrogates(text) {
-        // A parser that skips a value accepts a lone surrogate, so the value has to be parsed.
-        serde_json::from_slice::<Value>(text).is_ok()
-    } else {
-        serde_json::from_slice::<&RawValue>(text).is_ok()
-    }
-}
-
-/// Whether a text has escapes of surrogates.
-fn surrogates(text: &[u8]) -> bool {
-    text.windows(3)
-        .any(|part| part[0] == b'\\' && part[1] == b'u' && matches!(part[2], b'd' | b'D'))
-}
-
-fn shallow(text: &[u8]) -> bool {
-    let open = |byte: &&u8| matches!(byte, b'[' | b'{');
-    if text.iter().filter(open).take(MAX_DEPTH + 1).count() <= MAX_DEPTH {
-        return true;
-    }
-    let (mut depth, mut quoted, mut escaped) = (0_usize, false, false);
-    for byte in text {
-        match byte {
-            _ if escaped => escaped = false,
-            b'\\' if quoted => escaped = true,
-            b'"' => quoted = !quoted,
-            b'[' | b'{' if !quoted => depth += 1,
-            b']' | b'}' if !quoted => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        if depth > MAX_DEPTH {
-            return false;
-        }
-    }
-    true
+    text.len() <= MAX_BYTES
+        && nested_deeper(text, MAX_DEPTH).is_none()
+        && serde_json::from_slice::<&RawValue>(text).is_ok()
+        && lone_surrogate(text).is_none()
 }
 
 /// Returns the tags of a stored list, without duplicates; `None` if the core has to decide.

@@ -1,13 +1,14 @@
 //! `qless put --from`: one job per line of a file.
 
+use std::borrow::Cow;
+
 use super::Args;
 use crate::args::format::Format;
 use crate::args::input_arg::FileArg;
 use crate::core::api::put::Policy;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::input::line::DueTime;
-use crate::json::quote::array;
+use crate::input::line::{Dependency, NewJob, NewName};
 use crate::name::Name;
 use crate::session::Session;
 use crate::submit;
@@ -22,19 +23,25 @@ pub(super) fn run(args: &Args, from: &FileArg, session: &mut Session) -> Result<
     if *from == FileArg::Stream {
         source.claim("jobs")?;
     }
-    let bytes = |name: &Name| name.as_bytes().to_vec();
-    let list = |names: &[Name]| (!names.is_empty()).then(|| array(names));
-    let delay = args.later.delay.map(DueTime::In);
-    let plan = JobDefaults {
-        queue: args.queue.as_ref().map(bytes),
-        klass: args.klass.as_ref().map(bytes),
-        data,
-        due: delay.or_else(|| args.later.at.clone().map(DueTime::At)),
-        priority: args.priority.map(|priority| priority.to_string().into()),
-        retries: args.retries.map(|retries| retries.to_string().into()),
-        tags: list(&args.tags),
-        depends: list(&args.depends),
+    let bytes = |name: &Name| Cow::Owned(name.as_bytes().to_vec());
+    let number = |number: String| Cow::Owned(number.into_bytes());
+    let tags = args.tags.iter().map(bytes).map(NewName).collect();
+    let depends = args.depends.iter().map(bytes).map(Dependency).collect();
+    let job = NewJob {
+        queue: args.queue.as_ref().map(bytes).map(NewName),
+        klass: args.klass.as_ref().map(bytes).map(NewName),
+        data: Some(Cow::Owned(data)),
+        delay: args.later.delay,
+        at: args.later.at.clone(),
+        priority: args.priority.map(|priority| number(priority.to_string())),
+        retries: args.retries.map(|retries| number(retries.to_string())),
+        tags: (!args.tags.is_empty()).then_some(tags),
+        depends: (!args.depends.is_empty()).then_some(depends),
         coordination: args.lane.options(&args.coordinated),
+        ..NewJob::default()
+    };
+    let plan = JobDefaults {
+        job,
         jids: args.jid_from.clone().unwrap_or_default(),
         max_data: args.limit.max_data,
     };

@@ -9,9 +9,11 @@
 
 use std::time::Duration;
 
+use serde_json::value::RawValue;
+
 use crate::clock::duration;
-use crate::input::fields::Fields;
-use crate::json::syntax::{self, Fault, Shape, Wrong};
+use crate::json::object::{Form, Object, found, shown, text_of};
+use crate::json::syntax::{Fault, Shape};
 use crate::model::ending::{EndingWay, FailureReason, JobEnding, NextQueue};
 use crate::name::{Name, refuse_new, reserved};
 use crate::text::{Harmless, cut};
@@ -71,8 +73,8 @@ impl Answer {
     /// writes all members.
     pub fn read(line: &[u8], retry_delay: Duration) -> Result<Answer, BadAnswer> {
         let read = || -> Result<Answer, String> {
-            let fields = Fields::of(line).map_err(describe_fault)?;
-            let jid = fields.needed("jid").map_err(describe)?;
+            let fields = Object::parse(line, Form::Document).map_err(describe_line)?;
+            let jid: Name = fields.required("jid").map_err(describe)?;
             if jid.is_empty() {
                 return Err("`jid` is empty".into());
             }
@@ -90,12 +92,12 @@ impl Answer {
 /// Reads what an answer says. Only an answer whose result cannot be known is refused: a job that is done is
 /// not done again, or failed, because of a member that has no meaning.
 fn kind(
-    fields: &Fields,
+    fields: &Object,
     retry_delay: Duration,
     ignored: &mut Vec<String>,
 ) -> Result<AnswerKind, String> {
-    let Some(result) = fields.name("result").map_err(describe)? else {
-        let progress = fields.name("progress").map_err(describe)?;
+    let Some(result) = fields.member::<Name>("result").map_err(describe)? else {
+        let progress = fields.member("progress").map_err(describe)?;
         let text = progress.ok_or("there is neither `result` nor `progress` in it")?;
         ignore_unknown(fields, "progress", PROGRESS, ignored);
         return Ok(AnswerKind::Progress(text));
@@ -112,7 +114,7 @@ fn kind(
             ignore_unknown(fields, "retry", RETRY, ignored);
             let delay = or_ignored(delay(fields), ignored);
             let group = or_ignored(new_name(fields, "group"), ignored);
-            let message = or_ignored(fields.name("message").map_err(describe), ignored);
+            let message = or_ignored(fields.member("message").map_err(describe), ignored);
             EndingWay::Retry {
                 delay: delay.unwrap_or(retry_delay),
                 why: (group.is_some() || message.is_some()).then(|| FailureReason {
@@ -126,7 +128,7 @@ fn kind(
             EndingWay::Fail {
                 why: FailureReason {
                     group: new_name(fields, "group")?.ok_or("there is no `group` in it")?,
-                    message: fields.needed("message").map_err(describe)?,
+                    message: fields.required("message").map_err(describe)?,
                 },
                 data: data(fields),
             }
@@ -141,13 +143,12 @@ fn kind(
 }
 
 /// Names the members that have no meaning in this kind of answer.
-fn ignore_unknown(fields: &Fields, kind: &str, known: &[&str], ignored: &mut Vec<String>) {
+fn ignore_unknown(fields: &Object, kind: &str, known: &[&str], ignored: &mut Vec<String>) {
     for (key, value) in fields.members() {
-        let text = key.as_str().unwrap_or_default();
-        let plain = text.strip_suffix("_bytes").unwrap_or(text);
-        let is_known = plain == "jid" || known.contains(&text) || known.contains(&plain);
-        if !is_known && value != b"null" && ignored.len() < MAX_IGNORED {
-            let key = cut(&key.to_string(), 60);
+        let plain = key.strip_suffix("_bytes").unwrap_or(key);
+        let is_known = plain == "jid" || known.contains(&key) || known.contains(&plain);
+        if !is_known && value.get() != "null" && ignored.len() < MAX_IGNORED {
+            let key = shown(key);
             ignored.push(format!("`{key}` is not allowed in a `{kind}` answer"));
         }
     }
@@ -162,17 +163,26 @@ fn or_ignored<T>(read: Result<Option<T>, String>, ignored: &mut Vec<String>) -> 
 }
 
 /// Returns the data as it is written.
-fn data(fields: &Fields) -> Option<Vec<u8>> {
-    let (text, shape) = fields.value("data")?;
-    (shape != Shape::Null).then(|| text.to_vec())
+fn data(fields: &Object) -> Option<Vec<u8>> {
+    let data = given(fields, "data")?;
+    Some(data.get().as_bytes().to_vec())
 }
 
-fn next(fields: &Fields, ignored: &mut Vec<String>) -> Result<Option<NextQueue>, String> {
+/// Returns a member that is not `null`, as it is written.
+fn given<'t>(fields: &Object<'t>, name: &str) -> Option<&'t RawValue> {
+    let mut members = fields.members();
+    let (_, value) = members.find(|(key, _)| *key == name)?;
+    (value.get() != "null").then_some(value)
+}
+
+fn depends(fields: &Object) -> Result<Vec<Name>, Fault> {
+    fields.member("depends").map(Option::unwrap_or_default)
+}
+
+fn next(fields: &Object, ignored: &mut Vec<String>) -> Result<Option<NextQueue>, String> {
     let Some(queue) = new_name(fields, "next")? else {
-        let has_delay = !matches!(fields.value("delay"), None | Some((_, Shape::Null)));
-        let has_depends = fields
-            .names("depends")
-            .map_or(true, |jids| !jids.is_empty());
+        let has_delay = given(fields, "delay").is_some();
+        let has_depends = depends(fields).map_or(true, |jids| !jids.is_empty());
         for (name, is_given) in [("delay", has_delay), ("depends", has_depends)] {
             if is_given {
                 ignored.push(format!("`{name}` expects `next` beside it"));
@@ -182,7 +192,7 @@ fn next(fields: &Fields, ignored: &mut Vec<String>) -> Result<Option<NextQueue>,
     };
     // Without these, the job might run too early.
     let delay = delay(fields)?;
-    let depends = fields.names("depends").map_err(describe)?;
+    let depends = depends(fields).map_err(describe)?;
     for jid in &depends {
         refuse_new(jid.as_bytes()).map_err(|why| format!("a jid of `depends` {why}"))?;
         if let Some(suffix) = reserved(jid.as_bytes()) {
@@ -190,7 +200,7 @@ fn next(fields: &Fields, ignored: &mut Vec<String>) -> Result<Option<NextQueue>,
                 "a jid of `depends` ends in `{suffix}`, which is reserved"
             ));
         }
-        if fields.name("jid").ok().flatten().as_ref() == Some(jid) {
+        if fields.member("jid").ok().flatten().as_ref() == Some(jid) {
             return Err("`depends` names the job itself".into());
         }
     }
@@ -203,8 +213,8 @@ fn next(fields: &Fields, ignored: &mut Vec<String>) -> Result<Option<NextQueue>,
 }
 
 /// Returns a name that the core accepts for something new.
-fn new_name(fields: &Fields, key: &str) -> Result<Option<Name>, String> {
-    let name = fields.name(key).map_err(describe)?;
+fn new_name(fields: &Object, key: &str) -> Result<Option<Name>, String> {
+    let name: Option<Name> = fields.member(key).map_err(describe)?;
     if let Some(name) = &name {
         refuse_new(name.as_bytes()).map_err(|why| format!("`{key}` {why}"))?;
     }
@@ -212,32 +222,17 @@ fn new_name(fields: &Fields, key: &str) -> Result<Option<Name>, String> {
 }
 
 /// Returns a number of seconds, or a text such as `10m`.
-fn delay(fields: &Fields) -> Result<Option<Duration>, String> {
-    let (text, read) = match fields.value("delay") {
-        None | Some((_, Shape::Null)) => return Ok(None),
-        Some((_, Shape::String)) => {
-            let text = fields.name("delay").map_err(describe)?.unwrap_or_default();
-            let text = text.as_str().unwrap_or_default().to_owned();
-            let read = duration::parse(&text);
-            (text, read)
-        }
-        Some((text, Shape::Number)) => {
-            let text = std::str::from_utf8(text).unwrap_or_default().to_owned();
-            let read = duration::parse_or_seconds(&text);
-            (text, read)
-        }
-        Some((_, shape)) => {
-            let shape = shape.words();
-            return Err(format!("`delay` expects seconds or a text, not {shape}"));
-        }
+fn delay(fields: &Object) -> Result<Option<Duration>, String> {
+    let Some(value) = given(fields, "delay") else {
+        return Ok(None);
     };
-    match read {
-        Ok(delay) => Ok(Some(delay)),
-        Err(expects) => {
-            let text = cut(&Harmless(&text).to_string(), 60);
-            Err(format!("`delay` expects {expects}, not `{text}`"))
-        }
-    }
+    let read = match Shape::of(value.get().as_bytes()) {
+        Shape::String => duration::parse(&text_of(value)),
+        Shape::Number => duration::parse_or_seconds(value.get()),
+        _ => Err("seconds or a text".to_owned()),
+    };
+    let wrong = |expects| format!("`delay` expects {expects}, not {}", found(value));
+    read.map(Some).map_err(wrong)
 }
 
 /// Returns the job that a line names, even if the rest of the line is not an answer.
@@ -255,32 +250,19 @@ pub fn answered_job(line: &[u8]) -> Option<Name> {
 
 /// Returns the job that a line names, and whether it says how the job ends.
 fn job_and_result(line: &[u8]) -> (Option<Name>, bool) {
-    let mut found = Vec::new();
-    let mut has_result = false;
-    // The members before a fault are read, too: a program that was cut short has named its job first.
-    _ = syntax::members(line, |member| {
-        if matches!(member.key, b"jid" | b"jid_bytes") {
-            found.push([b"\"", member.key, b"\":", member.value].concat());
-        }
-        let is_result = matches!(
-            member.value,
-            br#""complete""# | br#""retry""# | br#""fail""#
-        );
-        has_result |= member.key == b"result" && is_result;
-        Ok(())
-    });
-    let line = [b"{", found.join(&b","[..]).as_slice(), b"}"].concat();
-    let jid = Fields::of(&line).ok();
-    let jid = jid.and_then(|fields| fields.name("jid").ok().flatten());
-    (jid.filter(|jid| !jid.is_empty()), has_result)
+    let fields = Object::parse_start(line, Form::Document);
+    let jid = fields.member("jid").ok().flatten();
+    let result = given(&fields, "result").map(RawValue::get);
+    let has_result = matches!(result, Some(r#""complete""# | r#""retry""# | r#""fail""#));
+    (jid.filter(|jid: &Name| !jid.is_empty()), has_result)
 }
 
-fn describe((_, what): Wrong) -> String {
-    what
+fn describe(fault: Fault) -> String {
+    fault.what
 }
 
 /// An answer is one line, so its column says enough.
-fn describe_fault(fault: Fault) -> String {
+fn describe_line(fault: Fault) -> String {
     format!("column {}: {}", fault.column, fault.what)
 }
 
@@ -428,7 +410,7 @@ mod tests {
               `progress` is not allowed in a `complete` answer
             Ending(Retry { delay: 7s, why: Some(FailureReason { group: Name([]), message: Name([109]) }) })
               `data` is not allowed in a `retry` answer
-              `delay` expects a duration such as `90s`, `15m` or `2h`, not `soon`
+              `delay` expects a duration such as `90s`, `15m` or `2h`, not `"soon"`
               `group` is empty
             Ending(Fail { why: FailureReason { group: Name([103]), message: Name([109]) }, data: None })
               `next` is not allowed in a `fail` answer
@@ -492,9 +474,9 @@ mod tests {
         }
         expect![[r#"
             - done
-              column 1: expected `{`, not `d`
+              column 1: expected an object, not `done`
             - [1]
-              column 1: expected `{`, not `[`
+              column 1: expected an object, not `[`
             - {}
               there is no `jid` in it
             - {"jid":7,"result":"complete"}
@@ -504,11 +486,11 @@ mod tests {
             a {"jid":"a"}
               there is neither `result` nor `progress` in it
             a {"jid":"a","result":"complete"
-              column 31: it ends where `,` or `}` was expected
+              column 31: EOF while parsing an object
             a {"jid":"a","result":"complete","data":NaN}
-              column 39: `NaN` is not a JSON number
+              column 39: expected value at `NaN`
             a {"jid":"a","result":"complete"} x
-              column 33: expected the end, not `x`
+              column 33: trailing characters at `x`
             a {"jid":"a","result":"done"}
               `result` expects complete, retry or fail, not `done`
             a {"jid":"a","result":true}
@@ -522,7 +504,7 @@ mod tests {
             a {"jid":"a","result":"complete","next":"qqqqqqqqqqqqqqqqqqqq…
               `next` is 513 bytes long, the maximum is 512
             a {"jid":"a","result":"complete","next":"q","depends":"b"}
-              `depends` expects a list of texts, not `"b"`
+              `depends` expects a list, not `"b"`
             a {"jid":"a","result":"complete","next":"q","depends":["b-his…
               a jid of `depends` ends in `-history`, which is reserved
             a {"jid":"a","result":"complete","next":"q","depends":["b","a…
@@ -530,7 +512,7 @@ mod tests {
             a {"jid":"a","result":"complete","next":"q","delay":-1}
               `delay` expects a duration such as `90s`, `15m` or `2h`, not `-1`
             a {"jid":"a","result":"complete","next":"q","delay":"soon"}
-              `delay` expects a duration such as `90s`, `15m` or `2h`, not `soon`
+              `delay` expects a duration such as `90s`, `15m` or `2h`, not `"soon"`
             a {"jid":"a","result":"complete","next":"q","delay":[1]}
               `delay` expects seconds or a text, not an array
             a {"jid":"a","result":"fail","message":"m"}
