@@ -16,7 +16,7 @@ use crate::args::value;
 use crate::clock::duration;
 use crate::clock::moment::Moment;
 use crate::json::object;
-use crate::json::object::{Text, found, text_of};
+use crate::json::object::{ExactValue, Text, found, text_of};
 use crate::json::quote::array;
 use crate::json::syntax::{Fault, Shape, UnknownMember};
 use crate::model::coordination::{Coordination, CoordinationOption, WrongValue};
@@ -248,9 +248,11 @@ pub(crate) fn into_bytes(text: Cow<str>) -> Cow<[u8]> {
 
 /// Refuses `false`, which the core does not take.
 fn data<'l, D: Deserializer<'l>>(value: D) -> Result<Option<Cow<'l, [u8]>>, D::Error> {
-    match <&RawValue>::deserialize(value)?.get() {
-        "false" => Err(D::Error::custom("must not be the bare document `false`")),
-        data => Ok(Some(data.as_bytes().into())),
+    match ExactValue::deserialize(value)?.0 {
+        data if *data == *b"false" => {
+            Err(D::Error::custom("must not be the bare document `false`"))
+        }
+        data => Ok(Some(data)),
     }
 }
 

@@ -601,10 +601,11 @@ impl<'t> de::SeqAccess<'t> for ElementAccess<'t> {
         let Some(raw) = self.elements.next() else {
             return Ok(None);
         };
-        let step = format!("[{}]", self.next);
+        let at = self.next;
         self.next += 1;
         let value = Value { raw, ..self.list };
         let read = seed.deserialize(value);
-        read.map(Some).map_err(|wrong| wrong.below(&step, raw))
+        read.map(Some)
+            .map_err(|wrong| wrong.below(&format!("[{at}]"), raw))
     }
 }

@@ -52,6 +52,9 @@ impl Fault {
             let at = error.valid_up_to();
             return Fault::at(text, at, format!("byte 0x{:02x} is not UTF-8", text[at]));
         }
+        if text.trim_ascii().is_empty() {
+            return Fault::at(text, 0, "it is empty, a value was expected");
+        }
         let at = offset(text, error.line(), error.column());
         let place = format!(" at line {} column {}", error.line(), error.column());
         let why = error.to_string();
@@ -248,7 +251,7 @@ mod tests {
         expect![[r#"
             "{\n  \"a\": x\n}": line 2, column 8: expected value at `x`
             "[\"éé\" 1]": line 1, column 7: expected `,` or `]` at `1`
-            "": line 1, column 1: EOF while parsing a value
+            "": line 1, column 1: it is empty, a value was expected
             "{": line 1, column 2: EOF while parsing an object
             "{a:1}": line 1, column 2: key must be a string at `a`
             "{'a':1}": line 1, column 2: key must be a string at `'`

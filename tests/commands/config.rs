@@ -548,7 +548,7 @@ fn an_invalid_dump_changes_nothing() {
     };
     load("{\"heartbeat\": 5,\n \"grace-period\" 5}").shows(expect![[r#"
         --- stderr
-        error: the configuration is not JSON: line 2, column 17: expected `:`, not `5`
+        error: the configuration is not JSON: line 2, column 17: expected `:` at `5`
         --- exit 2
     "#]]);
     load("[]").shows(expect![[r#"
@@ -559,7 +559,7 @@ fn an_invalid_dump_changes_nothing() {
     "#]]);
     load("").shows(expect![[r#"
         --- stderr
-        error: the configuration is not JSON: line 1, column 1: it is empty, a value was expected
+        error: the configuration is not JSON: line 1, column 1: EOF while parsing a value
         --- exit 2
     "#]]);
     load(r#"{"heartbeat": 5, "heartbeat": 6}"#).shows(expect![[r#"
@@ -609,7 +609,7 @@ fn a_file_is_checked_without_a_server() {
         .run(&format!("config load {}", path.display()))
         .shows(expect![[r#"
             --- stderr
-            error: `FILES/q.json` is not JSON: line 2, column 17: expected `,` or `}`, not `m`
+            error: `FILES/q.json` is not JSON: line 2, column 17: expected `,` or `}` at `m`
             --- exit 2
         "#]]);
 }

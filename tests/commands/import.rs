@@ -762,20 +762,20 @@ fn the_whole_file_is_checked_before_any_call() {
         error: stdin is not an export: expected the first line to be `{"kind":"export","v":1,…}`
         hint: an empty file is not an export
         error: stdin is not an export: expected the first line to be `{"kind":"export","v":1,…}`
-        hint: line 1, column 1: expected `{`, not `[`
+        hint: line 1, column 1: expected an object, not `[`
         error: stdin is not an export: expected the first line to be `{"kind":"export","v":1,…}`
-        hint: line 1, column 1: expected `{`, not `n`
+        hint: line 1, column 1: expected an object, not `not`
         error: stdin is not an export: expected the first line to be `{"kind":"export","v":1,…}`
         error: stdin, line 1, column 22: `v` is 2: a newer qless wrote it, this one reads 1
         error: stdin is not an export: expected the first line to be `{"kind":"export","v":1,…}`
-        hint: line 1, column 9: `kind` is none of export, job, recurring, config, limit, paused
-        error: stdin, line 5, column 2: it ends where a key in double quotes was expected
+        hint: line 1, column 9: `kind` expects one of export, job, recurring, config, limit, paused, not `jobs`
+        error: stdin, line 5, column 2: EOF while parsing an object
         error: stdin, line 5, column 27: `j1` is also in line 3
         error: stdin, line 5, column 1: there is no `jid` in it
         error: stdin, line 5, column 94: `priority` expects a number, not `"high"`
         error: stdin, line 5, column 73: `state` is none of running, stalled, waiting, scheduled, depends, throttled, failed, complete
-        error: stdin, line 5, column 91: `tags` expects texts, not a number
-        error: stdin, line 5, column 9: `kind` is none of export, job, recurring, config, limit, paused
+        error: stdin, line 5, column 91: `tags[0]` expects a text, not `1`
+        error: stdin, line 5, column 9: `kind` expects one of export, job, recurring, config, limit, paused, not `event`
         error: stdin, line 5, column 19: `v` is 2: a newer qless wrote it, this one reads 1
         error: stdin, line 5, column 71: `every_s` expects a number of more than 0
         error: stdin, line 5, column 1: `heartbeat` expects seconds, or a duration such as `5m`, not `soon`

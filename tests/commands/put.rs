@@ -137,7 +137,7 @@ fn data_is_built_from_pairs() {
         .run("put q K --arg user:=x")
         .shows(expect![[r#"
             --- stderr
-            error: `--arg` expects `key=text` or `key:=json`, not `user:=x`: no JSON after `:=`, line 1, column 1: expected a value, not `x`
+            error: `--arg` expects `key=text` or `key:=json`, not `user:=x`: no JSON after `:=`, line 1, column 1: expected value at `x`
             --- exit 2
         "#]]);
     redis
@@ -169,7 +169,7 @@ fn invalid_json_is_refused_with_line_and_column() {
     let put = |data: &str| redis.at(0).input(data).args(["put", "q", "K", "-"]);
     put("{\"a\": 1,\n \"b\" 2}").shows(expect![[r#"
         --- stderr
-        error: data is not JSON: line 2, column 6: expected `:`, not `2`
+        error: data is not JSON: line 2, column 6: expected `:` at `2`
         hint: quote it for the shell, or build it from pairs: `--arg user:=42`
         --- exit 2
     "#]]);
@@ -181,13 +181,13 @@ fn invalid_json_is_refused_with_line_and_column() {
     "#]]);
     put("{\"a\":NaN}").shows(expect![[r#"
         --- stderr
-        error: data is not JSON: line 1, column 6: `NaN` is not a JSON number
+        error: data is not JSON: line 1, column 6: expected value at `NaN`
         hint: quote it for the shell, or build it from pairs: `--arg user:=42`
         --- exit 2
     "#]]);
     put("[Infinity]").shows(expect![[r#"
         --- stderr
-        error: data is not JSON: line 1, column 2: `Infinity` is not a JSON number
+        error: data is not JSON: line 1, column 2: expected value at `Infinity`
         hint: quote it for the shell, or build it from pairs: `--arg user:=42`
         --- exit 2
     "#]]);
@@ -199,7 +199,7 @@ fn invalid_json_is_refused_with_line_and_column() {
     "#]]);
     put(&"[".repeat(1001)).shows(expect![[r#"
         --- stderr
-        error: data is not JSON: line 1, column 1001: nested deeper than 1000
+        error: data is not JSON: line 1, column 1002: EOF while parsing a list
         hint: quote it for the shell, or build it from pairs: `--arg user:=42`
         --- exit 2
     "#]]);

@@ -185,7 +185,7 @@ fn standard_input_is_read_too() {
         "#]]);
     qless.run("put --from - --data -").shows(expect![[r#"
         --- stderr
-        error: data is not JSON: line 2, column 1: expected the end, not `{`
+        error: data is not JSON: line 2, column 1: trailing characters at `{`
         hint: quote it for the shell, or build it from pairs: `--arg user:=42`
         --- exit 2
     "#]]);
@@ -209,7 +209,7 @@ fn all_lines_are_checked_before_any_call() {
     lines[99_998] = lines[99_998].replace(",\"klass\"", " \"klass\"");
     workspace.put(lines.join("\n"), "").shows(expect![[r#"
         --- stderr
-        error: `DIR/jobs`, line 99999, column 20: expected `,` or `}`, not `"`
+        error: `DIR/jobs`, line 99999, column 20: expected `,` or `}` at `"`
         --- exit 2
     "#]]);
     assert_eq!(workspace.keys(), 0);
@@ -273,7 +273,7 @@ fn an_invalid_line_is_reported_with_its_position() {
     let deep = format!("{{\"data\":{}{}}}", "[".repeat(1001), "]".repeat(1001));
     workspace.put(deep, "q K").shows(expect![[r#"
         --- stderr
-        error: `DIR/jobs`, line 1, column 1009: nested deeper than 1000
+        error: `DIR/jobs`, line 1, column 1008: nested deeper than 1000
         --- exit 2
     "#]]);
     let long = format!("{{\"data\":\"{}\"}}", " ".repeat(2 << 20));
@@ -492,7 +492,7 @@ fn a_dependency_cycle_is_reported_before_any_call() {
         .put("{\"jid\":\"b\",\"depends\":[\"b\"]}", "q K")
         .shows(expect![[r#"
             --- stderr
-            error: `DIR/jobs`, line 1, column 22: it depends on itself: b → b
+            error: `DIR/jobs`, line 1, column 23: it depends on itself: b → b
             --- exit 5
         "#]]);
     assert_eq!(workspace.keys(), 0);
@@ -619,7 +619,7 @@ fn jids_are_read_from_a_path_in_the_data() {
         .put("{}\n{}\n", "q K --data '{\"id\":5}' --jid-from id")
         .shows(expect![[r#"
             --- stderr
-            error: `DIR/jobs`, line 2, column 3: jid `5` is also in line 1
+            error: `DIR/jobs`, line 2, column 1: jid `5` is also in line 1
             --- exit 2
         "#]]);
 }

@@ -159,11 +159,11 @@ fn a_flood_of_lines_that_are_no_answers_is_five_warnings_and_a_count() {
         .filter(|line| line.starts_with("warning"))
         .collect();
     expect![[r#"
-        warning: slot 1: the command wrote a line that is no answer: column 1: expected `{`, not `n`: nonsense
-        warning: slot 1: the command wrote a line that is no answer: column 1: expected `{`, not `n`: nonsense
-        warning: slot 1: the command wrote a line that is no answer: column 1: expected `{`, not `n`: nonsense
-        warning: slot 1: the command wrote a line that is no answer: column 1: expected `{`, not `n`: nonsense
-        warning: slot 1: the command wrote a line that is no answer: column 1: expected `{`, not `n`: nonsense
+        warning: slot 1: the command wrote a line that is no answer: column 1: expected an object, not `nonsense`: nonsense
+        warning: slot 1: the command wrote a line that is no answer: column 1: expected an object, not `nonsense`: nonsense
+        warning: slot 1: the command wrote a line that is no answer: column 1: expected an object, not `nonsense`: nonsense
+        warning: slot 1: the command wrote a line that is no answer: column 1: expected an object, not `nonsense`: nonsense
+        warning: slot 1: the command wrote a line that is no answer: column 1: expected an object, not `nonsense`: nonsense
         warning: slot 1: the command wrote a line about `other` that is no answer: the process does not have this job
         warning: slot 1: the command wrote a line about `other` that is no answer: the process does not have this job
         warning: slot 1: the command wrote a line about `other` that is no answer: the process does not have this job

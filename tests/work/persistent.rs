@@ -228,7 +228,7 @@ fn answers_about_other_jobs_and_second_answers_change_nothing() {
     };
     expect![[r#"
         warning: slot 1: the command wrote a line about `foreign` that is no answer: the process does not have this job
-        warning: slot 1: the command wrote a line that is no answer: column 1: expected `{`, not `n`: not JSON
+        warning: slot 1: the command wrote a line that is no answer: column 1: expected an object, not `not`: not JSON
         warning: slot 1: the command wrote a line about `a` that is no answer: the process does not have this job
     "#]].assert_eq(&format!("{}\n", warnings[..3].join("\n")));
     assert_eq!(warnings.len(), 6);
@@ -357,7 +357,7 @@ fn an_answer_that_cannot_be_read_fails_the_job_that_it_names() {
     }
     expect![[r#"
         word: failed bad-answer: the answer is not valid: `result` expects complete, retry or fail, not `done`
-        data: failed bad-answer: the answer is not valid: column 42: `NaN` is not a JSON number
+        data: failed bad-answer: the answer is not valid: column 42: expected value at `NaN`
         retry: scheduled failed-retries-mail: later
         group: failed bad-answer: the answer is not valid: there is no `group` in it
     "#]].assert_eq(&ends);
