@@ -21,6 +21,7 @@ mod fs;
 mod input;
 mod interrupt;
 mod json;
+mod lenient;
 mod model;
 mod name;
 mod select;

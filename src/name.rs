@@ -2,11 +2,13 @@
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
+use std::marker::PhantomData;
 use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use crate::text::Harmless;
@@ -179,6 +181,23 @@ impl Serialize for Name {
     }
 }
 
+/// The bytes of a reply of the core.
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Name, D::Error> {
+        struct Bytes;
+        impl Visitor<'_> for Bytes {
+            type Value = Name;
+            fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+                f.write_str("a text")
+            }
+            fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Name, E> {
+                Ok(Name(bytes.into()))
+            }
+        }
+        deserializer.deserialize_bytes(Bytes)
+    }
+}
+
 /// A value that a document writes with a `…_bytes` beside it: a name, an optional name, or a list.
 pub(crate) trait Named: Serialize {
     /// Returns the value of `…_bytes`; `None` if the text loses nothing.
@@ -259,6 +278,38 @@ serializers! {
     by changed_by dependencies dependents detail dir fix group held_by host id item jid jobs key klass message missing name next_jid
     paused_by paused_reason queue queued_behind queues reason sample spawned_from stalled tag tags targets throttles url value worker
 }
+
+/// Reads a name that the flattened fields of a document write, by its name in replies of the core.
+fn deserialize_field<'de, T: Deserialize<'de> + Default, D: Deserializer<'de>>(
+    member: &'static [&'static str],
+    deserializer: D,
+) -> Result<T, D::Error> {
+    struct Member<T>(PhantomData<T>);
+    impl<'de, T: Deserialize<'de> + Default> Visitor<'de> for Member<T> {
+        type Value = T;
+        fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+            f.write_str("a name")
+        }
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<T, A::Error> {
+            let found = map.next_entry::<IgnoredAny, T>()?;
+            Ok(found.map(|(_, name)| name).unwrap_or_default())
+        }
+    }
+    deserializer.deserialize_struct("", member, Member(PhantomData))
+}
+
+/// Defines a function for `deserialize_with` per member of a reply.
+macro_rules! deserializers {
+    ($($function:ident: $key:literal)*) => {$(
+        pub(crate) fn $function<'de, T: Deserialize<'de> + Default, D: Deserializer<'de>>(
+            deserializer: D,
+        ) -> Result<T, D::Error> {
+            deserialize_field(&[$key], deserializer)
+        }
+    )*};
+}
+
+deserializers! { from_name: "name" from_reason: "reason" }
 
 /// The characters that make a typed name a pattern. A backslash before one makes it an ordinary one.
 const WILDCARDS: &[u8] = b"*?[{\\";

@@ -189,7 +189,7 @@ fn say_why(queues: &[Name], now: Moment, session: &mut Session) {
 
 /// Reads the jids of the core's reply.
 fn popped(reply: &[u8]) -> Result<Vec<Name>, Error> {
-    let unexpected = || reply::unexpected("a list of jobs");
+    let unexpected = || reply::unexpected("pop", "not a list of jobs");
     let jobs = Json::read(reply).and_then(|jobs| jobs.array());
     let mut jids = Vec::new();
     for job in jobs.ok_or_else(unexpected)? {

@@ -93,9 +93,9 @@ fn change(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     plan.run(session, |core, now, jobs| {
         let replies = core.tag(now, &note, jobs, &args.remove, &args.add);
         SliceOutcome::each(jobs, replies, |job, tags| {
-            let names = Json::read(&tags).and_then(|tags| tags.names());
+            let names = Json::read(tags.as_bytes()).and_then(|tags| tags.names());
             let names = names.unwrap_or_default();
-            let mut outcome = JobOutcome::done(&job.jid).raw(tags);
+            let mut outcome = JobOutcome::done(&job.jid).raw(tags.as_bytes());
             let list: Vec<String> = names.iter().map(Name::to_string).collect();
             outcome.item.detail = Some(list.join(", ").into());
             outcome.cells(names)

@@ -202,7 +202,7 @@ impl Serialize for Data {
 }
 
 /// A number in a document: without a fraction if it is whole, `null` if it is not finite.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 pub struct Number(pub f64);
 
 impl Number {

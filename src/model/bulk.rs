@@ -3,7 +3,7 @@
 use std::fmt;
 
 use serde::ser::SerializeStruct;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::field::Field;
 use super::queue::Seconds;
@@ -14,8 +14,10 @@ use crate::name::Name;
 pub(crate) const MAX_JOBS_PER_CALL: usize = 500;
 
 /// The outcome of one job, as the core's guarded calls report it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Code {
+    #[serde(rename = "done")]
     Ok,
     /// The job differs from its snapshot, or its state forbids the change.
     StateChanged,
@@ -37,22 +39,6 @@ pub enum Code {
 }
 
 impl Code {
-    /// All codes, for `read`.
-    const ALL: [Code; 12] = [
-        Code::Ok,
-        Code::StateChanged,
-        Code::Gone,
-        Code::Complete,
-        Code::NotHolder,
-        Code::HasDependents,
-        Code::MissingDependency,
-        Code::Cycle,
-        Code::Exists,
-        Code::Invalid,
-        Code::Server,
-        Code::Unknown,
-    ];
-
     /// Returns the code in documents.
     pub const fn word(self) -> &'static str {
         match self {
@@ -68,16 +54,6 @@ impl Code {
             Code::Invalid => "invalid",
             Code::Server => "server",
             Code::Unknown => "unknown",
-        }
-    }
-
-    /// Reads the code of a guarded call; its `done` is `ok` here.
-    pub fn read(word: &[u8]) -> Option<Code> {
-        match word {
-            b"done" => Some(Code::Ok),
-            _ => Code::ALL
-                .into_iter()
-                .find(|code| code.word().as_bytes() == word),
         }
     }
 

@@ -2,7 +2,7 @@
 //! command that helps.
 
 use serde::ser::SerializeMap;
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::field::Field;
 use super::job::{Neighbor, State};
@@ -10,6 +10,7 @@ use super::list::List;
 use super::queue::{Queue, Seconds};
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
+use crate::lenient;
 use crate::name;
 use crate::name::Name;
 
@@ -340,7 +341,8 @@ pub(crate) struct Explanations {
 }
 
 /// What a pop of a queue meets, by one call of the core.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
 pub(crate) struct PopFacts {
     /// The counts of the queue.
     pub queue: Queue,
@@ -349,16 +351,20 @@ pub(crate) struct PopFacts {
     /// The locks that count for the limit.
     pub held: u64,
     /// Recurring jobs that are due and have not been put.
+    #[serde(rename = "late")]
     pub late_recurring: u64,
     /// When the job with the newest lock was popped, and by whom.
+    #[serde(deserialize_with = "lenient::read")]
     pub popped: Option<Moment>,
     pub holder: Option<Name>,
     /// The worker that was seen last, in any queue.
     pub worker: Option<Name>,
+    #[serde(deserialize_with = "lenient::read")]
     pub seen: Option<Moment>,
     /// The job that a pop would get now.
     pub next: Option<Name>,
     /// Since when a pop could have got it.
+    #[serde(deserialize_with = "lenient::read")]
     pub ready: Option<Moment>,
     /// Expired locks that a pop would extend once instead of giving the job away.
     pub renewed: u64,
@@ -369,20 +375,24 @@ pub(crate) struct PopFacts {
     /// Whether other jobs of its lane come before the job.
     pub ordered: bool,
     /// When the next scheduled job is due.
+    #[serde(deserialize_with = "lenient::read")]
     pub due: Option<Moment>,
     /// An entry without a job, near the head.
     pub ghost: Option<Name>,
+    #[serde(deserialize_with = "lenient::read")]
     pub oldest: Option<Moment>,
     /// Whether the job is in the set of waiting jobs.
     pub listed: bool,
     /// How many jobs are ahead of it.
     pub ahead: u64,
     /// How many jobs of the queue were completed per minute lately, if enough were.
+    #[serde(deserialize_with = "lenient::read")]
     pub pace: Option<f64>,
 }
 
 /// A throttle without a free slot, as a pop meets it.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename = "row")]
 pub(crate) struct FullThrottle {
     pub id: Name,
     pub maximum: i64,
@@ -391,11 +401,27 @@ pub(crate) struct FullThrottle {
     /// Jobs that wait for a slot.
     pub waiting: u64,
     /// The oldest holders, up to 10.
+    #[serde(rename = "..", deserialize_with = "holders")]
     pub holders: Vec<Neighbor>,
 }
 
+/// Reads holders: jid, class, queue and state of each.
+fn holders<'de, D: Deserializer<'de>>(words: D) -> Result<Vec<Neighbor>, D::Error> {
+    let words = Vec::<Name>::deserialize(words)?;
+    let name = |word: &Name| Some(word.clone()).filter(|word| !word.is_empty());
+    let holder = |words: &[Name]| Neighbor {
+        jid: words[0].clone(),
+        klass: name(&words[1]),
+        queue: name(&words[2]),
+        state: words[3].as_str().and_then(|state| state.parse().ok()),
+        job: None,
+    };
+    Ok(words.chunks_exact(4).map(holder).collect())
+}
+
 /// Where the id of a job that does not exist is still mentioned.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
 pub(crate) struct Traces {
     pub history: u64,
     pub tracked: bool,

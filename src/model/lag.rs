@@ -1,6 +1,6 @@
 //! The lag of a queue.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::field::Field;
 use super::queue::Seconds;
@@ -39,7 +39,7 @@ impl Lag {
 }
 
 /// Why a job that is due has not run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
     Waiting,
@@ -53,17 +53,6 @@ impl Why {
     pub(crate) const WORDS: &'static str =
         "waiting for a worker; or paused, throttled, ordered (its lane) or expired (its lock)";
     pub(crate) const HELD_BY: &'static str = "the throttle or the lane that holds it";
-
-    pub(crate) fn read(word: &[u8]) -> Option<Why> {
-        Some(match word {
-            b"waiting" => Why::Waiting,
-            b"paused" => Why::Paused,
-            b"throttled" => Why::Throttled,
-            b"ordered" => Why::Ordered,
-            b"expired" => Why::Expired,
-            _ => return None,
-        })
-    }
 
     /// Says what keeps the job.
     pub(crate) fn sentence(self, held_by: Option<&Name>) -> String {

@@ -1,18 +1,24 @@
 //! A queue: how many jobs it has in each state, and whether it is paused.
 
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Serialize, Serializer};
 
 use super::field::Field;
 use super::job::is_zero;
 use crate::clock::moment::Moment;
 use crate::json::Number;
+use crate::lenient;
 use crate::name;
 use crate::name::Name;
 
 /// A queue's counts at one moment.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Queue {
-    #[serde(flatten, serialize_with = "name::name")]
+    #[serde(
+        flatten,
+        serialize_with = "name::name",
+        deserialize_with = "name::from_name"
+    )]
     pub name: Name,
     pub waiting: u64,
     pub running: u64,
@@ -24,17 +30,27 @@ pub struct Queue {
     pub throttled: u64,
     pub recurring: u64,
     pub paused: bool,
+    #[serde(rename(deserialize = "since"), deserialize_with = "lenient::read")]
     pub paused_since: Option<Moment>,
+    #[serde(rename(deserialize = "until"), deserialize_with = "lenient::read")]
     pub paused_until: Option<Moment>,
-    #[serde(flatten, serialize_with = "name::paused_reason")]
+    #[serde(
+        flatten,
+        serialize_with = "name::paused_reason",
+        deserialize_with = "name::from_reason"
+    )]
     pub paused_reason: Option<Name>,
     /// How long the next job to pop has been waiting.
+    #[serde(skip_deserializing)]
     pub head_wait_s: Option<Seconds>,
+    /// Since when it has.
+    #[serde(skip_serializing, rename = "head", deserialize_with = "lenient::read")]
+    pub head_since: Option<Moment>,
     /// The user and host that paused it, if known.
-    #[serde(skip)]
+    #[serde(skip_serializing, rename = "by")]
     pub paused_by: Option<Name>,
     /// Whether it is in the list of queues.
-    #[serde(skip)]
+    #[serde(skip_serializing)]
     pub known: bool,
     /// Its keys of a wrong type. If there are any, only the name of the queue is known.
     #[serde(skip)]
@@ -69,6 +85,11 @@ impl Queue {
 }
 
 impl Queue {
+    pub(crate) fn set_head_wait(&mut self, now: Moment) {
+        let wait = self.head_since.map(|since| now.since(since).max(0.0));
+        self.head_wait_s = wait.map(Seconds);
+    }
+
     /// Returns whether the server has anything of the queue.
     pub fn exists(&self) -> bool {
         self.known
@@ -80,11 +101,14 @@ impl Queue {
 }
 
 /// The queues from which a pop may bring a job now.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename = "row")]
 pub struct ReadyQueues {
-    pub queues: Vec<Name>,
     /// In how many seconds the next other queue is due, if that is known.
+    #[serde(deserialize_with = "lenient::read")]
     pub due_in: Option<f64>,
+    #[serde(rename = "..")]
+    pub queues: Vec<Name>,
 }
 
 impl ReadyQueues {

@@ -1,5 +1,7 @@
 //! Verdicts of `check.slice`: the items verified, what was found, and what was or would be changed.
 
+use serde::Deserialize;
+
 use super::finding::{Detail, FindingId};
 use crate::name::Name;
 
@@ -108,20 +110,25 @@ impl Location {
 }
 
 /// What a repair does, or has done, about a finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum VerdictOutcome {
     /// A repair repairs it.
+    #[serde(rename = "found")]
     Repairable,
     /// A repair repairs it only if `--only` names the finding.
+    #[serde(rename = "decide")]
     NeedsOnly,
     /// It is only reported.
+    #[serde(rename = "report")]
     Report,
+    #[serde(rename = "mended")]
     Repaired,
 }
 
 /// A value before and after. `None` means absent. Without an item it is a whole key: renamed to
 /// `after`, or persisted after an expiry of `before` milliseconds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename = "row")]
 pub struct Change {
     pub key: Name,
     /// A field, a member, or an index of a list.

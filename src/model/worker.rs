@@ -1,24 +1,34 @@
 //! Workers that have popped recently, and the jobs that they hold.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::field::Field;
 use super::job::Job;
 use super::worker_name::WorkerProcess;
 use crate::clock::moment::Moment;
+use crate::lenient;
 use crate::name;
 use crate::name::Name;
 
 /// A worker's counts at one moment.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct Worker {
-    #[serde(flatten, serialize_with = "name::name")]
+    #[serde(
+        flatten,
+        serialize_with = "name::name",
+        deserialize_with = "name::from_name"
+    )]
     pub name: Name,
     pub running: u64,
     pub stalled: u64,
+    #[serde(rename(deserialize = "seen"), deserialize_with = "lenient::read")]
     pub last_seen: Option<Moment>,
-    #[serde(flatten)]
+    #[serde(flatten, skip_deserializing)]
     pub process: WorkerProcess,
+    /// Whether it was seen lately. The index also has workers that were not.
+    #[serde(skip_serializing)]
+    pub recent: bool,
 }
 
 impl Worker {

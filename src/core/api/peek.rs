@@ -3,8 +3,8 @@
 use super::index::Index;
 use super::job::Detail;
 use crate::clock::moment::Moment;
-use crate::core::call::reply;
-use crate::core::call::{Call, Core};
+use crate::core::call::reply::Bytes;
+use crate::core::call::{Call, Core, calls};
 use crate::error::Error;
 use crate::json::{Json, Number};
 use crate::model::job::{Job, State};
@@ -14,8 +14,8 @@ use crate::name::Name;
 impl Core {
     /// Returns the jobs that the next pop would return, by the core's `peek`.
     pub fn peek(&mut self, now: Moment, queue: &Name, count: u64) -> Result<Vec<Job>, Error> {
-        let call = Call::read("peek").may_tidy().queue(queue);
-        let text = reply::bytes(self.call(now, call.arg(count.to_string()))?)?;
+        let call = Call::new(calls::PEEK).arg(queue);
+        let Bytes(text) = self.call(now, call.arg(count.to_string()))?;
         let jobs = Json::read(&text)
             .and_then(|jobs| jobs.array())
             .unwrap_or_default();

@@ -6,14 +6,18 @@
 
 use std::time::{Duration, Instant};
 
+use serde::Deserialize;
+
 use super::connect::{Connection, Packed};
 use super::handshake::{Mode, Server};
+use super::reply::Bytes;
 use super::route::{MAX_MOVES, Moved, Reached, attempt_deadline};
 use super::{Call, Core, Value, error, reply, server_error};
 use crate::address::{Address, Node};
 use crate::clock::moment::Moment;
 use crate::core::script::Script;
 use crate::error::{Error, Kind};
+use crate::name::Name;
 
 /// The number of slots of a cluster.
 const SLOTS: i64 = 16_384;
@@ -32,6 +36,25 @@ struct Map {
     ids: Vec<Vec<u8>>,
     /// Whether the primaries have all slots.
     complete: bool,
+}
+
+/// Slots in a row, and the nodes that have them: the primary first.
+#[derive(Deserialize)]
+#[serde(rename = "row")]
+struct SlotRange {
+    first: i64,
+    last: i64,
+    #[serde(rename = "..")]
+    nodes: Vec<SlotNode>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename = "row")]
+struct SlotNode {
+    host: Option<String>,
+    port: i64,
+    #[serde(default)]
+    id: Option<Name>,
 }
 
 /// Where the keys of the prefix are, as a node reports.
@@ -225,8 +248,7 @@ impl Core {
             return Ok(());
         }
         let keys = self.script.routing_keys().to_vec();
-        self.call(self.now(), Call::plain("EXISTS").args(keys))?;
-        Ok(())
+        self.call(self.now(), Call::plain("EXISTS").args(keys))
     }
 
     /// Returns the number of keys in the slot of the prefix, if the user may ask; `None` outside a cluster.
@@ -236,10 +258,9 @@ impl Core {
         }
         let prefix = self.prefix().to_owned();
         let slot = Call::plain("CLUSTER").arg("KEYSLOT").arg(prefix);
-        let slot = reply::integer(self.call(now, slot).ok()?).ok()?;
+        let slot: i64 = self.call(now, slot).ok()?;
         let count = Call::plain("CLUSTER").arg("COUNTKEYSINSLOT");
-        let count = self.call(now, count.arg(slot.to_string())).ok()?;
-        u64::try_from(reply::integer(count).ok()?).ok()
+        self.call(now, count.arg(slot.to_string())).ok()
     }
 
     /// Returns the node of the cluster that the last connection went to; `None` outside a cluster.
@@ -278,13 +299,13 @@ impl Core {
                     count,
                 ]);
                 let reply = connection.exchange(packed, deadline).replies.pop();
-                let page = reply.and_then(|reply| reply::list(reply).ok());
-                let [next, keys] = page.unwrap_or_default().try_into().unwrap_or_default();
-                for key in reply::names(keys).unwrap_or_default() {
+                let page = reply.and_then(|page| reply::read("SCAN", page).ok());
+                let (next, keys): (Bytes, Vec<Name>) = page.unwrap_or_default();
+                for key in keys {
                     let key = key.lossless_text();
                     found.extend(key.strip_suffix("queues").map(str::to_owned));
                 }
-                cursor = reply::bytes(next).unwrap_or_default();
+                cursor = next.0;
                 if matches!(&*cursor, b"" | b"0") {
                     break;
                 }
@@ -337,21 +358,13 @@ impl Map {
     fn read(reply: Value, from: &Node) -> Option<Map> {
         let (mut primaries, mut replicas, mut slots) = (Vec::new(), Vec::new(), 0);
         let mut ids = Vec::new();
-        for range in reply::list(reply).ok()? {
-            let mut parts = reply::list(range).ok()?.into_iter();
-            let (first, last) = (parts.next()?, parts.next()?);
-            slots += reply::integer(last).ok()? - reply::integer(first).ok()? + 1;
-            for (at, part) in parts.enumerate() {
-                let mut fields = reply::list(part).ok()?.into_iter();
-                let (host, port) = (fields.next()?, fields.next()?);
-                let host = reply::optional(host).ok()?.unwrap_or_default();
-                let host = String::from_utf8(host).ok()?;
-                let host = match host.as_str() {
-                    "" | "?" => from.host.clone(),
-                    _ => host,
-                };
-                let node = Node::new(host, reply::integer(port).ok()?.try_into().ok()?);
-                ids.extend(fields.next().and_then(|id| reply::bytes(id).ok()));
+        for range in reply::read::<Vec<SlotRange>>("CLUSTER SLOTS", reply).ok()? {
+            slots += range.last - range.first + 1;
+            for (at, node) in range.nodes.into_iter().enumerate() {
+                let host = node.host.filter(|host| !matches!(host.as_str(), "" | "?"));
+                let host = host.unwrap_or_else(|| from.host.clone());
+                ids.extend(node.id.map(Name::into_bytes));
+                let node = Node::new(host, node.port.try_into().ok()?);
                 let nodes = if at == 0 {
                     &mut primaries
                 } else {

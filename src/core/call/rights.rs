@@ -10,6 +10,7 @@ use super::connect::Packed;
 use super::reply;
 use super::{Value, server_error};
 use crate::error::{Effect, Error, Kind};
+use crate::name::Name;
 use crate::text::Harmless;
 
 /// The commands that the script runs, except in `check.*`, `look.scan` and `subscription`.
@@ -241,7 +242,7 @@ pub(crate) fn missing(reply: Value) -> Vec<String> {
     if server_error(&reply).is_some() {
         return Vec::new();
     }
-    let names = reply::names(reply).unwrap_or_default();
+    let names: Vec<Name> = reply::read("ACL", reply).unwrap_or_default();
     names
         .iter()
         .map(|name| name.lossless_text().to_uppercase())

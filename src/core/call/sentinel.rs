@@ -5,6 +5,8 @@
 
 use std::time::{Duration, Instant};
 
+use serde::Deserialize;
+
 use super::connect::{Connection, Packed};
 use super::handshake;
 use super::route::{Reached, attempt_deadline};
@@ -112,22 +114,22 @@ impl Core {
                 _ => error::login_refused(&refused, &target),
             });
         }
-        if let [host, port] = reply::names(place).unwrap_or_default().as_slice()
+        if let Ok((host, port)) = reply::read::<(Name, Name)>("SENTINEL", place)
             && let Ok(port) = port.lossless_text().parse()
         {
             return Ok(Answer::Master(Node::new(host.lossless_text(), port)));
         }
-        let masters = masters.and_then(|masters| reply::list(masters).ok());
-        let names = masters
-            .unwrap_or_default()
-            .into_iter()
-            .filter_map(|master| {
-                let fields = reply::pairs(master).ok()?;
-                let name = fields.into_iter().find(|(field, _)| field == b"name")?.1;
-                reply::bytes(name).ok().map(Name::from)
-            });
+        let masters = masters.and_then(|masters| reply::read("SENTINEL", masters).ok());
+        let masters: Vec<Master> = masters.unwrap_or_default();
+        let names = masters.into_iter().map(|master| master.name);
         Ok(Answer::Unknown(names.collect()))
     }
+}
+
+/// A master that a Sentinel watches.
+#[derive(Deserialize)]
+struct Master {
+    name: Name,
 }
 
 /// Returns whether a master refuses this client for a reason that time does not change.
