@@ -6,13 +6,11 @@ use super::field::Field;
 use super::job::is_zero;
 use crate::clock::moment::Moment;
 use crate::json::Number;
-use crate::name;
 use crate::name::Name;
 
 /// A queue's counts at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Queue {
-    #[serde(flatten, serialize_with = "name::name")]
     pub name: Name,
     pub waiting: u64,
     pub running: u64,
@@ -26,7 +24,6 @@ pub struct Queue {
     pub paused: bool,
     pub paused_since: Option<Moment>,
     pub paused_until: Option<Moment>,
-    #[serde(flatten, serialize_with = "name::paused_reason")]
     pub paused_reason: Option<Name>,
     /// How long the next job to pop has been waiting.
     pub head_wait_s: Option<Seconds>,
