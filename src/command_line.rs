@@ -9,7 +9,7 @@ use std::path::Path;
 use serde::ser::{Serialize, Serializer};
 
 use crate::name;
-use crate::name::{Name, Named};
+use crate::name::Name;
 use crate::text;
 
 /// A command of `qless`: `qless COMMAND FLAG… [--] NAME…`.
@@ -181,19 +181,10 @@ pub(crate) fn begins_special(name: &[u8]) -> bool {
     matches!(name, [b'-' | b'@', ..])
 }
 
-/// The list of its words, empty if no process can run it. [`name::fix`] adds a list in base64 of
-/// their exact bytes.
+/// The list of its words, empty if no process can run it.
 impl Serialize for CommandLine {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.argv().serialize(serializer)
-    }
-}
-
-impl Named for CommandLine {
-    const LIST: bool = true;
-
-    fn bytes(&self) -> Option<Vec<String>> {
-        self.argv().bytes()
     }
 }
 

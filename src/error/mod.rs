@@ -172,7 +172,7 @@ pub(crate) fn io_words(error: &std::io::Error) -> String {
 /// The document of `-o json`.
 impl Serialize for Error {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut doc = serializer.serialize_struct("error", 7)?;
+        let mut doc = serializer.serialize_struct("error", 6)?;
         doc.serialize_field("kind", "error")?;
         doc.serialize_field("v", &1)?;
         doc.serialize_field("code", self.kind.code())?;
@@ -180,9 +180,6 @@ impl Serialize for Error {
         doc.serialize_field("message", &self.message)?;
         doc.serialize_field("hint", &self.hint)?;
         doc.serialize_field("jid", &self.jid)?;
-        if let Some(bytes) = self.jid.as_ref().and_then(Name::base64) {
-            doc.serialize_field("jid_bytes", &bytes)?;
-        }
         doc.end()
     }
 }

@@ -3,6 +3,7 @@
 pub(crate) mod path;
 pub(crate) mod quote;
 pub(crate) mod syntax;
+pub(crate) mod write;
 
 use std::fmt;
 

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize, Serializer};
 
 use super::field::Field;
 use super::queue::Seconds;
-use crate::name;
 use crate::name::Name;
 
 /// Maximum number of jobs in one call.
@@ -215,24 +214,22 @@ impl Serialize for BulkItem {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
         struct Fields<'a> {
-            #[serde(flatten, serialize_with = "name::jid")]
-            jid: Name,
+            jid: &'a Name,
             result: &'static str,
             code: &'static str,
             detail: Option<String>,
-            #[serde(flatten, serialize_with = "name::queue")]
-            queue: Option<Name>,
+            queue: &'a Option<Name>,
             state_before: &'a Option<Name>,
             state_after: &'a Option<Name>,
             #[serde(skip_serializing_if = "Option::is_none")]
             line: Option<u64>,
         }
         Fields {
-            jid: self.jid.clone(),
+            jid: &self.jid,
             result: self.result.word(),
             code: self.code.word(),
             detail: self.detail.as_ref().map(ItemDetail::document),
-            queue: self.queue.clone(),
+            queue: &self.queue,
             state_before: &self.state_before,
             state_after: &self.state_after,
             line: self.line,

@@ -8,7 +8,6 @@ use super::repair::{Planned, RepairCounts};
 use super::verdict::Verdict;
 use crate::command_line::CommandLine;
 use crate::json::Number;
-use crate::name;
 use crate::name::Name;
 
 /// The document of `qless check`.
@@ -48,9 +47,7 @@ pub(crate) struct Found {
 /// One item of a finding.
 #[derive(Clone, Debug, serde::Serialize)]
 pub(crate) struct Example {
-    #[serde(flatten, serialize_with = "name::item")]
     pub item: Name,
-    #[serde(flatten, serialize_with = "name::detail")]
     pub detail: Name,
     #[serde(skip)]
     pub number: Option<f64>,

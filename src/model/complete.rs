@@ -4,17 +4,14 @@ use serde::Serialize;
 
 use super::field::Field;
 use crate::clock::moment::Moment;
-use crate::name;
 use crate::name::Name;
 
 /// The job, with its new state and queue.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Complete {
-    #[serde(flatten, serialize_with = "name::jid")]
     pub jid: Name,
     pub state: Name,
     /// Absent if the job has ended.
-    #[serde(flatten, serialize_with = "name::queue")]
     pub queue: Option<Name>,
 }
 
@@ -30,9 +27,7 @@ impl Complete {
 /// A lock and when it expires now.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Lock {
-    #[serde(flatten, serialize_with = "name::jid")]
     pub jid: Name,
-    #[serde(flatten, serialize_with = "name::worker")]
     pub worker: Name,
     pub expires: Moment,
 }

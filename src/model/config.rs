@@ -5,15 +5,12 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::field::Field;
-use crate::name;
 use crate::name::Name;
 
 /// An option that is set, or that the core knows.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ConfigOption {
-    #[serde(flatten, serialize_with = "name::key")]
     pub key: Name,
-    #[serde(flatten, serialize_with = "name::value")]
     pub value: Name,
     pub default: Option<&'static str>,
     pub known: bool,

@@ -4,13 +4,11 @@ use serde::Serialize;
 
 use super::field::Field;
 use crate::json::Json;
-use crate::name;
 use crate::name::Name;
 
 /// The defaults of a queue.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct QueueDefaults {
-    #[serde(flatten, serialize_with = "name::queue")]
     pub queue: Name,
     /// An object of options by name; absent if none are set.
     pub defaults: Option<Json>,

@@ -4,7 +4,6 @@ use serde::Serialize;
 
 use super::field::Field;
 use crate::clock::moment::Moment;
-use crate::name;
 use crate::name::Name;
 
 /// A command and the things that it changed.
@@ -13,7 +12,6 @@ pub(crate) struct Done {
     /// The command, such as `pause`.
     pub action: &'static str,
     /// The things that it changed.
-    #[serde(flatten, serialize_with = "name::targets")]
     pub targets: Vec<Name>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,

@@ -1,7 +1,6 @@
 //! Why a job does not run, or why a queue hands out none: reasons, each with its evidence and the
 //! command that helps.
 
-use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use super::field::Field;
@@ -11,7 +10,6 @@ use super::queue::{Queue, Seconds};
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::lenient;
-use crate::name;
 use crate::name::Name;
 
 /// A reason, as documents name it.
@@ -83,37 +81,56 @@ pub enum Backoff {
 }
 
 /// The facts behind a reason. Each reason has its own.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Evidence {
     /// When the reason began.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Moment>,
     /// When it ends by itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Moment>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<Name>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Name>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub worker: Option<Name>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<Name>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<Name>,
     /// The entry that breaks a queue.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub entry: Option<Name>,
     /// The throttle that is full.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub throttle: Option<Name>,
     /// The lane with jobs before it.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub lane: Option<Name>,
     /// How many jobs the reason is about.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub jobs: Option<u64>,
     /// How many jobs wait for the throttle.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
     /// The remaining retries of a job that is scheduled to run again.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub remaining: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub backoff: Option<Backoff>,
-    pub per_minute: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub per_minute: Option<Seconds>,
     /// How long it probably takes.
-    pub eta_s: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub eta_s: Option<Seconds>,
     /// The jobs that block, up to 10.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub roots: Vec<Neighbor>,
     /// The jobs of a cycle, the first one also at the end.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cycle: Vec<Name>,
 }
 
@@ -168,60 +185,6 @@ impl Evidence {
     ];
 }
 
-impl Serialize for Evidence {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(None)?;
-        for (key, moment) in [("since", self.since), ("until", self.until)] {
-            if let Some(moment) = moment {
-                map.serialize_entry(key, &moment)?;
-            }
-        }
-        let names = [
-            ("by", &self.by),
-            ("reason", &self.reason),
-            ("worker", &self.worker),
-            ("group", &self.group),
-            ("message", &self.message),
-            ("entry", &self.entry),
-            ("throttle", &self.throttle),
-            ("lane", &self.lane),
-        ];
-        for (key, name) in names {
-            let Some(name) = name else { continue };
-            map.serialize_entry(key, name)?;
-            if let Some(bytes) = name.base64() {
-                map.serialize_entry(&format!("{key}_bytes"), &bytes)?;
-            }
-        }
-        let counts = [
-            ("jobs", self.jobs),
-            ("waiting", self.waiting),
-            ("limit", self.limit),
-            ("remaining", self.remaining),
-        ];
-        for (key, count) in counts {
-            if let Some(count) = count {
-                map.serialize_entry(key, &count)?;
-            }
-        }
-        if let Some(backoff) = self.backoff {
-            map.serialize_entry("backoff", &backoff)?;
-        }
-        for (key, number) in [("per_minute", self.per_minute), ("eta_s", self.eta_s)] {
-            if let Some(number) = number {
-                map.serialize_entry(key, &Seconds(number))?;
-            }
-        }
-        if !self.roots.is_empty() {
-            map.serialize_entry("roots", &self.roots)?;
-        }
-        if !self.cycle.is_empty() {
-            map.serialize_entry("cycle", &self.cycle)?;
-        }
-        map.end()
-    }
-}
-
 /// One reason.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Reason {
@@ -230,7 +193,6 @@ pub struct Reason {
     pub blocking: bool,
     pub evidence: Evidence,
     /// The command that helps.
-    #[serde(flatten, serialize_with = "name::fix")]
     pub fix: CommandLine,
 }
 
@@ -279,11 +241,8 @@ impl Reason {
 /// Why a job does not run, or why pops of a queue get no job.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Explanation {
-    #[serde(flatten, serialize_with = "name::jid")]
     pub jid: Option<Name>,
-    #[serde(flatten, serialize_with = "name::klass")]
     pub klass: Option<Name>,
-    #[serde(flatten, serialize_with = "name::queue")]
     pub queue: Option<Name>,
     pub state: Option<State>,
     /// Whether it is a recurring job.
@@ -292,7 +251,6 @@ pub(crate) struct Explanation {
     /// a pop would get a job now.
     pub runnable: bool,
     /// The job that a pop of the queue would get now.
-    #[serde(flatten, serialize_with = "name::next_jid")]
     pub next_jid: Option<Name>,
     /// When the job of the queue with the newest lock was popped.
     pub last_pop: Option<Moment>,

@@ -6,7 +6,6 @@ use super::field::Field;
 use super::job::Job;
 use super::recur::Recurring;
 use crate::clock::moment::Moment;
-use crate::name;
 use crate::name::Name;
 
 /// The first line.
@@ -52,9 +51,7 @@ pub(crate) struct SavedRecurring {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct Cancellation {
     pub at: Moment,
-    #[serde(flatten, serialize_with = "name::by")]
     pub by: Name,
-    #[serde(flatten, serialize_with = "name::reason")]
     pub reason: Option<Name>,
 }
 
@@ -70,7 +67,6 @@ impl Cancellation {
 /// The maximum of a throttle.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct SavedThrottle {
-    #[serde(flatten, serialize_with = "name::id")]
     pub id: Name,
     pub maximum: i64,
     /// When the maximum is forgotten, if it is.
@@ -96,13 +92,10 @@ impl SavedThrottle {
 /// A queue that is paused.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PausedQueue {
-    #[serde(flatten, serialize_with = "name::queue")]
     pub queue: Name,
     pub since: Option<Moment>,
     pub until: Option<Moment>,
-    #[serde(flatten, serialize_with = "name::reason")]
     pub reason: Option<Name>,
-    #[serde(flatten, serialize_with = "name::by")]
     pub by: Option<Name>,
 }
 

@@ -4,23 +4,19 @@ use serde::Serialize;
 
 use super::field::Field;
 use crate::clock::moment::Moment;
-use crate::name;
 use crate::name::Name;
 
 /// A group with its newest failure.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct FailureGroup {
-    #[serde(flatten, serialize_with = "name::group")]
     pub group: Name,
     pub jobs: u64,
     pub last: Option<Moment>,
     /// The queues of its newest and oldest 100 jobs.
-    #[serde(flatten, serialize_with = "name::queues")]
     pub queues: Vec<Name>,
     /// Whether these are all its jobs.
     pub queues_complete: bool,
     /// The message of its newest failure.
-    #[serde(flatten, serialize_with = "name::sample")]
     pub sample: Option<Name>,
 }
 

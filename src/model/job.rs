@@ -14,8 +14,7 @@ use super::field::Field;
 use crate::clock::moment::Moment;
 use crate::json::quote::encoded;
 use crate::json::{Data, Json, Number};
-use crate::name;
-use crate::name::Name;
+use crate::name::{Name, document_text};
 
 /// The state of a job. `stalled` is a running job whose lock has expired or was revoked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -103,11 +102,8 @@ impl Serialize for State {
 /// A job. A field is absent if the server does not have it, or if it is unreadable.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Job {
-    #[serde(flatten, serialize_with = "name::jid")]
     pub jid: Name,
-    #[serde(flatten, serialize_with = "name::klass")]
     pub klass: Option<Name>,
-    #[serde(flatten, serialize_with = "name::queue")]
     pub queue: Option<Name>,
     pub state: Option<State>,
     pub state_stored: Option<Name>,
@@ -115,38 +111,25 @@ pub struct Job {
     pub retries: Option<Number>,
     pub remaining: Option<Number>,
     /// The holder of the lock, or the last holder if it was lost.
-    #[serde(flatten, serialize_with = "name::worker")]
     pub worker: Option<Name>,
     /// When the lock expires, or expired.
     pub expires: Option<Moment>,
     pub tracked: bool,
-    #[serde(flatten, serialize_with = "name::tags")]
     pub tags: Vec<Name>,
     #[serde(flatten)]
     pub data: Data,
     pub failure: Option<Failure>,
-    #[serde(flatten, serialize_with = "name::dependencies")]
     pub dependencies: Vec<Name>,
-    #[serde(flatten, serialize_with = "name::dependents")]
     pub dependents: Vec<Name>,
-    #[serde(flatten, serialize_with = "name::spawned_from")]
     pub spawned_from: Option<Name>,
     pub scheduled_for: Option<Moment>,
     /// When its newest history entry was made.
     pub since: Option<Moment>,
     /// The throttles of which it needs a slot.
-    #[serde(
-        flatten,
-        serialize_with = "name::throttles",
-        skip_serializing_if = "Vec::is_empty"
-    )]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
     pub throttles: Vec<Name>,
     /// Its lane: the key, after the queue and a slash unless it begins with one.
-    #[serde(
-        flatten,
-        serialize_with = "name::key",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<Name>,
     /// What puts with its key do: `merge` for a merge job.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -299,11 +282,8 @@ impl Serialize for Payload {
 /// Why and when a job failed last.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Failure {
-    #[serde(flatten, serialize_with = "name::group")]
     pub group: Name,
-    #[serde(flatten, serialize_with = "name::message")]
     pub message: Name,
-    #[serde(flatten, serialize_with = "name::worker")]
     pub worker: Option<Name>,
     pub when: Option<Moment>,
 }
@@ -426,7 +406,7 @@ impl Serialize for Entry {
         fields.serialize_entry("what", &self.what)?;
         fields.serialize_entry("when", &self.when)?;
         for (key, value) in &self.note {
-            fields.serialize_entry(key, value)?;
+            fields.serialize_entry(&document_text(key.as_bytes()), value)?;
         }
         fields.end()
     }
@@ -490,11 +470,8 @@ impl Counts {
 /// The dependencies and dependents of a job.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Dependencies {
-    #[serde(flatten, serialize_with = "name::jid")]
     pub jid: Name,
-    #[serde(flatten, serialize_with = "name::klass")]
     pub klass: Option<Name>,
-    #[serde(flatten, serialize_with = "name::queue")]
     pub queue: Option<Name>,
     pub dependencies: Vec<Neighbor>,
     pub dependents: Vec<Neighbor>,
@@ -519,11 +496,8 @@ impl Dependencies {
 /// A job at the other end of an edge.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Neighbor {
-    #[serde(flatten, serialize_with = "name::jid")]
     pub jid: Name,
-    #[serde(flatten, serialize_with = "name::klass")]
     pub klass: Option<Name>,
-    #[serde(flatten, serialize_with = "name::queue")]
     pub queue: Option<Name>,
     /// Absent for a job that no longer exists.
     pub state: Option<State>,
@@ -560,9 +534,12 @@ impl Neighbor {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::write;
 
     fn written(value: &impl Serialize) -> String {
-        serde_json::to_string(value).unwrap()
+        let mut text = Vec::new();
+        write::exact(value, &mut text).unwrap();
+        String::from_utf8(text).unwrap()
     }
 
     #[test]

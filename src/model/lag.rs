@@ -4,22 +4,18 @@ use serde::{Deserialize, Serialize};
 
 use super::field::Field;
 use super::queue::Seconds;
-use crate::name;
 use crate::name::Name;
 
 /// How long the oldest due job of a queue has been due.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Lag {
-    #[serde(flatten, serialize_with = "name::queue")]
     pub queue: Name,
     /// 0 if nothing is due.
     pub lag_s: Seconds,
     /// The job; `None` if nothing is due.
-    #[serde(flatten, serialize_with = "name::jid")]
     pub jid: Option<Name>,
     pub why: Option<Why>,
     /// The throttle or the lane that holds it.
-    #[serde(flatten, serialize_with = "name::held_by")]
     pub held_by: Option<Name>,
 }
 

@@ -3,13 +3,11 @@
 use serde::Serialize;
 
 use super::field::Field;
-use crate::name;
 use crate::name::Name;
 
 /// How many jobs a queue has, as the core counts them.
 #[derive(Debug, Serialize)]
 pub struct Length {
-    #[serde(flatten, serialize_with = "name::queue")]
     pub queue: Name,
     pub length: i64,
 }

@@ -5,7 +5,6 @@ use serde::Serialize;
 use super::field::Field;
 use super::job::Job;
 use super::recur::Recurring;
-use crate::name;
 use crate::name::Name;
 
 const TOTAL: Field = Field::count("total", "how many match, if the index knows the number").null();
@@ -55,7 +54,6 @@ impl<T> Default for List<T> {
 pub(crate) struct Jobs {
     #[serde(flatten)]
     pub list: List<Job>,
-    #[serde(flatten, serialize_with = "name::missing")]
     pub missing: Vec<Name>,
 }
 
@@ -73,7 +71,6 @@ impl Jobs {
 pub(crate) struct JobDetails {
     #[serde(flatten)]
     pub list: List<JobDetail>,
-    #[serde(flatten, serialize_with = "name::missing")]
     pub missing: Vec<Name>,
 }
 

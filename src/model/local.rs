@@ -3,7 +3,6 @@
 use serde::Serialize;
 
 use super::field::Field;
-use crate::name;
 use crate::name::Name;
 
 /// The state of the private server.
@@ -11,9 +10,7 @@ use crate::name::Name;
 pub(crate) struct Status {
     pub running: bool,
     pub pid: Option<u32>,
-    #[serde(flatten, serialize_with = "name::dir")]
     pub dir: Name,
-    #[serde(flatten, serialize_with = "name::url")]
     pub url: Name,
     /// How many jobs it holds; unknown if it does not run.
     pub jobs: Option<u64>,

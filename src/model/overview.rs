@@ -11,7 +11,6 @@ use super::queue::{Queue, Seconds};
 use super::worker::Worker;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
-use crate::name;
 use crate::name::Name;
 
 /// The whole system.
@@ -238,14 +237,11 @@ pub(crate) struct Sample {
 /// The oldest wait of a queue.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct OldWait {
-    #[serde(flatten, serialize_with = "name::queue")]
     pub queue: Name,
-    #[serde(flatten, serialize_with = "name::jid")]
     pub jid: Name,
     pub wait_s: Seconds,
     pub why: Option<Why>,
     /// The throttle or the lane that holds it.
-    #[serde(flatten, serialize_with = "name::held_by")]
     pub held_by: Option<Name>,
 }
 
@@ -262,13 +258,10 @@ impl OldWait {
 /// A paused queue.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct PausedPart {
-    #[serde(flatten, serialize_with = "name::queue")]
     pub queue: Name,
     pub since: Option<Moment>,
     pub until: Option<Moment>,
-    #[serde(flatten, serialize_with = "name::by")]
     pub by: Option<Name>,
-    #[serde(flatten, serialize_with = "name::reason")]
     pub reason: Option<Name>,
 }
 
@@ -285,7 +278,6 @@ impl PausedPart {
 /// A group with recent failures.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct RecentFailures {
-    #[serde(flatten, serialize_with = "name::group")]
     pub group: Name,
     /// Failures since `--since`.
     pub recent: u64,
@@ -307,7 +299,6 @@ impl RecentFailures {
 /// A queue with recurring jobs that are due and have not been put.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct LateRecurring {
-    #[serde(flatten, serialize_with = "name::queue")]
     pub queue: Name,
     pub jobs: u64,
     pub due: Option<Moment>,

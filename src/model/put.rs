@@ -3,15 +3,12 @@
 use serde::Serialize;
 
 use super::field::Field;
-use crate::name;
 use crate::name::Name;
 
 /// A job that was put, or that existed already.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Put {
-    #[serde(flatten, serialize_with = "name::jid")]
     pub jid: Name,
-    #[serde(flatten, serialize_with = "name::queue")]
     pub queue: Option<Name>,
     pub state: Option<Name>,
     /// False for a job that existed and was not changed.
@@ -20,11 +17,7 @@ pub(crate) struct Put {
     /// the job existed.
     pub new: bool,
     /// The job before it in its lane.
-    #[serde(
-        flatten,
-        serialize_with = "name::queued_behind",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub queued_behind: Option<Name>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,

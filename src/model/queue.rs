@@ -7,18 +7,12 @@ use super::job::is_zero;
 use crate::clock::moment::Moment;
 use crate::json::Number;
 use crate::lenient;
-use crate::name;
 use crate::name::Name;
 
 /// A queue's counts at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Queue {
-    #[serde(
-        flatten,
-        serialize_with = "name::name",
-        deserialize_with = "name::from_name"
-    )]
     pub name: Name,
     pub waiting: u64,
     pub running: u64,
@@ -34,11 +28,7 @@ pub struct Queue {
     pub paused_since: Option<Moment>,
     #[serde(rename(deserialize = "until"), deserialize_with = "lenient::read")]
     pub paused_until: Option<Moment>,
-    #[serde(
-        flatten,
-        serialize_with = "name::paused_reason",
-        deserialize_with = "name::from_reason"
-    )]
+    #[serde(rename(deserialize = "reason"))]
     pub paused_reason: Option<Name>,
     /// How long the next job to pop has been waiting.
     #[serde(skip_deserializing)]
@@ -85,11 +75,6 @@ impl Queue {
 }
 
 impl Queue {
-    pub(crate) fn set_head_wait(&mut self, now: Moment) {
-        let wait = self.head_since.map(|since| now.since(since).max(0.0));
-        self.head_wait_s = wait.map(Seconds);
-    }
-
     /// Returns whether the server has anything of the queue.
     pub fn exists(&self) -> bool {
         self.known

@@ -6,17 +6,13 @@ use super::coordination::Coordination;
 use super::field::Field;
 use crate::clock::moment::Moment;
 use crate::json::{Data, Number};
-use crate::name;
 use crate::name::Name;
 
 /// A recurring job. The core puts its jobs when a client pops from or peeks at the queue.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Recurring {
-    #[serde(flatten, serialize_with = "name::jid")]
     pub jid: Name,
-    #[serde(flatten, serialize_with = "name::klass")]
     pub klass: Option<Name>,
-    #[serde(flatten, serialize_with = "name::queue")]
     pub queue: Option<Name>,
     pub every_s: Option<Number>,
     pub next: Option<Moment>,
@@ -26,7 +22,6 @@ pub struct Recurring {
     pub count: Option<Number>,
     pub priority: Option<Number>,
     pub retries: Option<Number>,
-    #[serde(flatten, serialize_with = "name::tags")]
     pub tags: Vec<Name>,
     #[serde(flatten)]
     pub data: Data,
@@ -37,17 +32,9 @@ pub struct Recurring {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused_since: Option<Moment>,
     /// The user and host that paused it, if known.
-    #[serde(
-        flatten,
-        serialize_with = "name::paused_by",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub paused_by: Option<Name>,
-    #[serde(
-        flatten,
-        serialize_with = "name::paused_reason",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub paused_reason: Option<Name>,
 }
 

@@ -5,7 +5,6 @@ use serde::ser::{Serialize, SerializeStruct, Serializer};
 use super::check::{Check, Found};
 use super::field::Field;
 use super::finding::FindingId;
-use crate::name;
 use crate::name::Name;
 
 /// The document of a repair.
@@ -99,9 +98,7 @@ impl RepairCounts {
 #[derive(Clone, Debug, serde::Serialize)]
 pub(crate) struct Planned {
     pub finding: FindingId,
-    #[serde(flatten, serialize_with = "name::item")]
     pub item: Name,
-    #[serde(flatten, serialize_with = "name::detail")]
     pub detail: Name,
     /// The commands of Redis that would repair it, as redis-cli accepts them.
     pub commands: Vec<String>,

@@ -6,13 +6,11 @@ use serde::Serialize;
 use super::field::Field;
 use super::list::List;
 use crate::json::Number;
-use crate::name;
 use crate::name::Name;
 
 /// The statistics of a queue for one day.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Stats {
-    #[serde(flatten, serialize_with = "name::queue")]
     pub queue: Name,
     pub day: String,
     pub completed: u64,

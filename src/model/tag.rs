@@ -3,13 +3,11 @@
 use serde::Serialize;
 
 use super::field::Field;
-use crate::name;
 use crate::name::Name;
 
 /// A tag and how many jobs have it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Tag {
-    #[serde(flatten, serialize_with = "name::tag")]
     pub tag: Name,
     pub jobs: u64,
 }

@@ -5,13 +5,11 @@ use serde::Serialize;
 use super::field::Field;
 use super::job::Neighbor;
 use crate::clock::moment::Moment;
-use crate::name;
 use crate::name::Name;
 
 /// A throttle and how many jobs use it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub(crate) struct Throttle {
-    #[serde(flatten, serialize_with = "name::id")]
     pub id: Name,
     /// How many jobs may hold a slot; 0 means no limit, a negative number lets no job run.
     pub maximum: i64,
@@ -77,11 +75,7 @@ pub(crate) struct ThrottleJobs {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changed: Option<Moment>,
     /// The operator who set it, if it was set by `qless`.
-    #[serde(
-        flatten,
-        serialize_with = "name::changed_by",
-        skip_serializing_if = "Option::is_none"
-    )]
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub changed_by: Option<Name>,
     /// The jobs that hold a slot, the oldest holder first.
     pub holders: Vec<Neighbor>,

@@ -6,7 +6,6 @@ use super::field::Field;
 use super::job::State;
 use super::queue::Seconds;
 use crate::error::Kind;
-use crate::name;
 use crate::name::Name;
 
 /// How the wait for one job ended.
@@ -68,7 +67,6 @@ impl Serialize for WaitOutcome {
 /// A job that was waited for.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub(crate) struct WaitItem {
-    #[serde(flatten, serialize_with = "name::jid")]
     pub jid: Name,
     /// The state when it was last read.
     pub state: Option<State>,

@@ -5,7 +5,6 @@ use serde::{Serialize, Serializer};
 use super::field::Field;
 use super::queue::Seconds;
 use crate::clock::moment::Moment;
-use crate::name;
 use crate::name::Name;
 
 /// What happened to a job.
@@ -51,13 +50,9 @@ impl Serialize for WorkEventKind {
 pub(crate) struct WorkEvent {
     pub at: Moment,
     pub event: WorkEventKind,
-    #[serde(flatten, serialize_with = "name::jid")]
     pub jid: Name,
-    #[serde(flatten, serialize_with = "name::queue")]
     pub queue: Option<Name>,
-    #[serde(flatten, serialize_with = "name::klass")]
     pub klass: Name,
-    #[serde(flatten, serialize_with = "name::worker")]
     pub worker: Name,
     /// Counts from 1.
     pub attempt: i64,

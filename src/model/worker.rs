@@ -7,18 +7,12 @@ use super::job::Job;
 use super::worker_name::WorkerProcess;
 use crate::clock::moment::Moment;
 use crate::lenient;
-use crate::name;
 use crate::name::Name;
 
 /// A worker's counts at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Worker {
-    #[serde(
-        flatten,
-        serialize_with = "name::name",
-        deserialize_with = "name::from_name"
-    )]
     pub name: Name,
     pub running: u64,
     pub stalled: u64,
@@ -48,12 +42,9 @@ impl Worker {
 /// A worker's jobs: those it runs, and those whose locks it lost.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct WorkerJobs {
-    #[serde(flatten, serialize_with = "name::name")]
     pub name: Name,
     pub last_seen: Option<Moment>,
-    #[serde(flatten, serialize_with = "name::jobs")]
     pub jobs: Vec<Name>,
-    #[serde(flatten, serialize_with = "name::stalled")]
     pub stalled: Vec<Name>,
     /// All of them, the stalled ones first, without those that no longer exist.
     #[serde(skip)]

@@ -4,7 +4,6 @@
 use serde::Serialize;
 
 use super::field::Field;
-use crate::name;
 use crate::name::Name;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -13,7 +12,6 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct WorkerProcess {
     /// `--worker`, or the host.
-    #[serde(flatten, serialize_with = "name::host")]
     pub host: Option<Name>,
     pub pid: Option<u32>,
     /// How many processes it runs at a time.

@@ -536,8 +536,8 @@ mod tests {
             limit: Some(1),
             remaining: Some(1),
             backoff: Some(crate::model::explain::Backoff::Retry),
-            per_minute: Some(1.5),
-            eta_s: Some(1.0),
+            per_minute: Some(Seconds(1.5)),
+            eta_s: Some(Seconds(1.0)),
             roots: neighbor(),
             cycle: vec![name.clone()],
         };
@@ -714,7 +714,8 @@ mod tests {
             compare_fields(&mut kinds, &document);
         }
         let error = Error::not_found("no").jid(&name);
-        compare_fields(&mut kinds, &serde_json::to_value(&error).unwrap());
+        let error = json::line(&error).unwrap();
+        compare_fields(&mut kinds, &serde_json::from_slice(&error).unwrap());
         let described: Vec<&str> = DOCUMENTS.iter().map(|document| document.kind).collect();
         assert_eq!(described, Vec::from_iter(kinds));
     }

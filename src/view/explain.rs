@@ -365,9 +365,10 @@ impl Reason {
             ReasonCode::Ordered => parts.extend(roots.iter().map(root)),
             ReasonCode::Ahead => {
                 if let (Some(eta), Some(pace)) = (eta_s, per_minute) {
-                    let eta = duration(*eta);
+                    let eta = duration(eta.0);
                     parts.push(format!(
-                        "about {eta} at the pace of the last 5m ({pace:.1}/min)"
+                        "about {eta} at the pace of the last 5m ({:.1}/min)",
+                        pace.0
                     ));
                 }
             }

@@ -7,7 +7,7 @@ use super::list::Row;
 use super::table::{Cell, Column, NONE, Table};
 use super::{Page, View};
 use crate::clock::moment::Moment;
-use crate::json::Number;
+use crate::json::{Number, write};
 use crate::model::recur::Recurring;
 use crate::name::Name;
 use crate::text;
@@ -145,8 +145,10 @@ impl View for Recurring {
         let tags = join_names(&self.tags);
         detail.line("tags", if tags.is_empty() { NONE } else { &tags });
         if let Some(options) = &self.options {
-            let text = serde_json::to_string(options).unwrap_or_default();
-            detail.line("options", text);
+            let mut text = Vec::new();
+            if write::exact(options, &mut text).is_ok() {
+                detail.line("options", text);
+            }
         }
         detail.line("data", self.data.as_bytes());
         detail.draw()

@@ -1,5 +1,6 @@
 //! Reading what `explain` needs: what a pop of a queue meets, and traces of jobs that do not exist.
 
+use super::queue;
 use crate::clock::moment::Moment;
 use crate::core::call::{Call, Core, calls};
 use crate::error::Error;
@@ -19,9 +20,9 @@ impl Core {
             .collect();
         let facts: Result<Vec<PopFacts>, Error> = self.calls(now, &calls).into_iter().collect();
         let mut facts = facts?;
-        facts
-            .iter_mut()
-            .for_each(|facts| facts.queue.set_head_wait(now));
+        for facts in &mut facts {
+            queue::complete(now, std::slice::from_mut(&mut facts.queue), false);
+        }
         Ok(facts)
     }
 

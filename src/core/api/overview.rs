@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use super::index::Index;
 use super::names::NAMES_PER_CALL;
+use super::queue;
 use crate::clock::moment::Moment;
 use crate::core::call::reply::Listed;
 use crate::core::call::{Call, Core, calls};
@@ -38,13 +39,19 @@ impl Core {
         let mut facts = StatusFacts {
             complete: reply.complete,
             server: reply.info.as_deref().map(server),
-            recent: reply.recent.completed.map(|completed| Recent {
-                completed,
-                seconds: Seconds(reply.recent.seconds.unwrap_or(0.0)),
-            }),
+            recent: match reply.recent.as_slice() {
+                [completed, seconds] => Some(Recent {
+                    completed: *completed as u64,
+                    seconds: Seconds(*seconds),
+                }),
+                _ => None,
+            },
             queues: match reply.queue_counts {
                 None => self.queues(now, &[])?,
-                Some(queues) => all_queues(now, queues),
+                Some(mut queues) => {
+                    queue::complete(now, &mut queues, true);
+                    queues
+                }
             },
             workers: self.all_workers(now, reply.workers)?,
             ..StatusFacts::default()
@@ -61,13 +68,12 @@ impl Core {
                 groups
             }
         };
-        facts
-            .groups
-            .extend(groups.into_iter().map(|group| RecentFailures {
-                group: group.name,
-                jobs: group.jobs,
-                recent: group.recent,
-            }));
+        let group = |(group, jobs, recent)| RecentFailures {
+            group,
+            recent,
+            jobs,
+        };
+        facts.groups = groups.into_iter().map(group).collect();
         let queues = match reply.queues.0 {
             Some(queues) => queues,
             None => {
@@ -94,7 +100,8 @@ struct StatusReply {
     info: Option<String>,
     groups: Listed<GroupRow>,
     queues: Listed<QueueRow>,
-    recent: RecentRow,
+    /// Completions of the last minutes, and over how many seconds.
+    recent: Vec<f64>,
     /// `None` if there are too many queues.
     queue_counts: Option<Vec<Queue>>,
     workers: Listed<Worker>,
@@ -103,20 +110,8 @@ struct StatusReply {
 /// What it replies with names: groups and queues, after two absent items.
 type NamedStatus = (Option<Name>, Option<Name>, Vec<GroupRow>, Vec<QueueRow>);
 
-#[derive(Default, Deserialize)]
-#[serde(rename = "row", default)]
-struct RecentRow {
-    completed: Option<u64>,
-    seconds: Option<f64>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename = "row")]
-struct GroupRow {
-    name: Name,
-    jobs: u64,
-    recent: u64,
-}
+/// A group, the number of its jobs, and of its recent failures.
+type GroupRow = (Name, u64, u64);
 
 #[derive(Default, Deserialize)]
 #[serde(rename = "row", default)]
@@ -142,12 +137,6 @@ struct QueueRow {
     lane: Option<Name>,
     first: Option<Name>,
     worker: Option<Name>,
-}
-
-fn all_queues(now: Moment, mut queues: Vec<Queue>) -> Vec<Queue> {
-    queues.sort_by(|one, other| one.name.cmp(&other.name));
-    queues.iter_mut().for_each(|queue| queue.set_head_wait(now));
-    queues
 }
 
 /// Adds the facts about a queue.

@@ -94,10 +94,7 @@ impl Core {
             Err(error) if error.kind() == Kind::Damaged => self.one_by_one(now, names)?,
             Err(error) => return Err(error),
         };
-        if names.is_empty() {
-            queues.sort_by(|one, other| one.name.cmp(&other.name));
-        }
-        queues.iter_mut().for_each(|queue| queue.set_head_wait(now));
+        complete(now, &mut queues, names.is_empty());
         Ok(queues)
     }
 
@@ -210,6 +207,17 @@ impl Core {
         } else {
             Err(not_found::queue(self, now, queue)?)
         }
+    }
+}
+
+/// Adds how long the head of each queue has waited; all known queues are ordered by name.
+pub(super) fn complete(now: Moment, queues: &mut [Queue], all: bool) {
+    for queue in queues.iter_mut() {
+        let wait = queue.head_since.map(|since| now.since(since).max(0.0));
+        queue.head_wait_s = wait.map(Seconds);
+    }
+    if all {
+        queues.sort_by(|one, other| one.name.cmp(&other.name));
     }
 }
 

@@ -74,7 +74,7 @@ impl<'de> Deserializer<'de> for Reader {
     fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
         match self.0 {
             Value::Nil => visitor.visit_unit(),
-            Value::Array(items) => visitor.visit_seq(Items(items.into_iter())),
+            Value::Array(items) => visitor.visit_seq(List::new(items.into_iter())),
             _ => visitor.visit_byte_buf(self.bytes()?),
         }
     }
@@ -123,7 +123,7 @@ impl<'de> Deserializer<'de> for Reader {
     ) -> Result<V::Value, Misread> {
         if name == "row" {
             let (items, members) = (self.list()?, members.iter());
-            visitor.visit_seq(Row { items, members })
+            visitor.visit_seq(List { items, members })
         } else {
             self.deserialize_map(visitor)
         }
@@ -167,48 +167,40 @@ impl<'de> Deserializer<'de> for Reader {
     }
 }
 
-/// The items of a list, in their order.
-struct Items(std::vec::IntoIter<Value>);
-
-impl<'de> SeqAccess<'de> for Items {
-    type Error = Misread;
-
-    fn next_element_seed<T: DeserializeSeed<'de>>(
-        &mut self,
-        seed: T,
-    ) -> Result<Option<T::Value>, Misread> {
-        self.0
-            .next()
-            .map(|item| seed.deserialize(Reader(item)))
-            .transpose()
-    }
-
-    fn size_hint(&self) -> Option<usize> {
-        Some(self.0.len())
-    }
-}
-
-/// A list whose items are the members of a struct.
-struct Row {
+/// A list of values, or of the members of a struct.
+struct List {
     items: std::vec::IntoIter<Value>,
     members: std::slice::Iter<'static, &'static str>,
 }
 
-impl<'de> SeqAccess<'de> for Row {
+impl List {
+    fn new(items: std::vec::IntoIter<Value>) -> List {
+        let members = [].iter();
+        List { items, members }
+    }
+}
+
+impl<'de> SeqAccess<'de> for List {
     type Error = Misread;
 
     fn next_element_seed<T: DeserializeSeed<'de>>(
         &mut self,
         seed: T,
     ) -> Result<Option<T::Value>, Misread> {
-        let member = self.members.next().copied().unwrap_or_default();
+        let member = self.members.next().copied();
         let item = match member {
-            ".." => Some(Value::Array(self.items.by_ref().collect())),
+            Some("..") => Some(Value::Array(self.items.by_ref().collect())),
             _ => self.items.next(),
         };
-        let item = item.map(|item| seed.deserialize(Reader(item)));
-        item.transpose()
-            .map_err(|Misread(what)| Misread(format!("`{member}`: {what}")))
+        let item = item.map(|item| seed.deserialize(Reader(item))).transpose();
+        item.map_err(|Misread(what)| match member {
+            Some(member) => Misread(format!("`{member}`: {what}")),
+            None => Misread(what),
+        })
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.items.len())
     }
 }
 
@@ -268,16 +260,16 @@ struct Variant {
 
 impl<'de> EnumAccess<'de> for Variant {
     type Error = Misread;
-    type Variant = Items;
+    type Variant = List;
 
-    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, Items), Misread> {
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, List), Misread> {
         let word = String::from_utf8_lossy(&self.word);
         let word = seed.deserialize(StrDeserializer::new(&word))?;
-        Ok((word, Items(self.items)))
+        Ok((word, List::new(self.items)))
     }
 }
 
-impl<'de> VariantAccess<'de> for Items {
+impl<'de> VariantAccess<'de> for List {
     type Error = Misread;
 
     fn unit_variant(self) -> Result<(), Misread> {
