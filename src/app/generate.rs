@@ -4,6 +4,7 @@ use std::io;
 
 use clap::{Command, ValueEnum};
 use clap_mangen::Man;
+use strum::VariantArray;
 
 use super::completion::shell::Shell;
 use super::help;
@@ -258,9 +259,9 @@ const ABOUT_SETTINGS: [(&str, &str); 9] = [
 fn findings() -> String {
     let introduction = finding::INTRODUCTION.replace('\n', " ");
     let mut page = format!(".SH FINDINGS\n{}\n", roff(introduction.trim_end()));
-    for severity in Severity::ALL {
+    for severity in Severity::VARIANTS.iter().rev() {
         let says = sentence(severity.meaning());
-        page.push_str(&format!(".TP\n\\fB{}\\fR\n{says}.\n", severity.word()));
+        page.push_str(&format!(".TP\n\\fB{}\\fR\n{says}.\n", severity.into_str()));
     }
     for (name, lines, choices) in finding::entries() {
         let (id, standing) = name.split_once(' ').unwrap_or((&name, ""));
@@ -342,7 +343,7 @@ fn pages(command: &Command, files: &mut Vec<Generated>) -> io::Result<()> {
     match parts.exit_codes {
         Some(codes) => rest.push_str(&format!("{}\n", roff(&codes))),
         None => {
-            for exit in Exit::ALL {
+            for exit in Exit::VARIANTS {
                 let (name, when) = exit.description();
                 let (code, name, when) = (exit.code(), roff(name), roff(when));
                 rest.push_str(&format!(".TP\n.B {code}\n{name}: {when}\n"));

@@ -9,6 +9,7 @@ use clap::builder::{
     OsStringValueParser, PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser,
 };
 use clap::error::{ContextKind, ContextValue};
+use strum::VariantArray;
 
 use super::invalid::Invalid;
 use super::plain;
@@ -98,7 +99,7 @@ pub(crate) fn equal() -> impl TypedValueParser<Value = DataFilter> {
 
 /// A job's state.
 pub(crate) fn state() -> impl TypedValueParser<Value = State> {
-    let words = State::ALL.map(State::word);
+    let words = State::VARIANTS.iter().map(State::into_str);
     PossibleValuesParser::new(words).try_map(|word| word.parse::<State>())
 }
 
@@ -328,13 +329,8 @@ impl TypedValueParser for Findings {
 
 /// The severity of a finding.
 pub(crate) fn severity() -> impl TypedValueParser<Value = Severity> {
-    let words = Severity::ALL.map(Severity::word);
-    PossibleValuesParser::new(words).map(|word| {
-        let named = Severity::ALL
-            .iter()
-            .find(|severity| severity.word() == word);
-        named.copied().unwrap_or(Severity::Info)
-    })
+    let words = Severity::VARIANTS.iter().rev().map(Severity::into_str);
+    PossibleValuesParser::new(words).try_map(|word| word.parse::<Severity>())
 }
 
 /// The number of jobs in one call.

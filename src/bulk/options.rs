@@ -85,7 +85,7 @@ fn done_jid(line: &[u8]) -> Result<Option<Name>, String> {
         Ok(fields) => fields,
         Err(_) => return Err("this is not the outcome of a job".to_string()),
     };
-    if fields.result == ItemResult::Done.word() {
+    if fields.result == ItemResult::Done.into_str() {
         jid_list::read_line(line)
     } else {
         Ok(None)

@@ -103,7 +103,7 @@ impl JobOutcome {
             Code::Complete => JobOutcome::complete(jid),
             code => {
                 let why = reply.word(0).map(Name::to_string);
-                JobOutcome::refused(jid, code, why.unwrap_or_else(|| code.word().into()))
+                JobOutcome::refused(jid, code, why.unwrap_or_else(|| code.into_str().into()))
             }
         };
         outcome.with_snapshot(job)
@@ -183,7 +183,7 @@ impl JobOutcome {
         let message = match (self.item.code, &self.item.detail) {
             (Code::Gone, _) => format!("job `{jid}` does not exist"),
             (_, Some(why)) => format!("cannot {verb} `{jid}`: {why}"),
-            (code, None) => format!("cannot {verb} `{jid}`: {}", code.word()),
+            (code, None) => format!("cannot {verb} `{jid}`: {}", code.into_str()),
         };
         let error = Error::new(exit::kind(self.item.code), message).jid(jid);
         match &self.hint {

@@ -404,7 +404,10 @@ fn misplaced_reason(entry: &MisplacedEntry) -> String {
             ..
         }) => format!("in the list of `{group}`, but it failed in another group"),
         Some(job) => {
-            let state = job.state.map_or("in no known state", State::word);
+            let state = job
+                .state
+                .as_ref()
+                .map_or("in no known state", State::into_str);
             format!("in the list of `{group}`, but it is {state}")
         }
     }

@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use strum::VariantArray;
 
 use super::{Group, Spec};
 use crate::args::format::Format;
@@ -105,7 +106,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     let all_jobs = args.targets.selector.all;
     if all_jobs {
         // Jobs are read set by set, so that the jobs of a queue keep their order.
-        args.targets.selector = args.targets.selector.or_states(&State::ALL)?;
+        args.targets.selector = args.targets.selector.or_states(State::VARIANTS)?;
     }
     let given = if args.targets.jids.is_empty() {
         None

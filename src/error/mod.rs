@@ -175,7 +175,7 @@ impl Serialize for Error {
         let mut doc = serializer.serialize_struct("error", 7)?;
         doc.serialize_field("kind", "error")?;
         doc.serialize_field("v", &1)?;
-        doc.serialize_field("code", self.kind.code())?;
+        doc.serialize_field("code", self.kind.into_str())?;
         doc.serialize_field("exit", &self.exit().code())?;
         doc.serialize_field("message", &self.message)?;
         doc.serialize_field("hint", &self.hint)?;

@@ -170,7 +170,7 @@ pub(super) fn of_queue(facts: &PopFacts, now: Moment) -> Vec<Reason> {
             ..Evidence::default()
         };
         let jobs = CommandLine::new("jobs").exactly("--queue", &queue.name);
-        Reason::new(code, evidence, jobs.value("--state", state.word()))
+        Reason::new(code, evidence, jobs.value("--state", state.into_str()))
     };
     if queue.stalled > 0 {
         let stalled = count(ReasonCode::Stalled, queue.stalled, State::Stalled, None);

@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::ser::SerializeStruct;
 use serde::{Serialize, Serializer};
+use strum::{EnumString, IntoStaticStr};
 
 use super::field::Field;
 use super::queue::Seconds;
@@ -14,7 +15,11 @@ use crate::name::Name;
 pub(crate) const MAX_JOBS_PER_CALL: usize = 500;
 
 /// The outcome of one job, as the core's guarded calls report it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, IntoStaticStr, EnumString,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum Code {
     Ok,
     /// The job differs from its snapshot, or its state forbids the change.
@@ -37,47 +42,11 @@ pub enum Code {
 }
 
 impl Code {
-    /// All codes, for `read`.
-    const ALL: [Code; 12] = [
-        Code::Ok,
-        Code::StateChanged,
-        Code::Gone,
-        Code::Complete,
-        Code::NotHolder,
-        Code::HasDependents,
-        Code::MissingDependency,
-        Code::Cycle,
-        Code::Exists,
-        Code::Invalid,
-        Code::Server,
-        Code::Unknown,
-    ];
-
-    /// Returns the code in documents.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Code::Ok => "ok",
-            Code::StateChanged => "state_changed",
-            Code::Gone => "gone",
-            Code::Complete => "complete",
-            Code::NotHolder => "not_holder",
-            Code::HasDependents => "has_dependents",
-            Code::MissingDependency => "missing_dependency",
-            Code::Cycle => "cycle",
-            Code::Exists => "exists",
-            Code::Invalid => "invalid",
-            Code::Server => "server",
-            Code::Unknown => "unknown",
-        }
-    }
-
     /// Reads the code of a guarded call; its `done` is `ok` here.
     pub fn read(word: &[u8]) -> Option<Code> {
         match word {
             b"done" => Some(Code::Ok),
-            _ => Code::ALL
-                .into_iter()
-                .find(|code| code.word().as_bytes() == word),
+            _ => std::str::from_utf8(word).ok()?.parse().ok(),
         }
     }
 
@@ -92,24 +61,15 @@ impl Code {
 }
 
 /// How a job is counted.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, IntoStaticStr)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum ItemResult {
     Done,
     Skipped,
     Failed,
     /// In a dry run: the job would be tried.
     Planned,
-}
-
-impl ItemResult {
-    pub const fn word(self) -> &'static str {
-        match self {
-            ItemResult::Done => "done",
-            ItemResult::Skipped => "skipped",
-            ItemResult::Failed => "failed",
-            ItemResult::Planned => "planned",
-        }
-    }
 }
 
 /// The part of an outcome that its code does not say.
@@ -241,8 +201,8 @@ impl Serialize for BulkItem {
         struct Fields<'a> {
             #[serde(flatten, serialize_with = "name::jid")]
             jid: Name,
-            result: &'static str,
-            code: &'static str,
+            result: ItemResult,
+            code: Code,
             detail: Option<String>,
             #[serde(flatten, serialize_with = "name::queue")]
             queue: Option<Name>,
@@ -253,8 +213,8 @@ impl Serialize for BulkItem {
         }
         Fields {
             jid: self.jid.clone(),
-            result: self.result.word(),
-            code: self.code.word(),
+            result: self.result,
+            code: self.code,
             detail: self.detail.as_ref().map(ItemDetail::document),
             queue: self.queue.clone(),
             state_before: &self.state_before,

@@ -3,6 +3,7 @@
 
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
+use strum::IntoStaticStr;
 
 use super::field::Field;
 use super::job::{Neighbor, State};
@@ -14,7 +15,9 @@ use crate::name;
 use crate::name::Name;
 
 /// A reason, as documents name it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, IntoStaticStr)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum ReasonCode {
     Complete,
     Failed,
@@ -36,39 +39,6 @@ pub enum ReasonCode {
     RecurringNotPolled,
     DataInvalid,
     Ahead,
-}
-
-impl ReasonCode {
-    pub(crate) const fn word(self) -> &'static str {
-        match self {
-            ReasonCode::Complete => "complete",
-            ReasonCode::Failed => "failed",
-            ReasonCode::Running => "running",
-            ReasonCode::Grace => "grace",
-            ReasonCode::Stalled => "stalled",
-            ReasonCode::DependsCycle => "depends_cycle",
-            ReasonCode::DependsMissing => "depends_missing",
-            ReasonCode::DependsFailed => "depends_failed",
-            ReasonCode::Ordered => "ordered",
-            ReasonCode::Depends => "depends",
-            ReasonCode::Throttled => "throttled",
-            ReasonCode::Scheduled => "scheduled",
-            ReasonCode::QueueBroken => "queue_broken",
-            ReasonCode::Paused => "paused",
-            ReasonCode::Concurrency => "concurrency",
-            ReasonCode::NoConsumer => "no_consumer",
-            ReasonCode::RecurringPaused => "recurring_paused",
-            ReasonCode::RecurringNotPolled => "recurring_not_polled",
-            ReasonCode::DataInvalid => "data_invalid",
-            ReasonCode::Ahead => "ahead",
-        }
-    }
-}
-
-impl Serialize for ReasonCode {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.word())
-    }
 }
 
 /// Why a job waits before it runs again.

@@ -1,10 +1,8 @@
 //! A job as an operator sees it, with its state, failure, history and neighbors.
 
-use std::fmt;
-use std::str::FromStr;
-
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
 
 use super::coordination::LostLockBackoff;
 use super::ending::exhausted_group;
@@ -18,7 +16,28 @@ use crate::name;
 use crate::name::Name;
 
 /// The state of a job. `stalled` is a running job whose lock has expired or was revoked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    IntoStaticStr,
+    EnumString,
+    Display,
+    VariantArray,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(
+    serialize_all = "snake_case",
+    const_into_str,
+    parse_err_ty = String,
+    parse_err_fn = unknown_state
+)]
 pub enum State {
     Running,
     Stalled,
@@ -32,18 +51,6 @@ pub enum State {
 }
 
 impl State {
-    /// All states, in the order in which lists show them.
-    pub const ALL: [State; 8] = [
-        State::Running,
-        State::Stalled,
-        State::Waiting,
-        State::Scheduled,
-        State::Depends,
-        State::Throttled,
-        State::Failed,
-        State::Complete,
-    ];
-
     /// The states of jobs that are in a queue.
     pub const QUEUED: [State; 6] = [
         State::Running,
@@ -56,48 +63,15 @@ impl State {
 
     /// Returns the states of jobs that are not complete.
     pub fn unfinished() -> Vec<State> {
-        let states = State::ALL.into_iter();
+        let states = State::VARIANTS.iter().copied();
         states.filter(|state| *state != State::Complete).collect()
     }
-
-    pub const fn word(self) -> &'static str {
-        match self {
-            State::Running => "running",
-            State::Stalled => "stalled",
-            State::Waiting => "waiting",
-            State::Scheduled => "scheduled",
-            State::Depends => "depends",
-            State::Throttled => "throttled",
-            State::Failed => "failed",
-            State::Complete => "complete",
-        }
-    }
 }
 
-impl fmt::Display for State {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.word())
-    }
-}
-
-impl FromStr for State {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<State, String> {
-        State::ALL
-            .into_iter()
-            .find(|state| state.word() == text)
-            .ok_or_else(|| {
-                let words = State::ALL.map(State::word).join(", ");
-                format!("a state is one of {words}")
-            })
-    }
-}
-
-impl Serialize for State {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.word())
-    }
+/// The error about a word that is not a state.
+fn unknown_state(_: &str) -> String {
+    let words: Vec<&str> = State::VARIANTS.iter().map(State::into_str).collect();
+    format!("a state is one of {}", words.join(", "))
 }
 
 /// A job. A field is absent if the server does not have it, or if it is unreadable.

@@ -3,6 +3,7 @@
 use std::time::Instant;
 
 use serde::{Serialize, Serializer};
+use strum::IntoStaticStr;
 
 use super::field::Field;
 use super::job::is_zero;
@@ -322,7 +323,9 @@ impl LateRecurring {
 }
 
 /// Something that needs attention.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, IntoStaticStr)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub(crate) enum ProblemCode {
     Eviction,
     Memory,
@@ -334,23 +337,6 @@ pub(crate) enum ProblemCode {
     Stalled,
     NoWorkers,
     LateRecurring,
-}
-
-impl ProblemCode {
-    pub(crate) const fn word(self) -> &'static str {
-        match self {
-            ProblemCode::Eviction => "eviction",
-            ProblemCode::Memory => "memory",
-            ProblemCode::Persistence => "persistence",
-            ProblemCode::Replica => "replica",
-            ProblemCode::WorkersSilent => "workers_silent",
-            ProblemCode::Throttle => "throttle",
-            ProblemCode::Lane => "lane",
-            ProblemCode::Stalled => "stalled",
-            ProblemCode::NoWorkers => "no_workers",
-            ProblemCode::LateRecurring => "late_recurring",
-        }
-    }
 }
 
 /// A problem.
@@ -384,7 +370,7 @@ impl Serialize for Problem {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         use serde::ser::SerializeMap;
         let mut map = serializer.serialize_map(Some(2))?;
-        map.serialize_entry("code", self.code.word())?;
+        map.serialize_entry("code", self.code.into_str())?;
         map.serialize_entry("message", &self.sentence())?;
         map.end()
     }

@@ -2,6 +2,7 @@
 
 use clap::ValueEnum;
 use serde::Serialize;
+use strum::IntoStaticStr;
 
 use super::field::Field;
 use super::list::List;
@@ -73,21 +74,13 @@ fn thousandths(number: f64) -> Number {
 }
 
 /// The durations that are measured.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, IntoStaticStr)]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum Measure {
     /// How long jobs waited
     Wait,
     /// How long jobs ran
     Run,
-}
-
-impl Measure {
-    pub const fn word(self) -> &'static str {
-        match self {
-            Measure::Wait => "wait",
-            Measure::Run => "run",
-        }
-    }
 }
 
 /// Queues on one day, and the histogram to show.

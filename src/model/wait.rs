@@ -29,7 +29,7 @@ impl WaitResult {
     pub(crate) const fn word(self) -> &'static str {
         match self {
             WaitResult::Pending => "pending",
-            WaitResult::Reached(state) | WaitResult::Ended(state) => state.word(),
+            WaitResult::Reached(state) | WaitResult::Ended(state) => state.into_str(),
             WaitResult::Cancelled => "cancelled",
             WaitResult::Gone => "gone",
         }
@@ -57,7 +57,7 @@ pub(crate) enum WaitOutcome {
 impl Serialize for WaitOutcome {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(match self {
-            WaitOutcome::Reached(state) => state.word(),
+            WaitOutcome::Reached(state) => state.into_str(),
             WaitOutcome::Ended(result) => result.word(),
             WaitOutcome::Deadline => "deadline",
             WaitOutcome::Interrupted(_) => "interrupted",

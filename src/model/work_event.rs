@@ -1,6 +1,7 @@
 //! What happens to the jobs of `qless work`.
 
-use serde::{Serialize, Serializer};
+use serde::Serialize;
+use strum::IntoStaticStr;
 
 use super::field::Field;
 use super::queue::Seconds;
@@ -9,7 +10,9 @@ use crate::name;
 use crate::name::Name;
 
 /// What happened to a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, IntoStaticStr)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub(crate) enum WorkEventKind {
     Started,
     Completed,
@@ -23,27 +26,6 @@ pub(crate) enum WorkEventKind {
     Released,
     /// The reply was lost, and the job does not show what happened.
     Unknown,
-}
-
-impl WorkEventKind {
-    pub(crate) const fn word(self) -> &'static str {
-        match self {
-            WorkEventKind::Started => "started",
-            WorkEventKind::Completed => "completed",
-            WorkEventKind::Advanced => "advanced",
-            WorkEventKind::Retried => "retried",
-            WorkEventKind::Failed => "failed",
-            WorkEventKind::Lost => "lost",
-            WorkEventKind::Released => "released",
-            WorkEventKind::Unknown => "unknown",
-        }
-    }
-}
-
-impl Serialize for WorkEventKind {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.word())
-    }
 }
 
 /// Something that happened to a job.

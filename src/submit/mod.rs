@@ -549,7 +549,7 @@ fn outcome_of<'r>(
         }
         _ => {
             let why = reply.word(0).map(Name::to_string);
-            outcome.why = Some(why.unwrap_or_else(|| reply.code.word().into()));
+            outcome.why = Some(why.unwrap_or_else(|| reply.code.into_str().into()));
         }
     }
     outcome

@@ -77,7 +77,7 @@ impl Reasons {
         let why = match &item.detail {
             _ if item.code == Code::Gone => "gone".into(),
             Some(detail) => detail.short(),
-            None => item.code.word().into(),
+            None => item.code.into_str().into(),
         };
         self.count(item.result, &why, item.jid.as_bytes());
     }
@@ -189,7 +189,7 @@ fn reason_lines(reasons: &Reasons, page: &Page) -> String {
         let word = if previous == Some(result) {
             ""
         } else {
-            result.word()
+            result.into_str()
         };
         previous = Some(result);
         let head = format!("  {word:<7}  {number:>wide$}  {why}: ");

@@ -69,12 +69,11 @@ pub(crate) fn count(count: u64, of: &Found, page: &Page) -> Cell {
 
 /// A severity in its color; the worst sorts first.
 pub(crate) fn severity(severity: Severity) -> Cell {
-    Cell::by(rank(severity), severity.word()).ink(ink(severity))
+    Cell::by(rank(severity), severity.into_str()).ink(ink(severity))
 }
 
 fn rank(severity: Severity) -> f64 {
-    let rank = Severity::ALL.iter().position(|other| *other == severity);
-    rank.unwrap_or_default() as f64
+    f64::from(Severity::Critical as u8 - severity as u8)
 }
 
 fn ink(severity: Severity) -> Option<Ink> {

@@ -120,7 +120,7 @@ impl Explanation {
             } else {
                 "delaying"
             };
-            let (code, command) = (reason.code.word(), reason.command().unwrap_or_default());
+            let (code, command) = (reason.code.into_str(), reason.command().unwrap_or_default());
             // Some counts stand in the sentence only.
             let line = reason.line(page);
             format!("{subject}\t{code}\t{blocking}\t{line}\t{command}\n")

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use strum::VariantArray;
+
 use crate::model::finding::{Approval, FINDINGS, Finding, FindingId, LIMITS, Severity, invariant};
 use crate::model::known_deviations::{DEFECTS, TOLERATED};
 use crate::text::wrapped;
@@ -16,8 +18,8 @@ const INDENT: usize = 4;
 pub(crate) fn topic() -> String {
     let mut text = String::from(INTRODUCTION);
     text.push('\n');
-    for severity in Severity::ALL {
-        let (word, meaning) = (severity.word(), severity.meaning());
+    for severity in Severity::VARIANTS.iter().rev() {
+        let (word, meaning) = (severity.into_str(), severity.meaning());
         _ = writeln!(text, "{word:<8}  {meaning}");
     }
     for finding in &FINDINGS {
@@ -91,7 +93,7 @@ each choice.
 
 /// Returns the severity and the invariants.
 fn rating(finding: &Finding) -> String {
-    let mut words = vec![finding.severity.word().to_owned()];
+    let mut words = vec![finding.severity.into_str().to_owned()];
     words.extend(finding.invariants());
     words.join(", ")
 }
@@ -102,7 +104,7 @@ fn sentences(finding: &Finding) -> Vec<String> {
     for grade in finding.grades {
         sentences.push(format!(
             "{} {}.",
-            capital(grade.severity.word()),
+            capital(grade.severity.into_str()),
             grade.says
         ));
     }

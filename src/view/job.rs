@@ -1,5 +1,7 @@
 //! Jobs: a row for each in lists, one in full, and their number by state.
 
+use strum::VariantArray;
+
 use super::detail::Detail;
 use super::document::Document;
 use super::list::Row;
@@ -355,14 +357,14 @@ impl View for Counts {
     fn text(&self, page: &Page) -> String {
         let mut counts = *self;
         let mut detail = Detail::new(page);
-        for state in State::ALL {
+        for state in State::VARIANTS.iter().copied() {
             let count = *counts.of(state);
             if state == State::Throttled && count == 0 {
                 // Only a system with throttles has such jobs.
                 continue;
             }
             detail.line_with_remark(
-                state.word(),
+                state.into_str(),
                 page.count(count),
                 Ink::of(state).filter(|_| count > 0),
                 String::new(),
@@ -403,7 +405,7 @@ mod tests {
             klass: name(klass),
             queue: name("mail"),
             state: Some(state),
-            state_stored: name(state.word()),
+            state_stored: name(state.into_str()),
             priority: Some(Number(10.0)),
             retries: Some(Number(5.0)),
             remaining: Some(Number(3.0)),
@@ -594,7 +596,7 @@ mod tests {
             dependents: vec![Neighbor::new(bytes(), None)],
         };
         for page in [page(80), page(30), Page::pipe()] {
-            for state in State::ALL {
+            for state in State::VARIANTS.iter().copied() {
                 let in_state = Job {
                     state: Some(state),
                     ..hostile.clone()

@@ -3,10 +3,12 @@
 
 use std::borrow::Cow;
 
+use strum::VariantArray;
+
 use crate::model::job::State;
 
 /// A color of text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, VariantArray)]
 pub(crate) enum Ink {
     Green,
     Blue,
@@ -17,15 +19,6 @@ pub(crate) enum Ink {
 }
 
 impl Ink {
-    const ALL: [Ink; 6] = [
-        Ink::Green,
-        Ink::Blue,
-        Ink::Cyan,
-        Ink::Yellow,
-        Ink::Red,
-        Ink::Dim,
-    ];
-
     /// Returns the color of a state; waiting has none.
     pub(crate) const fn of(state: State) -> Option<Ink> {
         match state {
@@ -91,7 +84,7 @@ impl Marks {
         if !self.color {
             return text;
         }
-        let replace = |c: char| match Ink::ALL.into_iter().find(|ink| ink.mark() == c) {
+        let replace = |c: char| match Ink::VARIANTS.iter().find(|ink| ink.mark() == c) {
             Some(ink) => Cow::from(ink.code()),
             None if c == END => Cow::from("\x1b[0m"),
             None => Cow::from(c.to_string()),

@@ -167,7 +167,7 @@ impl Stats {
         text.push('\n');
         let mut table = Table::new(SPREADS);
         for of in [Measure::Wait, Measure::Run] {
-            let mut cells = vec![Cell::text(of.word())];
+            let mut cells = vec![Cell::text(of.into_str())];
             cells.extend(self.spread(of).cells(page));
             table.row(cells);
         }
@@ -180,7 +180,7 @@ impl Stats {
         let spread = self.spread(picture);
         if !spread.buckets.is_empty() {
             text.push('\n');
-            text.push_str(&bars(picture.word(), &spread.buckets, page));
+            text.push_str(&bars(picture.into_str(), &spread.buckets, page));
         }
         text
     }
@@ -191,7 +191,7 @@ impl Stats {
             table.row(vec![
                 Cell::text(&self.queue),
                 Cell::text(&self.day),
-                Cell::text(picture.word()),
+                Cell::text(picture.into_str()),
                 Cell::text(at_most(bucket.le_s)),
                 Cell::count(bucket.count, page),
             ]);

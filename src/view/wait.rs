@@ -37,6 +37,6 @@ impl WaitItem {
 
 /// Returns a line about a job that is still waited for.
 pub(crate) fn pending(jid: &Name, state: Option<State>, elapsed: f64) -> String {
-    let state = state.map_or("gone", State::word);
+    let state = state.as_ref().map_or("gone", State::into_str);
     format!("{jid}  {state}  {}", text::duration(elapsed))
 }

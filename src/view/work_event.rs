@@ -20,7 +20,7 @@ impl View for WorkEvent {
 impl WorkEvent {
     /// Returns the line for people.
     pub(crate) fn line(&self) -> String {
-        let mut line = format!("{:<9} {}", self.event.word(), self.jid);
+        let mut line = format!("{:<9} {}", self.event.into_str(), self.jid);
         if let Some(queue) = &self.queue {
             line.push_str(&format!(" of {queue}"));
         }

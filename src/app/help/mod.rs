@@ -4,6 +4,8 @@ pub(crate) mod layout;
 
 use std::fmt::Write;
 
+use strum::VariantArray;
+
 use super::{parse, suggestion};
 use crate::args::value;
 use crate::commands::{ConfigUse, Group, Spec};
@@ -121,7 +123,7 @@ fn hint_for(at: usize, word: &str) -> String {
 
 fn exit_codes() -> String {
     let mut text = String::new();
-    for exit in Exit::ALL {
+    for exit in Exit::VARIANTS {
         let (name, when) = exit.description();
         _ = writeln!(text, "{:>3}  {name:<14} {when}", exit.code());
     }

@@ -628,7 +628,7 @@ impl Importer<'_> {
             ),
             _ => {
                 let why = reply.word(0).map(Name::to_string);
-                let why = why.unwrap_or_else(|| reply.code.word().into());
+                let why = why.unwrap_or_else(|| reply.code.into_str().into());
                 JobOutcome::refused(jid, reply.code, why)
             }
         };

@@ -148,7 +148,7 @@ fn put(
         }
         _ => {
             let why = outcome.word(0).map(Name::to_string);
-            let why = why.unwrap_or_else(|| outcome.code.word().into());
+            let why = why.unwrap_or_else(|| outcome.code.into_str().into());
             // The core names the key, or repeats the words of the server.
             if why.starts_with("WRONGTYPE") || why.contains(" is no ") {
                 let why = why

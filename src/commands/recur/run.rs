@@ -67,7 +67,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if outcome.code != Code::Ok {
         let why = outcome
             .word(0)
-            .map_or(outcome.code.word().to_string(), Name::to_string);
+            .map_or(outcome.code.into_str().to_string(), Name::to_string);
         return Err(Error::conflict(format!(
             "cannot put a job in `{queue}`: {why}"
         )));

@@ -79,7 +79,7 @@ impl Core {
             "mend" => Call::write("check.slice", RetryClass::Guarded, "repair", "repairing"),
             _ => Call::read("check.slice"),
         };
-        let words = [mode, findings, run, location.kind.word()];
+        let words = [mode, findings, run, location.kind.into_str()];
         let call = call.args(words).arg(&location.name).args(items);
         let reply = self.reply(now, call)?;
         let mut rows = reply::list(reply.result?)?;

@@ -3,6 +3,8 @@
 use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
+use strum::IntoStaticStr;
+
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
 use crate::core::call::call_spec::{RetryClass, Subject};
@@ -86,7 +88,8 @@ pub struct JobWithNeighbors {
 }
 
 /// What to do about the dependents of a cancelled job.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, IntoStaticStr)]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum Dependents {
     /// Do not cancel the job
     #[default]
@@ -95,16 +98,6 @@ pub enum Dependents {
     Cancel,
     /// Remove the job from their dependencies
     Release,
-}
-
-impl Dependents {
-    pub const fn word(self) -> &'static str {
-        match self {
-            Dependents::Refuse => "refuse",
-            Dependents::Cancel => "cancel",
-            Dependents::Release => "release",
-        }
-    }
 }
 
 /// The number of jobs that one call reads. 500 would keep a server busy for 10 ms.
@@ -256,7 +249,7 @@ impl Core {
             "cancel",
             "cancelling",
         );
-        call = call.arg(dependents.word()).about(Subject::Jid(1));
+        call = call.arg(dependents.into_str()).about(Subject::Jid(1));
         for job in jobs {
             call = call.arg(&job.jid).arg(&job.mark);
         }

@@ -200,7 +200,7 @@ fn add_common_steps<'a>(target: &'a Target, asked: Questions<'a>, steps: &mut Ve
         fsync: Some(fsync), ..
     } = &target.address
     {
-        steps.push(Step::Fsync(fsync.word()));
+        steps.push(Step::Fsync(fsync.into_str()));
     }
     steps.extend(asked.rights.map(Step::Rights));
     steps.extend(asked.eviction.then_some(Step::Memory));
