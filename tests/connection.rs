@@ -167,9 +167,10 @@ fn a_server_without_hello_is_asked_for_its_version() {
         while let Ok(read @ 1..) = stream.read(&mut asked) {
             let text = String::from_utf8_lossy(&asked[..read]).into_owned();
             let time = "*2\r\n$1\r\n1\r\n$1\r\n1\r\n";
-            let answer = match text.contains("HELLO") {
-                true => format!("-ERR unknown command `HELLO`\r\n{time}"),
-                false => format!("{time}$22\r\n\r\nredis_version:5.0.7\r\n\r\n"),
+            let answer = if text.contains("HELLO") {
+                format!("-ERR unknown command `HELLO`\r\n{time}")
+            } else {
+                format!("{time}$22\r\n\r\nredis_version:5.0.7\r\n\r\n")
             };
             _ = stream.write_all(answer.as_bytes());
         }
@@ -746,8 +747,10 @@ mod refusals {
         let reader = rights("qless-ro");
         for name in rights("SETUSER qless ") {
             let info = format!("{:?}", redis.send(&["COMMAND", "INFO", name]));
+            // A repair reads by these what it sets aside.
+            let is_of_repair = ["dump", "pttl"].contains(&name);
             assert!(
-                !info.contains("readonly") || reader.contains(&name),
+                !info.contains("readonly") || reader.contains(&name) || is_of_repair,
                 "{name}"
             );
         }

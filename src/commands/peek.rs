@@ -46,9 +46,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         out.verbatim(&text)?;
         return Ok(Exit::Ok);
     }
-    let jobs = match read_only {
-        true => core.peek_read_only(now, &args.queue, args.count)?,
-        false => core.peek(now, &args.queue, args.count)?,
+    let jobs = if read_only {
+        core.peek_read_only(now, &args.queue, args.count)?
+    } else {
+        core.peek(now, &args.queue, args.count)?
     };
     if jobs.is_empty() {
         core.require_queue(now, &args.queue)?;

@@ -58,9 +58,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let worker = actor::worker(args.worker.as_ref())?;
     session.ui.keep_output_without_reader();
     let now = session.begin()?;
-    let jids = match args.dry.dry_run {
-        true => waiting(&args, now, session)?,
-        false => pop(&args, &worker, now, session)?,
+    let jids = if args.dry.dry_run {
+        waiting(&args, now, session)?
+    } else {
+        pop(&args, &worker, now, session)?
     };
     let exit = show(&args, &jids, &worker, now, session)?;
     session.ui.finish()?;
