@@ -15,7 +15,7 @@ use super::invalid::Invalid;
 use super::plain;
 use crate::clock::duration::parse as parse_duration;
 use crate::clock::moment::Moment;
-use crate::error::Error;
+use crate::error::{Cause, Error};
 use crate::json::path::Path;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::data_filter::DataFilter;
@@ -156,6 +156,20 @@ pub(crate) fn prefix(text: &str) -> Result<String, Invalid> {
             "at most one hash tag, which is not empty, such as `{ql}:`",
         )),
     }
+}
+
+/// Adds to the error about a prefix with wrong braces one that works: with one hash tag of its letters.
+pub(crate) fn with_working_prefix(error: Error, wrong: &str) -> Error {
+    let name = wrong.replace(['{', '}'], "");
+    let name = name.trim_end_matches(':');
+    let tagged = format!("{{{}}}:", if name.is_empty() { "ql" } else { name });
+    if !wrong.contains(['{', '}']) || prefix(&tagged).is_err() {
+        return error;
+    }
+    error.caused_by(Cause::Address {
+        redis: None,
+        prefix: Some(tagged),
+    })
 }
 
 /// A whole number of either sign.

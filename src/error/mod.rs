@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde::ser::{SerializeStruct, Serializer};
 
 pub(crate) use self::cause::{Cause, Effect, Refusal};
-pub(crate) use self::kind::Kind;
+pub use self::kind::Kind;
 use crate::exit::Exit;
 use crate::name::Name;
 use crate::text;

@@ -8,6 +8,7 @@ pub(crate) mod revert;
 mod rounds;
 pub(crate) mod undo;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use uuid::Uuid;
@@ -96,6 +97,7 @@ pub(crate) fn run(options: RepairOptions, session: &mut Session) -> Result<Exit,
         interrupt,
         repairer,
         begun: session.now(),
+        before_scan: BTreeMap::new(),
     }
     .run(first, session)
 }

@@ -64,7 +64,7 @@ impl Core {
         }
         Err(match (last, known, refused) {
             (Some(error), ..) => error,
-            (None, Some(known), _) => error::unknown_master(sentinels, known),
+            (None, Some(known), _) => error::unknown_master(&self.target, sentinels, known),
             (None, None, refused) => error::no_sentinel_replies(&self.target, sentinels, refused),
         })
     }
@@ -108,7 +108,7 @@ impl Core {
         if let Some(refused) = server_error(&place) {
             return Err(match refused.code.as_str() {
                 // `ERR unknown command 'SENTINEL'`
-                "ERR" => error::not_a_sentinel(&target),
+                "ERR" => error::not_a_sentinel(&self.target, node),
                 _ => error::login_refused(&refused, &target),
             });
         }
@@ -117,17 +117,22 @@ impl Core {
         {
             return Ok(Answer::Master(Node::new(host.lossless_text(), port)));
         }
-        let masters = masters.and_then(|masters| reply::list(masters).ok());
-        let names = masters
-            .unwrap_or_default()
-            .into_iter()
-            .filter_map(|master| {
-                let fields = reply::pairs(master).ok()?;
-                let name = fields.into_iter().find(|(field, _)| field == b"name")?.1;
-                reply::bytes(name).ok().map(Name::from)
-            });
-        Ok(Answer::Unknown(names.collect()))
+        Ok(Answer::Unknown(master_names(masters)))
     }
+}
+
+/// Reads the names of the masters from the reply to `SENTINEL MASTERS`, if there is one.
+pub(super) fn master_names(reply: Option<Value>) -> Vec<Name> {
+    let masters = reply.and_then(|masters| reply::list(masters).ok());
+    let names = masters
+        .unwrap_or_default()
+        .into_iter()
+        .filter_map(|master| {
+            let fields = reply::pairs(master).ok()?;
+            let name = fields.into_iter().find(|(field, _)| field == b"name")?.1;
+            reply::bytes(name).ok().map(Name::from)
+        });
+    names.collect()
 }
 
 /// Returns whether a master refuses this client for a reason that time does not change.
