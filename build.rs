@@ -217,9 +217,10 @@ impl Sources {
         let lists = &self.lists[path];
         for (at, line) in self.texts[path].lines().enumerate().skip(from) {
             let comment = line.trim_start().starts_with("--") && !line.starts_with("--!df");
-            match comment || lists.lines.contains(&at) {
-                true => part.line(""),
-                false => part.line(&self.with_literals(line, lists, path)),
+            if comment || lists.lines.contains(&at) {
+                part.line("")
+            } else {
+                part.line(&self.with_literals(line, lists, path))
             }
         }
         part.file("", 0);

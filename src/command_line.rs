@@ -228,9 +228,10 @@ pub(crate) fn quoted(name: impl AsRef<[u8]>) -> String {
         return escaped(name);
     }
     let is_plain = |c: char| c.is_alphanumeric() || "-_.,:/@%+=".contains(c);
-    match !clean.is_empty() && !clean.starts_with('=') && clean.chars().all(is_plain) {
-        true => clean,
-        false => format!("'{}'", clean.replace('\'', "'\\''")),
+    if !clean.is_empty() && !clean.starts_with('=') && clean.chars().all(is_plain) {
+        clean
+    } else {
+        format!("'{}'", clean.replace('\'', "'\\''"))
     }
 }
 

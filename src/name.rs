@@ -234,9 +234,10 @@ fn serialize_field<T: Named, S: Serializer>(
     map.serialize_entry(key, value)?;
     if let Some(mut bytes) = value.bytes() {
         let key = format!("{key}_bytes");
-        match T::LIST {
-            true => map.serialize_entry(&key, &bytes)?,
-            false => map.serialize_entry(&key, &bytes.swap_remove(0))?,
+        if T::LIST {
+            map.serialize_entry(&key, &bytes)?
+        } else {
+            map.serialize_entry(&key, &bytes.swap_remove(0))?
         }
     }
     map.end()

@@ -172,9 +172,10 @@ pub(crate) fn wrapped(text: &str, columns: usize, indent: usize) -> String {
 /// is not blank, else the first one.
 pub(crate) fn decisive_line(message: &[u8]) -> &[u8] {
     let mut lines = message.split(|&byte| byte == b'\n');
-    let line = match message.starts_with(b"Traceback (most recent call last)") {
-        true => lines.rfind(|line| !line.trim_ascii().is_empty()),
-        false => lines.next(),
+    let line = if message.starts_with(b"Traceback (most recent call last)") {
+        lines.rfind(|line| !line.trim_ascii().is_empty())
+    } else {
+        lines.next()
     };
     let line = line.unwrap_or_default();
     line.strip_suffix(b"\r").unwrap_or(line)

@@ -209,10 +209,10 @@ fn modules() -> Vec<Module> {
     while let Some(folder) = folders.pop() {
         for entry in fs::read_dir(folder).unwrap().flatten() {
             let path = entry.path();
-            match path.is_dir() {
-                true => folders.push(path),
-                false if path.extension().is_some_and(|end| end == "rs") => files.push(path),
-                false => {}
+            if path.is_dir() {
+                folders.push(path)
+            } else if path.extension().is_some_and(|end| end == "rs") {
+                files.push(path)
             }
         }
     }

@@ -167,9 +167,10 @@ fn a_server_without_hello_is_asked_for_its_version() {
         while let Ok(read @ 1..) = stream.read(&mut asked) {
             let text = String::from_utf8_lossy(&asked[..read]).into_owned();
             let time = "*2\r\n$1\r\n1\r\n$1\r\n1\r\n";
-            let answer = match text.contains("HELLO") {
-                true => format!("-ERR unknown command `HELLO`\r\n{time}"),
-                false => format!("{time}$22\r\n\r\nredis_version:5.0.7\r\n\r\n"),
+            let answer = if text.contains("HELLO") {
+                format!("-ERR unknown command `HELLO`\r\n{time}")
+            } else {
+                format!("{time}$22\r\n\r\nredis_version:5.0.7\r\n\r\n")
             };
             _ = stream.write_all(answer.as_bytes());
         }

@@ -89,9 +89,10 @@ fn with_jobs(line: &str) -> String {
         .map(|queue| format!(r#"{{"queue":"{queue}","klass":"K","data":{data}}}"#) + "\n")
         .collect();
     let ends = options.contains("--drain") || options.contains("--count");
-    let line = match ends {
-        true => line.to_owned(),
-        false => line.replacen(" -- ", " --drain -- ", 1),
+    let line = if ends {
+        line.to_owned()
+    } else {
+        line.replacen(" -- ", " --drain -- ", 1)
     };
     format!("echo '{jobs}' | qless -q put --from - >jids && {line}")
 }

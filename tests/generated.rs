@@ -29,9 +29,10 @@ fn completions_and_man_pages_are_up_to_date() {
             if files.iter().any(|file| file.path == path) {
                 continue;
             }
-            match update {
-                true => std::fs::remove_file(entry.path()).unwrap(),
-                false => stale.push(path),
+            if update {
+                std::fs::remove_file(entry.path()).unwrap()
+            } else {
+                stale.push(path)
             }
         }
     }

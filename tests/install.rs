@@ -19,13 +19,12 @@ fn make(target: &str, root: &Path) {
 /// Names of the files below a directory.
 fn below(dir: &Path, root: &Path, names: &mut BTreeSet<String>) {
     for entry in std::fs::read_dir(dir).unwrap().flatten() {
-        match entry.path().is_dir() {
-            true => below(&entry.path(), root, names),
-            false => {
-                let path = entry.path();
-                let name = path.strip_prefix(root).unwrap();
-                names.insert(name.to_str().unwrap().to_owned());
-            }
+        if entry.path().is_dir() {
+            below(&entry.path(), root, names)
+        } else {
+            let path = entry.path();
+            let name = path.strip_prefix(root).unwrap();
+            names.insert(name.to_str().unwrap().to_owned());
         }
     }
 }

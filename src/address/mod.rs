@@ -248,9 +248,10 @@ pub(crate) fn shown(text: &str, secret: bool) -> String {
         return masked(text);
     };
     let hides = url.password().is_some() || (secret && !url.username().is_empty());
-    match !hides || url.set_password(Some("***")).is_ok() {
-        true => url.into(),
-        false => masked(text),
+    if !hides || url.set_password(Some("***")).is_ok() {
+        url.into()
+    } else {
+        masked(text)
     }
 }
 
@@ -374,9 +375,10 @@ fn database(text: &str) -> Result<u32, String> {
 
 fn path(encoded: &str) -> Result<PathBuf, String> {
     let bytes = decoded(encoded)?;
-    match bytes.contains(&0) {
-        true => Err("has a NUL in its path".into()),
-        false => Ok(PathBuf::from(OsString::from_vec(bytes))),
+    if bytes.contains(&0) {
+        Err("has a NUL in its path".into())
+    } else {
+        Ok(PathBuf::from(OsString::from_vec(bytes)))
     }
 }
 

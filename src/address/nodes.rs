@@ -29,9 +29,10 @@ impl Node {
 
 impl fmt::Display for Node {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.host.contains(':') {
-            true => write!(f, "[{}]:{}", self.host, self.port),
-            false => write!(f, "{}:{}", self.host, self.port),
+        if self.host.contains(':') {
+            write!(f, "[{}]:{}", self.host, self.port)
+        } else {
+            write!(f, "{}:{}", self.host, self.port)
         }
     }
 }
@@ -130,9 +131,10 @@ fn read(
         path,
         ..
     } = Parts::of(given);
-    let own = match scheme.starts_with("rediss") {
-        true => "rediss",
-        false => "redis",
+    let own = if scheme.starts_with("rediss") {
+        "rediss"
+    } else {
+        "redis"
     };
     let mut nodes = Vec::new();
     let mut found = None;

@@ -116,9 +116,10 @@ fn work() -> Generated {
         }
         begins_section = false;
         let text = roff(paragraph);
-        match paragraph.starts_with("    ") {
-            true => page.push_str(&format!(".nf\n{text}\n.fi\n")),
-            false => page.push_str(&format!("{text}\n")),
+        if paragraph.starts_with("    ") {
+            page.push_str(&format!(".nf\n{text}\n.fi\n"))
+        } else {
+            page.push_str(&format!("{text}\n"))
         }
     }
     page.push_str(".SH \"SEE ALSO\"\nqless(1), qless\\-work(1), qless\\-json(5)\n");
@@ -151,9 +152,10 @@ fn settings() -> Generated {
         let known: Vec<&str> = key::ConfigKey::known(defaults)
             .map(|key| key.name)
             .collect();
-        match defaults {
-            false => add(&format!(".SH {head}"), "Each is optional."),
-            true => add(&format!(".SH {head}"), &format!("{}.", known.join(", "))),
+        if defaults {
+            add(&format!(".SH {head}"), &format!("{}.", known.join(", ")))
+        } else {
+            add(&format!(".SH {head}"), "Each is optional.")
         }
         for key in key::ConfigKey::known(defaults).filter(|_| !defaults) {
             let name = format!(".TP\n\\fB{}\\fR ({})", roff(key.name), key.of.word());

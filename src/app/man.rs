@@ -45,9 +45,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let Some(dir) = args.out else {
         for page in &pages {
-            match session.ui.terminal() && session.ui.for_people() {
-                true => session.ui.manual_page(&page.bytes)?,
-                false => session.ui.write(&page.bytes)?,
+            if session.ui.terminal() && session.ui.for_people() {
+                session.ui.manual_page(&page.bytes)?
+            } else {
+                session.ui.write(&page.bytes)?
             }
         }
         return Ok(Exit::Ok);

@@ -165,9 +165,10 @@ fn tree(args: &[OsString]) -> clap::Command {
         let mut args = args.iter().filter_map(|arg| arg.to_str());
         args.any(|arg| tree::canonical(arg) == name)
     });
-    match named.is_empty() {
-        true => help::layout::of_all(command()),
-        false => root().subcommands(named.into_iter().map(help::layout::laid_out)),
+    if named.is_empty() {
+        help::layout::of_all(command())
+    } else {
+        root().subcommands(named.into_iter().map(help::layout::laid_out))
     }
 }
 
@@ -206,13 +207,12 @@ fn unknown_command(error: &clap::Error, args: &[OsString]) -> Option<Error> {
     };
     let mut before = args.iter().skip(1).take_while(|arg| *arg != word.as_str());
     let is_command = |arg: &OsString| tree::commands().any(|(name, ..)| *arg == *name);
-    match before.any(is_command) {
-        true => None,
-        false => {
-            let hint = suggestion::hint(word, &[]);
-            let hint = hint.unwrap_or_else(|| "`qless --help` lists the commands".to_owned());
-            Some(usage::unknown_command(word).hint(hint))
-        }
+    if before.any(is_command) {
+        None
+    } else {
+        let hint = suggestion::hint(word, &[]);
+        let hint = hint.unwrap_or_else(|| "`qless --help` lists the commands".to_owned());
+        Some(usage::unknown_command(word).hint(hint))
     }
 }
 

@@ -44,9 +44,10 @@ pub(crate) fn usage_error(error: &clap::Error) -> Error {
         ErrorKind::MissingSubcommand => "a command is missing".into(),
         ErrorKind::ArgumentConflict => {
             let prior = without_value(&text(ContextKind::PriorArg));
-            match prior == arg || prior.is_empty() {
-                true => format!("`{arg}` can be given only once"),
-                false => format!("`{arg}` cannot be used with `{prior}`"),
+            if prior == arg || prior.is_empty() {
+                format!("`{arg}` can be given only once")
+            } else {
+                format!("`{arg}` cannot be used with `{prior}`")
             }
         }
         ErrorKind::NoEquals => format!("`{arg}` expects its value after `=`"),

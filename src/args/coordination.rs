@@ -202,9 +202,12 @@ fn refuse_throttle(id: &[u8]) -> Result<(), Invalid> {
 
 /// A throttle. An empty text stands for none.
 fn throttle() -> impl TypedValueParser<Value = Throttled> {
-    StringValueParser::new().try_map(|text: String| match text.is_empty() {
-        true => Ok(Throttled::default()),
-        false => Throttled::read(text.as_bytes()),
+    StringValueParser::new().try_map(|text: String| {
+        if text.is_empty() {
+            Ok(Throttled::default())
+        } else {
+            Throttled::read(text.as_bytes())
+        }
     })
 }
 

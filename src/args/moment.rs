@@ -211,9 +211,10 @@ fn next_minute(minute: i8, now: Moment, zone: TimeZone) -> Option<Moment> {
         .to_zoned(zone);
     let with = now.with().minute(minute).second(0).subsec_nanosecond(0);
     let this_hour = with.build().ok()?;
-    let next = match this_hour > now {
-        true => this_hour,
-        false => this_hour.checked_add(1.hour()).ok()?,
+    let next = if this_hour > now {
+        this_hour
+    } else {
+        this_hour.checked_add(1.hour()).ok()?
     };
     Some(Moment::from_micros(next.timestamp().as_microsecond()))
 }

@@ -20,9 +20,10 @@ pub(crate) fn has_meaning(word: &OsStr) -> bool {
 
 /// Marks a word that stands after `--`, if it needs that.
 pub(crate) fn mark(word: &OsStr) -> OsString {
-    match command_line::is_special(word.as_bytes()) {
-        true => OsString::from_vec([&[MARK], word.as_bytes()].concat()),
-        false => word.to_owned(),
+    if command_line::is_special(word.as_bytes()) {
+        OsString::from_vec([&[MARK], word.as_bytes()].concat())
+    } else {
+        word.to_owned()
     }
 }
 

@@ -57,9 +57,12 @@ pub(crate) fn text() -> impl TypedValueParser<Value = String> {
 
 /// A queue, tag, group, worker or jid that may exist: any bytes, but not empty.
 pub(crate) fn name() -> impl TypedValueParser<Value = Name> {
-    word().try_map(|word: OsString| match word.is_empty() {
-        true => Err(Invalid::because("is empty")),
-        false => Ok(Name::from(word.as_os_str())),
+    word().try_map(|word: OsString| {
+        if word.is_empty() {
+            Err(Invalid::because("is empty"))
+        } else {
+            Ok(Name::from(word.as_os_str()))
+        }
     })
 }
 
@@ -246,12 +249,13 @@ pub(crate) fn mapping() -> impl TypedValueParser<Value = (Name, Name)> {
             Some(at) => (&bytes[..at], &bytes[at + 1..]),
             None => return Err(Invalid::expects("`OLD=NEW`")),
         };
-        match old.is_empty() || new.is_empty() {
-            true => Err(Invalid::expects("`OLD=NEW`, neither of them empty")),
-            false => match name::refuse_new(new) {
+        if old.is_empty() || new.is_empty() {
+            Err(Invalid::expects("`OLD=NEW`, neither of them empty"))
+        } else {
+            match name::refuse_new(new) {
                 Ok(()) => Ok((Name::from(old), Name::from(new))),
                 Err(why) => Err(Invalid::Because(why)),
-            },
+            }
         }
     })
 }
@@ -296,9 +300,12 @@ impl TypedValueParser for Findings {
     ) -> Result<String, clap::Error> {
         let words = self.words();
         let known: Vec<Name> = words.iter().map(|word| Name::from(*word)).collect();
-        let parse = move |text: &str| match words.contains(&text) {
-            true => Ok(text.to_owned()),
-            false => Err(Invalid::expects("the name of a finding")),
+        let parse = move |text: &str| {
+            if words.contains(&text) {
+                Ok(text.to_owned())
+            } else {
+                Err(Invalid::expects("the name of a finding"))
+            }
         };
         let mut error = match parse.parse_ref(command, arg, value) {
             Ok(id) => return Ok(id),
@@ -391,9 +398,10 @@ pub(crate) fn day(text: &str) -> Result<Day, Invalid> {
     match text {
         "today" => Ok(Day::Near(0)),
         "yesterday" => Ok(Day::Near(-1)),
-        _ => match text.len() == 10 {
-            true => text.parse().map(Day::On).map_err(|_| ()),
-            false => Err(()),
+        _ => if text.len() == 10 {
+            text.parse().map(Day::On).map_err(|_| ())
+        } else {
+            Err(())
         }
         .map_err(|()| Invalid::expects("a day such as `2026-11-20`, `today` or `yesterday`")),
     }

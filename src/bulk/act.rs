@@ -169,9 +169,10 @@ impl Recorder {
         let mut progress = session.ui.progress(all as u64);
         let mut remaining = matched;
         let mut stopped_by = None;
-        let mut restarts = match single || all == 0 {
-            true => None,
-            false => Some(RestartWatch::begin(session)?),
+        let mut restarts = if single || all == 0 {
+            None
+        } else {
+            Some(RestartWatch::begin(session)?)
         };
         for (at, slice) in pending.jobs.chunks_mut(size).enumerate() {
             pace.wait(slice.len(), &interrupt);
@@ -276,9 +277,10 @@ fn interrupted(kind: Kind, matched: usize, remaining: usize, session: &Session) 
 /// Returns how to go on. `--limit` counts from 0 again, so it gets the number of jobs that are left.
 fn resume_hint(remaining: usize, session: &Session) -> String {
     let limited = session.own().has("--limit");
-    let typed = match limited {
-        true => session.typed_with("--limit", &remaining.to_string()),
-        false => session.typed(),
+    let typed = if limited {
+        session.typed_with("--limit", &remaining.to_string())
+    } else {
+        session.typed()
     };
     match (limited, remaining, typed) {
         (true, 0, _) => "look which of these jobs have changed: the same command would take \

@@ -20,9 +20,10 @@ pub(crate) enum ActingWorker {
 impl ActingWorker {
     /// Returns the worker that the flags and the environment name.
     pub(crate) fn of(holder: &Holder) -> Result<ActingWorker, Error> {
-        match holder.as_holder {
-            true => Ok(ActingWorker::Holder),
-            false => actor::worker(holder.worker.as_ref()).map(ActingWorker::Named),
+        if holder.as_holder {
+            Ok(ActingWorker::Holder)
+        } else {
+            actor::worker(holder.worker.as_ref()).map(ActingWorker::Named)
         }
     }
 

@@ -47,12 +47,11 @@ pub(crate) fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
 /// Refuses the same jobs, with the command that fails a running one.
 pub(crate) fn refuse_with_hint(job: &JobSnapshot, fail: &CommandLine) -> Option<JobOutcome> {
     let outcome = refuse(job)?;
-    Some(match job.is("running") {
-        true => {
-            let fail = fail.clone().name(&job.jid);
-            outcome.hint_if(fail.within("fail it for its worker: {}"))
-        }
-        false => outcome,
+    Some(if job.is("running") {
+        let fail = fail.clone().name(&job.jid);
+        outcome.hint_if(fail.within("fail it for its worker: {}"))
+    } else {
+        outcome
     })
 }
 

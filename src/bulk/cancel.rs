@@ -38,12 +38,13 @@ const NAMED: usize = 10;
 
 /// Refuses a complete job.
 pub(crate) fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
-    match job.is("complete") {
-        true => Some(
+    if job.is("complete") {
+        Some(
             JobOutcome::complete(&job.jid)
                 .hint("complete jobs are deleted in time, as `jobs-history` says"),
-        ),
-        false => None,
+        )
+    } else {
+        None
     }
 }
 
@@ -95,10 +96,11 @@ pub(crate) fn run(
                 if (dependents, reply.code) != (Dependents::Cancel, Code::Ok) {
                     continue;
                 }
-                let deleted: Vec<Name> = match reply.reconciled {
-                    false => reply.names().cloned().collect(),
+                let deleted: Vec<Name> = if reply.reconciled {
                     // The reply with their names was lost: of the known dependents, take the missing ones.
-                    true => missing(core, now, tree(&edges, &job.jid)),
+                    missing(core, now, tree(&edges, &job.jid))
+                } else {
+                    reply.names().cloned().collect()
                 };
                 for jid in deleted.iter().filter(|jid| !in_call.contains(jid)) {
                     if cascaded.insert(jid.clone()) {
@@ -236,10 +238,12 @@ fn dependents_below(
 fn affected(dependents: Dependents, plan: &BulkPlan, edges: &Edges) -> String {
     let named: HashSet<&Name> = plan.jobs.iter().map(|job| &job.jid).collect();
     let direct = edges.values().flatten();
-    let all: BTreeSet<&Name> = match plan.below.is_empty() {
-        _ if dependents == Dependents::Refuse => return String::new(),
-        true => direct.filter(|jid| !named.contains(jid)).collect(),
-        false => plan.below.iter().map(|job| &job.jid).collect(),
+    let all: BTreeSet<&Name> = if dependents == Dependents::Refuse {
+        return String::new();
+    } else if plan.below.is_empty() {
+        direct.filter(|jid| !named.contains(jid)).collect()
+    } else {
+        plan.below.iter().map(|job| &job.jid).collect()
     };
     let names: Vec<String> = all.iter().take(NAMED).map(|jid| jid.to_string()).collect();
     match all.len().checked_sub(NAMED) {
@@ -267,9 +271,10 @@ fn confirm(
     }
     let what = proposal(plan, count, below, affected, session)?;
     let details = |page: &Page| plan.details(page, "");
-    match count > TYPED {
-        true => session.ui.confirm_typed(&what, &count.to_string(), details),
-        false => session.ui.confirm(&what, details),
+    if count > TYPED {
+        session.ui.confirm_typed(&what, &count.to_string(), details)
+    } else {
+        session.ui.confirm(&what, details)
     }
 }
 
@@ -311,12 +316,11 @@ fn dry_run(
             let blocking: Vec<&Name> = blocking
                 .filter(|jid| !named.contains(jid) || kept.contains(*jid))
                 .collect();
-            match blocking.is_empty() {
-                true => deleted.push(job),
-                false => {
-                    kept.insert(job.jid.clone());
-                    plan.exclude(has_dependents(&job, blocking.into_iter()).with_snapshot(&job));
-                }
+            if blocking.is_empty() {
+                deleted.push(job)
+            } else {
+                kept.insert(job.jid.clone());
+                plan.exclude(has_dependents(&job, blocking.into_iter()).with_snapshot(&job));
             }
         }
         plan.jobs = deleted;

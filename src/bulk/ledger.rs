@@ -332,9 +332,10 @@ impl Ledger {
             return Ok(());
         };
         let about = file.metadata()?;
-        match about.is_file() && about.len() > length {
-            true => file.set_len(length),
-            false => Ok(()),
+        if about.is_file() && about.len() > length {
+            file.set_len(length)
+        } else {
+            Ok(())
         }
     }
 

@@ -85,8 +85,9 @@ fn done_jid(line: &[u8]) -> Result<Option<Name>, String> {
         Ok(fields) => fields,
         Err(_) => return Err("this is not the outcome of a job".to_string()),
     };
-    match fields.result == ItemResult::Done.word() {
-        true => jid_list::read_line(line),
-        false => Ok(None),
+    if fields.result == ItemResult::Done.word() {
+        jid_list::read_line(line)
+    } else {
+        Ok(None)
     }
 }

@@ -92,9 +92,10 @@ impl BulkPlan {
         let selector = targets.selector.or_states(states)?;
         let options = BulkOptions::new(session, verb, flags)?;
         let now = session.begin()?;
-        match targets.jids.is_empty() {
-            true => BulkPlan::from_selector(session, now, options, &selector, refuse),
-            false => BulkPlan::from_jids(session, now, options, jids, refuse),
+        if targets.jids.is_empty() {
+            BulkPlan::from_selector(session, now, options, &selector, refuse)
+        } else {
+            BulkPlan::from_jids(session, now, options, jids, refuse)
         }
     }
 
@@ -209,12 +210,13 @@ impl BulkPlan {
     pub(crate) fn readmit_missing(&mut self, has_trace: impl Fn(&Name) -> bool) {
         for excluded in std::mem::take(&mut self.excluded) {
             let item = &excluded.outcome.item;
-            match item.code == Code::Gone && has_trace(&item.jid) {
-                true => self.jobs.push(JobSnapshot {
+            if item.code == Code::Gone && has_trace(&item.jid) {
+                self.jobs.push(JobSnapshot {
                     jid: excluded.outcome.item.jid,
                     ..JobSnapshot::default()
-                }),
-                false => self.excluded.push(excluded),
+                })
+            } else {
+                self.excluded.push(excluded)
             }
         }
     }
@@ -252,9 +254,10 @@ impl BulkPlan {
         let jobs = self.describe_jobs(self.jobs.len());
         let what = format!("{verb} {jobs} on {}", session.destination()?);
         let details = |page: &Page| self.details(page, more);
-        match self.dry_run() {
-            true => session.ui.show_plan(&what, details),
-            false => _ = session.ui.confirm(&what, details)?,
+        if self.dry_run() {
+            session.ui.show_plan(&what, details)
+        } else {
+            _ = session.ui.confirm(&what, details)?
         }
         Ok(())
     }
@@ -289,9 +292,10 @@ impl BulkPlan {
 
     /// Shows the plan in a dry run of a command that does not ask.
     pub(crate) fn rehearse(&self, session: &mut Session, more: &str) -> Result<(), Error> {
-        match self.dry_run() {
-            true => self.consent(session, more),
-            false => Ok(()),
+        if self.dry_run() {
+            self.consent(session, more)
+        } else {
+            Ok(())
         }
     }
 

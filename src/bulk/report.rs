@@ -187,27 +187,29 @@ impl Report {
             self.sentence
                 .push_str(&format!(", and {jobs} that {waited} for it"));
         }
-        match self.is_single() {
-            true if self.doc.sum.dry_run => ui.note_dry_run(&self.sentence),
-            // A worker loses its job: scripts get this line, too.
-            true if self.ran > 0 => ui.note(&self.sentence),
-            true => ui.note_on_terminal(&self.sentence),
-            false => {
-                let mut text = summary(self.verb, &self.doc.sum, &self.reasons, ui.page());
-                text.push_str(&named_lines("running", self.ran, &self.running, ui.page()));
-                text.push_str(&self.cut_note(ui));
-                if self.vanished > 0 {
-                    let jobs = plural(self.vanished as u64, "job was", "jobs were");
-                    text.push_str(&format!(
-                        "  {jobs} there when this command began, and then gone: `qless check` finds \
+        if !self.is_single() {
+            let mut text = summary(self.verb, &self.doc.sum, &self.reasons, ui.page());
+            text.push_str(&named_lines("running", self.ran, &self.running, ui.page()));
+            text.push_str(&self.cut_note(ui));
+            if self.vanished > 0 {
+                let jobs = plural(self.vanished as u64, "job was", "jobs were");
+                text.push_str(&format!(
+                    "  {jobs} there when this command began, and then gone: `qless check` finds \
                          what else is missing\n"
-                    ));
-                }
-                match self.doc.sum.dry_run {
-                    true => ui.note_dry_run(text.trim_end()),
-                    false => ui.note(text.trim_end()),
-                }
+                ));
             }
+            if self.doc.sum.dry_run {
+                ui.note_dry_run(text.trim_end())
+            } else {
+                ui.note(text.trim_end())
+            }
+        } else if self.doc.sum.dry_run {
+            ui.note_dry_run(&self.sentence)
+        } else if self.ran > 0 {
+            // A worker loses its job: scripts get this line, too.
+            ui.note(&self.sentence)
+        } else {
+            ui.note_on_terminal(&self.sentence)
         }
         match stopped_by {
             Some(error) => Err(error),
@@ -227,11 +229,10 @@ impl Report {
         let planned = sum.matched.saturating_sub(sum.skipped + sum.failed);
         let jids = matches!(self.verb.row_content, RowContent::Jids);
         let table = ui.format() == Format::Table && self.doc.sum.dry_run;
-        match jids && table && planned > listed {
-            true => {
-                format!("  the first {listed} jids are listed; `-v` or `-o ndjson` lists all\n")
-            }
-            false => String::new(),
+        if jids && table && planned > listed {
+            format!("  the first {listed} jids are listed; `-v` or `-o ndjson` lists all\n")
+        } else {
+            String::new()
         }
     }
 }

@@ -58,9 +58,10 @@ impl RunningJobs {
         let first = self.jids.iter().take(NAMED);
         let place = |jid: &Name| Some(format!("{jid} {}", self.places.get(jid)?));
         let first: Vec<String> = first.filter_map(place).collect();
-        match first.is_empty() {
-            true => String::new(),
-            false => "\n".to_owned() + &named_lines("running", self.jids.len(), &first, page),
+        if first.is_empty() {
+            String::new()
+        } else {
+            "\n".to_owned() + &named_lines("running", self.jids.len(), &first, page)
         }
     }
 }

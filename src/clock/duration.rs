@@ -21,9 +21,10 @@ pub(crate) fn parse_or_seconds(text: &str) -> Result<Duration, String> {
         Ok(seconds) => Duration::try_from_secs_f64(seconds).map_err(|_| expected())?,
         Err(_) => humantime::parse_duration(text).map_err(|_| expected())?,
     };
-    match duration > LONGEST {
-        true => Err("at most 1000 years".to_string()),
-        false => Ok(duration),
+    if duration > LONGEST {
+        Err("at most 1000 years".to_string())
+    } else {
+        Ok(duration)
     }
 }
 

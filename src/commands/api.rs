@@ -58,9 +58,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let mut call = Call::raw(args.command);
     for (at, arg) in args.args.iter().enumerate() {
         let max_bytes = value::LARGEST as usize;
-        call = match *arg == InputArg::Stdin && is_core_argument(&name, at) {
-            true => call.arg("-"),
-            false => call.arg(source.read(arg, "the argument", max_bytes)?.bytes),
+        call = if *arg == InputArg::Stdin && is_core_argument(&name, at) {
+            call.arg("-")
+        } else {
+            call.arg(source.read(arg, "the argument", max_bytes)?.bytes)
         };
     }
     let now = session.begin()?;

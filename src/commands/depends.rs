@@ -133,9 +133,10 @@ fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
     if job.is("depends") {
         return None;
     }
-    let code = match job.is("complete") {
-        true => Code::Complete,
-        false => Code::StateChanged,
+    let code = if job.is("complete") {
+        Code::Complete
+    } else {
+        Code::StateChanged
     };
     let why = ItemDetail::State {
         is: job.state.clone(),

@@ -107,9 +107,10 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
         // Jobs are read set by set, so that the jobs of a queue keep their order.
         args.targets.selector = args.targets.selector.or_states(&State::ALL)?;
     }
-    let given = match args.targets.jids.is_empty() {
-        true => None,
-        false => Some(jids::read(&mut session.input(), &args.targets.jids)?),
+    let given = if args.targets.jids.is_empty() {
+        None
+    } else {
+        Some(jids::read(&mut session.input(), &args.targets.jids)?)
     };
     let now = session.begin()?;
     let selector = &args.targets.selector;

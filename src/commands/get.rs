@@ -63,9 +63,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .hint("name the jids, or a file of them: `@FILE`"));
     }
     let mut source = session.input();
-    let given = match args.targets.jids.is_empty() {
-        true => None,
-        false => Some(jids::read(&mut source, &args.targets.jids)?),
+    let given = if args.targets.jids.is_empty() {
+        None
+    } else {
+        Some(jids::read(&mut source, &args.targets.jids)?)
     };
     let now = session.begin()?;
     if session.ui.format() == Format::Raw {
@@ -122,9 +123,10 @@ fn find(
         .filter(|(_, job)| job.is_none())
         .map(|(jid, _)| jid.clone())
         .collect();
-    let mut recurs = match others.is_empty() {
-        true => Vec::new(),
-        false => core.recurs(now, &others)?,
+    let mut recurs = if others.is_empty() {
+        Vec::new()
+    } else {
+        core.recurs(now, &others)?
     }
     .into_iter();
     let mut found = Vec::with_capacity(jids.len());
@@ -176,9 +178,10 @@ fn neighbors(
     now: Moment,
     session: &mut Session,
 ) -> Result<Vec<crate::model::job::Neighbor>, Error> {
-    match job.dependencies.is_empty() && job.dependents.is_empty() {
-        true => Ok(Vec::new()),
-        false => session.core()?.neighbors(now, job),
+    if job.dependencies.is_empty() && job.dependents.is_empty() {
+        Ok(Vec::new())
+    } else {
+        session.core()?.neighbors(now, job)
     }
 }
 

@@ -82,16 +82,18 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         Verb::Status | Verb::Url => {}
         Verb::Start => {
-            let done = match local.ensure(fsync, deadline)? {
-                true => "started",
-                false => "the server was already running",
+            let done = if local.ensure(fsync, deadline)? {
+                "started"
+            } else {
+                "the server was already running"
             };
             session.ui.note(done);
         }
         Verb::Stop => {
-            let done = match local.stop(deadline)? {
-                true => "saved and stopped",
-                false => "the server was not running",
+            let done = if local.stop(deadline)? {
+                "saved and stopped"
+            } else {
+                "the server was not running"
             };
             session.ui.note(done);
         }
@@ -115,12 +117,11 @@ fn local(session: &Session) -> Result<(Local, Option<Fsync>), Error> {
 /// Returns the status of the server without starting it.
 fn status(local: &Local, session: &mut Session) -> Result<Status, Error> {
     let running = local.is_running()?;
-    let jobs = match running {
-        true => {
-            let core = session.core_at(local.target())?;
-            Some(core.job_count(core.now())?)
-        }
-        false => None,
+    let jobs = if running {
+        let core = session.core_at(local.target())?;
+        Some(core.job_count(core.now())?)
+    } else {
+        None
     };
     Ok(Status {
         running,

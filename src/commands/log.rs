@@ -84,13 +84,14 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if session.ui.format() != Format::Raw {
         session.ui.show(&Done::new("log", vec![args.jid], dry))?;
     }
-    match dry {
-        true => session
+    if dry {
+        session
             .ui
-            .note_dry_run(&format!("would append to the history of {jid}")),
-        false => session
+            .note_dry_run(&format!("would append to the history of {jid}"))
+    } else {
+        session
             .ui
-            .note_on_terminal(&format!("appended to the history of {jid}")),
+            .note_on_terminal(&format!("appended to the history of {jid}"))
     }
     Ok(Exit::Ok)
 }

@@ -251,9 +251,12 @@ impl Morgue {
         let dead = jobs.into_iter().flatten().filter(|job| self.has(job));
         let dead: HashSet<Name> = dead.map(|job| job.jid).collect();
         // The snapshots are newer than `dead`.
-        let refuse = |job: &JobSnapshot| match dead.contains(&job.jid) && job.is("failed") {
-            true => None,
-            false => Some(self.elsewhere(job)),
+        let refuse = |job: &JobSnapshot| {
+            if dead.contains(&job.jid) && job.is("failed") {
+                None
+            } else {
+                Some(self.elsewhere(job))
+            }
         };
         BulkPlan::from_jids(session, now, options, &given, refuse)
     }

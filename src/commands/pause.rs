@@ -80,9 +80,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     )?;
     let dry = args.dry.dry_run;
     if !dry && !queues.is_empty() {
-        let revoke = match args.stop_running {
-            true => " and revoke the locks on all jobs that run there",
-            false => "",
+        let revoke = if args.stop_running {
+            " and revoke the locks on all jobs that run there"
+        } else {
+            ""
         };
         let count = plural(queues.len() as u64, "queue", "queues");
         let what = format!("pause {count}{}{revoke}", session.on()?);
@@ -149,8 +150,9 @@ fn report(queues: &[Name], until: Option<Moment>, stopped: u64, dry: bool, sessi
         let jobs = plural(stopped, "running job", "running jobs");
         line.push_str(&format!(", {jobs} timed out"));
     }
-    match dry {
-        true => session.ui.note_dry_run(&line),
-        false => session.ui.note_on_terminal(&line),
+    if dry {
+        session.ui.note_dry_run(&line)
+    } else {
+        session.ui.note_on_terminal(&line)
     }
 }

@@ -44,15 +44,14 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let now = session.begin()?;
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
-        let calls: Vec<Call> = match args.queues.is_empty() {
-            true => vec![Call::raw("queues")],
-            false => {
-                let queues = core.queues_like(now, &args.queues)?;
-                queues
-                    .iter()
-                    .map(|queue| Call::raw("queues").arg(&queue.name))
-                    .collect()
-            }
+        let calls: Vec<Call> = if args.queues.is_empty() {
+            vec![Call::raw("queues")]
+        } else {
+            let queues = core.queues_like(now, &args.queues)?;
+            queues
+                .iter()
+                .map(|queue| Call::raw("queues").arg(&queue.name))
+                .collect()
         };
         for call in &calls {
             let text = core.raw(now, call)?;

@@ -90,9 +90,10 @@ pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let by_holder = args.holder.worker.is_some() || args.holder.as_holder;
-    session.ui.require_format(match by_holder {
-        true => &[Format::Jid, Format::Raw],
-        false => &[Format::Jid],
+    session.ui.require_format(if by_holder {
+        &[Format::Jid, Format::Raw]
+    } else {
+        &[Format::Jid]
     })?;
     session.ui.check_columns::<BulkReport>()?;
     if args.fail_group.is_some() && !by_holder {

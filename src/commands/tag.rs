@@ -73,10 +73,12 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let selector = &args.jobs.selector;
     let no_jobs = args.jobs.is_empty();
-    match args.add.is_empty() && args.remove.is_empty() {
-        true if no_jobs => list(selector.offset, selector.limit, session),
-        true => show(&args.jobs, session),
-        false => change(&args, session),
+    if !(args.add.is_empty() && args.remove.is_empty()) {
+        change(&args, session)
+    } else if no_jobs {
+        list(selector.offset, selector.limit, session)
+    } else {
+        show(&args.jobs, session)
     }
 }
 

@@ -58,12 +58,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 }
 
 fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
-    match job.is("running") {
-        true => None,
-        false => {
-            let state = job.state.clone();
-            let outcome = JobOutcome::wrong_state(&job.jid, state, Some("running"));
-            Some(outcome.with_as_asked(job.is("stalled")))
-        }
+    if job.is("running") {
+        None
+    } else {
+        let state = job.state.clone();
+        let outcome = JobOutcome::wrong_state(&job.jid, state, Some("running"));
+        Some(outcome.with_as_asked(job.is("stalled")))
     }
 }

@@ -84,12 +84,13 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let count = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
     let done = count(u64::try_from(moved).unwrap_or(0));
-    let sum = match args.dry.dry_run {
-        true => Totals::of("unfail", true, count(expected)),
-        false => Totals {
+    let sum = if args.dry.dry_run {
+        Totals::of("unfail", true, count(expected))
+    } else {
+        Totals {
             done,
             ..Totals::of("unfail", false, done)
-        },
+        }
     };
     session.ui.show(&BulkReport {
         sum: sum.within(session.ui.context()),

@@ -67,9 +67,10 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid])?;
     args.targets.check()?;
     let by_jid = !args.targets.jids.is_empty();
-    let given = match by_jid {
-        true => Some(jids::read(&mut session.input(), &args.targets.jids)?),
-        false => None,
+    let given = if by_jid {
+        Some(jids::read(&mut session.input(), &args.targets.jids)?)
+    } else {
+        None
     };
     let now = session.begin()?;
     let options = WaitOptions {
@@ -85,13 +86,16 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         None => {
             session.core()?.end_calls_at(waiter.deadline);
             let jobs = select::all(session, now, &args.targets.selector, Detail::Match);
-            let jobs = jobs.map_err(|error| match waiter.is_over() {
-                true => Error::new(
-                    Kind::Deadline,
-                    "the deadline passed before the jobs to wait for were read",
-                )
-                .hint("give a later `--deadline`, or fewer names"),
-                false => error,
+            let jobs = jobs.map_err(|error| {
+                if waiter.is_over() {
+                    Error::new(
+                        Kind::Deadline,
+                        "the deadline passed before the jobs to wait for were read",
+                    )
+                    .hint("give a later `--deadline`, or fewer names")
+                } else {
+                    error
+                }
             })?;
             jobs.into_iter().map(|job| job.jid).collect()
         }

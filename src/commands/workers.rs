@@ -97,12 +97,13 @@ fn raw(workers: &[Pattern], session: &mut Session) -> Result<Exit, Error> {
     let now = session.now();
     let names: Option<Vec<&Name>> = workers.iter().map(Pattern::plain).collect();
     let names = names.ok_or_else(|| Error::usage("the core's own `workers` takes no globs"))?;
-    let calls: Vec<Call> = match names.is_empty() {
-        true => vec![Call::raw("workers")],
-        false => names
+    let calls: Vec<Call> = if names.is_empty() {
+        vec![Call::raw("workers")]
+    } else {
+        names
             .into_iter()
             .map(|name| Call::raw("workers").arg(name))
-            .collect(),
+            .collect()
     };
     for call in &calls {
         let text = session.core()?.raw(now, call)?;

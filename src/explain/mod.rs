@@ -77,9 +77,10 @@ fn items(core: &mut Core, now: Moment, jids: &[Name]) -> Result<Vec<Option<Item>
     let jobs = core.jobs(now, Detail::Brief, jids)?;
     let others = jids.iter().zip(&jobs).filter(|(_, job)| job.is_none());
     let others: Vec<Name> = others.map(|(jid, _)| jid.clone()).collect();
-    let mut recurring = match others.is_empty() {
-        true => Vec::new(),
-        false => core.recurs(now, &others)?,
+    let mut recurring = if others.is_empty() {
+        Vec::new()
+    } else {
+        core.recurs(now, &others)?
     }
     .into_iter();
     let item = |job: Option<Job>| match job {

@@ -59,9 +59,10 @@ pub(super) fn of_job(
             reasons.push(Reason::new(ReasonCode::Failed, evidence, fix));
         }
         Some(State::Running) => {
-            let code = match job.in_grace {
-                true => ReasonCode::Grace,
-                false => ReasonCode::Running,
+            let code = if job.in_grace {
+                ReasonCode::Grace
+            } else {
+                ReasonCode::Running
             };
             let evidence = Evidence {
                 since: job.since,
@@ -151,10 +152,7 @@ pub(super) fn of_queue(facts: &PopFacts, now: Moment) -> Vec<Reason> {
     let mut reasons = Vec::new();
     add_queue(facts, true, now, &mut reasons);
     let gets_job = facts.next.is_some();
-    let unless_popped = |reason: Reason| match gets_job {
-        true => reason.delaying(),
-        false => reason,
-    };
+    let unless_popped = |reason: Reason| if gets_job { reason.delaying() } else { reason };
     reasons.extend(facts.throttles.iter().map(throttled).map(unless_popped));
     if facts.late_recurring > 0 && !queue.paused {
         let evidence = Evidence {
@@ -231,21 +229,18 @@ pub(super) fn of_recurring(
         return reasons;
     }
     let run = CommandLine::new("recur run").name(&recurring.jid);
-    let (code, evidence) = match is_late {
-        true => {
-            let evidence = Evidence {
-                since: recurring.next,
-                ..Evidence::default()
-            };
-            (ReasonCode::RecurringNotPolled, evidence)
-        }
-        false => {
-            let evidence = Evidence {
-                until: recurring.next,
-                ..Evidence::default()
-            };
-            (ReasonCode::Scheduled, evidence)
-        }
+    let (code, evidence) = if is_late {
+        let evidence = Evidence {
+            since: recurring.next,
+            ..Evidence::default()
+        };
+        (ReasonCode::RecurringNotPolled, evidence)
+    } else {
+        let evidence = Evidence {
+            until: recurring.next,
+            ..Evidence::default()
+        };
+        (ReasonCode::Scheduled, evidence)
     };
     reasons.push(Reason::new(code, evidence, run));
     reasons
@@ -339,9 +334,10 @@ fn throttled(full: &FullThrottle) -> Reason {
         roots: full.holders.clone(),
         ..Evidence::default()
     };
-    let fix = match full.maximum < 0 {
-        true => CommandLine::new("throttle set").name(&full.id).name("N"),
-        false => CommandLine::new("throttle show").name(&full.id),
+    let fix = if full.maximum < 0 {
+        CommandLine::new("throttle set").name(&full.id).name("N")
+    } else {
+        CommandLine::new("throttle show").name(&full.id)
     };
     Reason::new(ReasonCode::Throttled, evidence, fix)
 }

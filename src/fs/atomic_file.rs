@@ -26,9 +26,10 @@ impl AtomicFile {
 
     /// A file with this mode, within the user's umask.
     pub(super) fn with_mode(path: &Path, mode: u32) -> Result<AtomicFile, Unopened> {
-        let route = match path.is_symlink() {
-            true => Some(Route::of(path)?),
-            false => None,
+        let route = if path.is_symlink() {
+            Some(Route::of(path)?)
+        } else {
+            None
         };
         if let Some(route) = &route
             && !open::is_descriptor(path)

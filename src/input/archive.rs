@@ -240,9 +240,10 @@ fn job<'t>(fields: &Fields<'t>) -> Result<ArchivedJob<'t>, Wrong> {
         unreadable: 0,
     };
     for entry in history(fields)? {
-        match is_entry(entry.as_bytes()) {
-            true => job.history.push(entry),
-            false => job.unreadable += 1,
+        if is_entry(entry.as_bytes()) {
+            job.history.push(entry)
+        } else {
+            job.unreadable += 1
         }
     }
     Ok(job)
@@ -284,9 +285,10 @@ fn jid(fields: &Fields) -> Result<Name, Wrong> {
 
 fn queue(fields: &Fields) -> Result<Name, Wrong> {
     let queue = fields.needed("queue")?;
-    match queue.is_empty() {
-        true => Err(fields.wrong("queue", "is empty")),
-        false => Ok(queue),
+    if queue.is_empty() {
+        Err(fields.wrong("queue", "is empty"))
+    } else {
+        Ok(queue)
     }
 }
 

@@ -99,9 +99,10 @@ impl<'t> Fields<'t> {
     pub(crate) fn needed(&self, name: &str) -> Result<Name, Wrong> {
         match self.name(name)? {
             Some(text) => Ok(text),
-            None => Err(match self.has(name) {
-                true => self.wrong(name, "expects a text, not null"),
-                false => (self.base, format!("there is no `{name}` in it")),
+            None => Err(if self.has(name) {
+                self.wrong(name, "expects a text, not null")
+            } else {
+                (self.base, format!("there is no `{name}` in it"))
             }),
         }
     }
@@ -182,9 +183,10 @@ impl<'t> Fields<'t> {
         };
         let text = std::str::from_utf8(member.value).unwrap_or_default();
         let finite = text.parse().is_ok_and(|number: f64| number.is_finite());
-        match member.shape == Shape::Number && finite {
-            true => Ok(Some(text)),
-            false => Err(self.wants(name, "a number", member)),
+        if member.shape == Shape::Number && finite {
+            Ok(Some(text))
+        } else {
+            Err(self.wants(name, "a number", member))
         }
     }
 
@@ -194,9 +196,10 @@ impl<'t> Fields<'t> {
             return Ok(None);
         };
         let number: f64 = text.parse().unwrap_or_default();
-        match number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0 {
-            true => Ok(Some(number as i64)),
-            false => Err(self.wrong(name, format!("expects a whole number, not `{text}`"))),
+        if number.fract() == 0.0 && number.abs() <= 9_007_199_254_740_992.0 {
+            Ok(Some(number as i64))
+        } else {
+            Err(self.wrong(name, format!("expects a whole number, not `{text}`")))
         }
     }
 

@@ -252,9 +252,10 @@ fn nearest(key: &[u8]) -> Option<String> {
     let best = scored
         .into_iter()
         .max_by(|one, other| one.0.total_cmp(&other.0))?;
-    Some(match best.0 > 0.7 {
-        true => format!("did you mean `{}`?", best.1),
-        false => format!("a job has {}", MEMBERS.join(", ")),
+    Some(if best.0 > 0.7 {
+        format!("did you mean `{}`?", best.1)
+    } else {
+        format!("a job has {}", MEMBERS.join(", "))
     })
 }
 
@@ -412,9 +413,10 @@ fn option_value<'t>(
 }
 
 fn refuse_empty(name: &[u8]) -> Result<(), String> {
-    match name.is_empty() {
-        true => Err("is empty".into()),
-        false => Ok(()),
+    if name.is_empty() {
+        Err("is empty".into())
+    } else {
+        Ok(())
     }
 }
 

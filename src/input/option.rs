@@ -14,12 +14,14 @@ use crate::text::nearest;
 /// Validates a value and returns it as the core stores it.
 pub(crate) fn checked(key: &Name, value: &Name, force: bool) -> Result<Name, Error> {
     let Some(known) = known(key) else {
-        return match force && !key.is_empty() {
-            true => Ok(value.clone()),
-            false => Err(match is_misspelled(key) {
-                true => unknown_option(key),
-                false => unknown_option(key).hint("`--force` sets it anyway"),
-            }),
+        return if force && !key.is_empty() {
+            Ok(value.clone())
+        } else {
+            Err(if is_misspelled(key) {
+                unknown_option(key)
+            } else {
+                unknown_option(key).hint("`--force` sets it anyway")
+            })
         };
     };
     let text = value.as_str().unwrap_or_default();
@@ -90,9 +92,10 @@ pub(crate) fn queue_defaults(text: &[u8]) -> Result<Name, Error> {
                     }
                     _ => plain,
                 };
-                let checked = match is_text {
-                    true => option.typed(given.as_bytes()),
-                    false => option.checked(given.as_bytes()),
+                let checked = if is_text {
+                    option.typed(given.as_bytes())
+                } else {
+                    option.checked(given.as_bytes())
                 };
                 let checked = match checked {
                     Ok(checked) => checked.into_owned(),

@@ -90,9 +90,10 @@ impl InputSource {
             InputArg::Stdin => self.stdin(what)?,
             InputArg::File(path) => OpenInput::file(path)?,
         };
-        let (end, unit) = match self.null {
-            true => (0, "item"),
-            false => (b'\n', "line"),
+        let (end, unit) = if self.null {
+            (0, "item")
+        } else {
+            (b'\n', "line")
         };
         let mut from = BufReader::new(std::mem::replace(&mut input.from, Box::new(io::empty())));
         let mut bytes = Vec::new();
@@ -103,12 +104,12 @@ impl InputSource {
                 break;
             }
             let item = bytes.strip_suffix(&[end]).unwrap_or(&bytes);
-            let taken = match self.null {
-                _ if bytes.len() as u64 == LONGEST => {
-                    Err(format!("it is longer than {LONGEST} bytes"))
-                }
-                true => take(Item::Exact(item)),
-                false => take(Item::Line(item)),
+            let taken = if bytes.len() as u64 == LONGEST {
+                Err(format!("it is longer than {LONGEST} bytes"))
+            } else if self.null {
+                take(Item::Exact(item))
+            } else {
+                take(Item::Line(item))
             };
             taken.map_err(|why| Error::usage(format!("{}, {unit} {number}: {why}", input.what)))?;
         }
@@ -170,9 +171,10 @@ impl OpenInput {
 
     fn failed(&self, fault: &io::Error) -> Error {
         let (what, why) = (&self.what, io_words(fault));
-        match self.stdin {
-            true => Error::new(Kind::File, format!("cannot read {what} from stdin: {why}")),
-            false => Error::usage(format!("cannot read {what}: {why}")),
+        if self.stdin {
+            Error::new(Kind::File, format!("cannot read {what} from stdin: {why}"))
+        } else {
+            Error::usage(format!("cannot read {what}: {why}"))
         }
     }
 }

@@ -72,9 +72,10 @@ impl TwoPassFile {
                 if about.is_dir() {
                     return Err(failed(&io::ErrorKind::IsADirectory.into()));
                 }
-                match about.is_file() {
-                    true => Ok(TwoPassFile::of(what, file, 0, longest)),
-                    false => TwoPassFile::spooled(what, file, longest),
+                if about.is_file() {
+                    Ok(TwoPassFile::of(what, file, 0, longest))
+                } else {
+                    TwoPassFile::spooled(what, file, longest)
                 }
             }
         }
@@ -203,9 +204,10 @@ impl TwoPassFile {
 
     /// Refuses a file that was changed since it was opened.
     pub(crate) fn unchanged(&self) -> Result<(), Error> {
-        match self.stamp == FileStamp::of(&self.file) || self.stamp.is_none() {
-            true => Ok(()),
-            false => Err(self.changed()),
+        if self.stamp == FileStamp::of(&self.file) || self.stamp.is_none() {
+            Ok(())
+        } else {
+            Err(self.changed())
         }
     }
 

@@ -25,9 +25,10 @@ impl Path {
                 .map(Path);
         }
         let steps: Vec<String> = text.split('.').map(str::to_owned).collect();
-        match steps.iter().any(String::is_empty) {
-            true => Err("a path such as `user.id`, `items.0.sku` or `/user/id`"),
-            false => Ok(Path(steps)),
+        if steps.iter().any(String::is_empty) {
+            Err("a path such as `user.id`, `items.0.sku` or `/user/id`")
+        } else {
+            Ok(Path(steps))
         }
     }
 
@@ -104,9 +105,10 @@ impl<'de> Visitor<'de> for Member<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut found = None;
         while let Some(Key(key)) = map.next_key()? {
-            match key == self.0 {
-                true => found = Some(map.next_value()?),
-                false => _ = map.next_value::<&RawValue>()?,
+            if key == self.0 {
+                found = Some(map.next_value()?)
+            } else {
+                _ = map.next_value::<&RawValue>()?
             }
         }
         Ok(found)

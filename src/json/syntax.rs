@@ -160,9 +160,10 @@ impl Open {
     /// Opens an array or an object. The depth must be less than [`DEEPEST`].
     fn push(&mut self, array: bool) {
         let (at, bit) = (self.depth / 64, 1 << (self.depth % 64));
-        match array {
-            true => self.arrays[at] |= bit,
-            false => self.arrays[at] &= !bit,
+        if array {
+            self.arrays[at] |= bit
+        } else {
+            self.arrays[at] &= !bit
         }
         self.depth += 1;
     }

@@ -100,9 +100,10 @@ impl CoordinationOption {
     pub fn checked<'v>(self, value: &'v [u8]) -> Result<Cow<'v, [u8]>, WrongValue> {
         use WrongValue::{Because, Expects};
         let text = std::str::from_utf8(value).unwrap_or_default();
-        let one_of = |words: &[&str]| match words.contains(&text) {
-            true => Ok(Cow::Borrowed(value)),
-            false => {
+        let one_of = |words: &[&str]| {
+            if words.contains(&text) {
+                Ok(Cow::Borrowed(value))
+            } else {
                 let words: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
                 let (last, first) = words
                     .split_last()

@@ -210,9 +210,10 @@ impl Decimal {
         // No mantissa is long enough to compensate an exponent that overflows `i128`.
         let exponent = exponent
             .parse::<i128>()
-            .unwrap_or(match exponent.starts_with('-') {
-                true => i128::MIN / 2,
-                false => i128::MAX / 2,
+            .unwrap_or(if exponent.starts_with('-') {
+                i128::MIN / 2
+            } else {
+                i128::MAX / 2
             });
         Decimal {
             negative,

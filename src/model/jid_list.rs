@@ -37,9 +37,12 @@ pub(crate) fn read_line(line: &[u8]) -> Result<Option<Name>, String> {
         Some(_) if line.len() > LONGEST => return Err("this is too long for a job id".to_owned()),
         Some(_) => return Ok(Some(Name::from(line))),
     }
-    let line: Line = serde_json::from_slice(line).map_err(|error| match error.is_data() {
-        true => "its `jid` is not a text".to_owned(),
-        false => "this is not JSON".to_owned(),
+    let line: Line = serde_json::from_slice(line).map_err(|error| {
+        if error.is_data() {
+            "its `jid` is not a text".to_owned()
+        } else {
+            "this is not JSON".to_owned()
+        }
     })?;
     match line {
         Line {

@@ -5,9 +5,10 @@ use crate::name::Name;
 
 /// Returns the lane of a key that a job got in a queue.
 pub(crate) fn name(queue: &Name, key: &[u8]) -> Name {
-    match key.starts_with(b"/") {
-        true => Name::from(key),
-        false => Name::from([queue.as_bytes(), b"/", key].concat()),
+    if key.starts_with(b"/") {
+        Name::from(key)
+    } else {
+        Name::from([queue.as_bytes(), b"/", key].concat())
     }
 }
 

@@ -19,9 +19,10 @@ pub(crate) fn count(
 ) -> Result<(Counts, Vec<Queue>), Error> {
     let mut counts = Counts::default();
     let mut unreadable = Vec::new();
-    let states = match selector.is_empty() {
-        true => State::ALL.to_vec(),
-        false => selector.meant(),
+    let states = if selector.is_empty() {
+        State::ALL.to_vec()
+    } else {
+        selector.meant()
     };
     // What no index counts is counted job by job.
     let simple = selector.only_queue();

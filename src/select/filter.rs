@@ -74,10 +74,12 @@ impl<'a> Filter<'a> {
         ];
         let given = flags.into_iter().filter(|(_, given)| *given);
         let given: Vec<&str> = given.map(|(flag, _)| flag).collect();
-        match given.is_empty() {
-            true => "that is what `--all` means".into(),
-            false if given.len() > 1 => format!("{} have no index", given.join(" and ")),
-            false => format!("{} has no index", given.concat()),
+        if given.is_empty() {
+            "that is what `--all` means".into()
+        } else if given.len() > 1 {
+            format!("{} have no index", given.join(" and "))
+        } else {
+            format!("{} has no index", given.concat())
         }
     }
 

@@ -241,9 +241,10 @@ impl<'a> Selection<'a> {
             slice.retain(|_| kept.next().unwrap_or(false));
         }
         let certain = exact && self.detail == Detail::Match;
-        let names = match certain {
-            true => self.detail.word().into(),
-            false => self.filter.names(self.detail, locks),
+        let names = if certain {
+            self.detail.word().into()
+        } else {
+            self.filter.names(self.detail, locks)
         };
         let found = core.jobs_with(self.now, &names, &slice)?;
         let mut jobs: Vec<Job> = Vec::with_capacity(slice.len());

@@ -114,9 +114,10 @@ impl Session {
 
     /// Returns ` on DESTINATION` if the database has a label, for questions that name no address.
     pub(crate) fn on(&mut self) -> Result<String, Error> {
-        match self.label().is_some() {
-            true => self.destination().map(|place| format!(" on {place}")),
-            false => Ok(String::new()),
+        if self.label().is_some() {
+            self.destination().map(|place| format!(" on {place}"))
+        } else {
+            Ok(String::new())
         }
     }
 

@@ -152,10 +152,12 @@ fn from_command(words: &[String]) -> Result<Secret, String> {
         }
         pause = (pause * 2).min(Duration::from_millis(10));
     };
-    match status.success() {
-        false => Err(failure(status)),
-        true if line.is_empty() => Err("printed no password".into()),
-        true => Ok(line),
+    if !status.success() {
+        Err(failure(status))
+    } else if line.is_empty() {
+        Err("printed no password".into())
+    } else {
+        Ok(line)
     }
 }
 
@@ -194,11 +196,12 @@ fn from_file(path: &OsStr, ui: &mut Ui) -> Result<Secret, Error> {
         first_line(&mut BufReader::new(file))
     }
     .map_err(unreadable)?;
-    match password.is_empty() {
-        true => Err(Error::usage(format!(
+    if password.is_empty() {
+        Err(Error::usage(format!(
             "the first line of password file `{shown}` is empty"
-        ))),
-        false => Ok(password),
+        )))
+    } else {
+        Ok(password)
     }
 }
 

@@ -66,13 +66,15 @@ pub(crate) fn edit(
 fn as_before(before: &str, after: String) -> String {
     const MARK: char = '\u{feff}';
     let lines = before.matches('\n').count();
-    let after = match lines > 0 && before.matches("\r\n").count() == lines {
-        true => after.replace('\n', "\r\n"),
-        false => after,
+    let after = if lines > 0 && before.matches("\r\n").count() == lines {
+        after.replace('\n', "\r\n")
+    } else {
+        after
     };
-    match before.starts_with(MARK) && !after.starts_with(MARK) {
-        true => format!("{MARK}{after}"),
-        false => after,
+    if before.starts_with(MARK) && !after.starts_with(MARK) {
+        format!("{MARK}{after}")
+    } else {
+        after
     }
 }
 
@@ -281,11 +283,12 @@ fn find_next(
 
 /// Refuses the name of a context that exists.
 pub(crate) fn refuse_existing(contents: &ConfigContents, name: &str) -> Result<(), Error> {
-    match contents.contexts.contains_key(name) {
-        true => Err(
+    if contents.contexts.contains_key(name) {
+        Err(
             Error::conflict(format!("context `{}` exists already", Harmless(name)))
                 .hint("remove it first, or edit the file"),
-        ),
-        false => Ok(()),
+        )
+    } else {
+        Ok(())
     }
 }

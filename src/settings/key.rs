@@ -227,13 +227,12 @@ pub(crate) const KEYS: [ConfigKey; 17] = [
         "redis",
         "redis://127.0.0.1:6379/0",
         "address of the server, as `--redis`",
-        |values, given| match given.is_empty() {
-            true => Err("is empty".into()),
-            false => {
-                values.redis = Some(given.into());
+        |values, given| if given.is_empty() {
+Err("is empty".into())
+} else {
+values.redis = Some(given.into());
                 Ok(())
-            }
-        },
+},
     )
     .in_defaults(),
     text(
@@ -259,13 +258,12 @@ pub(crate) const KEYS: [ConfigKey; 17] = [
         "password-env",
         "none",
         "environment variable that holds the password",
-        |values, given| match given.is_empty() || given.contains(['=', '\0']) {
-            true => Err("is not the name of a variable".into()),
-            false => {
-                values.password_env = Some(given.into());
+        |values, given| if given.is_empty() || given.contains(['=', '\0']) {
+Err("is not the name of a variable".into())
+} else {
+values.password_env = Some(given.into());
                 Ok(())
-            }
-        },
+},
     ),
     text(
         "tls-ca",
@@ -392,9 +390,10 @@ pub(crate) const KEYS: [ConfigKey; 17] = [
 ];
 
 fn file(given: &str) -> Result<PathBuf, Invalid> {
-    match given.is_empty() || given.contains('\0') {
-        true => Err("is not the path of a file".into()),
-        false => Ok(given.into()),
+    if given.is_empty() || given.contains('\0') {
+        Err("is not the path of a file".into())
+    } else {
+        Ok(given.into())
     }
 }
 

@@ -203,12 +203,13 @@ impl ConfigSource {
         let mut bytes = Vec::new();
         let read = (&file).take(LARGEST + 1).read_to_end(&mut bytes);
         read.map_err(failed)?;
-        match bytes.len() as u64 > LARGEST {
-            true => Err(Error::usage(format!(
+        if bytes.len() as u64 > LARGEST {
+            Err(Error::usage(format!(
                 "config file `{}` is longer than 1 MiB",
                 self.shown()
-            ))),
-            false => Ok(Some((bytes, file))),
+            )))
+        } else {
+            Ok(Some((bytes, file)))
         }
     }
 
@@ -288,9 +289,10 @@ impl ConfigFile {
 
     /// Refuses a file that was given and does not exist.
     pub(crate) fn must_be_there(&self) -> Result<(), Error> {
-        match self.there {
-            true => Ok(()),
-            false => self.source.bytes(true).map(drop),
+        if self.there {
+            Ok(())
+        } else {
+            self.source.bytes(true).map(drop)
         }
     }
 

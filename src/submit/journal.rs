@@ -276,9 +276,10 @@ impl Journal {
             {
                 sent.push((line, jid, at));
             }
-            match sent.len() < LOOKED_FOR {
-                true => Ok(()),
-                false => state.find_lost(&mut sent, kept_since, core, &mut lost),
+            if sent.len() < LOOKED_FOR {
+                Ok(())
+            } else {
+                state.find_lost(&mut sent, kept_since, core, &mut lost)
             }
         })?;
         state.find_lost(&mut sent, kept_since, core, &mut lost)?;

@@ -104,9 +104,10 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
     let queues = new_queues::are_wanted(options.existing, options.dry_run, session);
     let sums = options.journal.is_some();
     let mut checked = check::check(&mut file, defaults, &options.throttles, sums, queues)?;
-    let sorted = match checked.forward {
-        true => Some(order::order(&file, defaults)?),
-        false => None,
+    let sorted = if checked.forward {
+        Some(order::order(&file, defaults)?)
+    } else {
+        None
     };
     let jobs = usize::try_from(checked.jobs).unwrap_or(usize::MAX);
     if !checked.queues.is_empty() {
@@ -145,9 +146,10 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         let lost = journal.verify(state, session.core()?)?;
         note_lost(&lost, &journal.ledger.shown(), session);
     }
-    let restarts = match options.dry_run {
-        true => None,
-        false => Some(RestartWatch::begin(session)?),
+    let restarts = if options.dry_run {
+        None
+    } else {
+        Some(RestartWatch::begin(session)?)
     };
     let maxima = Maxima::read(&throttles, begun, session)?;
     if !options.dry_run && jobs > 0 {
@@ -185,21 +187,22 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
             jobs,
             next: begun,
         };
-        let stopped_by = match options.dry_run {
-            true => sender.dry_run(session, &rounds),
-            false => sender.send(session, &rounds),
+        let stopped_by = if options.dry_run {
+            sender.dry_run(session, &rounds)
+        } else {
+            sender.send(session, &rounds)
         };
         // Dropping the receiver stops the packing.
         drop(rounds);
         let now = session.now();
         let (put, found) = (sender.tally.puts(), sender.tally.found());
-        let settled = match options.dry_run {
-            true if put => {
-                sender.maxima.rehearse(session);
-                Ok(())
-            }
-            true => Ok(()),
-            false => sender.maxima.settle(put, found, now, session),
+        let settled = if !options.dry_run {
+            sender.maxima.settle(put, found, now, session)
+        } else if put {
+            sender.maxima.rehearse(session);
+            Ok(())
+        } else {
+            Ok(())
         };
         let stopped_by = stopped_by?.or(settled.err());
         let stopped_by = sender.end_restarts(stopped_by, session)?;
@@ -379,9 +382,10 @@ impl Sender<'_> {
         let core = session.core()?;
         let now = core.now();
         let found = core.snapshots(now, &jids)?;
-        match self.options.policy.replace || found.iter().any(Option::is_none) {
-            true => self.maxima.set_new(now, session),
-            false => Ok(()),
+        if self.options.policy.replace || found.iter().any(Option::is_none) {
+            self.maxima.set_new(now, session)
+        } else {
+            Ok(())
         }
     }
 

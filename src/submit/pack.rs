@@ -149,9 +149,10 @@ impl Packer<'_> {
     fn line(&mut self, row: TextLine) -> Result<(), Error> {
         if self.state.is_some_and(|state| state.done(row.number)) {
             self.round.done_before += 1;
-            return match self.round.done_before < MOST_BEFORE {
-                true => Ok(()),
-                false => self.send_round(),
+            return if self.round.done_before < MOST_BEFORE {
+                Ok(())
+            } else {
+                self.send_round()
             };
         }
         // The first pass accepted the line: if it is refused now, the file has changed.
@@ -216,9 +217,10 @@ impl Packer<'_> {
             }
         }
         round.jobs += 1;
-        match round.jobs < self.limits.jobs {
-            true => Ok(()),
-            false => self.send_round(),
+        if round.jobs < self.limits.jobs {
+            Ok(())
+        } else {
+            self.send_round()
         }
     }
 

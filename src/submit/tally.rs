@@ -224,9 +224,10 @@ impl Tally {
             &self.reasons,
             ui.page(),
         );
-        match sum.dry_run {
-            true => ui.note_dry_run(text.trim_end()),
-            false => ui.note(text.trim_end()),
+        if sum.dry_run {
+            ui.note_dry_run(text.trim_end())
+        } else {
+            ui.note(text.trim_end())
         }
         for (result, count) in [
             (ItemResult::Done, sum.done),

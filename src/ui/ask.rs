@@ -83,9 +83,10 @@ impl Ui {
         plan: &str,
         details: impl FnOnce(&Page) -> String,
     ) -> Result<Consent, Error> {
-        match self.protected().is_some() {
-            true => self.ask(plan, Question::default(), details),
-            false => Ok(Consent::grant()),
+        if self.protected().is_some() {
+            self.ask(plan, Question::default(), details)
+        } else {
+            Ok(Consent::grant())
         }
     }
 
@@ -219,13 +220,14 @@ impl Ui {
     }
 
     fn require_prompt(&self, plan: &str, question: &Question) -> Result<(), Error> {
-        match !self.can_ask() {
-            true => Err(Error::new(
+        if !self.can_ask() {
+            Err(Error::new(
                 Kind::NotConfirmed,
                 format!("cannot ask whether to {plan}; nothing was changed"),
             )
-            .hint(self.missing_flags(question))),
-            false => Ok(()),
+            .hint(self.missing_flags(question)))
+        } else {
+            Ok(())
         }
     }
 
@@ -250,12 +252,13 @@ impl Ui {
     }
 
     fn consent_or_error(&self, yes: bool) -> Result<Consent, Error> {
-        match yes {
-            true => Ok(Consent::grant()),
-            false => Err(Error::new(
+        if yes {
+            Ok(Consent::grant())
+        } else {
+            Err(Error::new(
                 Kind::NotConfirmed,
                 "not confirmed; nothing was changed",
-            )),
+            ))
         }
     }
 }

@@ -65,9 +65,10 @@ impl QuitKey {
     pub(crate) fn pressed(&mut self) -> bool {
         let open = before();
         let mut bytes = [0; 64];
-        let count = match open.is_some() {
-            true => read(stdin(), &mut bytes).unwrap_or(0),
-            false => return false,
+        let count = if open.is_some() {
+            read(stdin(), &mut bytes).unwrap_or(0)
+        } else {
+            return false;
         };
         self.is_in(&bytes[..count])
     }

@@ -58,9 +58,10 @@ impl Ui {
     pub(crate) fn lost_output(&self) -> Option<Error> {
         let fault = io_words(self.lost.fault.as_ref()?);
         let error = Error::new(Kind::File, format!("cannot write to stdout: {fault}"));
-        Some(match self.rehearsed {
-            true => error,
-            false => error.hint("the changes were made"),
+        Some(if self.rehearsed {
+            error
+        } else {
+            error.hint("the changes were made")
         })
     }
 

@@ -166,10 +166,12 @@ impl Ui {
         let page = &mut self.page;
         page.terminal = for_people;
         page.headers = for_people;
-        (page.times, page.width) = match for_people {
-            true if self.tty => (Times::Relative, width()),
-            true => (Times::Relative, width_of_a_pipe()),
-            false => (Times::Iso, 80),
+        (page.times, page.width) = if !for_people {
+            (Times::Iso, 80)
+        } else if self.tty {
+            (Times::Relative, width())
+        } else {
+            (Times::Relative, width_of_a_pipe())
         };
     }
 
@@ -334,13 +336,15 @@ impl Ui {
     /// Returns the error about the job ids that were left out, if there are any. What a command that
     /// `writes` has changed, it would not list again.
     pub(crate) fn unlisted(&self, writes: bool) -> Option<Error> {
-        let (reason, way) = match self.null {
-            true => ("with a NUL", "`-o ndjson`"),
-            false => ("that fit no line", "`-0` or `-o ndjson`"),
+        let (reason, way) = if self.null {
+            ("with a NUL", "`-o ndjson`")
+        } else {
+            ("that fit no line", "`-0` or `-o ndjson`")
         };
-        let way = match writes && !self.rehearsed {
-            true => format!("the command was carried out; next time, {way} prints all"),
-            false => format!("{way} prints all"),
+        let way = if writes && !self.rehearsed {
+            format!("the command was carried out; next time, {way} prints all")
+        } else {
+            format!("{way} prints all")
         };
         let reason = match self.unlisted {
             0 => return None,
@@ -363,9 +367,10 @@ impl Ui {
 
     /// Writes text from outside to stdout, byte for byte; on a terminal it is made harmless.
     pub(crate) fn verbatim(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        match self.tty && !self.force_raw {
-            true => self.write(text::clean_lines(bytes).as_bytes()),
-            false => self.write(bytes),
+        if self.tty && !self.force_raw {
+            self.write(text::clean_lines(bytes).as_bytes())
+        } else {
+            self.write(bytes)
         }
     }
 

@@ -56,9 +56,10 @@ impl View for BulkReport {
 }
 
 fn tags(tags: &[Name]) -> Cell {
-    match tags.is_empty() {
-        true => Cell::missing(),
-        false => Cell::names(tags, false),
+    if tags.is_empty() {
+        Cell::missing()
+    } else {
+        Cell::names(tags, false)
     }
 }
 
@@ -156,12 +157,11 @@ fn counted(
     page: &Page,
 ) -> String {
     let count = |number: usize| page.count(number as u64);
-    let mut text = match sum.dry_run {
-        true => {
-            let planned = sum.matched.saturating_sub(sum.skipped + sum.failed);
-            format!("would {infinitive} {}", count(planned))
-        }
-        false => format!("{} {past}", count(sum.done)),
+    let mut text = if sum.dry_run {
+        let planned = sum.matched.saturating_sub(sum.skipped + sum.failed);
+        format!("would {infinitive} {}", count(planned))
+    } else {
+        format!("{} {past}", count(sum.done))
     };
     for (number, word) in counts {
         if *number > 0 {
@@ -186,9 +186,10 @@ fn reason_lines(reasons: &Reasons, page: &Page) -> String {
     let wide = counts.iter().map(String::len).max().unwrap_or(0);
     let mut previous = None;
     for (((result, why), (total, jids)), number) in reasons.into_iter().zip(counts) {
-        let word = match previous == Some(result) {
-            true => "",
-            false => result.word(),
+        let word = if previous == Some(result) {
+            ""
+        } else {
+            result.word()
         };
         previous = Some(result);
         let head = format!("  {word:<7}  {number:>wide$}  {why}: ");
@@ -201,14 +202,15 @@ fn reason_lines(reasons: &Reasons, page: &Page) -> String {
 /// Returns a line with the number of jobs and the first of them; nothing if there are none.
 pub(crate) fn named_lines(word: &str, total: usize, first: &[String], page: &Page) -> String {
     let total = total as u64;
-    match first.is_empty() {
-        true => String::new(),
-        false => named(
+    if first.is_empty() {
+        String::new()
+    } else {
+        named(
             &format!("  {word:<7}  {}  ", page.count(total)),
             first,
             total,
             page,
-        ),
+        )
     }
 }
 
@@ -220,9 +222,10 @@ fn named(head: &str, first: &[String], total: u64, page: &Page) -> String {
         0 => {}
         more => names.push_str(&format!(" and {} more", page.count(more))),
     }
-    match width(head) + width(&names) <= page.width {
-        true => format!("{head}{names}\n"),
-        false => format!("{}\n{}", head.trim_end(), wrapped(&names, page.width, 4)),
+    if width(head) + width(&names) <= page.width {
+        format!("{head}{names}\n")
+    } else {
+        format!("{}\n{}", head.trim_end(), wrapped(&names, page.width, 4))
     }
 }
 
@@ -243,9 +246,12 @@ pub(crate) fn by_queue<'a>(jobs: impl Iterator<Item = &'a JobSnapshot>, page: &P
         group.or_default().push(job);
     }
     let mut table = Table::new(&QUEUES);
-    let name = |name: &[u8]| match name.is_empty() {
-        true => Cell::missing(),
-        false => Cell::text(name),
+    let name = |name: &[u8]| {
+        if name.is_empty() {
+            Cell::missing()
+        } else {
+            Cell::text(name)
+        }
     };
     for ((queue, state), jobs) in groups {
         let mut ages: Vec<_> = jobs.iter().filter_map(|job| job.since).collect();

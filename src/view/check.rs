@@ -111,9 +111,10 @@ pub(crate) fn examples(found: &Found, cut: bool) -> String {
 }
 
 fn joined(name: String, detail: String) -> String {
-    match detail.is_empty() {
-        true => name,
-        false => format!("{name}: {detail}"),
+    if detail.is_empty() {
+        name
+    } else {
+        format!("{name}: {detail}")
     }
 }
 
@@ -153,9 +154,10 @@ impl Names {
     }
 
     fn name(&self, jid: &Name) -> String {
-        match self.cut {
-            true => text::short(jid),
-            false => jid.to_string(),
+        if self.cut {
+            text::short(jid)
+        } else {
+            jid.to_string()
         }
     }
 }

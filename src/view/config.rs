@@ -24,9 +24,10 @@ impl Row for ConfigOption {
     fn row(&self, _: &Page, table: &mut Table) {
         table.row(vec![
             Cell::text(&self.key),
-            match self.value.is_empty() && !self.set {
-                true => Cell::text(NONE),
-                false => Cell::text(&self.value),
+            if self.value.is_empty() && !self.set {
+                Cell::text(NONE)
+            } else {
+                Cell::text(&self.value)
             },
             Cell::text(self.default.unwrap_or(NONE)),
             Cell::text(self.meaning()),
@@ -60,9 +61,10 @@ impl ConfigOption {
                 let long = setting.kind == OptionKind::Seconds && number >= 60.0;
                 let notes = [long.then(|| text::duration(number)), zero];
                 let notes: Vec<String> = notes.into_iter().flatten().collect();
-                match notes.is_empty() {
-                    true => meaning,
-                    false => format!("{meaning} ({})", notes.join("; ")),
+                if notes.is_empty() {
+                    meaning
+                } else {
+                    format!("{meaning} ({})", notes.join("; "))
                 }
             }
         }

@@ -21,9 +21,10 @@ impl View for Explanation {
     );
 
     fn text(&self, page: &Page) -> String {
-        match page.terminal {
-            true => self.for_people(page),
-            false => self.rows(page),
+        if page.terminal {
+            self.for_people(page)
+        } else {
+            self.rows(page)
         }
     }
 
@@ -41,10 +42,9 @@ impl View for Explanations {
 
     fn text(&self, page: &Page) -> String {
         let texts = self.list.items.iter().map(|item| item.text(page));
-        texts.collect::<Vec<String>>().join(match page.terminal {
-            true => "\n",
-            false => "",
-        })
+        texts
+            .collect::<Vec<String>>()
+            .join(if page.terminal { "\n" } else { "" })
     }
 
     fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
@@ -62,9 +62,10 @@ impl Explanation {
     fn for_people(&self, page: &Page) -> String {
         let mut lines: Vec<(char, Option<Ink>, [String; 3])> = Vec::new();
         for reason in &self.reasons {
-            let (mark, ink) = match reason.blocking {
-                true => ('✗', Some(Ink::Red)),
-                false => ('·', None),
+            let (mark, ink) = if reason.blocking {
+                ('✗', Some(Ink::Red))
+            } else {
+                ('·', None)
             };
             let command = reason.command().unwrap_or_default();
             let line = [reason.sentence(page), reason.evidence(page), command];
@@ -96,13 +97,13 @@ impl Explanation {
         }
         for (mark, ink, [sentence, evidence, command]) in &lines {
             let mark = marks.put(&mark.to_string(), *ink);
-            let line = match fits {
-                true => {
-                    let (sentence, evidence) = (pad(sentence, first), pad(evidence, second));
-                    format!("  {mark} {sentence}  {evidence}  {command}")
-                }
-                false if command.is_empty() => format!("  {mark} {sentence}  {evidence}"),
-                false => format!("  {mark} {sentence}  {evidence}\n      {command}"),
+            let line = if fits {
+                let (sentence, evidence) = (pad(sentence, first), pad(evidence, second));
+                format!("  {mark} {sentence}  {evidence}  {command}")
+            } else if command.is_empty() {
+                format!("  {mark} {sentence}  {evidence}")
+            } else {
+                format!("  {mark} {sentence}  {evidence}\n      {command}")
             };
             text.push_str(&format!("{}\n", line.trim_end()).replace(" \n", "\n"));
         }
@@ -189,9 +190,10 @@ impl Explanation {
         if let Some(wait) = self.oldest_wait_s {
             parts.push(format!("the oldest wait is {}", duration(wait.0)));
         }
-        match parts.is_empty() {
-            true => String::new(),
-            false => format!("{}\n", parts.join(", ")),
+        if parts.is_empty() {
+            String::new()
+        } else {
+            format!("{}\n", parts.join(", "))
         }
     }
 }
@@ -254,9 +256,10 @@ impl Reason {
                 Some(throttle) => format!("throttle {throttle} has no free slot"),
                 None if self.evidence.jobs.is_some() => {
                     let waiting = jobs("waits for a throttle", "wait for throttles");
-                    match self.blocking {
-                        true => waiting,
-                        false => format!("{waiting}; slots are free"),
+                    if self.blocking {
+                        waiting
+                    } else {
+                        format!("{waiting}; slots are free")
                     }
                 }
                 None => "its throttles have free slots: the next pops return it".into(),
@@ -325,9 +328,12 @@ impl Reason {
         let mut parts: Vec<String> = Vec::new();
         match self.code {
             ReasonCode::Paused | ReasonCode::RecurringPaused => {
-                parts.extend(since.map(|since| match page.relative() {
-                    true => format!("for {}", page.age(since)),
-                    false => format!("since {}", page.stamp(since)),
+                parts.extend(since.map(|since| {
+                    if page.relative() {
+                        format!("for {}", page.age(since))
+                    } else {
+                        format!("since {}", page.stamp(since))
+                    }
                 }));
                 parts.extend(reason.as_ref().map(|reason| format!("\"{reason}\"")));
                 parts.extend(by.as_ref().map(|by| format!("by {by}")));
@@ -370,9 +376,12 @@ impl Reason {
                 } else {
                     "it has waited "
                 };
-                parts.extend(since.map(|since| match page.relative() {
-                    true => format!("{subject}for {}", page.age(since)),
-                    false => format!("{subject}since {}", page.stamp(since)),
+                parts.extend(since.map(|since| {
+                    if page.relative() {
+                        format!("{subject}for {}", page.age(since))
+                    } else {
+                        format!("{subject}since {}", page.stamp(since))
+                    }
                 }));
                 parts.extend(
                     worker

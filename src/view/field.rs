@@ -21,9 +21,10 @@ pub(crate) enum Lookup {
 pub(crate) fn find(document: &str, path: &str) -> Lookup {
     let fields = members(document);
     let first = path.split('.').next().unwrap_or_default();
-    match fields.iter().any(|(key, _)| key == path || key == first) {
-        true => find_within(document, path).unwrap_or(Lookup::Nothing),
-        false => Lookup::Unknown(fields.into_iter().map(|(key, _)| key).collect()),
+    if fields.iter().any(|(key, _)| key == path || key == first) {
+        find_within(document, path).unwrap_or(Lookup::Nothing)
+    } else {
+        Lookup::Unknown(fields.into_iter().map(|(key, _)| key).collect())
     }
 }
 

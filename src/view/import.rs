@@ -53,9 +53,10 @@ impl Proposal<'_> {
         let mut lines = Vec::new();
         if self.existing > 0 {
             let jobs = plural(self.existing, "job", "jobs");
-            lines.push(match self.replaces {
-                true => format!("replace what is there already: {jobs}"),
-                false => format!("leave what is there already: {jobs}"),
+            lines.push(if self.replaces {
+                format!("replace what is there already: {jobs}")
+            } else {
+                format!("leave what is there already: {jobs}")
             });
         }
         if self.recurring > 0 {

@@ -56,19 +56,22 @@ impl Row for Job {
             remaining,
             age,
             Cell::maybe(self.worker.as_ref()),
-            match self.tags.is_empty() {
-                true => Cell::missing(),
-                false => Cell::names(&self.tags, false),
+            if self.tags.is_empty() {
+                Cell::missing()
+            } else {
+                Cell::names(&self.tags, false)
             },
             Cell::maybe(self.key.as_ref()),
-            match self.throttles.is_empty() {
-                true => Cell::missing(),
-                false => Cell::names(&self.throttles, false),
+            if self.throttles.is_empty() {
+                Cell::missing()
+            } else {
+                Cell::names(&self.throttles, false)
             },
             Cell::maybe(self.failure.as_ref().map(|failure| &failure.group)),
-            match page.choice.is_default() {
-                true => Cell::missing(),
-                false => Cell::escaped(self.data.as_bytes()),
+            if page.choice.is_default() {
+                Cell::missing()
+            } else {
+                Cell::escaped(self.data.as_bytes())
             },
             Cell::text(self.detail(page)),
         ]);
@@ -96,9 +99,12 @@ impl Job {
         let holder = self.worker.as_ref().map(Name::to_string);
         match self.state {
             Some(State::Running) => {
-                let lock = self.expires.map(|expires| match page.relative() {
-                    true => format!("lock {}", text::duration(expires.since(page.now))),
-                    false => format!("lock until {}", page.stamp(expires)),
+                let lock = self.expires.map(|expires| {
+                    if page.relative() {
+                        format!("lock {}", text::duration(expires.since(page.now)))
+                    } else {
+                        format!("lock until {}", page.stamp(expires))
+                    }
                 });
                 join_parts([holder, lock])
             }
@@ -131,10 +137,13 @@ impl Job {
                     failed => format!("on {jobs}, {failed} failed"),
                 }
             }
-            Some(State::Throttled) => match self.throttles.is_empty() {
-                true => String::new(),
-                false => format!("needs {}", join_names(&self.throttles)),
-            },
+            Some(State::Throttled) => {
+                if self.throttles.is_empty() {
+                    String::new()
+                } else {
+                    format!("needs {}", join_names(&self.throttles))
+                }
+            }
             Some(State::Failed) => match &self.failure {
                 Some(failure) => {
                     let line = text::decisive_line(failure.message.as_bytes());
@@ -250,9 +259,10 @@ impl Job {
     /// Adds what coordinates it with other jobs, as far as it is set.
     fn coordination(&self, detail: &mut Detail, page: &Page) {
         if let Some(lane) = &self.key {
-            let remark = match self.hold {
-                true => "blocked if the job fails".to_owned(),
-                false => String::new(),
+            let remark = if self.hold {
+                "blocked if the job fails".to_owned()
+            } else {
+                String::new()
             };
             detail.line_with_remark("lane", lane, None, remark);
         }

@@ -119,9 +119,10 @@ impl<F: Formatter> Formatter for Harmless<F> {
     /// Writes embedded JSON. Control characters between its tokens become blanks, so that a line
     /// stays one line.
     fn write_raw_fragment<W: ?Sized + Write>(&mut self, w: &mut W, text: &str) -> io::Result<()> {
-        match text.bytes().any(|byte| byte < b' ') {
-            false => escape(w, text),
-            true => escape(w, &text.replace(|c: char| c < ' ', " ")),
+        if text.bytes().any(|byte| byte < b' ') {
+            escape(w, &text.replace(|c: char| c < ' ', " "))
+        } else {
+            escape(w, text)
         }
     }
 

@@ -119,9 +119,10 @@ impl Page {
 
     /// Returns a count, its thousands separated on a terminal.
     pub fn count(&self, count: u64) -> String {
-        match self.terminal {
-            true => text::thousands(count),
-            false => count.to_string(),
+        if self.terminal {
+            text::thousands(count)
+        } else {
+            count.to_string()
         }
     }
 
@@ -133,9 +134,10 @@ impl Page {
 
     /// Returns a name in a line with tabs, for programs, or in one for people.
     pub fn name(&self, name: &Name) -> String {
-        match self.terminal {
-            true => name.to_string(),
-            false => text::clean_unambiguous(name.as_bytes()),
+        if self.terminal {
+            name.to_string()
+        } else {
+            text::clean_unambiguous(name.as_bytes())
         }
     }
 

@@ -58,9 +58,10 @@ impl Row for Recurring {
             number(self.backlog),
             number(self.priority),
             number(self.retries),
-            match self.tags.is_empty() {
-                true => Cell::missing(),
-                false => Cell::names(&self.tags, false),
+            if self.tags.is_empty() {
+                Cell::missing()
+            } else {
+                Cell::names(&self.tags, false)
             },
             Cell::escaped(self.data.as_bytes()),
         ]);

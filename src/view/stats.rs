@@ -217,12 +217,13 @@ impl Spread {
 
     /// Returns the upper end of a percentile's range.
     fn cell(&self, bound: Bound) -> Cell {
-        match self.buckets.is_empty() {
-            true => Cell::missing(),
-            false => Cell::by(
+        if self.buckets.is_empty() {
+            Cell::missing()
+        } else {
+            Cell::by(
                 bound.hi_s.map_or(f64::INFINITY, |most| most as f64),
                 at_most(bound.hi_s),
-            ),
+            )
         }
     }
 }
@@ -332,9 +333,10 @@ fn wrap_parts(
 /// Returns the length of a bar: at least one cell from a hundredth of the largest count on.
 fn bar(count: u64, largest: u64, longest: usize) -> usize {
     let (count, largest) = (u128::from(count), u128::from(largest));
-    match count * 100 >= largest {
-        true => (count * longest as u128).div_ceil(largest) as usize,
-        false => 0,
+    if count * 100 >= largest {
+        (count * longest as u128).div_ceil(largest) as usize
+    } else {
+        0
     }
 }
 

@@ -57,9 +57,10 @@ impl View for ThrottleJobs {
         let throttle = &self.throttle;
         let mut detail = Detail::new(page);
         detail.line("throttle", &throttle.id);
-        let remark = match throttle.defined {
-            true => String::new(),
-            false => "by default".to_owned(),
+        let remark = if throttle.defined {
+            String::new()
+        } else {
+            "by default".to_owned()
         };
         detail.line_with_remark("maximum", throttle.limit(), None, remark);
         if let Some(changed) = self.changed {

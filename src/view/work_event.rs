@@ -32,9 +32,10 @@ impl WorkEvent {
                 }
             }
             (_, Some(elapsed)) => {
-                let elapsed = match elapsed.0 < 1.0 {
-                    true => measure(elapsed.0),
-                    false => duration(elapsed.0),
+                let elapsed = if elapsed.0 < 1.0 {
+                    measure(elapsed.0)
+                } else {
+                    duration(elapsed.0)
                 };
                 line.push_str(&format!(" after {elapsed}"));
             }

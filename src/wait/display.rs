@@ -18,9 +18,10 @@ pub(super) enum Display {
 
 impl Display {
     pub(super) fn new(ui: &Ui, jobs: usize) -> Display {
-        match jobs <= LINES {
-            true => Display::Lines(ui.live_lines()),
-            false => Display::Bar(ui.progress(jobs as u64)),
+        if jobs <= LINES {
+            Display::Lines(ui.live_lines())
+        } else {
+            Display::Bar(ui.progress(jobs as u64))
         }
     }
 

@@ -29,9 +29,12 @@ pub(crate) fn failure(
         }
         (WaitOutcome::Deadline, _) => {
             let deadline = options.deadline.unwrap_or_default().as_secs_f64();
-            let words = |seconds: f64| match seconds < 1.0 {
-                true => measure(seconds),
-                false => duration(seconds),
+            let words = |seconds: f64| {
+                if seconds < 1.0 {
+                    measure(seconds)
+                } else {
+                    duration(seconds)
+                }
             };
             let deadline = words(deadline);
             let silence = totals.silent_s.map_or_else(String::new, |silent| {

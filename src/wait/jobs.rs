@@ -235,9 +235,10 @@ impl AwaitedJobs {
 
 /// Returns what it means for the wait that a job is in this state.
 fn ending(awaited: State, state: State) -> WaitResult {
-    match state == awaited {
-        true => WaitResult::Reached(state),
-        false => WaitResult::Ended(state),
+    if state == awaited {
+        WaitResult::Reached(state)
+    } else {
+        WaitResult::Ended(state)
     }
 }
 

@@ -346,9 +346,10 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> Run<'_, F> {
         if let Some(kind) = self.waiter.interrupt.asked() {
             return Err(Stopped::Early(WaitOutcome::Interrupted(kind)));
         }
-        match self.waiter.is_over() {
-            true => Err(Stopped::Early(WaitOutcome::Deadline)),
-            false => Ok(()),
+        if self.waiter.is_over() {
+            Err(Stopped::Early(WaitOutcome::Deadline))
+        } else {
+            Ok(())
         }
     }
 }

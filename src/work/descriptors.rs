@@ -32,9 +32,10 @@ pub(super) fn fit(options: &mut WorkOptions) -> Result<Option<String>, Error> {
     let has_hooks = hooks.on_exhausted.is_some() || hooks.on_crash.is_some();
     let fixed = open.count() as u64
         + AT_TIMES
-        + match has_hooks {
-            true => PROGRAM * hooks::MAX_RUNNING as u64,
-            false => 0,
+        + if has_hooks {
+            PROGRAM * hooks::MAX_RUNNING as u64
+        } else {
+            0
         }
         + match options.directory {
             Directory::Sandbox(_) => REMOVAL,

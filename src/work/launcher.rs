@@ -229,8 +229,9 @@ fn find(program: &OsStr, directory: &Directory) -> Result<(), String> {
     }
     let path = std::env::var_os("PATH").unwrap_or_else(|| "/usr/bin:/bin".into());
     let mut paths = std::env::split_paths(&path).map(|place: PathBuf| place.join(program));
-    match paths.any(|path| is_executable(&path)) {
-        true => Ok(()),
-        false => Err(format!("`{shown}` is not found in PATH")),
+    if paths.any(|path| is_executable(&path)) {
+        Ok(())
+    } else {
+        Err(format!("`{shown}` is not found in PATH"))
     }
 }

@@ -257,9 +257,12 @@ fn note_queues(
     let (core, ui) = session.core_and_ui()?;
     let now = core.now();
     let waits = !options.limit.drains();
-    let waiting_for = |what| match waits {
-        true => format!("; waiting for {what}"),
-        false => String::new(),
+    let waiting_for = |what| {
+        if waits {
+            format!("; waiting for {what}")
+        } else {
+            String::new()
+        }
     };
     for name in &found.missing {
         let wait = waiting_for("it");
@@ -273,9 +276,10 @@ fn note_queues(
     for queue in missing.iter().take(NAMED) {
         match core.require_queue(now, &queue.name) {
             Err(error) if error.kind() == Kind::NotFound => {
-                let what = match waits {
-                    true => waiting_for("it"),
-                    false => ", so it is empty".to_owned(),
+                let what = if waits {
+                    waiting_for("it")
+                } else {
+                    ", so it is empty".to_owned()
                 };
                 ui.note(&format!("note: {}{what}", error.message()));
             }
@@ -599,11 +603,12 @@ impl Work {
             Action::Start { slot, jobs } => {
                 // Earlier starts may have taken long.
                 let is_over = |job: &PoppedJob| self.machine.is_over(self.time.now(), &job.jid);
-                let started = match jobs.iter().any(is_over) {
-                    true => Err(StartFailure::Busy(
+                let started = if jobs.iter().any(is_over) {
+                    Err(StartFailure::Busy(
                         "the lock of a job expired before its program was started".to_owned(),
-                    )),
-                    false => self.launcher.start(slot, &jobs, &mut self.processes),
+                    ))
+                } else {
+                    self.launcher.start(slot, &jobs, &mut self.processes)
                 };
                 let event = match started {
                     Ok(pid) => Event::Started { slot, pid },
@@ -663,9 +668,10 @@ impl Work {
             Err(bad) if is_whole => {
                 let start: Vec<u8> = line.iter().copied().take(200).collect();
                 let text = clean_lines(&start);
-                let reason = match bad.jid.is_some() {
-                    true => bad.reason,
-                    false => format!("{}: {}", bad.reason, text.trim_end()),
+                let reason = if bad.jid.is_some() {
+                    bad.reason
+                } else {
+                    format!("{}: {}", bad.reason, text.trim_end())
                 };
                 (bad.jid, LineContent::Invalid(reason))
             }

@@ -90,9 +90,10 @@ impl PutWatch {
 fn watch(core: &Core, orders: &Receiver<bool>, events: &Sender<Event>, waker: &Waker) {
     let mut is_wanted = false;
     loop {
-        let order = match is_wanted {
-            true => orders.recv_timeout(AGAIN),
-            false => orders.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        let order = if is_wanted {
+            orders.recv_timeout(AGAIN)
+        } else {
+            orders.recv().map_err(|_| RecvTimeoutError::Disconnected)
         };
         match order {
             Ok(order) => is_wanted = order,

@@ -77,12 +77,11 @@ impl QueueList {
             identifiers = core.identifier_patterns(core.now())?;
         }
         let queues = identifiers.select(&self.queues, &known);
-        let buckets = match by_patterns {
-            true => {
-                let patterns = core.priority_patterns(core.now())?;
-                Some(by_priority(&queues, &patterns, &identifiers))
-            }
-            false => None,
+        let buckets = if by_patterns {
+            let patterns = core.priority_patterns(core.now())?;
+            Some(by_priority(&queues, &patterns, &identifiers))
+        } else {
+            None
         };
         let missing = identifiers.missing(&self.queues);
         let is_listed = |queue: &Name| known.binary_search(queue).is_ok();

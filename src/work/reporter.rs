@@ -144,10 +144,11 @@ impl Reporter {
                 jid,
                 has_flag,
             } => {
-                let flag = match has_flag {
-                    true => ", or use `--answers stdout`",
-                    false => "",
-                };
+                let flag = if has_flag {
+", or use `--answers stdout`"
+} else {
+""
+};
                 self.line(&format!(
                     "warning: slot {}: the command wrote an answer for `{jid}` to stdout, where it has \
                      no effect: write answers to descriptor 3{flag}",
@@ -181,14 +182,16 @@ impl Reporter {
                 was_mute,
                 wait,
             } => {
-                let when = match wait > 0.0 {
-                    true => format!("starts again in {} at the earliest", duration(wait)),
-                    false => "starts again with the next job".to_owned(),
-                };
-                let what = match was_mute {
-                    true => "the command closed descriptor 3, so it was stopped".to_owned(),
-                    false => format!("the command ended with {exit}"),
-                };
+                let when = if wait > 0.0 {
+format!("starts again in {} at the earliest", duration(wait))
+} else {
+"starts again with the next job".to_owned()
+};
+                let what = if was_mute {
+"the command closed descriptor 3, so it was stopped".to_owned()
+} else {
+format!("the command ended with {exit}")
+};
                 self.line(&format!("warning: slot {}: {what}; it {when}", slot + 1));
             }
             Report::StartFailed { slot, message } => {
@@ -232,10 +235,11 @@ impl Reporter {
                 if loss.is_some_and(|loss| std::mem::take(&mut loss.is_silent)) {
                     return;
                 }
-                let what = match was_refused {
-                    true => "takes changes again",
-                    false => "replies again",
-                };
+                let what = if was_refused {
+"takes changes again"
+} else {
+"replies again"
+};
                 let line = format!("the server {what} after {}", measure(after));
                 self.note(&line, session);
             }
@@ -349,17 +353,14 @@ impl Reporter {
 
     /// Passes on output of a program. Where stdout carries events, all of it goes to stderr.
     pub(super) fn pass_on(&mut self, to_stdout: bool, bytes: &[u8], session: &mut Session) {
-        match to_stdout && session.ui.format() != Format::Ndjson {
-            true => {
-                self.flush(session);
-                _ = session.ui.verbatim(bytes);
-            }
-            false => {
-                let text = clean_lines(bytes);
-                self.lines.push_str(&text);
-                if !text.ends_with('\n') {
-                    self.lines.push('\n');
-                }
+        if to_stdout && session.ui.format() != Format::Ndjson {
+            self.flush(session);
+            _ = session.ui.verbatim(bytes);
+        } else {
+            let text = clean_lines(bytes);
+            self.lines.push_str(&text);
+            if !text.ends_with('\n') {
+                self.lines.push('\n');
             }
         }
     }

@@ -164,9 +164,10 @@ impl Calls {
                 self.turn_at = now;
                 let turn = self.core.turn(now, &self.worker, total, &queues, &endings);
                 let turn = turn.and_then(|mut turn| {
-                    let (has_rest, left) = match is_last && turn.jobs.is_empty() {
-                        true => self.rest(total, &queues, &mut turn)?,
-                        false => (false, Vec::new()),
+                    let (has_rest, left) = if is_last && turn.jobs.is_empty() {
+                        self.rest(total, &queues, &mut turn)?
+                    } else {
+                        (false, Vec::new())
                     };
                     self.arrangement.advance(&turn.jobs);
                     Ok(TurnReply {
@@ -233,16 +234,20 @@ impl Calls {
                 // The queues of the turn are not all that there are if the worker has very many.
                 let waiting = left.iter().filter(|left| left.waiting > 0);
                 let waiting = waiting.map(|left| (left.queue.clone(), total));
-                let queues = match names.len() > MAX_QUEUES {
-                    true => waiting.take(MAX_QUEUES).collect(),
-                    false => queues.to_vec(),
+                let queues = if names.len() > MAX_QUEUES {
+                    waiting.take(MAX_QUEUES).collect()
+                } else {
+                    queues.to_vec()
                 };
                 // After an error, the worker ends the jobs of the turn again and searches for new ones.
                 let again = self.core.turn(now, &self.worker, total, &queues, &[]);
-                let again = again.map_err(|error| match turn.endings.is_empty() {
-                    true => error,
-                    // The endings stand, whatever became of this call.
-                    false => Error::new(Kind::Unknown, error.message()),
+                let again = again.map_err(|error| {
+                    if turn.endings.is_empty() {
+                        error
+                    } else {
+                        // The endings stand, whatever became of this call.
+                        Error::new(Kind::Unknown, error.message())
+                    }
                 })?;
                 (turn.jobs, turn.due_in) = (again.jobs, again.due_in);
                 (false, left)
@@ -252,9 +257,10 @@ impl Calls {
 
     /// Returns the queues from which a pop may bring a job now.
     fn look(&mut self, now: Moment) -> Result<ReadyQueues, Error> {
-        let mut ready = match self.found.are_known {
-            true => self.core.ready_queues(now, &[])?,
-            false => ReadyQueues::default(),
+        let mut ready = if self.found.are_known {
+            self.core.ready_queues(now, &[])?
+        } else {
+            ReadyQueues::default()
         };
         if !self.found.unlisted.is_empty() {
             ready.add(self.core.ready_queues(now, &self.found.unlisted)?);

@@ -202,9 +202,10 @@ impl Client {
         // The number of items that were judged, and jobs to be judged one by one.
         let count = rows.pop_if(|row| bytes(&row[0])[0].is_ascii_digit());
         let others: Vec<Vec<u8>> = count.iter().flatten().skip(1).map(bytes).collect();
-        let mut others = match others.is_empty() {
-            true => Vec::new(),
-            false => self.verdicts("group", name, &others),
+        let mut others = if others.is_empty() {
+            Vec::new()
+        } else {
+            self.verdicts("group", name, &others)
         };
         let rows = rows.into_iter().map(|row| {
             let text = |at: usize| bytes(&row[at]);

@@ -230,12 +230,13 @@ impl Checker<'_> {
                     if part == "scheduled" {
                         self.falls_due(&jid, score);
                     }
-                    match self.jobs.contains_key(&jid) {
-                        true => places
+                    if self.jobs.contains_key(&jid) {
+                        places
                             .entry(jid)
                             .or_default()
-                            .push((queue.clone(), part, score)),
-                        false => self.say("I-03", format!("`{jid}` in {part} of {queue}")),
+                            .push((queue.clone(), part, score))
+                    } else {
+                        self.say("I-03", format!("`{jid}` in {part} of {queue}"))
                     }
                 }
             }

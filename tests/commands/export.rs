@@ -175,9 +175,10 @@ fn data_and_history_are_exported_byte_for_byte() {
             line[from..to.unwrap_or(line.len() - 1)].to_string()
         };
         let data = part("\"data\":", ",\"failure\"");
-        match line.contains("history_bytes") {
-            true => format!("{data} {}\n", part("\"history_bytes\":", ",\"due\"")),
-            false => format!("{data}\n"),
+        if line.contains("history_bytes") {
+            format!("{data} {}\n", part("\"history_bytes\":", ",\"due\""))
+        } else {
+            format!("{data}\n")
         }
     });
     expect![[r#"

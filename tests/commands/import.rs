@@ -17,9 +17,10 @@ const HEAD: &str =
 
 /// A line of a job, with more members.
 fn job(jid: &str, more: &str) -> String {
-    let more = match more.contains("\"state\"") {
-        true => more.to_string(),
-        false => format!(",\"state\":\"waiting\"{more}"),
+    let more = if more.contains("\"state\"") {
+        more.to_string()
+    } else {
+        format!(",\"state\":\"waiting\"{more}")
     };
     format!(r#"{{"kind":"job","v":1,"jid":"{jid}","klass":"K","queue":"q","data":{{}}{more}}}"#)
 }

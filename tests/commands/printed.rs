@@ -73,9 +73,12 @@ const BYSTANDING_KEYS: [&str; 7] = [
 /// Returns the words of a call. A quoted `"NAME"` stands in JSON.
 fn words(line: &str, name: &str) -> Vec<String> {
     let json = serde_json::to_string(name).unwrap();
-    let word = |word: &str| match word.contains("\"NAME\"") {
-        true => word.replace("\"NAME\"", &json),
-        false => word.replace(NAME, name),
+    let word = |word: &str| {
+        if word.contains("\"NAME\"") {
+            word.replace("\"NAME\"", &json)
+        } else {
+            word.replace(NAME, name)
+        }
     };
     line.split(' ').map(word).collect()
 }
@@ -149,9 +152,10 @@ fn commands(text: &str) -> Vec<String> {
         let Some(at) = line.find("qless ") else {
             continue;
         };
-        let command = match line[..at].ends_with('`') {
-            true => line[at..].rsplit_once('`').unwrap().0,
-            false => &line[at..],
+        let command = if line[..at].ends_with('`') {
+            line[at..].rsplit_once('`').unwrap().0
+        } else {
+            &line[at..]
         };
         if !found.iter().any(|other| other == command) {
             found.push(command.to_owned());
@@ -185,13 +189,13 @@ fn printed_word(word: &str, name: &str) -> String {
     }
     let value = value.replace("PATTERN", &pattern).replace(NAME, name);
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_@/=".contains(c);
-    let quoted = match value.chars().all(is_plain) && !value.starts_with('=') {
-        true => value,
-        false if value.contains('\n') => {
-            let escaped = value.replace('\\', "\\\\").replace('\n', "\\n");
-            format!("$'{escaped}'")
-        }
-        false => format!("'{}'", value.replace('\'', "'\\''")),
+    let quoted = if value.chars().all(is_plain) && !value.starts_with('=') {
+        value
+    } else if value.contains('\n') {
+        let escaped = value.replace('\\', "\\\\").replace('\n', "\\n");
+        format!("$'{escaped}'")
+    } else {
+        format!("'{}'", value.replace('\'', "'\\''"))
     };
     format!("{flag}{quoted}")
 }

@@ -141,9 +141,12 @@ fn end_each(core: &mut Core, now: &str, worker: &str, endings: &[Vec<String>]) -
         let [jid, queue, way, rest @ ..] = ending.as_slice() else {
             panic!("an ending has three words");
         };
-        let stored = |core: &mut Core, data: &String| match data.is_empty() {
-            true => core.field(jid, "data").unwrap_or_else(|| "{}".into()),
-            false => data.clone(),
+        let stored = |core: &mut Core, data: &String| {
+            if data.is_empty() {
+                core.field(jid, "data").unwrap_or_else(|| "{}".into())
+            } else {
+                data.clone()
+            }
         };
         let mut words: Vec<String> = match way.as_str() {
             "complete" => [way, now, jid, worker, queue].map(str::to_owned).to_vec(),

@@ -298,11 +298,10 @@ impl Model {
     }
 
     fn set_list(&mut self, key: &str, list: Vec<String>) {
-        match list.is_empty() {
-            true => self.del(key),
-            false => {
-                self.keys.0.insert(key.into(), Key::List(list));
-            }
+        if list.is_empty() {
+            self.del(key)
+        } else {
+            self.keys.0.insert(key.into(), Key::List(list));
         }
     }
 
@@ -416,11 +415,10 @@ impl Model {
     fn untag(&mut self, jid: &str, tag: &str) {
         if self.zrem(&format!("ql:t:{tag}"), jid) {
             let count = self.keys.score("ql:tags", tag).unwrap_or(0.0) - 1.0;
-            match count > 0.0 {
-                true => self.zadd("ql:tags", count, tag),
-                false => {
-                    self.zrem("ql:tags", tag);
-                }
+            if count > 0.0 {
+                self.zadd("ql:tags", count, tag)
+            } else {
+                self.zrem("ql:tags", tag);
             }
         }
     }

@@ -458,9 +458,10 @@ pub(crate) fn fill(line: &str, now: f64, keys: &Model) -> Vec<String> {
             .iter()
             .filter(|(_, own)| state == "any" || own == state);
         let fits: Vec<&str> = fits.map(|(jid, _)| jid.as_str()).collect();
-        match fits.is_empty() {
-            true => JIDS[n % JIDS.len()].to_owned(),
-            false => fits[n % fits.len()].to_owned(),
+        if fits.is_empty() {
+            JIDS[n % JIDS.len()].to_owned()
+        } else {
+            fits[n % fits.len()].to_owned()
         }
     };
     let mut last = String::new();

@@ -147,9 +147,10 @@ fn f5_after_a_foreign_failure_the_lane_waits_until_a_keyed_call_heals_it() {
             foreign.ok(failure);
             assert_eq!(core.states("a b"), "failed depends");
             assert_eq!(core.jids("pop 5 q w1 5"), [""; 0]);
-            let group = match failure.starts_with("fail") {
-                true => "G",
-                false => "failed-retries-q",
+            let group = if failure.starts_with("fail") {
+                "G"
+            } else {
+                "failed-retries-q"
             };
             core.ok(&heal.replace('@', group));
             assert_eq!(core.jids("pop 7 q w1 5"), [runs], "{failure}; {heal}");

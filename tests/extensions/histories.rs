@@ -22,9 +22,10 @@ fn numbers(most: usize) -> impl Strategy<Value = Vec<u64>> {
 
 /// The number of histories to play.
 fn histories(cases: u32) -> u32 {
-    match random::soaking() {
-        true => (f64::from(cases) * SOAK) as u32,
-        false => cases,
+    if random::soaking() {
+        (f64::from(cases) * SOAK) as u32
+    } else {
+        cases
     }
 }
 

@@ -84,9 +84,10 @@ impl<'a> Ledger<'a> {
             ..CoreExcuses::default()
         };
         let found = alarms(verify_all(self.core, self.now, ""), excuses);
-        match found.is_empty() {
-            true => Ok(()),
-            false => Err(self.report(&describe_all(&found))),
+        if found.is_empty() {
+            Ok(())
+        } else {
+            Err(self.report(&describe_all(&found)))
         }
     }
 
@@ -96,9 +97,10 @@ impl<'a> Ledger<'a> {
         self.dump = self.core.dump();
         let mut left = verify_all(self.core, self.now, "");
         left.retain(|one| one.outcome == "found");
-        match left.is_empty() {
-            true => Ok(()),
-            false => Err(self.report(&[describe_all(&repaired), describe_all(&left)].concat())),
+        if left.is_empty() {
+            Ok(())
+        } else {
+            Err(self.report(&[describe_all(&repaired), describe_all(&left)].concat()))
         }
     }
 
@@ -182,9 +184,10 @@ impl<'a> Ledger<'a> {
             }
         }
         self.tokens = tokens;
-        match wrong.is_empty() {
-            true => Ok(reply),
-            false => Err(self.report(&wrong)),
+        if wrong.is_empty() {
+            Ok(reply)
+        } else {
+            Err(self.report(&wrong))
         }
     }
 
@@ -385,9 +388,10 @@ impl<'a> Ledger<'a> {
         if self.open().next().is_none() && !self.excuses.foreign {
             wrong.extend(invariants::leftovers(&self.dump));
         }
-        match wrong.is_empty() {
-            true => Ok(()),
-            false => Err(self.report(&wrong)),
+        if wrong.is_empty() {
+            Ok(())
+        } else {
+            Err(self.report(&wrong))
         }
     }
 
@@ -448,9 +452,10 @@ fn replaced(words: &[String], before: &Dump) -> BTreeSet<String> {
         .filter(|item| option(item, 5, "dup") == Some("replace"))
         .filter_map(|item| {
             let key = option(item, 5, "key")?;
-            Some(match key.starts_with('/') {
-                true => key.to_owned(),
-                false => format!("{}/{key}", item[0]),
+            Some(if key.starts_with('/') {
+                key.to_owned()
+            } else {
+                format!("{}/{key}", item[0])
             })
         });
     lanes

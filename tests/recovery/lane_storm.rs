@@ -135,9 +135,10 @@ fn check_key(ledger: &str, key: usize, jids: &[String]) -> Result<usize, String>
         }
         has_ended |= what == "end";
     }
-    match next == jids.len() && has_ended {
-        true => Ok(runs.len()),
-        false => Err(format!("only {next} jobs ran")),
+    if next == jids.len() && has_ended {
+        Ok(runs.len())
+    } else {
+        Err(format!("only {next} jobs ran"))
     }
 }
 
@@ -160,8 +161,11 @@ fn k1_random_kills_neither_break_the_order_of_a_key_nor_let_its_jobs_overlap() {
     let is_long = ["TEST_ROUNDS", "TEST_SEED"]
         .into_iter()
         .any(|name| std::env::var_os(name).is_some());
-    random::rounds(|seed| match is_long {
-        true => storm(seed, 20, 50, 8, 30),
-        false => storm(seed, 5, 10, 4, 3),
+    random::rounds(|seed| {
+        if is_long {
+            storm(seed, 20, 50, 8, 30)
+        } else {
+            storm(seed, 5, 10, 4, 3)
+        }
     });
 }

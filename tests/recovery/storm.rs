@@ -65,13 +65,14 @@ fn work(redis: &Redis, worker: &str, old: bool, ledger: &Ledger, until: impl Fn(
         ledger.popped.lock().unwrap().extend(popped);
         for jid in &jids {
             // A job whose lock was destroyed may be gone from this worker.
-            _ = match old {
-                true => redis::cmd("EVAL")
+            _ = if old {
+                redis::cmd("EVAL")
                     .arg(COMPLETE)
                     .arg(0)
                     .arg(&[jid.as_str(), worker, &seconds()])
-                    .query::<redis::Value>(&mut connection),
-                false => client.call(&["complete", jid, worker, "mail", "{}"]),
+                    .query::<redis::Value>(&mut connection)
+            } else {
+                client.call(&["complete", jid, worker, "mail", "{}"])
             };
         }
         if until(jids.len()) {

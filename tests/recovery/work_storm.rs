@@ -688,9 +688,10 @@ fn random_kills_neither_lose_a_job_nor_run_it_twice_at_a_time() {
     let is_long = ["TEST_ROUNDS", "TEST_SEED"]
         .into_iter()
         .any(|name| std::env::var_os(name).is_some());
-    let (jobs, most) = match is_long {
-        true => (10_000, Duration::from_secs(300)),
-        false => (600, Duration::from_secs(9)),
+    let (jobs, most) = if is_long {
+        (10_000, Duration::from_secs(300))
+    } else {
+        (600, Duration::from_secs(9))
     };
     random::rounds(|seed| storm(seed, jobs, most));
 }

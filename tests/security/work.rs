@@ -62,9 +62,10 @@ fn programs_learn_no_secret_from_an_environment() {
         let seen = fs::read_to_string(&seen).unwrap();
         assert!(!seen.contains(SECRET), "{variables:?}: {seen}");
         // Those of hook and job were seen, and that of the worker by both. Only root reads the latter.
-        let environments = match rustix::process::geteuid().is_root() {
-            true => 4,
-            false => 2,
+        let environments = if rustix::process::geteuid().is_root() {
+            4
+        } else {
+            2
         };
         assert_eq!(seen.matches("HARMLESS=yes").count(), environments, "{seen}");
     }

@@ -462,9 +462,10 @@ pub(crate) fn repair(core: &mut Core, now: f64, findings: &str) -> Vec<Finding> 
     let mut repaired = Vec::new();
     let mut pass = |core: &mut Core, asked: &str, kinds: &[&str]| {
         let dump = core.dump();
-        let stand = match lists_all(&dump) {
-            true => Vec::new(),
-            false => verify_all(core, now, ""),
+        let stand = if lists_all(&dump) {
+            Vec::new()
+        } else {
+            verify_all(core, now, "")
         };
         for (kind, name, mut items) in candidates(&dump) {
             if kinds.is_empty() || kinds.contains(&kind) {

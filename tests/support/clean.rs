@@ -157,12 +157,13 @@ pub(crate) fn agree(dump: &Dump, found: &[Finding], excuses: Excuses) -> Result<
     ];
     let mut both = alarms(found.to_vec(), excuses);
     both.retain(|one| !alone.contains(&one.id.as_str()));
-    match sound && !both.is_empty() {
-        true => Err(format!(
+    if sound && !both.is_empty() {
+        Err(format!(
             "only the check tells\n    {}",
             describe_all(&both).join("\n    ")
-        )),
-        false => Ok(()),
+        ))
+    } else {
+        Ok(())
     }
 }
 

@@ -128,9 +128,10 @@ fn spawn(dir: &std::path::Path, port: u16, options: &[String]) -> Child {
     // A Sentinel needs a file that it may write.
     std::fs::write(dir.join("conf"), "").unwrap();
     let is_sentinel = options.iter().any(|option| option == "--sentinel");
-    let data: &[&str] = match is_sentinel {
-        true => &[],
-        false => &["--save", "", "--appendonly", "no"],
+    let data: &[&str] = if is_sentinel {
+        &[]
+    } else {
+        &["--save", "", "--appendonly", "no"]
     };
     Command::new(program())
         .arg(dir.join("conf"))

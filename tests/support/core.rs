@@ -574,9 +574,12 @@ pub(crate) fn g17(number: f64) -> String {
     let exponential = format!("{number:.16e}");
     let (digits, exponent) = exponential.split_once('e').expect("an exponent");
     let exponent: i32 = exponent.parse().expect("an exponent");
-    let trim = |text: String| match text.contains('.') {
-        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => text,
+    let trim = |text: String| {
+        if text.contains('.') {
+            text.trim_end_matches('0').trim_end_matches('.').to_owned()
+        } else {
+            text
+        }
     };
     if (-4..17).contains(&exponent) {
         return trim(format!("{number:.*}", (16 - exponent) as usize));

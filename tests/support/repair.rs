@@ -117,10 +117,7 @@ fn code(printed: &[Finding]) -> i32 {
         let info = one.id == "worker-gap" && one.outcome == "report";
         !info && !INFO.contains(&one.id.as_str())
     };
-    match printed.iter().any(action) {
-        true => 7,
-        false => 0,
-    }
+    if printed.iter().any(action) { 7 } else { 0 }
 }
 
 /// Fails if a key is not restored, or if a key set aside did not get its name back.
@@ -147,9 +144,10 @@ fn same_keys(seen: &Dump, wanted: &Dump, what: &str) -> Result<(), String> {
             different.push_str(&format!("\n  {name} is {one:?}, not {other:?}"));
         }
     }
-    match different.is_empty() {
-        true => Ok(()),
-        false => Err(format!("{what}:{different}")),
+    if different.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("{what}:{different}"))
     }
 }
 
@@ -200,12 +198,11 @@ pub(crate) fn jobs_preserved(before: &Dump, after: &Dump) -> Result<(), String> 
                 same(&"klass")
                     && has_data
                     && has_history
-                    && match legible {
-                        true => now.get("tags") == Some(&tags),
-                        false => {
-                            let jobs_preserved = [now.get("tags"), now.get("bad-tags")];
-                            tags.is_empty() || jobs_preserved.contains(&Some(&tags))
-                        }
+                    && if legible {
+                        now.get("tags") == Some(&tags)
+                    } else {
+                        let jobs_preserved = [now.get("tags"), now.get("bad-tags")];
+                        tags.is_empty() || jobs_preserved.contains(&Some(&tags))
                     }
             }
             (Key::List(list), Some(Key::List(now))) => {

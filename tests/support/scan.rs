@@ -41,9 +41,10 @@ impl Sink for ScanResult {
         place: &Location,
         items: Vec<Name>,
     ) -> Result<(), Error> {
-        let list = match self.whole {
-            true => &mut self.last,
-            false => &mut self.first,
+        let list = if self.whole {
+            &mut self.last
+        } else {
+            &mut self.first
         };
         list.push((place.clone(), items));
         Ok(())

@@ -50,9 +50,10 @@ impl Terminal {
             .unwrap();
         resize(&screen, columns, rows);
         command
-            .stdin(match typed {
-                true => screen.try_clone().unwrap().into(),
-                false => Stdio::null(),
+            .stdin(if typed {
+                screen.try_clone().unwrap().into()
+            } else {
+                Stdio::null()
             })
             .stdout(screen.try_clone().unwrap())
             .stderr(screen.try_clone().unwrap());

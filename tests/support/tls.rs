@@ -156,9 +156,10 @@ impl TlsRedis {
         let port = self.port;
         let count = AtomicUsize::new(0);
         listen(move |client| {
-            let bytes = match count.fetch_add(1, Ordering::SeqCst) < connections {
-                true => bytes,
-                false => u64::MAX,
+            let bytes = if count.fetch_add(1, Ordering::SeqCst) < connections {
+                bytes
+            } else {
+                u64::MAX
             };
             let server = TcpStream::connect(("127.0.0.1", port)).unwrap();
             let (mut from_server, mut to_client) =

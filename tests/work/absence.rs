@@ -84,9 +84,10 @@ fn random_jobs_are_not_lost_by_a_server_that_is_away_longer_than_their_locks() {
     let is_long = ["TEST_ROUNDS", "TEST_SEED"]
         .into_iter()
         .any(|name| std::env::var_os(name).is_some());
-    let (lock, away) = match is_long {
-        true => (60, Duration::from_secs(75)),
-        false => (1, Duration::from_secs(2)),
+    let (lock, away) = if is_long {
+        (60, Duration::from_secs(75))
+    } else {
+        (1, Duration::from_secs(2))
     };
     let mut site = WorkSite::new();
     site.config("heartbeat", &lock.to_string());

@@ -350,9 +350,10 @@ fn a_slot_directory_that_cannot_be_used_three_times_in_a_row_ends_the_work() {
             mode(site.dir().join(dir), 0o700);
         }
         std::fs::write(precious.join("file"), "1").unwrap();
-        match is_link {
-            true => std::os::unix::fs::symlink(&precious, &slot).unwrap(),
-            false => std::fs::write(&slot, "a file").unwrap(),
+        if is_link {
+            std::os::unix::fs::symlink(&precious, &slot).unwrap()
+        } else {
+            std::fs::write(&slot, "a file").unwrap()
         }
         let line = format!(
             "mail --drain --poll 50ms --sandbox {}/boxes",

@@ -104,9 +104,10 @@ struct World {
 }
 
 fn check(holds: bool, why: impl Fn() -> String) -> Result<(), TestCaseError> {
-    match holds {
-        true => Ok(()),
-        false => Err(TestCaseError::fail(why())),
+    if holds {
+        Ok(())
+    } else {
+        Err(TestCaseError::fail(why()))
     }
 }
 
@@ -333,9 +334,10 @@ impl World {
                     *self.popped.entry(jid.clone()).or_default() += 1;
                     jobs.push(self.popped_job(&jid));
                 }
-                let exhausted = match (jobs.len() as u64) < *total {
-                    true => queues.iter().map(|(queue, _)| queue.clone()).collect(),
-                    false => Vec::new(),
+                let exhausted = if (jobs.len() as u64) < *total {
+                    queues.iter().map(|(queue, _)| queue.clone()).collect()
+                } else {
+                    Vec::new()
                 };
                 Event::Turn(Ok(TurnReply {
                     endings,
@@ -345,15 +347,16 @@ impl World {
                 }))
             }
             Request::Recover { endings, known } => {
-                let endings = endings
-                    .iter()
-                    .map(|ending| match self.done.contains(&ending.jid) {
-                        true => EndingOutcome::Done {
+                let endings = endings.iter().map(|ending| {
+                    if self.done.contains(&ending.jid) {
+                        EndingOutcome::Done {
                             state: Name::from("complete"),
                             remaining: None,
-                        },
-                        false => self.finish(ending),
-                    });
+                        }
+                    } else {
+                        self.finish(ending)
+                    }
+                });
                 let endings = endings.collect();
                 let found: Vec<Name> = self.locks.keys().cloned().collect();
                 let found = found.into_iter().filter(|jid| !known.contains(jid));
@@ -389,9 +392,10 @@ impl World {
                 Event::Released(Ok(held))
             }
             Request::Look => Event::Ready(Ok(ReadyQueues {
-                queues: match self.waiting.is_empty() {
-                    true => Vec::new(),
-                    false => vec![Name::from("q")],
+                queues: if self.waiting.is_empty() {
+                    Vec::new()
+                } else {
+                    vec![Name::from("q")]
                 },
                 due_in: None,
             })),

@@ -119,9 +119,12 @@ mod tests {
 
     fn words(line: &str) -> (Vec<String>, Option<char>) {
         let typed = of_bash(" \t\n\"'@><=;|&(:", line);
-        let words = typed.words.iter().map(|word| match word.expands {
-            true => format!("{} (?)", word.text),
-            false => word.text.clone(),
+        let words = typed.words.iter().map(|word| {
+            if word.expands {
+                format!("{} (?)", word.text)
+            } else {
+                word.text.clone()
+            }
         });
         (words.collect(), typed.quote)
     }

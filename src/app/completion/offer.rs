@@ -99,13 +99,13 @@ fn is_excluded(cursor: &Cursor, arg: &Arg) -> bool {
         let all = cursor.command.get_arg_conflicts_with(one);
         all.iter().any(|found| found.get_id() == other.get_id())
     };
-    cursor
-        .flags
-        .iter()
-        .any(|given| match given.get_id() == arg.get_id() {
-            true => !repeats,
-            false => conflicts(arg, given) || conflicts(given, arg),
-        })
+    cursor.flags.iter().any(|given| {
+        if given.get_id() == arg.get_id() {
+            !repeats
+        } else {
+            conflicts(arg, given) || conflicts(given, arg)
+        }
+    })
 }
 
 /// Returns the subcommands. A second name stands for the first one where only it begins with what is typed.
@@ -115,9 +115,10 @@ fn commands(command: &Command, begun: &str) -> Vec<Candidate> {
         .filter(|below| !below.is_hide_set());
     let named = shown.map(|below| {
         let (name, mut aliases) = (below.get_name(), below.get_visible_aliases());
-        let alias = match name.starts_with(begun) {
-            true => None,
-            false => aliases.find(|alias| alias.starts_with(begun)),
+        let alias = if name.starts_with(begun) {
+            None
+        } else {
+            aliases.find(|alias| alias.starts_with(begun))
         };
         Candidate::new(alias.unwrap_or(name), first_line(below.get_about()))
     });
@@ -139,9 +140,10 @@ fn values(
         Some(kind) => {
             let known = names::of(kind, &cursor.globals, deadline).unwrap_or_default();
             let typed = known.into_iter().filter_map(|name| {
-                let value = match cursor.escaped && arg.is_positional() {
-                    true => name.value,
-                    false => typed(&name.value, arg)?,
+                let value = if cursor.escaped && arg.is_positional() {
+                    name.value
+                } else {
+                    typed(&name.value, arg)?
                 };
                 let fits = value.starts_with(&cursor.begun);
                 fits.then(|| Candidate::new(value, name.help))
@@ -192,9 +194,10 @@ fn typed(name: &str, arg: &Arg) -> Option<String> {
     if name.is_empty() || command_line::begins_special(name.as_bytes()) {
         return None;
     }
-    match is_glob(arg) {
-        true => name::escaped(&name.into()).as_str().map(str::to_owned),
-        false => Some(name.to_owned()),
+    if is_glob(arg) {
+        name::escaped(&name.into()).as_str().map(str::to_owned)
+    } else {
+        Some(name.to_owned())
     }
 }
 

@@ -58,9 +58,10 @@ fn bash(word: &str, typed: &Typed) -> String {
 /// Returns a word of PowerShell.
 fn powershell(before: &str, value: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:%+".contains(c);
-    match value.chars().all(plain) {
-        true => format!("{before}{value}"),
-        false => format!("{before}'{}'", value.replace('\'', "''")),
+    if value.chars().all(plain) {
+        format!("{before}{value}")
+    } else {
+        format!("{before}'{}'", value.replace('\'', "''"))
     }
 }
 

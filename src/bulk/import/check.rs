@@ -118,19 +118,19 @@ impl ArchiveContents {
             Err(Fault {
                 column, what: why, ..
             }) => {
-                return Err(match archive::has_other_version(row.text) {
-                    true => fault(column, &why),
-                    false => {
-                        not_an_export(what).hint(format!("line {number}, column {column}: {why}"))
-                    }
+                return Err(if archive::has_other_version(row.text) {
+                    fault(column, &why)
+                } else {
+                    not_an_export(what).hint(format!("line {number}, column {column}: {why}"))
                 });
             }
         };
         if let ArchiveLine::Head { saved, jobs } = line {
             self.saved |= saved;
-            self.claimed = match self.begun {
-                true => self.claimed.zip(jobs).map(|(one, other)| one + other),
-                false => jobs,
+            self.claimed = if self.begun {
+                self.claimed.zip(jobs).map(|(one, other)| one + other)
+            } else {
+                jobs
             };
             self.begun = true;
             return Ok(());
@@ -224,9 +224,10 @@ impl ArchiveContents {
         // A job that stays failed has no dependencies.
         let has_dependencies =
             disposition == Disposition::Put && !(failed && options.failed == FailedPolicy::Keep);
-        match has_dependencies && !job.depends.is_empty() {
-            true => self.depends.insert(at, job.depends),
-            false => self.depends.remove(&at),
+        if has_dependencies && !job.depends.is_empty() {
+            self.depends.insert(at, job.depends)
+        } else {
+            self.depends.remove(&at)
         };
         Ok(())
     }

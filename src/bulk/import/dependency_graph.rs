@@ -46,9 +46,10 @@ impl DependencyGraph {
                 }
             }
         }
-        match unmet.is_empty() {
-            true => Ok(order),
-            false => Err(self.cycle(&unmet)),
+        if unmet.is_empty() {
+            Ok(order)
+        } else {
+            Err(self.cycle(&unmet))
         }
     }
 

@@ -146,12 +146,11 @@ pub(crate) fn run(options: ImportOptions, session: &mut Session) -> Result<Exit,
             (jobs, _) => format!("{jobs} and {recurring}"),
         };
         let what = format!("import {jobs} on {}", session.destination()?);
-        match dry_run {
-            true => session.ui.show_plan(&what, |page| proposal.text(page)),
-            false => {
-                let consent = session.ui.confirm(&what, |page| proposal.text(page))?;
-                apply_settings(&changes, &maxima, &pauses, now, consent, session)?;
-            }
+        if dry_run {
+            session.ui.show_plan(&what, |page| proposal.text(page))
+        } else {
+            let consent = session.ui.confirm(&what, |page| proposal.text(page))?;
+            apply_settings(&changes, &maxima, &pauses, now, consent, session)?;
         }
     }
     if contents.unreadable > 0 {
@@ -450,12 +449,13 @@ fn plan(
     let mut interner = Interner::default();
     for &at in jobs {
         let jid = jids[at as usize];
-        match skips_existing && existing.contains(jid) {
-            true => excluded.push(at_line(
+        if skips_existing && existing.contains(jid) {
+            excluded.push(at_line(
                 skipped_existing(jid),
                 contents.jobs[at as usize].line,
-            )),
-            false => planned.push(JobSnapshot {
+            ))
+        } else {
+            planned.push(JobSnapshot {
                 jid: jid.clone(),
                 // Only a dry run needs the queue: a reply to a put names it.
                 common: interner.share(SharedFields {
@@ -463,7 +463,7 @@ fn plan(
                     ..SharedFields::default()
                 }),
                 ..JobSnapshot::default()
-            }),
+            })
         }
     }
     planned.extend(contents.recurring.iter().map(|(jid, _)| JobSnapshot {
@@ -511,9 +511,10 @@ impl Importer<'_> {
         }
         let mut rest = jobs;
         while !rest.is_empty() && slice.stopped_by.is_none() {
-            let put = match rest[0].is(RECURRING) {
-                true => self.recurring(core, now, &rest[0], &mut slice).map(|()| 1),
-                false => self.put_round(core, now, rest, &mut slice),
+            let put = if rest[0].is(RECURRING) {
+                self.recurring(core, now, &rest[0], &mut slice).map(|()| 1)
+            } else {
+                self.put_round(core, now, rest, &mut slice)
             };
             match put {
                 Ok(count) => rest = &rest[count..],
@@ -680,18 +681,16 @@ impl Importer<'_> {
 
     /// Reads the line of a job again; returns its number.
     fn read(&self, job: &JobSnapshot, line: &mut Vec<u8>) -> Result<u64, Error> {
-        let location = match job.is(RECURRING) {
-            false => self
-                .contents
+        let location = if job.is(RECURRING) {
+            let mut recurring = self.contents.recurring.iter();
+            recurring
+                .find(|(jid, _)| *jid == job.jid)
+                .map(|(_, location)| *location)
+        } else {
+            self.contents
                 .jids
                 .get(&job.jid)
-                .map(|&at| self.contents.jobs[at as usize]),
-            true => {
-                let mut recurring = self.contents.recurring.iter();
-                recurring
-                    .find(|(jid, _)| *jid == job.jid)
-                    .map(|(_, location)| *location)
-            }
+                .map(|&at| self.contents.jobs[at as usize])
         };
         match location {
             Some(location) => {

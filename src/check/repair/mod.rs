@@ -155,9 +155,10 @@ fn note_skipped(skipped: usize, wide: &[Name], session: &mut Session) {
 }
 
 fn exit(failing: bool) -> Exit {
-    match failing {
-        true => Exit::Inconsistent,
-        false => Exit::Ok,
+    if failing {
+        Exit::Inconsistent
+    } else {
+        Exit::Ok
     }
 }
 

@@ -53,9 +53,10 @@ pub(crate) fn run(
     if total > 0 {
         let what = format!("revert {changes} on {}", session.destination()?);
         let details = |_: &_| by_finding(&file.counts);
-        match dry_run {
-            true => session.ui.show_plan(&what, details),
-            false => _ = session.ui.confirm(&what, details)?,
+        if dry_run {
+            session.ui.show_plan(&what, details)
+        } else {
+            _ = session.ui.confirm(&what, details)?
         }
     }
     if dry_run || total == 0 {

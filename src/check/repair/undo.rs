@@ -366,9 +366,10 @@ impl Counted {
         if let Some(plan) = plan.filter(|plan| planned || again || plan.slice != slice) {
             self.count(plan);
         }
-        match planned {
-            true => self.open = Some(line),
-            false => self.count(line),
+        if planned {
+            self.open = Some(line)
+        } else {
+            self.count(line)
         }
         Ok(())
     }

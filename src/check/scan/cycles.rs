@@ -32,9 +32,10 @@ pub(super) struct Cycles {
 
 impl Cycles {
     pub(super) fn add(&mut self, salt: &Salt, y: &[u8], x: &[u8]) {
-        match self.edges.len() < MAX_EDGES {
-            true => self.edges.push((short(salt, y), short(salt, x))),
-            false => self.more = true,
+        if self.edges.len() < MAX_EDGES {
+            self.edges.push((short(salt, y), short(salt, x)))
+        } else {
+            self.more = true
         }
     }
 

@@ -118,9 +118,10 @@ impl Scanner<'_> {
                 false
             }
         };
-        match is_candidate {
-            true => self.add_candidate(set.kind, &set.name, member),
-            false => Ok(()),
+        if is_candidate {
+            self.add_candidate(set.kind, &set.name, member)
+        } else {
+            Ok(())
         }
     }
 
@@ -133,18 +134,18 @@ impl Scanner<'_> {
         hash: u64,
         behind: u64,
     ) -> Result<(), Error> {
-        let is_candidate = match self.rescanning {
-            true => self.unmatched.contains(hash, Side::Upper),
-            false => {
-                self.unmatched.match_pair(hash, Side::Upper);
-                // In a lane of several jobs, each has to wait for the one before it.
-                let is_alone = set.count == 1 && behind == 0 && set.is_done();
-                self.first_pass && set.kind == ItemKind::Lane && !is_alone
-            }
+        let is_candidate = if self.rescanning {
+            self.unmatched.contains(hash, Side::Upper)
+        } else {
+            self.unmatched.match_pair(hash, Side::Upper);
+            // In a lane of several jobs, each has to wait for the one before it.
+            let is_alone = set.count == 1 && behind == 0 && set.is_done();
+            self.first_pass && set.kind == ItemKind::Lane && !is_alone
         };
-        match is_candidate {
-            true => self.add_candidate(set.kind, &set.name, member),
-            false => Ok(()),
+        if is_candidate {
+            self.add_candidate(set.kind, &set.name, member)
+        } else {
+            Ok(())
         }
     }
 

@@ -115,9 +115,10 @@ impl Scanner<'_> {
             let job = self.keys.job(jid);
             reads.push(Read::fields(&job, &self.job_fields));
             let history = self.keys.companion(Companion::History, jid);
-            reads.push(match self.first_pass {
-                true => Read::range(&history, 0, MAX_ENTRIES as i64 - 1),
-                false => Read::length(&history),
+            reads.push(if self.first_pass {
+                Read::range(&history, 0, MAX_ENTRIES as i64 - 1)
+            } else {
+                Read::length(&history)
             });
         }
         reads
@@ -133,14 +134,14 @@ impl Scanner<'_> {
     }
 
     pub(super) fn add_job(&mut self, job: &Job) -> Result<(), Error> {
-        match job.is_candidate {
-            true if job.large && self.in_scope(&job.queue) => {
-                let location = Location::new(ItemKind::Job, "");
-                let jid = Name::from(job.jid.as_slice());
-                self.sink.large_candidate(self.core, &location, jid)
-            }
-            true => self.add_candidate(ItemKind::Job, b"", &job.jid),
-            false => Ok(()),
+        if !job.is_candidate {
+            Ok(())
+        } else if job.large && self.in_scope(&job.queue) {
+            let location = Location::new(ItemKind::Job, "");
+            let jid = Name::from(job.jid.as_slice());
+            self.sink.large_candidate(self.core, &location, jid)
+        } else {
+            self.add_candidate(ItemKind::Job, b"", &job.jid)
         }
     }
 
@@ -382,9 +383,10 @@ impl Scanner<'_> {
     fn match_failure_list(&mut self, job: &mut Job, failure: Option<&[u8]>) -> Result<(), Error> {
         let Some(failure) = failure.and_then(validate::failure) else {
             job.is_candidate |= self.first_pass;
-            return match self.first_pass {
-                true => self.add_candidate(ItemKind::Failed, b"", &job.jid),
-                false => Ok(()),
+            return if self.first_pass {
+                self.add_candidate(ItemKind::Failed, b"", &job.jid)
+            } else {
+                Ok(())
             };
         };
         if self.has_failed_times {
@@ -393,9 +395,10 @@ impl Scanner<'_> {
         if self.first_pass && self.covers_all() {
             self.tally.count(failure.when, &job.queue, &job.jid);
         }
-        match self.match_entry(ItemKind::Group, &failure.group, &job.jid, 0)? {
-            true => Ok(()),
-            false => self.add_candidate(ItemKind::Failed, &failure.group, &job.jid),
+        if self.match_entry(ItemKind::Group, &failure.group, &job.jid, 0)? {
+            Ok(())
+        } else {
+            self.add_candidate(ItemKind::Failed, &failure.group, &job.jid)
         }
     }
 

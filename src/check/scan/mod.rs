@@ -301,9 +301,10 @@ impl<'a> Scanner<'a> {
 
     /// Ends the scan if the keys went to another server, where a cursor of this one means nothing.
     fn require_place(&self) -> Result<(), Error> {
-        match self.core.route_version() == self.place {
-            true => Ok(()),
-            false => Err(self.core.moved_while_scanning()),
+        if self.core.route_version() == self.place {
+            Ok(())
+        } else {
+            Err(self.core.moved_while_scanning())
         }
     }
 
@@ -358,9 +359,10 @@ impl<'a> Scanner<'a> {
     /// Remembers a name. Returns whether it is new.
     fn remember(&mut self, what: Known, name: &[u8]) -> bool {
         let hash = self.salt.location(what as u8, name);
-        match self.known.len() < MAX_KNOWN {
-            true => self.known.insert(hash),
-            false => !self.known.contains(&hash),
+        if self.known.len() < MAX_KNOWN {
+            self.known.insert(hash)
+        } else {
+            !self.known.contains(&hash)
         }
     }
 

@@ -89,9 +89,10 @@ impl Scanner<'_> {
                             .unmatched
                             .contains(scanner.hash_edge(&y, x), Side::Upper)
                     };
-                    match members.iter().any(is_unmatched) {
-                        true => scanner.add_candidate(ItemKind::Job, b"", &y),
-                        false => Ok(()),
+                    if members.iter().any(is_unmatched) {
+                        scanner.add_candidate(ItemKind::Job, b"", &y)
+                    } else {
+                        Ok(())
                     }
                 })?;
             }
@@ -108,12 +109,13 @@ impl Scanner<'_> {
                     for y in members {
                         scanner.sink.one_sided_dependency(Some(&y));
                         count += 1;
-                        match count <= MAX_ONE_SIDED {
-                            true => one_sided
+                        if count <= MAX_ONE_SIDED {
+                            one_sided
                                 .entry(y)
                                 .or_default()
-                                .push(Name::from(x.as_slice())),
-                            false => scanner.add_candidate(ItemKind::Job, b"", &x)?,
+                                .push(Name::from(x.as_slice()))
+                        } else {
+                            scanner.add_candidate(ItemKind::Job, b"", &x)?
                         }
                     }
                     Ok(())

@@ -48,9 +48,10 @@ impl Scanner<'_> {
             Work | Locks | Scheduled | Depends | Throttled | Recur | Job | Failed | Recurring
             | Lane | Slots | Pending | FailedTimes => {
                 self.undecided.push((location, item));
-                match self.undecided.len() >= MAX_UNDECIDED {
-                    true => self.resolve_undecided(),
-                    false => Ok(()),
+                if self.undecided.len() >= MAX_UNDECIDED {
+                    self.resolve_undecided()
+                } else {
+                    Ok(())
                 }
             }
             Names

@@ -248,9 +248,10 @@ impl Set {
         };
         let (first, last) = page.range(many);
         let scored = self.scored || page.scores;
-        let mut asks = vec![match scored {
-            true => Read::ranked(key, first, last),
-            false => Read::ranks(key, first, last),
+        let mut asks = vec![if scored {
+            Read::ranked(key, first, last)
+        } else {
+            Read::ranks(key, first, last)
         }];
         let work = self.kind == ItemKind::Work;
         match &page.from {
@@ -285,14 +286,15 @@ impl Set {
             }
             (Cursor::Find(witness, tries), ReadReply::Number(higher)) => {
                 let stays = replies.next().as_ref().and_then(scored) == Some(witness.score);
-                self.cursor = match stays {
+                self.cursor = if stays {
                     // Other members may have the same score.
-                    true => Cursor::Ranks(Page {
+                    Cursor::Ranks(Page {
                         from: Some((higher + many / 2, witness)),
                         scores: false,
                         tries,
-                    }),
-                    false => Cursor::Scan(START.to_vec()),
+                    })
+                } else {
+                    Cursor::Scan(START.to_vec())
                 };
                 Some(Vec::new())
             }
@@ -338,22 +340,25 @@ impl Set {
         let with_scores = self.scored || page.scores;
         let work = self.kind == ItemKind::Work;
         let items = items.into_iter().flatten();
-        let mut entries: Vec<Entry> = match with_scores {
-            true => pairs(items.collect()),
-            false => items.map(|item| (item, None)).collect(),
+        let mut entries: Vec<Entry> = if with_scores {
+            pairs(items.collect())
+        } else {
+            items.map(|item| (item, None)).collect()
         };
         let mut seen = None;
         if let Some((_, witness)) = &page.from {
             let at = |(member, _): &Entry| *member == witness.member;
             seen = entries.iter().rposition(at);
-            let score = match with_scores {
-                true => seen.and_then(|at| entries[at].1),
-                false => replies.first().and_then(scored),
+            let score = if with_scores {
+                seen.and_then(|at| entries[at].1)
+            } else {
+                replies.first().and_then(scored)
             };
             if seen.is_none() || score != Some(witness.score) {
-                self.cursor = match page.tries < MAX_TRIES {
-                    true => Cursor::Find(witness.clone(), page.tries + 1),
-                    false => Cursor::Scan(START.to_vec()),
+                self.cursor = if page.tries < MAX_TRIES {
+                    Cursor::Find(witness.clone(), page.tries + 1)
+                } else {
+                    Cursor::Scan(START.to_vec())
                 };
                 return Vec::new();
             }

@@ -29,18 +29,20 @@ impl Scanner<'_> {
         let ReadReply::Texts(fields) = replies else {
             let key = self.keys.recurring(id);
             self.add_key(&key)?;
-            return match self.first_pass {
-                true => self.add_candidate(ItemKind::Recurring, b"", id),
-                false => Ok(()),
+            return if self.first_pass {
+                self.add_candidate(ItemKind::Recurring, b"", id)
+            } else {
+                Ok(())
             };
         };
         let text = |at: usize| fields.get(at).and_then(|field| field.as_deref());
         let number = |at: usize| text(at).and_then(validate::number);
         let Some(queue) = text(0) else {
             // A recurring job without a queue has no location, or was deleted meanwhile.
-            return match self.first_pass {
-                true => self.add_candidate(ItemKind::Recurring, b"", id),
-                false => Ok(()),
+            return if self.first_pass {
+                self.add_candidate(ItemKind::Recurring, b"", id)
+            } else {
+                Ok(())
             };
         };
         let count = text(2).filter(|count| validate::integer(count));
@@ -53,9 +55,10 @@ impl Scanner<'_> {
             && text(9).is_none_or(validate::json);
         let matched = self.match_entry(ItemKind::Recur, queue, id, 0)?;
         let listed = self.is_known(Known::Queue, queue);
-        match !matched || self.first_pass && !(valid && listed) {
-            true => self.add_candidate(ItemKind::Recurring, b"", id),
-            false => Ok(()),
+        if !matched || self.first_pass && !(valid && listed) {
+            self.add_candidate(ItemKind::Recurring, b"", id)
+        } else {
+            Ok(())
         }
     }
 }

@@ -188,9 +188,10 @@ impl Unmatched {
         self.slots[at] = hash & !SIDE_BITS | side as u64;
         self.counts[side as usize] += 1;
         if self.counts.iter().sum::<usize>() * 4 > self.slots.len() * 3 {
-            match self.slots.len() < self.max_slots {
-                true => self.grow(),
-                false => self.drop_upper_half(),
+            if self.slots.len() < self.max_slots {
+                self.grow()
+            } else {
+                self.drop_upper_half()
             }
         }
     }

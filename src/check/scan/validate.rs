@@ -42,10 +42,11 @@ pub fn json(text: &[u8]) -> bool {
     if text.len() > MAX_BYTES || !shallow(text) {
         return false;
     }
-    match surrogates(text) {
+    if surrogates(text) {
         // A parser that skips a value accepts a lone surrogate, so the value has to be parsed.
-        true => serde_json::from_slice::<Value>(text).is_ok(),
-        false => serde_json::from_slice::<&RawValue>(text).is_ok(),
+        serde_json::from_slice::<Value>(text).is_ok()
+    } else {
+        serde_json::from_slice::<&RawValue>(text).is_ok()
     }
 }
 

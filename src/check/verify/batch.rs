@@ -24,9 +24,10 @@ impl Batch {
     /// Returns the location for the call with these groups.
     pub(crate) fn call_location(&self, groups: &[Vec<Name>]) -> Location {
         let together = groups.iter().any(|group| group.len() > 1);
-        match self.location.kind == ItemKind::Job && together {
-            true => Location::jobs_together(),
-            false => self.location.clone(),
+        if self.location.kind == ItemKind::Job && together {
+            Location::jobs_together()
+        } else {
+            self.location.clone()
         }
     }
 

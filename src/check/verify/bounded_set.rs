@@ -14,9 +14,10 @@ pub(crate) struct BoundedSet {
 
 impl BoundedSet {
     pub(crate) fn insert(&mut self, hash: u64) {
-        match self.hashes.len() < MAX_HASHES {
-            true => _ = self.hashes.insert(hash),
-            false => self.overflowed = true,
+        if self.hashes.len() < MAX_HASHES {
+            _ = self.hashes.insert(hash)
+        } else {
+            self.overflowed = true
         }
     }
 

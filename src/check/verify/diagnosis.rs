@@ -51,16 +51,15 @@ pub(crate) fn likely(found: &[Found], server: &ServerHealth) -> Vec<String> {
         ));
     }
     if count(FindingId::KeyExpires) > 0 {
-        causes.push(match policy.starts_with("volatile-") {
-            true => format!(
+        causes.push(if policy.starts_with("volatile-") {
+            format!(
                 "keys have an expiry, which no client of qless sets; maxmemory-policy is {policy}, \
                  so the server may delete them even earlier"
-            ),
-            false => {
-                "keys have an expiry, which no client of qless sets: look for EXPIRE in other \
+            )
+        } else {
+            "keys have an expiry, which no client of qless sets: look for EXPIRE in other \
                       programs that use this server"
-                    .to_owned()
-            }
+                .to_owned()
         });
     }
     let times = found
@@ -104,12 +103,13 @@ pub(crate) fn likely(found: &[Found], server: &ServerHealth) -> Vec<String> {
     if let Some(primary) = &server.primary
         && found.iter().any(|found| found.severity >= Severity::Warn)
     {
-        causes.push(match primary.up {
-            true => "this is a replica: it may lack the latest changes of its primary".to_owned(),
-            false => format!(
+        causes.push(if primary.up {
+            "this is a replica: it may lack the latest changes of its primary".to_owned()
+        } else {
+            format!(
                 "this is a replica that lost its primary {} s ago",
                 thousands(primary.down)
-            ),
+            )
         });
     }
     causes

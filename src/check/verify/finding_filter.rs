@@ -167,9 +167,10 @@ impl FindingFilter {
         if !named.iter().any(some) {
             return None;
         }
-        let names: Vec<String> = match by_name {
-            true => named.iter().map(|of| of.name.to_owned()).collect(),
-            false => others.iter().map(|of| format!("-{}", of.name)).collect(),
+        let names: Vec<String> = if by_name {
+            named.iter().map(|of| of.name.to_owned()).collect()
+        } else {
+            others.iter().map(|of| format!("-{}", of.name)).collect()
         };
         Some(names.join(","))
     }

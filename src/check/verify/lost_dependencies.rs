@@ -66,9 +66,10 @@ impl Groups {
         let mut groups = Groups::default();
         for (at, mut group) in members {
             group.sort();
-            match incomplete || group.len() > MAX_ITEMS || excluded_groups.contains(&at) {
-                true => groups.excluded.extend(group),
-                false => groups.complete.push(group),
+            if incomplete || group.len() > MAX_ITEMS || excluded_groups.contains(&at) {
+                groups.excluded.extend(group)
+            } else {
+                groups.complete.push(group)
             }
         }
         groups

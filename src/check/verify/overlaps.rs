@@ -36,9 +36,10 @@ impl Overlaps {
         let id = verdict.id;
         let key = self.key(id, &verdict.item);
         if !id.row().covers.is_empty() {
-            match self.covering.len() < MAX_ITEMS {
-                true => _ = self.covering.insert(key),
-                false => self.overflowed = true,
+            if self.covering.len() < MAX_ITEMS {
+                _ = self.covering.insert(key)
+            } else {
+                self.overflowed = true
             }
         }
         let repair_at = id.row().repair_at;

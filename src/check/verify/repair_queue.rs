@@ -251,9 +251,10 @@ impl RepairQueue {
             let location = &locations[at as usize];
             let mut excluded = overlaps.excluded(location, &item);
             excluded.extend(&withheld);
-            let list = match excluded.is_empty() {
-                true => &mut batches,
-                false => &mut restricted,
+            let list = if excluded.is_empty() {
+                &mut batches
+            } else {
+                &mut restricted
             };
             let fits = |batch: &Batch| {
                 batch.stage == stage && batch.location == *location && batch.excluded == excluded
@@ -288,9 +289,10 @@ fn sources<'a>(location: &Location, asked: &'a [Name], verdict: &Verdict) -> Vec
     let child = location.kind == ItemKind::Job && verdict.id == FindingId::RecurringCount;
     let led = |one: &Name| {
         let (one, item) = (one.as_bytes(), item.as_bytes());
-        match child {
-            true => one.starts_with(item),
-            false => one == item || either && one == detail.as_bytes(),
+        if child {
+            one.starts_with(item)
+        } else {
+            one == item || either && one == detail.as_bytes()
         }
     };
     // Keys that have the item or the detail in their name.
@@ -304,9 +306,10 @@ fn sources<'a>(location: &Location, asked: &'a [Name], verdict: &Verdict) -> Vec
         return some;
     }
     let some: Vec<&Name> = asked.iter().filter(|one| contains(one)).collect();
-    match some.is_empty() {
-        true => asked.iter().collect(),
-        false => some,
+    if some.is_empty() {
+        asked.iter().collect()
+    } else {
+        some
     }
 }
 

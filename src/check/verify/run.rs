@@ -267,13 +267,15 @@ fn replica(
     };
     let address = session.core()?.address();
     let extent = extent();
-    Ok(match primary.up {
-        false => Some(Error::new(
+    Ok(if !primary.up {
+        Some(Error::new(
             Kind::Stale,
             format!("{extent}: replica `{address}` has lost its primary and may be stale"),
-        )),
-        true if session.globals.read_only => None,
-        true => Some(
+        ))
+    } else if session.globals.read_only {
+        None
+    } else {
+        Some(
             Error::new(
                 Kind::ReadOnly,
                 format!(
@@ -281,6 +283,6 @@ fn replica(
                 ),
             )
             .hint("point `--redis` at its primary; `--read-only` scans the replica itself"),
-        ),
+        )
     })
 }

@@ -150,9 +150,10 @@ impl Lists {
         let at: HashMap<&[u8], usize> = jids.iter().map(Name::as_bytes).zip(0..).collect();
         let mut found = vec![Found::Nowhere; jids.len()];
         for (key, length) in self.keys.iter().zip(&self.lengths) {
-            let place = match *key == self.own {
-                true => Found::InGroup,
-                false => Found::Elsewhere,
+            let place = if *key == self.own {
+                Found::InGroup
+            } else {
+                Found::Elsewhere
             };
             let starts: Vec<u64> = (1..=*length).rev().step_by(PAGE as usize).collect();
             for starts in starts.chunks(PAGES) {

@@ -246,9 +246,10 @@ impl Verifier {
         };
         self.pace(items.len())?;
         let begun = Instant::now();
-        let asked = match location.kind == ItemKind::Job && !typical {
-            true => &Location::jobs_together(),
-            false => location,
+        let asked = if location.kind == ItemKind::Job && !typical {
+            &Location::jobs_together()
+        } else {
+            location
         };
         let reply = match core.verify(core.now(), &findings, asked, items) {
             // One item needs a key of a wrong type. The others are verified without it.
@@ -351,10 +352,10 @@ impl Verifier {
                 let detail = [verdict.detail.as_bytes(), b", ", age.as_bytes()].concat();
                 verdict.detail = Name::from(detail);
             }
-            match shared.contains(&verdict.detail) {
-                true if verdict.outcome == VerdictOutcome::Repairable => self.queue.skip(),
-                true => {}
-                false => self.queue_repair(location, asked, &verdict),
+            if !shared.contains(&verdict.detail) {
+                self.queue_repair(location, asked, &verdict)
+            } else if verdict.outcome == VerdictOutcome::Repairable {
+                self.queue.skip()
             }
             self.collector.count(severity, &verdict);
         }
@@ -385,9 +386,10 @@ impl Verifier {
         let queues = core.fields(core.now(), &["queue"], &jids)?;
         for (verdict, queue) in edges.into_iter().zip(queues) {
             let queue = queue.into_iter().next().flatten().map(Name::from);
-            match queue.is_some_and(|queue| self.options.queues.contains(&queue)) {
-                true => scoped.push(verdict),
-                false => _ = shared.insert(verdict.detail),
+            if queue.is_some_and(|queue| self.options.queues.contains(&queue)) {
+                scoped.push(verdict)
+            } else {
+                _ = shared.insert(verdict.detail)
             }
         }
         Ok((scoped, shared))
@@ -475,11 +477,11 @@ impl Sink for Verifier {
         if candidates.len() >= most {
             return self.verify(core, location);
         }
-        match self.candidate_count >= MAX_CANDIDATES + MAX_FAILED
-            || self.candidate_bytes >= MAX_BYTES
+        if self.candidate_count >= MAX_CANDIDATES + MAX_FAILED || self.candidate_bytes >= MAX_BYTES
         {
-            true => self.verify_all(core),
-            false => Ok(()),
+            self.verify_all(core)
+        } else {
+            Ok(())
         }
     }
 

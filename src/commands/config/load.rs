@@ -87,12 +87,11 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             session.ui.note(diff.trim_end_matches('\n'));
         }
         let asks = args.clear || session.ui.can_ask() || session.ui.is_protected();
-        let consent = match !dry && asks {
-            true => {
-                let what = format!("change {count} on {}", session.destination()?);
-                Some(session.ui.confirm(&what, |_| diff.clone())?)
-            }
-            false => None,
+        let consent = if !dry && asks {
+            let what = format!("change {count} on {}", session.destination()?);
+            Some(session.ui.confirm(&what, |_| diff.clone())?)
+        } else {
+            None
         };
         if dry {
             session.ui.note_dry_run(&format!("would change {count}"));
@@ -167,9 +166,10 @@ fn pairs(members: &[(Name, Json)], what: &str) -> Result<Vec<(Name, Name)>, Erro
 
 /// Returns the items of a document of `config dump -o json`.
 fn items(members: &[(Name, Json)]) -> Option<Vec<Json>> {
-    match member(members, "kind")?.text()? == Name::from("config") {
-        true => member(members, "items")?.array(),
-        false => None,
+    if member(members, "kind")?.text()? == Name::from("config") {
+        member(members, "items")?.array()
+    } else {
+        None
     }
 }
 

@@ -59,9 +59,10 @@ fn name(text: &str) -> Result<String, String> {
 }
 
 fn variable(text: &str) -> Result<String, String> {
-    match text.is_empty() || text.contains(['=', '\0']) {
-        true => Err("is not the name of a variable".into()),
-        false => Ok(text.into()),
+    if text.is_empty() || text.contains(['=', '\0']) {
+        Err("is not the name of a variable".into())
+    } else {
+        Ok(text.into())
     }
 }
 
@@ -86,9 +87,10 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let prefix = session.globals.prefix.clone().filter(|_| given.prefix);
     let words = Some(args.password_command).filter(|words| !words.is_empty());
     let has_files = given.tls != TlsFiles::default();
-    let tls = match has_files {
-        true => given.tls.within(&current_dir()?),
-        false => given.tls,
+    let tls = if has_files {
+        given.tls.within(&current_dir()?)
+    } else {
+        given.tls
     };
     let values = Values {
         redis: Some(address),

@@ -59,9 +59,10 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let consent = session.ui.confirm(&(what + &on), |_| String::new())?;
         let core = session.core()?;
         core.forget_queues(now, &args.queues, consent)?;
-        let after = match args.force {
-            true => Vec::new(),
-            false => core.queues(now, &args.queues)?,
+        let after = if args.force {
+            Vec::new()
+        } else {
+            core.queues(now, &args.queues)?
         };
         for queue in after {
             if let Some(contents) = contents(&queue) {

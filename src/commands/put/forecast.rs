@@ -87,9 +87,10 @@ pub(crate) fn forecast(
             Some(at) => behind = before(at),
             None => {
                 let last = last(core, now, &lane, &jobs)?;
-                let taken = match known.is_some() {
-                    true => None,
-                    false => taken(core, now, job, &lane, last.as_ref(), &defaults)?,
+                let taken = if known.is_some() {
+                    None
+                } else {
+                    taken(core, now, job, &lane, last.as_ref(), &defaults)?
                 };
                 if let Some((effect, jid)) = taken {
                     let found = core.snapshots(now, std::slice::from_ref(&jid))?;

@@ -68,42 +68,41 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
         session.ui.note(&format!("hint: {hint}"));
     }
     let mut maxima = Maxima::read(&args.coordinated.throttles, now, session)?;
-    match args.dry_run {
-        true => rehearse(args, &job, &maxima, now, session),
-        false => {
-            // The subscription comes first, so that the wait misses nothing of the job.
-            let waiter = match args.wait_options(now) {
-                Some(options) => Some(Waiter::open(options, session)?),
-                None => None,
-            };
-            maxima.confirm(session)?;
-            // A put that can be seen to put nothing does not touch a throttle, not even for a moment.
-            if maxima.has_new() && forecast(policy(args), &job, now, session)?.0.puts() {
-                maxima.set_new(now, session)?;
-            }
-            let put = put(args, &job, now, session);
-            let (exit, took) = match put {
-                Ok((exit, took, done)) => {
-                    maxima.settle(done, std::slice::from_ref(&took), now, session)?;
-                    (exit, took)
-                }
-                Err(error) => {
-                    // After a lost reply the job may be there, and need its limit.
-                    if error.kind() != Kind::Unknown {
-                        let jid = std::slice::from_ref(&job.jid);
-                        _ = maxima.settle(false, jid, now, session);
-                    }
-                    return Err(error);
-                }
-            };
-            if let Some(replicas) = args.replicas.wait_replicas {
-                session.core()?.wait_for_replicas(replicas)?;
-            }
-            if let Some(waiter) = waiter {
-                super::wait_for(waiter, vec![took], session)?;
-            }
-            Ok(exit)
+    if args.dry_run {
+        rehearse(args, &job, &maxima, now, session)
+    } else {
+        // The subscription comes first, so that the wait misses nothing of the job.
+        let waiter = match args.wait_options(now) {
+            Some(options) => Some(Waiter::open(options, session)?),
+            None => None,
+        };
+        maxima.confirm(session)?;
+        // A put that can be seen to put nothing does not touch a throttle, not even for a moment.
+        if maxima.has_new() && forecast(policy(args), &job, now, session)?.0.puts() {
+            maxima.set_new(now, session)?;
         }
+        let put = put(args, &job, now, session);
+        let (exit, took) = match put {
+            Ok((exit, took, done)) => {
+                maxima.settle(done, std::slice::from_ref(&took), now, session)?;
+                (exit, took)
+            }
+            Err(error) => {
+                // After a lost reply the job may be there, and need its limit.
+                if error.kind() != Kind::Unknown {
+                    let jid = std::slice::from_ref(&job.jid);
+                    _ = maxima.settle(false, jid, now, session);
+                }
+                return Err(error);
+            }
+        };
+        if let Some(replicas) = args.replicas.wait_replicas {
+            session.core()?.wait_for_replicas(replicas)?;
+        }
+        if let Some(waiter) = waiter {
+            super::wait_for(waiter, vec![took], session)?;
+        }
+        Ok(exit)
     }
 }
 
@@ -122,9 +121,10 @@ fn put(
             for jid in placed.no_dependencies.iter().flatten() {
                 let (jid, what) = (
                     jid,
-                    match args.allow_missing {
-                        true => "complete or missing",
-                        false => "complete already",
+                    if args.allow_missing {
+                        "complete or missing"
+                    } else {
+                        "complete already"
                     },
                 );
                 session

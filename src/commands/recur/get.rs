@@ -40,9 +40,10 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if out.format() == Format::Raw {
         for jid in given.jids() {
             let text = core.raw(now, &Call::raw("recur.get").arg(jid))?;
-            match text.is_empty() {
-                true => missing.push(jid),
-                false => out.verbatim(&text)?,
+            if text.is_empty() {
+                missing.push(jid)
+            } else {
+                out.verbatim(&text)?
             }
         }
     } else {

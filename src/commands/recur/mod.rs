@@ -86,9 +86,10 @@ fn first(session: &mut Session, now: Moment, jid: &Name) -> Result<Option<Recurr
 
 /// Returns the end of the note about the change of a recurring job.
 fn stays_paused(found: &Recurring) -> &'static str {
-    match found.is_paused() {
-        true => ", which stays paused",
-        false => "",
+    if found.is_paused() {
+        ", which stays paused"
+    } else {
+        ""
     }
 }
 
@@ -101,10 +102,11 @@ fn forbid_overlaps(jid: &Name, options: &mut Coordination) {
 /// Notes the next runs, on a terminal or if a flag has set them.
 fn note_runs(runs: &[Moment], given: bool, session: &mut Session) {
     let line = next_runs(runs, session.ui.page());
-    match given {
-        _ if runs.is_empty() => {}
-        true => session.ui.note(&line),
-        false => session.ui.note_on_terminal(&line),
+    if runs.is_empty() {
+    } else if given {
+        session.ui.note(&line)
+    } else {
+        session.ui.note_on_terminal(&line)
     }
 }
 

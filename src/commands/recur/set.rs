@@ -132,18 +132,17 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let queues = args.queue.as_slice();
     new_queues::announce(queues, args.existing, dry, now, session)?;
     maxima::set(&args.coordinated.throttles, dry, now, session)?;
-    match dry {
-        true => session.ui.note_dry_run(&format!("would change {jid}")),
-        false => {
-            let what = format!("change recurring job {jid}{}", session.on()?);
-            session.ui.confirm_protected(&what, |_| String::new())?;
-            session
-                .core()?
-                .recur_update(now, &args.jid, &changes, next)?;
-            session
-                .ui
-                .note_on_terminal(&format!("changed {jid}{}", stays_paused(&found)));
-        }
+    if dry {
+        session.ui.note_dry_run(&format!("would change {jid}"))
+    } else {
+        let what = format!("change recurring job {jid}{}", session.on()?);
+        session.ui.confirm_protected(&what, |_| String::new())?;
+        session
+            .core()?
+            .recur_update(now, &args.jid, &changes, next)?;
+        session
+            .ui
+            .note_on_terminal(&format!("changed {jid}{}", stays_paused(&found)));
     }
     if every.is_some() || next.is_some() {
         note_runs(&runs, dry || next.is_some(), session);

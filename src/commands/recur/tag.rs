@@ -60,11 +60,12 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
     }
     let jid = &args.jid;
-    match dry {
-        true => session.ui.note_dry_run(&format!("would tag {jid}")),
-        false => session
+    if dry {
+        session.ui.note_dry_run(&format!("would tag {jid}"))
+    } else {
+        session
             .ui
-            .note_on_terminal(&format!("tagged {jid}{paused}")),
+            .note_on_terminal(&format!("tagged {jid}{paused}"))
     }
     match session.ui.format() {
         Format::Raw => session.ui.verbatim(&[&reply[..], b"\n"].concat())?,

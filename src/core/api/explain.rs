@@ -52,9 +52,10 @@ fn read(now: Moment, fields: Value) -> Result<PopFacts, Error> {
         if field == b"throttles" || field == b"full" {
             let rows = reply::list(value)?.into_iter().map(throttle);
             let rows = rows.collect::<Result<Vec<_>, Error>>()?;
-            match field == b"full" {
-                true => facts.full = rows,
-                false => facts.throttles = rows,
+            if field == b"full" {
+                facts.full = rows
+            } else {
+                facts.throttles = rows
             }
             continue;
         }

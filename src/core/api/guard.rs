@@ -220,9 +220,10 @@ impl Core {
             options.push(b'}');
         }
         // Without a mark the core does not refuse a second requeue.
-        let class = match jobs.iter().all(|(job, _)| !job.mark.is_empty()) {
-            true => RetryClass::Guarded,
-            false => RetryClass::Never,
+        let class = if jobs.iter().all(|(job, _)| !job.mark.is_empty()) {
+            RetryClass::Guarded
+        } else {
+            RetryClass::Never
         };
         let (verb, doing) = how.verb.words();
         let mut call = Call::write("guard.requeue", class, verb, doing);
@@ -278,9 +279,10 @@ impl Core {
         note: &[u8],
         on: &[Name],
     ) -> Result<GuardReply, Error> {
-        let class = match job.mark.is_empty() {
-            true => RetryClass::Idempotent,
-            false => RetryClass::Guarded,
+        let class = if job.mark.is_empty() {
+            RetryClass::Idempotent
+        } else {
+            RetryClass::Guarded
         };
         let (verb, doing) = CHANGE_DEPENDENCIES;
         let call = Call::write("guard.depends", class, verb, doing);
@@ -352,9 +354,10 @@ pub(crate) fn outcomes(value: Value) -> Result<Vec<GuardReply>, Error> {
 pub(crate) fn outcome_and_reply(value: Value) -> Result<(GuardReply, Option<Value>), Error> {
     let mut words = reply::list(value)?;
     let done = matches!(words.first(), Some(Value::BulkString(word)) if word == b"done");
-    let reply = match done && words.len() > 2 {
-        true => Some(words.swap_remove(2)),
-        false => None,
+    let reply = if done && words.len() > 2 {
+        Some(words.swap_remove(2))
+    } else {
+        None
     };
     words.truncate(if done { 2 } else { words.len() });
     Ok((outcome(Value::Array(words))?, reply))

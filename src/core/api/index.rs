@@ -290,45 +290,46 @@ mod tests {
     }
 
     proptest! {
-        /// Meanwhile members leave anywhere, and others join at both ends. Only failure lists are read
-        /// backward, and no member joins at their front.
-        #[test]
-        fn a_member_that_stays_is_returned_once(
-            size in 0usize..700,
-            back in any::<bool>(),
-            moves in proptest::collection::vec((0usize..60, 0usize..8, 0usize..8), 1..8),
-        ) {
-            let mut list: Vec<Name> = (0..size).map(name).collect();
-            let mut stayed: HashSet<Name> = list.iter().cloned().collect();
-            let mut reader = match back {
-                true => IndexReader::back(Index::Tracked, 1),
-                false => IndexReader::new(Index::Tracked, 1),
-            };
-            let (mut returned, mut fresh, mut moves) = (Vec::new(), size, moves.into_iter().cycle().take(40));
-            while let Some(slice) = reader.step(&mut |offset, count| {
-                let (from, count) = ((offset as usize).min(list.len()), count as usize);
-                let members = list[from..(from + count).min(list.len())].to_vec();
-                Ok(IndexSlice { total: list.len() as u64, members })
-            }).unwrap() {
-                returned.extend(slice);
-                let Some((leave, some, come)) = moves.next() else { continue };
-                for at in (0..leave.min(list.len())).rev() {
-                    stayed.remove(&list.remove(if at % 3 == 0 { at * 7 % list.len() } else { 0 }));
+            /// Meanwhile members leave anywhere, and others join at both ends. Only failure lists are read
+            /// backward, and no member joins at their front.
+            #[test]
+            fn a_member_that_stays_is_returned_once(
+                size in 0usize..700,
+                back in any::<bool>(),
+                moves in proptest::collection::vec((0usize..60, 0usize..8, 0usize..8), 1..8),
+            ) {
+                let mut list: Vec<Name> = (0..size).map(name).collect();
+                let mut stayed: HashSet<Name> = list.iter().cloned().collect();
+                let mut reader = if back {
+    IndexReader::back(Index::Tracked, 1)
+    } else {
+    IndexReader::new(Index::Tracked, 1)
+    };
+                let (mut returned, mut fresh, mut moves) = (Vec::new(), size, moves.into_iter().cycle().take(40));
+                while let Some(slice) = reader.step(&mut |offset, count| {
+                    let (from, count) = ((offset as usize).min(list.len()), count as usize);
+                    let members = list[from..(from + count).min(list.len())].to_vec();
+                    Ok(IndexSlice { total: list.len() as u64, members })
+                }).unwrap() {
+                    returned.extend(slice);
+                    let Some((leave, some, come)) = moves.next() else { continue };
+                    for at in (0..leave.min(list.len())).rev() {
+                        stayed.remove(&list.remove(if at % 3 == 0 { at * 7 % list.len() } else { 0 }));
+                    }
+                    for _ in 0..if back { 0 } else { some } {
+                        list.insert(0, name(fresh));
+                        fresh += 1;
+                    }
+                    for _ in 0..come {
+                        list.push(name(fresh));
+                        fresh += 1;
+                    }
                 }
-                for _ in 0..if back { 0 } else { some } {
-                    list.insert(0, name(fresh));
-                    fresh += 1;
+                let once: HashSet<&Name> = returned.iter().collect();
+                prop_assert_eq!(once.len(), returned.len());
+                for member in &stayed {
+                    prop_assert!(once.contains(member), "{:?} was missed", member);
                 }
-                for _ in 0..come {
-                    list.push(name(fresh));
-                    fresh += 1;
-                }
-            }
-            let once: HashSet<&Name> = returned.iter().collect();
-            prop_assert_eq!(once.len(), returned.len());
-            for member in &stayed {
-                prop_assert!(once.contains(member), "{:?} was missed", member);
             }
         }
-    }
 }

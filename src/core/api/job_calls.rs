@@ -111,9 +111,10 @@ impl Core {
         off: &[Name],
     ) -> PerJob<()> {
         let all = Name::from("all");
-        let off = match off.is_empty() {
-            true => std::slice::from_ref(&all),
-            false => off,
+        let off = if off.is_empty() {
+            std::slice::from_ref(&all)
+        } else {
+            off
         };
         let call = |job: &JobSnapshot| {
             let (verb, doing) = CHANGE_DEPENDENCIES;
@@ -147,9 +148,12 @@ impl Core {
         read: impl Fn(Value) -> Result<T, Error>,
         after: impl Fn(ChangedJob) -> T,
     ) -> PerJob<T> {
-        let guarded = |job: &JobSnapshot| match job.mark.is_empty() {
-            true => call(job),
-            false => call(job).guarded(&job.jid, &job.mark, note),
+        let guarded = |job: &JobSnapshot| {
+            if job.mark.is_empty() {
+                call(job)
+            } else {
+                call(job).guarded(&job.jid, &job.mark, note)
+            }
         };
         let calls: Vec<Call> = jobs.iter().map(guarded).collect();
         let replies = self.replies(now, &calls);

@@ -76,9 +76,10 @@ impl Core {
     /// Sends commands once, only on the connection that watches the list.
     fn exchange_on(&mut self, rewrite: &ListRewrite, packed: Packed) -> Vec<Value> {
         let deadline = Instant::now() + self.call_timeout();
-        match self.connection_number() == rewrite.connection {
-            true => self.exchange_once(packed, deadline),
-            false => Vec::new(),
+        if self.connection_number() == rewrite.connection {
+            self.exchange_once(packed, deadline)
+        } else {
+            Vec::new()
         }
     }
 }

@@ -55,9 +55,10 @@ impl Core {
         match rows.as_slice() {
             [Value::BulkString(_)] => {
                 let names = self.members(now, index)?;
-                match names.is_empty() {
-                    true => Ok(Vec::new()),
-                    false => self.rows(now, call, index, &names),
+                if names.is_empty() {
+                    Ok(Vec::new())
+                } else {
+                    self.rows(now, call, index, &names)
                 }
             }
             _ => Ok(rows),

@@ -91,9 +91,10 @@ pub(crate) fn index(core: &mut Core, now: Moment, index: &Index) -> Result<(), E
         // A group exists as long as its list does.
         Index::Failed(group) => {
             let known = core.members(now, &Index::Groups)?;
-            match known.contains(group) {
-                true => Ok(()),
-                false => Err(Error::unknown("group", group, &known)),
+            if known.contains(group) {
+                Ok(())
+            } else {
+                Err(Error::unknown("group", group, &known))
             }
         }
         _ => match index.queue() {

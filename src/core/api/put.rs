@@ -99,9 +99,10 @@ impl PackedJob<'_> {
 impl Policy {
     /// Returns the policy as an argument of `guard.put`.
     fn word(self) -> String {
-        let missing = match self.allow_missing {
-            true => "allow",
-            false => "refuse",
+        let missing = if self.allow_missing {
+            "allow"
+        } else {
+            "refuse"
         };
         let replace = self.replace;
         let lanes = if self.tell_lanes {
@@ -115,9 +116,10 @@ impl Policy {
     /// Returns the call with the policy as its first argument. The second put of a replaced job would
     /// replace it again.
     fn call(self) -> Call {
-        let class = match self.replace {
-            true => RetryClass::Never,
-            false => RetryClass::Idempotent,
+        let class = if self.replace {
+            RetryClass::Never
+        } else {
+            RetryClass::Idempotent
         };
         Call::write("guard.put", class, "put", "putting").arg(self.word())
     }

@@ -118,9 +118,10 @@ impl Core {
     /// Returns the named queues, or all known ones, with a call for each: one of them has a key of a
     /// wrong type.
     fn one_by_one(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Queue>, Error> {
-        let names = match names.is_empty() {
-            true => self.members(now, &Index::Queues)?,
-            false => names.to_vec(),
+        let names = if names.is_empty() {
+            self.members(now, &Index::Queues)?
+        } else {
+            names.to_vec()
         };
         let keys = Keys::new(self.prefix());
         let mut queues = Vec::with_capacity(names.len());
@@ -219,9 +220,10 @@ impl Core {
     /// Refuses a queue that does not exist.
     pub fn require_queue(&mut self, now: Moment, queue: &Name) -> Result<(), Error> {
         let found = self.queues_or_wrong_keys(now, std::slice::from_ref(queue))?;
-        match found.iter().any(Queue::exists) {
-            true => Ok(()),
-            false => Err(not_found::queue(self, now, queue)?),
+        if found.iter().any(Queue::exists) {
+            Ok(())
+        } else {
+            Err(not_found::queue(self, now, queue)?)
         }
     }
 }

@@ -71,9 +71,10 @@ impl Core {
         let changed = |outcome: &GuardReply| outcome.code == Code::StateChanged;
         let open = repeated.iter().filter(|(_, outcome)| changed(outcome));
         let open: Vec<&Name> = open.map(|(jid, _)| *jid).collect();
-        let noted = match open.is_empty() {
-            true => Ok(HashMap::new()),
-            false => self.noted(now, note, &open),
+        let noted = if open.is_empty() {
+            Ok(HashMap::new())
+        } else {
+            self.noted(now, note, &open)
         };
         for (jid, outcome) in repeated {
             let unknown = match (outcome.code, &noted) {

@@ -199,9 +199,10 @@ impl Core {
                 outcomes.push(read_lock(row)?);
             }
         }
-        match outcomes.len() == jids.len() {
-            true => Ok(outcomes),
-            false => Err(reply::unexpected("one outcome per lock")),
+        if outcomes.len() == jids.len() {
+            Ok(outcomes)
+        } else {
+            Err(reply::unexpected("one outcome per lock"))
         }
     }
 

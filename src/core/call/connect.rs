@@ -257,9 +257,10 @@ impl Connection {
             let sent = send(stream, bytes, deadline);
             return receive(stream, sent);
         }
-        match self.send(bytes, deadline) {
-            true => self.receive(deadline),
-            false => Response::broken(Fault::Closed),
+        if self.send(bytes, deadline) {
+            self.receive(deadline)
+        } else {
+            Response::broken(Fault::Closed)
         }
     }
 
@@ -361,9 +362,10 @@ struct Sent {
 fn serve(mut stream: Stream, inbox: &Receiver<Request>, outbox: &SyncSender<Response>) {
     let mut sent: VecDeque<Sent> = VecDeque::new();
     loop {
-        let next = match sent.is_empty() {
-            true => inbox.recv().ok(),
-            false => inbox.try_recv().ok(),
+        let next = if sent.is_empty() {
+            inbox.recv().ok()
+        } else {
+            inbox.try_recv().ok()
         };
         if let Some(Request {
             bytes,
@@ -395,9 +397,10 @@ fn serve(mut stream: Stream, inbox: &Receiver<Request>, outbox: &SyncSender<Resp
 
 /// Sends commands, unless their time is over.
 fn send(stream: &mut Stream, packed: Packed, deadline: Instant) -> Sent {
-    let result = match deadline <= Instant::now() {
-        true => Err(Fault::TimedOut),
-        false => stream.send(&packed.bytes),
+    let result = if deadline <= Instant::now() {
+        Err(Fault::TimedOut)
+    } else {
+        stream.send(&packed.bytes)
     };
     let commands = packed.commands;
     Sent { commands, result }

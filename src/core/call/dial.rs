@@ -64,9 +64,10 @@ impl Core {
         self.missing_rights = server.missing_rights;
         self.eviction = server.eviction;
         self.lag = server.lag;
-        self.connection = Some(match self.stays_in_thread {
-            true => connection.without_thread(),
-            false => connection,
+        self.connection = Some(if self.stays_in_thread {
+            connection.without_thread()
+        } else {
+            connection
         });
         self.connections += 1;
         self.was_connected = true;

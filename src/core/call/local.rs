@@ -145,9 +145,10 @@ impl Local {
         let log = self.log()?;
         let log_size = log.metadata().map_or(0, |found| found.len());
         let fsync = fsync.unwrap_or(Fsync::Everysec);
-        match self.start(fsync, log, deadline)? && self.await_ready(deadline) {
-            true => Ok(true),
-            false => Err(self.not_started(log_size)),
+        if self.start(fsync, log, deadline)? && self.await_ready(deadline) {
+            Ok(true)
+        } else {
+            Err(self.not_started(log_size))
         }
     }
 
@@ -240,9 +241,10 @@ impl Local {
         let close =
             || std::fs::set_permissions(&self.dir, PermissionsExt::from_mode(PRIVATE_DIRECTORY));
         if self.dir_exists()? {
-            return match self.is_shared().map_err(unusable)? {
-                true => Err(refused("others may enter it, and it holds other things")),
-                false => close().map_err(unusable),
+            return if self.is_shared().map_err(unusable)? {
+                Err(refused("others may enter it, and it holds other things"))
+            } else {
+                close().map_err(unusable)
             };
         }
         let mut builder = DirBuilder::new();
@@ -250,9 +252,10 @@ impl Local {
         builder.create(&self.dir).map_err(unusable)?;
         close().map_err(unusable)?;
         // The group could put something there until now.
-        match self.is_all_ours().map_err(unusable)? {
-            true => Ok(()),
-            false => Err(refused("it holds files of another user")),
+        if self.is_all_ours().map_err(unusable)? {
+            Ok(())
+        } else {
+            Err(refused("it holds files of another user"))
         }
     }
 
@@ -438,9 +441,10 @@ fn socket(dir: &Path) -> PathBuf {
 /// is sent.
 pub(super) fn connect(dir: &Path) -> Result<UnixStream, Fault> {
     let stream = UnixStream::connect(socket(dir)).map_err(|error| Fault::of(&error))?;
-    match is_own_server(&stream) {
-        true => Ok(stream),
-        false => Err(Fault::Stranger),
+    if is_own_server(&stream) {
+        Ok(stream)
+    } else {
+        Err(Fault::Stranger)
     }
 }
 

@@ -467,9 +467,10 @@ impl Core {
     ) -> Packed {
         let mut packed = Packed::default();
         for (at, call) in calls.enumerate() {
-            let (command, script) = match with_text && at == 0 {
-                true => (self.run[1], Cow::from(self.script.text())),
-                false => (self.run[0], Cow::from(self.script.sha())),
+            let (command, script) = if with_text && at == 0 {
+                (self.run[1], Cow::from(self.script.text()))
+            } else {
+                (self.run[0], Cow::from(self.script.sha()))
             };
             let own_time = call.at.map(|at| at.to_string());
             let now = own_time.as_deref().unwrap_or(now);

@@ -40,9 +40,10 @@ pub(crate) fn spec(name: &str, args: &[Vec<u8>]) -> CallSpec {
             };
             let inner = spec(inner, &args[4..]);
             CallSpec {
-                class: match is_marked(args, 1) {
-                    true => outer.class,
-                    false => inner.class,
+                class: if is_marked(args, 1) {
+                    outer.class
+                } else {
+                    inner.class
                 },
                 may_write: !inner.reads(),
                 wording: inner.wording,

@@ -33,13 +33,14 @@ impl Core {
             )));
         }
         let have = reply::integer(reply)?.unsigned_abs();
-        match have >= replicas {
-            true => Ok(()),
-            false => Err(failed(format!(
+        if have >= replicas {
+            Ok(())
+        } else {
+            Err(failed(format!(
                 "{have} of {} had it within {}",
                 plural(replicas, "replica", "replicas"),
                 humantime::format_duration(timeout)
-            ))),
+            )))
         }
     }
 }

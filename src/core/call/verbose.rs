@@ -56,9 +56,10 @@ impl Core {
 fn argument(arg: &[u8]) -> String {
     let text = String::from_utf8_lossy(arg);
     let document = matches!(arg.first(), Some(b'{' | b'[' | b'"'));
-    match document || arg.len() > 60 {
-        true => format!("<{} bytes>", arg.len()),
-        false => command_line::quoted(text::clean(text.as_bytes())),
+    if document || arg.len() > 60 {
+        format!("<{} bytes>", arg.len())
+    } else {
+        command_line::quoted(text::clean(text.as_bytes()))
     }
 }
 

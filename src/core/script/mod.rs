@@ -125,9 +125,10 @@ impl Script {
         for part in &self.dialect.parts()[1..] {
             text.push_str(part.text);
         }
-        match self.prefix == USUAL {
-            true => text,
-            false => text.replace("'ql:", &format!("'{}", self.prefix)),
+        if self.prefix == USUAL {
+            text
+        } else {
+            text.replace("'ql:", &format!("'{}", self.prefix))
         }
     }
 
@@ -167,9 +168,10 @@ pub(crate) fn with_tag(prefix: &str) -> String {
 /// Returns the keys that a call passes: two for a prefix with a hash tag, because a node to which a slot is
 /// moving refuses a call whose keys are absent only if it names several.
 fn routing_keys(prefix: &str) -> Vec<String> {
-    match tagged(prefix) {
-        true => vec![prefix.to_owned(), format!("{prefix}.")],
-        false => Vec::new(),
+    if tagged(prefix) {
+        vec![prefix.to_owned(), format!("{prefix}.")]
+    } else {
+        Vec::new()
     }
 }
 

@@ -90,9 +90,10 @@ impl Table {
     /// Returns the widths that each column can have.
     pub(super) fn measure(&self, page: &Page) -> Vec<Widths> {
         let columns = self.columns.iter().enumerate().map(|(at, column)| {
-            let header = match page.headers {
-                true => text::width(column.header()),
-                false => 0,
+            let header = if page.headers {
+                text::width(column.header())
+            } else {
+                0
             };
             let cells = self.rows.iter().map(|row| text::width(&row[at].text));
             let whole = cells.max().unwrap_or(0).max(header);
@@ -129,18 +130,20 @@ impl Table {
         let free = shown
             .last()
             .is_some_and(|&last| self.columns[last].kind == Kind::Free);
-        let least = match free {
-            true => of[shown[shown.len() - 1]].least,
-            false => usize::MAX,
+        let least = if free {
+            of[shown[shown.len() - 1]].least
+        } else {
+            usize::MAX
         };
         let mut lines = Vec::new();
         let mut taken = 0;
         for (position, width) in widths.iter_mut().enumerate() {
             let indent = if lines.is_empty() { 0 } else { INDENT };
             let available = page.width.saturating_sub(indent);
-            let needed = match position + 1 == shown.len() {
-                true => (*width).min(least),
-                false => *width,
+            let needed = if position + 1 == shown.len() {
+                (*width).min(least)
+            } else {
+                *width
             };
             match lines.last_mut() {
                 Some(columns) if taken + GAP + needed <= page.width => {

@@ -97,9 +97,10 @@ impl Table {
             let has_any = |at: usize| self.rows.iter().any(|row| !row[at].is_empty());
             shown.retain(|&at| !self.columns[at].if_any || has_any(at));
         }
-        let widths = match page.terminal {
-            true => self.measure(page),
-            false => Vec::new(),
+        let widths = if page.terminal {
+            self.measure(page)
+        } else {
+            Vec::new()
         };
         if page.terminal && page.choice.columns.is_empty() {
             let has_value = |at: usize| self.rows.iter().any(|row| row[at].text != NONE);
@@ -116,9 +117,10 @@ impl Table {
                     .collect(),
             );
         }
-        let lines = match page.terminal {
-            true => self.fit(&shown, &widths, page),
-            false => Vec::new(),
+        let lines = if page.terminal {
+            self.fit(&shown, &widths, page)
+        } else {
+            Vec::new()
         };
         for row in &self.rows {
             rows.push(
@@ -128,18 +130,20 @@ impl Table {
                     .collect(),
             );
         }
-        let text = match page.terminal {
-            true => self.aligned(&shown, rows, &lines),
-            false => rows.iter().map(|row| row.join("\t") + "\n").collect(),
+        let text = if page.terminal {
+            self.aligned(&shown, rows, &lines)
+        } else {
+            rows.iter().map(|row| row.join("\t") + "\n").collect()
         };
         marks.colorize(text)
     }
 
     /// Returns the text indented below something else: aligned even in a pipe, without headers.
     pub(crate) fn inset(self, page: &Page) -> String {
-        let width = match page.terminal {
-            true => page.width.saturating_sub(INDENT),
-            false => usize::MAX,
+        let width = if page.terminal {
+            page.width.saturating_sub(INDENT)
+        } else {
+            usize::MAX
         };
         let inner = Page {
             terminal: true,

@@ -170,9 +170,10 @@ impl Machine {
         let was_stopped = process.was_signalled();
         for jid in process.jobs {
             let exit = Some(end.exit.clone());
-            match was_stopped {
-                true => self.fail(now, &jid, BAD_ANSWER, MUTE.1.to_owned(), exit),
-                false => self.end(now, &jid, self.way(&end), exit),
+            if was_stopped {
+                self.fail(now, &jid, BAD_ANSWER, MUTE.1.to_owned(), exit)
+            } else {
+                self.end(now, &jid, self.way(&end), exit)
             }
         }
     }
@@ -210,9 +211,10 @@ impl Machine {
         message: String,
     ) -> EndingWay {
         let is_persistent = matches!(self.config.mode, Mode::Persistent(_));
-        let message = Name::from(match message.is_empty() {
-            true => format!("the command ended with {exit} and wrote nothing to stderr"),
-            false => message,
+        let message = Name::from(if message.is_empty() {
+            format!("the command ended with {exit} and wrote nothing to stderr")
+        } else {
+            message
         });
         let mut causes = self.config.retry_on.iter();
         if causes.any(|cause| cause.covers(fault, is_persistent)) {

@@ -123,10 +123,7 @@ impl HeldJobs {
             job.expires = expires;
             // The locks of the queue may be shorter by now.
             let interval = in_time(Some(job.interval), expires - now);
-            job.extend_at = match job.is_doubtful {
-                true => now,
-                false => now + interval,
-            };
+            job.extend_at = if job.is_doubtful { now } else { now + interval };
             self.due = self.due.min(job.extend_at).min(expires);
         }
     }
@@ -172,9 +169,12 @@ impl HeldJobs {
 
     /// Finds out when a lock needs something next. While its extension is under way, that is its end.
     pub(super) fn schedule(&mut self, is_extending: bool) {
-        let due = |job: &HeldJob| match is_extending {
-            true => job.expires,
-            false => job.extend_at.min(job.expires),
+        let due = |job: &HeldJob| {
+            if is_extending {
+                job.expires
+            } else {
+                job.extend_at.min(job.expires)
+            }
         };
         self.due = self.jobs.values().map(due).fold(f64::INFINITY, f64::min);
     }

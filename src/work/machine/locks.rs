@@ -23,23 +23,20 @@ impl Machine {
             let is_sent = self.turn.iter().any(|turn| names(&turn.endings))
                 || recovery.is_some_and(|endings| names(endings))
                 || self.releasing.iter().flatten().any(|one| *one == jid);
-            match is_sent {
+            if is_sent {
                 // The reply says what became of it.
-                true => {
-                    if let Some(job) = self.held.get_mut(&jid) {
-                        job.expires = now + 1.0;
-                    }
+                if let Some(job) = self.held.get_mut(&jid) {
+                    job.expires = now + 1.0;
                 }
+            } else {
                 // The process is gone one second before another worker gets the job.
-                false => {
-                    self.given_up.insert(jid.clone());
-                    let latest = expires + self.config.grace - 1.0;
-                    // The server may have been away, or this program was not running.
-                    let why = "its lock expired before it was extended";
-                    self.lose(now, &jid, latest, why);
-                    // An extension whose reply was lost may have made the lock last longer.
-                    self.give_back_given_up(&jid);
-                }
+                self.given_up.insert(jid.clone());
+                let latest = expires + self.config.grace - 1.0;
+                // The server may have been away, or this program was not running.
+                let why = "its lock expired before it was extended";
+                self.lose(now, &jid, latest, why);
+                // An extension whose reply was lost may have made the lock last longer.
+                self.give_back_given_up(&jid);
             }
         }
         let is_silent = matches!(self.link, Link::Away { refused, .. } if refused.is_silent());

@@ -330,9 +330,10 @@ impl Machine {
         let mut due = self.held.due.min(self.slots_due).min(self.limit_due);
         due = due.min(self.give_up_at.unwrap_or(f64::INFINITY));
         if let Link::Away { retry_at, .. } = self.link {
-            return match self.is_asking() {
-                true => due,
-                false => due.min(retry_at),
+            return if self.is_asking() {
+                due
+            } else {
+                due.min(retry_at)
             };
         }
         if self.turn.is_none() && self.recovery.is_none() {

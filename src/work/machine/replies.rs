@@ -43,12 +43,11 @@ impl Machine {
                 return;
             }
             Err(failure) => {
-                match failure.may_be_applied {
-                    true => self.recovery = Some(turn.endings),
-                    false => {
-                        let newer = std::mem::take(&mut self.endings);
-                        self.endings = turn.endings.iter().cloned().chain(newer).collect();
-                    }
+                if failure.may_be_applied {
+                    self.recovery = Some(turn.endings)
+                } else {
+                    let newer = std::mem::take(&mut self.endings);
+                    self.endings = turn.endings.iter().cloned().chain(newer).collect();
                 }
                 return self.away(now, failure, Asked::Turn);
             }
@@ -76,40 +75,40 @@ impl Machine {
             return;
         }
         let due_at = due_in.map_or(f64::INFINITY, |left| now + left);
-        self.due_at = match self.rotation.is_selective() {
+        self.due_at = if self.rotation.is_selective() {
             // Other queues were not asked.
-            true => self.due_at.min(due_at),
-            false => due_at,
+            self.due_at.min(due_at)
+        } else {
+            due_at
         };
         // In turns, a queue that has more jobs may have stood behind one that has none.
         let is_empty = count == 0 || count < turn.total && self.rotation.is_ordered();
-        self.poll_at = match is_empty && !self.was_put {
-            _ if self.rotation.has_ready() => now,
-            _ if self.rotation.is_selective() && self.is_look_stale => self.look_from,
-            true => {
-                let due_at = self.due_at.max(now + SOON).max(self.look_from);
-                due_at.min(now + self.config.poll)
-            }
-            false => now,
+        self.poll_at = if self.rotation.has_ready() {
+            now
+        } else if self.rotation.is_selective() && self.is_look_stale {
+            self.look_from
+        } else if is_empty && !self.was_put {
+            let due_at = self.due_at.max(now + SOON).max(self.look_from);
+            due_at.min(now + self.config.poll)
+        } else {
+            now
         };
         let is_idle = self.held.is_empty() && self.endings.is_empty();
         if count == 0 && is_idle && self.config.limit.drains() {
-            match turn.is_last {
-                true if !has_rest => {
-                    self.drain();
-                    left.into_iter()
-                        .for_each(|left| self.report(Report::Left(left)));
-                }
-                // The first time, it may have been released just now.
-                true if !self.has_rested => self.has_rested = true,
-                true if !self.has_noted_rest && !left.is_empty() => {
-                    self.has_noted_rest = true;
-                    left.into_iter()
-                        .for_each(|left| self.report(Report::Waiting(left)));
-                }
-                true => {}
+            if !turn.is_last {
                 // Jobs were lost meanwhile.
-                false => self.poll_at = now,
+                self.poll_at = now
+            } else if !has_rest {
+                self.drain();
+                left.into_iter()
+                    .for_each(|left| self.report(Report::Left(left)));
+            } else if !self.has_rested {
+                // The first time, it may have been released just now.
+                self.has_rested = true
+            } else if !self.has_noted_rest && !left.is_empty() {
+                self.has_noted_rest = true;
+                left.into_iter()
+                    .for_each(|left| self.report(Report::Waiting(left)));
             }
         }
     }
@@ -195,14 +194,13 @@ impl Machine {
             Ok(released) => {
                 self.back(now, Asked::Release);
                 for jid in jids {
-                    let result = match released.contains(&jid) {
-                        true => {
-                            let is_held = self.held.get(&jid).is_some();
-                            self.popped -= u64::from(is_held && self.popped > 0);
-                            self.given_back += u64::from(self.stage == Stage::Stopping);
-                            JobResult::Released
-                        }
-                        false => JobResult::Lost,
+                    let result = if released.contains(&jid) {
+                        let is_held = self.held.get(&jid).is_some();
+                        self.popped -= u64::from(is_held && self.popped > 0);
+                        self.given_back += u64::from(self.stage == Stage::Stopping);
+                        JobResult::Released
+                    } else {
+                        JobResult::Lost
                     };
                     // It was popped again just before its earlier lock was to be given back.
                     match self.held.get(&jid).map(|job| &job.phase) {

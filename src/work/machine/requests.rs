@@ -120,9 +120,10 @@ impl Machine {
     /// Whether it is to be asked which queues have jobs: there are too many to pop from each, jobs are wanted,
     /// and the last reply is old or used up.
     fn is_look_due(&self, now: f64) -> bool {
-        let is_old = match self.rotation.has_ready() {
-            true => now >= self.look_at,
-            false => now >= self.look_from,
+        let is_old = if self.rotation.has_ready() {
+            now >= self.look_at
+        } else {
+            now >= self.look_from
         };
         let is_wanted = self.wanted() > 0 && now >= self.poll_at;
         let may_ask = self.looking_since.is_none() && matches!(self.link, Link::Up);

@@ -153,9 +153,10 @@ impl QuickDeaths {
     /// Counts the end of a process. Returns how many seconds the next one waits: the wait doubles with
     /// each further quick death.
     pub(super) fn wait(&mut self, lived: f64, has_answered: bool) -> f64 {
-        self.0 = match lived < QUICK && !has_answered {
-            true => self.0.saturating_add(1),
-            false => 0,
+        self.0 = if lived < QUICK && !has_answered {
+            self.0.saturating_add(1)
+        } else {
+            0
         };
         match self.0.checked_sub(QUICK_DEATHS) {
             Some(more) => f64::from(2_u32.saturating_pow(more)).min(MAX_WAIT),

@@ -75,8 +75,9 @@ impl Machine {
 
 /// Returns a limit as text, such as `1m 30s`, also if it is shorter than a second: `0.3s`.
 fn describe(limit: f64) -> String {
-    match limit.fract() == 0.0 || limit > 60.0 {
-        true => duration(limit),
-        false => format!("{limit}s"),
+    if limit.fract() == 0.0 || limit > 60.0 {
+        duration(limit)
+    } else {
+        format!("{limit}s")
     }
 }

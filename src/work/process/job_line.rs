@@ -70,14 +70,15 @@ pub fn append<'j>(job: &'j PoppedJob, into: &mut Vec<u8>) -> Result<(), Error> {
         let score: &RawValue = serde_json::from_str(score).map_err(Error::internal)?;
         Ok((one_line(payload)?, score))
     };
-    let payloads = match job.payloads.is_empty() {
-        true => None,
-        false => Some(
+    let payloads = if job.payloads.is_empty() {
+        None
+    } else {
+        Some(
             job.payloads
                 .iter()
                 .map(payload)
                 .collect::<Result<_, Error>>()?,
-        ),
+        )
     };
     let line = JobLine {
         jid: &job.jid,

@@ -230,9 +230,10 @@ fn end_with(parent: Pid) -> rustix::io::Result<()> {
 
     set_parent_process_death_signal(Some(Signal::TERM))?;
     // The parent may have died before that.
-    match getppid() == Some(parent) {
-        true => Ok(()),
-        false => Err(Errno::SRCH),
+    if getppid() == Some(parent) {
+        Ok(())
+    } else {
+        Err(Errno::SRCH)
     }
 }
 

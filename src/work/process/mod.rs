@@ -170,9 +170,10 @@ impl Processes {
         let fault = |fault: std::io::Error| {
             let why = io_words(&fault);
             let error = Error::new(Kind::Error, format!("cannot prepare for programs: {why}"));
-            match fault.raw_os_error() == Some(Errno::MFILE.raw_os_error()) {
-                true => error.hint("no job was popped; `ulimit -n 1024` allows more open files"),
-                false => error,
+            if fault.raw_os_error() == Some(Errno::MFILE.raw_os_error()) {
+                error.hint("no job was popped; `ulimit -n 1024` allows more open files")
+            } else {
+                error
             }
         };
         reserve_answer_descriptor().map_err(fault)?;

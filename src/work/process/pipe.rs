@@ -44,9 +44,10 @@ impl InputPipe {
 
     /// Returns the pipe if there is something to write.
     pub(super) fn waiting(&self) -> Option<BorrowedFd<'_>> {
-        match self.queue.is_empty() {
-            true => None,
-            false => self.pipe.as_ref().map(AsFd::as_fd),
+        if self.queue.is_empty() {
+            None
+        } else {
+            self.pipe.as_ref().map(AsFd::as_fd)
         }
     }
 
@@ -365,16 +366,18 @@ impl Capture {
 
     fn take_in(&mut self, bytes: &[u8]) {
         self.is_too_long |= self.bytes.len() + bytes.len() > self.most;
-        match self.is_too_long {
-            true => self.bytes = Vec::new(),
-            false => self.bytes.extend_from_slice(bytes),
+        if self.is_too_long {
+            self.bytes = Vec::new()
+        } else {
+            self.bytes.extend_from_slice(bytes)
         }
     }
 
     pub(super) fn take(&mut self) -> Captured {
-        match self.is_too_long {
-            true => Captured::TooLong,
-            false => Captured::Whole(std::mem::take(&mut self.bytes)),
+        if self.is_too_long {
+            Captured::TooLong
+        } else {
+            Captured::Whole(std::mem::take(&mut self.bytes))
         }
     }
 }

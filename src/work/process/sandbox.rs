@@ -143,9 +143,10 @@ impl Faults<'_> {
 
     fn of_system(&self, what: &str, errno: Errno) -> StartFault {
         let why = io_words(&errno.into());
-        match is_passing(errno) {
-            true => self.not_yet(what, &why),
-            false => self.of(what, &why),
+        if is_passing(errno) {
+            self.not_yet(what, &why)
+        } else {
+            self.of(what, &why)
         }
     }
 }

@@ -84,11 +84,10 @@ fn address_hint(target: &Target) -> &'static str {
         }
         _ => false,
     };
-    match is_default {
-        true => {
-            "pass `--redis URL` or set QLESS_REDIS_URL; `--redis local:` starts a private one here"
-        }
-        false => "pass `--redis URL` or set QLESS_REDIS_URL",
+    if is_default {
+        "pass `--redis URL` or set QLESS_REDIS_URL; `--redis local:` starts a private one here"
+    } else {
+        "pass `--redis URL` or set QLESS_REDIS_URL"
     }
 }
 

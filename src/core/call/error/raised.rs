@@ -48,9 +48,10 @@ fn job_refused(refusal: Refusal, jid: Name, verb: &str) -> Error {
         Refusal::Gone => Error::not_found(format!("job `{jid}` does not exist")),
         Refusal::State(Some(state)) => Error::conflict(format!("{cannot}: its state is `{state}`")),
         Refusal::State(None) => Error::conflict(format!("{cannot}: its state is not `running`")),
-        Refusal::Holder(holder) => Error::conflict(match holder.is_empty() {
-            true => format!("{cannot}: no worker holds it"),
-            false => format!("{cannot}: it is held by `{holder}`"),
+        Refusal::Holder(holder) => Error::conflict(if holder.is_empty() {
+            format!("{cannot}: no worker holds it")
+        } else {
+            format!("{cannot}: it is held by `{holder}`")
         })
         .hint("`--as-holder` acts in the name of the holder"),
         Refusal::Queue(queue) => Error::conflict(format!("{cannot}: it runs in queue `{queue}`")),

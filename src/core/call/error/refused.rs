@@ -134,9 +134,10 @@ fn plain_err(
         ));
     }
     if message.contains("non local key") || message.contains("do not hash to the same slot") {
-        return Some(match script.is_tagged() {
-            false => cluster_prefix(script.prefix(), target),
-            true => address_is_cluster_node(target),
+        return Some(if script.is_tagged() {
+            address_is_cluster_node(target)
+        } else {
+            cluster_prefix(script.prefix(), target)
         });
     }
     if let Some(error) = foreign(&message, target, script) {
@@ -180,11 +181,12 @@ fn foreign(message: &str, target: &Target, script: &Script) -> Option<Error> {
         )
     };
     let (why, hint) = if says("undeclared key") {
-        let hint = match script.is_tagged() {
-            true => "a Dragonfly must run with `--cluster_mode=emulated --lock_on_hashtags`; \
+        let hint = if script.is_tagged() {
+            "a Dragonfly must run with `--cluster_mode=emulated --lock_on_hashtags`; \
                      serverless services cannot be used"
-                .to_owned(),
-            false => format!("{}; serverless services cannot be used", tag()),
+                .to_owned()
+        } else {
+            format!("{}; serverless services cannot be used", tag())
         };
         ("scripts may only use keys that each call names", hint)
     } else if says("without any input keys") || says("numkeys must be bigger than zero") {
@@ -234,10 +236,11 @@ fn is_of_call(refused: &ServerError) -> bool {
 /// Returns the error for a right that turned out to be missing in the middle of a call.
 fn no_permission(message: String, call: &Call) -> Error {
     let error = Error::new(Kind::NoPerm, message);
-    match call.spec().reads() {
-        true => error.hint(rights::HINT),
-        false => error
+    if call.spec().reads() {
+        error.hint(rights::HINT)
+    } else {
+        error
             .effect(Effect::Partial)
-            .hint("`qless check` shows what it left behind"),
+            .hint("`qless check` shows what it left behind")
     }
 }

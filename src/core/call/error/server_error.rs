@@ -67,19 +67,21 @@ impl ServerError {
         let first = rest.trim_start_matches('-');
         let code = first.split(' ').next().unwrap_or_default();
         let is_code = code.len() > 2 && code.bytes().all(|byte| byte.is_ascii_uppercase());
-        match is_code && !rest.starts_with("user_script:") {
-            true => ServerError {
+        if is_code && !rest.starts_with("user_script:") {
+            ServerError {
                 code: code.to_string(),
                 message: first[code.len()..].trim_start().to_string(),
-            },
-            false if rest.starts_with("user_script:") => ServerError {
+            }
+        } else if rest.starts_with("user_script:") {
+            ServerError {
                 code: "ERR".into(),
                 message: rest.to_string(),
-            },
-            false => ServerError {
+            }
+        } else {
+            ServerError {
                 code: "ERR".into(),
                 message: format!("{rest} script: 0, on @user_script:{}.", line.trim()),
-            },
+            }
         }
     }
 

@@ -24,9 +24,10 @@ pub(crate) fn cluster_prefix_naming(prefix: &str, target: &Target, used: &[Strin
         .take(NAMES)
         .map(|prefix| format!("`{}`", Harmless(prefix)))
         .collect();
-    let used = match listed.is_empty() {
-        true => String::new(),
-        false => format!(" (queues are under {})", listed.join(", ")),
+    let used = if listed.is_empty() {
+        String::new()
+    } else {
+        format!(" (queues are under {})", listed.join(", "))
     };
     let message = format!("prefix `{prefix}` cannot live in a Redis Cluster");
     let redis = matches!(target.address, Address::Tcp(_)).then(|| in_cluster(target));
@@ -204,9 +205,10 @@ pub(crate) fn no_sentinel_replies(
     let refused = last.is_some_and(|last| last.kind() == Kind::Unreachable);
     let error = Error::new(Kind::NoMaster, message)
         .hint("pass the right ones with `--redis URL`, or set QLESS_REDIS_URL");
-    match refused && !matches!(target.address, Address::Tcp(_)) {
-        true => error.caused_by(Cause::NotThere),
-        false => error,
+    if refused && !matches!(target.address, Address::Tcp(_)) {
+        error.caused_by(Cause::NotThere)
+    } else {
+        error
     }
 }
 
@@ -226,9 +228,10 @@ pub(crate) fn unknown_master(sentinels: &Sentinels, mut known: Vec<Name>) -> Err
         format!("no master `{master}` is known to {count}"),
     );
     let error = error.caused_by(Cause::Lasting);
-    match names.is_empty() {
-        true => error.hint("they know no master at all"),
-        false => error.hint(format!("they know: {}", names.join(", "))),
+    if names.is_empty() {
+        error.hint("they know no master at all")
+    } else {
+        error.hint(format!("they know: {}", names.join(", ")))
     }
 }
 

@@ -137,9 +137,10 @@ fn read(path: &Path) -> Result<Zeroizing<Vec<u8>>, Error> {
     file.take(LARGEST + 1)
         .read_to_end(&mut bytes)
         .map_err(failed)?;
-    match bytes.len() as u64 > LARGEST {
-        true => Err(config(format!("`{}` is longer than 16 MiB", shown(path)))),
-        false => Ok(bytes),
+    if bytes.len() as u64 > LARGEST {
+        Err(config(format!("`{}` is longer than 16 MiB", shown(path))))
+    } else {
+        Ok(bytes)
     }
 }
 

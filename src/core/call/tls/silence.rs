@@ -27,9 +27,10 @@ pub(super) fn await_first_byte(
     // The reads of this connection have no timeout, as those of any other.
     socket.set_read_timeout(None).map_err(failed)?;
     let is_silent = peeked.is_err_and(|error| is_timeout(&error));
-    match is_silent && replies_without_tls(address, patience).unwrap_or_default() {
-        true => Err(Fault::Tls(TlsFault::NotTls)),
-        false => Ok(()),
+    if is_silent && replies_without_tls(address, patience).unwrap_or_default() {
+        Err(Fault::Tls(TlsFault::NotTls))
+    } else {
+        Ok(())
     }
 }
 
