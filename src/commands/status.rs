@@ -11,8 +11,8 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::lag::Why;
 use crate::model::overview::{
-    BlockingThrottle, LastMinute, Overview, OverviewTotals, PausedPart, Problem, ProblemCode,
-    Sample, StatusFacts, StuckLane,
+    BlockingThrottle, LastMinute, LateRecurring, Overview, OverviewTotals, PausedPart, Problem,
+    ProblemCode, Sample, StatusFacts, StuckLane,
 };
 use crate::model::queue::{Queue, Seconds};
 use crate::model::worker::Worker;
@@ -186,8 +186,12 @@ fn problems(
         add(ProblemCode::WorkersSilent, what, Some(list));
     }
     for BlockingThrottle { id, waiting } in throttles {
-        let jobs = plural(*waiting, "job waits", "jobs wait");
-        let what = format!("throttle {id} lets no job run, and {jobs} for it");
+        // Pops hold the jobs that they meet: without a pop, no job is held yet.
+        let jobs = match waiting {
+            0 => "at least one job needs it".to_owned(),
+            held => format!("it holds {}", plural(*held, "job", "jobs")),
+        };
+        let what = format!("throttle {id} lets no job run, and {jobs}");
         let fix = CommandLine::new("throttle set").name(id).name("N");
         add(ProblemCode::Throttle, what, Some(fix));
     }
@@ -206,13 +210,16 @@ fn problems(
         let what = "jobs have lost their workers";
         add(ProblemCode::Stalled, what.into(), Some(fix));
     }
-    let is_late = |due: Option<Moment>| due.is_some_and(|due| now.since(due) > LATE);
-    if overview
-        .late_recurring
-        .iter()
-        .any(|queue| is_late(queue.due))
-    {
-        let what = "recurring jobs are late, because nobody polls their queues";
+    // A paused queue is listed as such.
+    let is_late = |late: &LateRecurring| {
+        late.due.is_some_and(|due| now.since(due) > LATE)
+            && !overview
+                .paused
+                .iter()
+                .any(|paused| paused.queue == late.queue)
+    };
+    if overview.late_recurring.iter().any(is_late) {
+        let what = "recurring jobs are late: no pop has put their jobs";
         let fix = CommandLine::new("recur list");
         add(ProblemCode::LateRecurring, what.into(), Some(fix));
     }

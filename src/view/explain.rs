@@ -288,7 +288,7 @@ impl Reason {
             ReasonCode::Concurrency => "concurrency is used up".into(),
             ReasonCode::NoConsumer => match self.evidence.worker {
                 Some(_) => "no worker has asked for a job".into(),
-                None => "no worker has taken the next job".into(),
+                None => "no worker has taken the next job yet".into(),
             },
             ReasonCode::RecurringNotPolled if self.evidence.jobs.is_some() => {
                 format!(
@@ -296,9 +296,7 @@ impl Reason {
                     page.plural(count, "recurring job is", "recurring jobs are")
                 )
             }
-            ReasonCode::RecurringNotPolled => {
-                "it is due, and no worker has polled its queue".into()
-            }
+            ReasonCode::RecurringNotPolled => "it is due, and no pop has put its job".into(),
             ReasonCode::DataInvalid => "its data is not JSON".into(),
             ReasonCode::Ahead => jobs("is ahead of it", "are ahead of it"),
         }
@@ -372,11 +370,17 @@ impl Reason {
                 }
             }
             ReasonCode::NoConsumer => {
+                // Without a worker, it is the time of the job, of which a pause may have been a part.
+                let subject = if worker.is_some() {
+                    ""
+                } else {
+                    "it has waited "
+                };
                 parts.extend(since.map(|since| {
                     if page.relative() {
-                        format!("for {}", page.age(since))
+                        format!("{subject}for {}", page.age(since))
                     } else {
-                        format!("since {}", page.stamp(since))
+                        format!("{subject}since {}", page.stamp(since))
                     }
                 }));
                 parts.extend(

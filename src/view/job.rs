@@ -154,10 +154,11 @@ impl Job {
                 None => String::new(),
             },
             Some(State::Complete) => self.since.map(|since| page.when(since)).unwrap_or_default(),
-            None => {
-                let due = self.scheduled_for.filter(|_| self.state_stored.is_none());
-                due.map(|due| due_at(due, page)).unwrap_or_default()
-            }
+            // A job that a recurring job has not put yet.
+            None => match (&self.state_stored, &self.spawned_from) {
+                (None, Some(recurring)) => format!("from {recurring}"),
+                _ => String::new(),
+            },
         }
     }
 

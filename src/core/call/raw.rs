@@ -73,8 +73,8 @@ fn by_name(name: &str) -> Option<CallSpec> {
         },
         "multiget" | "jobs" | "failed" | "config.get" | "tags" | "tracked" | "workersCount"
         | "workerJobs" => read,
-        "look.index" | "look.jobs" | "look.lag" | "look.queues" | "look.ready" | "look.recurs"
-        | "look.scan" | "look.status" | "look.workers" => read,
+        "look.index" | "look.jobs" | "look.lag" | "look.next" | "look.queues" | "look.ready"
+        | "look.recurs" | "look.scan" | "look.status" | "look.workers" => read,
         "throttle.get" | "throttle.locks" | "throttle.pending" | "queue.throttle.get"
         | "key.get" => read,
         "throttle.set" | "queue.throttle.set" => write(Idempotent, "set", "setting"),

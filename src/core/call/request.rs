@@ -63,14 +63,6 @@ impl Call {
         Call::with(name, Some(CallSpec::write(class, verb, doing)))
     }
 
-    /// Marks a call that reads and may write in passing.
-    pub(crate) fn may_tidy(mut self) -> Call {
-        if let Some(spec) = &mut self.spec {
-            spec.may_write = true;
-        }
-        self
-    }
-
     /// Gives the call its own time: jobs that are put at the same time have no order.
     pub(crate) fn at(mut self, moment: Option<Moment>) -> Call {
         self.at = moment;
