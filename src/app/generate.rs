@@ -74,7 +74,7 @@ fn documents() -> Generated {
             page.push_str(&format!(
                 "{indent}\\fB{}\\fR\n{indent}    {}\n",
                 roff(&line.field),
-                roff(line.meaning)
+                roff(&line.meaning)
             ));
         }
         page.push_str(".fi\n");

@@ -2,10 +2,9 @@
 
 use std::fmt;
 
-use serde::ser::SerializeStruct;
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use super::field::Field;
 use super::queue::Seconds;
 use crate::name::Name;
 
@@ -177,32 +176,28 @@ impl From<&str> for ItemDetail {
 }
 
 /// One job of a bulk action.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, JsonSchema)]
 pub(crate) struct BulkItem {
+    /// The job's id
     pub jid: Name,
+    /// One of done, skipped, failed or planned
+    #[schemars(with = "String")]
     pub result: ItemResult,
+    /// `ok`, or why not
+    #[schemars(with = "String")]
     pub code: Code,
-    /// The reason of a refusal, or further information.
+    /// Why, in words
+    #[schemars(with = "Option<String>")]
     pub detail: Option<ItemDetail>,
+    /// Its queue
     pub queue: Option<Name>,
+    /// Its state when it was read
     pub state_before: Option<Name>,
+    /// Its state now
     pub state_after: Option<Name>,
-    /// The line of the job in the file that was submitted.
+    /// Its line in the file: put --from
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<u64>,
-}
-
-impl BulkItem {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::name("jid", "the job's id"),
-        Field::text("result", "done, skipped, failed or planned"),
-        Field::text("code", "ok, or why not"),
-        Field::text("detail", "why, in words").null(),
-        Field::name("queue", "its queue").null(),
-        Field::name("state_before", "its state when it was read").null(),
-        Field::name("state_after", "its state now").null(),
-        Field::count("line", "its line in the file: put --from").optional(),
-    ];
 }
 
 impl BulkItem {
@@ -263,18 +258,25 @@ impl Serialize for BulkItem {
 }
 
 /// The totals of a bulk action.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Totals {
+    /// The command
     pub action: &'static str,
+    /// True if nothing was changed
     pub dry_run: bool,
-    /// The name of the context in use.
+    /// The context that was used
     pub context: Option<String>,
+    /// Jobs that were selected
     pub matched: usize,
+    /// Jobs that were changed
     pub done: usize,
+    /// Jobs that had changed meanwhile or no longer exist
     pub skipped: usize,
+    /// Jobs that could not be changed
     pub failed: usize,
-    /// Jobs that were not tried, because the action was interrupted or the server went away.
+    /// Jobs that were not tried
     pub remaining: usize,
+    /// How long it took
     pub elapsed_s: Seconds,
 }
 
@@ -303,56 +305,17 @@ impl Totals {
     }
 }
 
-impl Serialize for Totals {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut doc = serializer.serialize_struct("sum", 9)?;
-        doc.serialize_field("action", self.action)?;
-        doc.serialize_field("dry_run", &self.dry_run)?;
-        doc.serialize_field("context", &self.context)?;
-        doc.serialize_field("matched", &self.matched)?;
-        doc.serialize_field("done", &self.done)?;
-        doc.serialize_field("skipped", &self.skipped)?;
-        doc.serialize_field("failed", &self.failed)?;
-        doc.serialize_field("remaining", &self.remaining)?;
-        doc.serialize_field("elapsed_s", &self.elapsed_s)?;
-        doc.end()
-    }
-}
-
 /// The document of a bulk action, and the rows of its table.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct BulkReport {
     #[serde(flatten)]
     pub sum: Totals,
+    /// The jobs that were skipped or failed; with -v, all
     pub items: Vec<BulkItem>,
     #[serde(skip)]
     pub row_content: RowContent,
     #[serde(skip)]
     pub rows: Vec<BulkRow>,
-}
-
-impl BulkReport {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::text("action", "the command"),
-        Field::bool("dry_run", "true if nothing was changed"),
-        Field::text("context", "the context that was used").null(),
-        Field::count("matched", "jobs that were selected"),
-        Field::count("done", "jobs that were changed"),
-        Field::count(
-            "skipped",
-            "jobs that had changed meanwhile or no longer exist",
-        ),
-        Field::count("failed", "jobs that could not be changed"),
-        Field::count("remaining", "jobs that were not tried"),
-        Field::number("elapsed_s", "how long it took"),
-        Field::object(
-            "items",
-            BulkItem::FIELDS,
-            "the jobs that were skipped or failed; with -v, all",
-        )
-        .list(),
-    ];
 }
 
 /// The rows that a table shows for a verb.

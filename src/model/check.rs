@@ -1,30 +1,45 @@
 //! The result of a scan.
 
-use serde::ser::{Serialize, SerializeStruct, Serializer};
+use std::borrow::Cow;
 
-use super::field::Field;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Serialize, Serializer};
+
 use super::finding::{Approval, Finding, FindingId, Form, Severity};
-use super::repair::{Planned, RepairCounts};
 use super::verdict::Verdict;
 use crate::command_line::CommandLine;
 use crate::json::Number;
 use crate::name::Name;
 
 /// The document of `qless check`.
-#[derive(Clone, Debug, serde::Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct Check {
-    pub keys: u64,
-    pub jobs: u64,
-    pub queues: u64,
-    pub elapsed_s: Number,
-    /// Whether everything was scanned.
-    pub complete: bool,
-    /// Whether the scan was complete and found nothing at or above `fail_on`.
-    pub clean: bool,
-    pub fail_on: Severity,
-    /// Likely causes of the findings.
-    pub causes: Vec<String>,
+    #[serde(flatten)]
+    pub scan: Scan,
+    /// One for each finding, the lines of ndjson
     pub items: Vec<Found>,
+}
+
+/// The extent of a scan, and its verdict.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Scan {
+    /// Keys scanned
+    pub keys: u64,
+    /// Keys of them that are jobs
+    pub jobs: u64,
+    /// Queues that exist, or that were given
+    pub queues: u64,
+    /// How long the scan took
+    pub elapsed_s: Number,
+    /// Whether everything was scanned
+    pub complete: bool,
+    /// Whether the scan is complete and no finding is at or above `fail_on`
+    pub clean: bool,
+    /// The lowest severity of finding for which the exit code is 7
+    #[schemars(with = "String")]
+    pub fail_on: Severity,
+    /// Probable causes
+    pub causes: Vec<String>,
 }
 
 /// A finding with its count and examples.
@@ -45,9 +60,11 @@ pub(crate) struct Found {
 }
 
 /// One item of a finding.
-#[derive(Clone, Debug, serde::Serialize)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct Example {
+    /// The job, name or key
     pub item: Name,
+    /// The problem with it
     pub detail: Name,
     #[serde(skip)]
     pub number: Option<f64>,
@@ -75,61 +92,6 @@ impl Example {
             cycle: Vec::new(),
         }
     }
-
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::name("item", "the job, name or key"),
-        Field::name("detail", "the problem with it"),
-    ];
-}
-
-impl Check {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-    Field::count("keys", "keys scanned"),
-    Field::count("jobs", "keys of them that are jobs"),
-    Field::count("queues", "queues that exist, or that were given"),
-    Field::number("elapsed_s", "how long the scan took"),
-    Field::bool("complete", "whether everything was scanned"),
-    Field::bool("clean", "whether the scan is complete and no finding is at or above `fail_on`"),
-    Field::text("fail_on", "the lowest severity of finding for which the exit code is 7"),
-    Field::text("causes", "probable causes").list(),
-    Field::text("run", "with --repair: the name under which whole keys were set aside; null if nothing was repaired").null().optional(),
-    RepairCounts::MENDED,
-    RepairCounts::GONE,
-    RepairCounts::REFUSED,
-    Field::bool("dry_run", "true if the repair was only simulated").optional(),
-    Field::object("plan", Planned::FIELDS, "with --repair --dry-run: the repairs that would be made, in order").list().optional(),
-    ];
-}
-
-impl Found {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::text("severity", "critical, error, warn or info"),
-        Field::text(
-            "finding",
-            "the kind of problem; names are stable and never used again",
-        ),
-        Field::count("count", "how many there are"),
-        Field::bool("at_least", "whether there may be more"),
-        Field::text("problem", "the problem, in words"),
-        Field::text("invariants", "the invariants of the core that it breaks").list(),
-        Field::count("mends", "how many of them --repair repairs"),
-        Field::count(
-            "asks",
-            "how many of them --repair repairs only if `--only` names the finding",
-        ),
-        Field::text(
-            "choices",
-            "the possible decisions, with the command for each",
-        )
-        .list(),
-        Field::object("examples", Example::FIELDS, "the first few").list(),
-        RepairCounts::MENDED,
-        RepairCounts::GONE,
-        RepairCounts::REFUSED,
-    ];
 }
 
 impl Found {
@@ -201,25 +163,60 @@ impl Serialize for Severity {
     }
 }
 
+/// A finding in a document.
+#[derive(Serialize, JsonSchema)]
+struct FoundFields<'a> {
+    /// One of critical, error, warn or info
+    #[schemars(with = "String")]
+    severity: Severity,
+    /// The kind of problem; names are stable and never used again
+    finding: &'static str,
+    /// How many there are
+    count: u64,
+    /// Whether there may be more
+    at_least: bool,
+    /// The problem, in words
+    problem: &'static str,
+    /// The invariants of the core that it breaks
+    invariants: Vec<String>,
+    /// How many of them --repair repairs
+    mends: u64,
+    /// How many of them --repair repairs only if `--only` names the finding
+    asks: u64,
+    /// The possible decisions, with the command for each
+    choices: Vec<String>,
+    /// The first few
+    examples: &'a [Example],
+}
+
 impl Serialize for Found {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let finding = self.finding;
-        let invariants: Vec<String> = finding.invariants().collect();
-        let choices = match finding.approval {
-            Approval::Automatic if self.repairable == self.count => Vec::new(),
-            _ => self.choices(),
-        };
-        let mut doc = serializer.serialize_struct("found", 10)?;
-        doc.serialize_field("severity", &self.severity)?;
-        doc.serialize_field("finding", finding.name)?;
-        doc.serialize_field("count", &self.count)?;
-        doc.serialize_field("at_least", &self.at_least)?;
-        doc.serialize_field("problem", finding.problem)?;
-        doc.serialize_field("invariants", &invariants)?;
-        doc.serialize_field("mends", &self.repairable)?;
-        doc.serialize_field("asks", &self.needs_only)?;
-        doc.serialize_field("choices", &choices)?;
-        doc.serialize_field("examples", &self.examples)?;
-        doc.end()
+        FoundFields {
+            severity: self.severity,
+            finding: finding.name,
+            count: self.count,
+            at_least: self.at_least,
+            problem: finding.problem,
+            invariants: finding.invariants().collect(),
+            mends: self.repairable,
+            asks: self.needs_only,
+            choices: match finding.approval {
+                Approval::Automatic if self.repairable == self.count => Vec::new(),
+                _ => self.choices(),
+            },
+            examples: &self.examples,
+        }
+        .serialize(serializer)
+    }
+}
+
+impl JsonSchema for Found {
+    fn schema_name() -> Cow<'static, str> {
+        "Found".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        FoundFields::json_schema(generator)
     }
 }

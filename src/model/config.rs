@@ -2,31 +2,25 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::field::Field;
 use crate::name::Name;
 
 /// An option that is set, or that the core knows.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ConfigOption {
+    /// The option
     pub key: Name,
+    /// Its value, set or by default
     pub value: Name,
+    /// Its default
     pub default: Option<&'static str>,
+    /// Whether the core knows it
     pub known: bool,
     /// Whether the value was set; else it is the default.
     #[serde(skip)]
     pub set: bool,
-}
-
-impl ConfigOption {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::name("key", "the option"),
-        Field::name("value", "its value, set or by default"),
-        Field::text("default", "its default").null(),
-        Field::bool("known", "whether the core knows it"),
-    ];
 }
 
 /// The type of an option's value.

@@ -1,9 +1,9 @@
 //! Why a job does not run, or why a queue hands out none: reasons, each with its evidence and the
 //! command that helps.
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use super::field::Field;
 use super::job::{Neighbor, State};
 use super::list::List;
 use super::queue::{Queue, Seconds};
@@ -80,140 +80,86 @@ pub enum Backoff {
 }
 
 /// The facts behind a reason. Each reason has its own.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Evidence {
-    /// When the reason began.
+    /// When the reason began; for no_consumer the last time a worker was seen, or without `worker`
+    /// since when the next job waits
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Moment>,
-    /// When it ends by itself.
+    /// When it ends by itself: end of a pause, due time, end of a lock
     #[serde(skip_serializing_if = "Option::is_none")]
     pub until: Option<Moment>,
+    /// Who paused the queue or the recurring job
     #[serde(skip_serializing_if = "Option::is_none")]
     pub by: Option<Name>,
+    /// Why it was paused
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Name>,
+    /// The worker that holds or lost the job, or was seen last
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worker: Option<Name>,
+    /// The group of the failure
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<Name>,
+    /// The message of the failure
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<Name>,
-    /// The entry that breaks a queue.
+    /// The entry of the queue that has no job
     #[serde(skip_serializing_if = "Option::is_none")]
     pub entry: Option<Name>,
-    /// The throttle that is full.
+    /// The throttle that has no free slot
     #[serde(skip_serializing_if = "Option::is_none")]
     pub throttle: Option<Name>,
-    /// The lane with jobs before it.
+    /// The lane in which other jobs come first
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lane: Option<Name>,
-    /// How many jobs the reason is about.
+    /// How many jobs: ahead, running, blocking
     #[serde(skip_serializing_if = "Option::is_none")]
     pub jobs: Option<u64>,
-    /// How many jobs wait for the throttle.
+    /// How many jobs wait for the throttle
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waiting: Option<u64>,
+    /// Most jobs running at the same time
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limit: Option<u64>,
-    /// The remaining retries of a job that is scheduled to run again.
+    /// The remaining retries of a job that is scheduled to run again
     #[serde(skip_serializing_if = "Option::is_none")]
     pub remaining: Option<u64>,
+    /// One of lost_lock or retry: why the job waits for its back-off
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<String>")]
     pub backoff: Option<Backoff>,
+    /// Jobs of the queue completed per minute in the last five minutes, about
     #[serde(skip_serializing_if = "Option::is_none")]
     pub per_minute: Option<Seconds>,
-    /// How long it probably takes.
+    /// How long it probably takes
     #[serde(skip_serializing_if = "Option::is_none")]
     pub eta_s: Option<Seconds>,
-    /// The jobs that block, up to 10.
+    /// Jobs that block it, up to 10
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub roots: Vec<Neighbor>,
-    /// The jobs of a cycle, the first one also at the end.
+    /// Jobs that depend on each other, the first one again at the end
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub cycle: Vec<Name>,
 }
 
-impl Evidence {
-    const FIELDS: &'static [Field] = &[
-        Field::moment(
-            "since",
-            "when the reason began; for no_consumer the last time a worker was seen, or without `worker` since when the next job waits",
-        )
-        .optional(),
-        Field::moment(
-            "until",
-            "when it ends by itself: end of a pause, due time, end of a lock",
-        )
-        .optional(),
-        Field::name("by", "who paused the queue or the recurring job").optional(),
-        Field::name("reason", "why it was paused").optional(),
-        Field::name(
-            "worker",
-            "the worker that holds or lost the job, or was seen last",
-        )
-        .optional(),
-        Field::name("group", "the group of the failure").optional(),
-        Field::name("message", "the message of the failure").optional(),
-        Field::name("entry", "the entry of the queue that has no job").optional(),
-        Field::name("throttle", "the throttle that has no free slot").optional(),
-        Field::name("lane", "the lane in which other jobs come first").optional(),
-        Field::count("jobs", "how many jobs: ahead, running, blocking").optional(),
-        Field::count("waiting", "how many jobs wait for the throttle").optional(),
-        Field::count("limit", "most jobs running at the same time").optional(),
-        Field::count(
-            "remaining",
-            "the remaining retries of a job that is scheduled to run again",
-        )
-        .optional(),
-        Field::text(
-            "backoff",
-            "lost_lock or retry: why the job waits for its back-off",
-        )
-        .optional(),
-        Field::number("per_minute", "jobs of the queue completed per minute in the last five minutes, about").optional(),
-        Field::number("eta_s", "how long it probably takes").optional(),
-        Field::object("roots", Neighbor::FIELDS, "jobs that block it, up to 10")
-            .list()
-            .optional(),
-        Field::name(
-            "cycle",
-            "jobs that depend on each other, the first one again at the end",
-        )
-        .list()
-        .optional(),
-    ];
-}
-
 /// One reason.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Reason {
+    /// One of paused, throttled, ordered, depends, depends_failed, depends_missing, depends_cycle,
+    /// scheduled, ahead, concurrency, no_consumer, queue_broken, stalled, grace, running, failed,
+    /// complete, recurring_paused, recurring_not_polled, data_invalid
+    #[schemars(with = "String")]
     pub code: ReasonCode,
-    /// Whether nothing runs as long as it lasts.
+    /// Whether the job cannot run as long as it lasts
     pub blocking: bool,
+    /// The facts behind it; each reason has its own
     pub evidence: Evidence,
-    /// The command that helps.
+    /// The words of the command that helps; none if a name in it holds a NUL
     pub fix: CommandLine,
 }
 
 impl Reason {
-    const FIELDS: &'static [Field] = &[
-        Field::text(
-            "code",
-            "paused, throttled, ordered, depends, depends_failed, depends_missing, depends_cycle, scheduled, ahead, concurrency, no_consumer, queue_broken, stalled, grace, running, failed, complete, recurring_paused, recurring_not_polled, data_invalid",
-        ),
-        Field::bool("blocking", "whether the job cannot run as long as it lasts"),
-        Field::object(
-            "evidence",
-            Evidence::FIELDS,
-            "the facts behind it; each reason has its own",
-        ),
-        Field::name(
-            "fix",
-            "the words of the command that helps; none if a name in it holds a NUL",
-        )
-        .list(),
-    ];
-
     pub(crate) fn new(code: ReasonCode, evidence: Evidence, fix: CommandLine) -> Reason {
         Reason {
             code,
@@ -238,60 +184,36 @@ impl Reason {
 }
 
 /// Why a job does not run, or why pops of a queue get no job.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Explanation {
+    /// The job's id; null for a queue
     pub jid: Option<Name>,
+    /// The kind of work
     pub klass: Option<Name>,
+    /// The queue
     pub queue: Option<Name>,
+    /// The job's state; null for queues and recurring jobs
+    #[schemars(with = "Option<String>")]
     pub state: Option<State>,
-    /// Whether it is a recurring job.
+    /// Whether it is a recurring job
     pub recurring: bool,
-    /// Whether nothing but other jobs and the want of a worker keeps the job from running; of a queue: whether
-    /// a pop would get a job now.
+    /// Whether the next pops can return the job; of a queue: whether a pop would get a job now
     pub runnable: bool,
-    /// The job that a pop of the queue would get now.
+    /// The job that a pop of the queue would get now
     pub next_jid: Option<Name>,
-    /// When the job of the queue with the newest lock was popped.
+    /// When the job of the queue with the newest lock was popped; null if none has a lock
     pub last_pop: Option<Moment>,
-    /// How long the job has waited that has waited longest in the queue.
+    /// The oldest wait in the queue
     pub oldest_wait_s: Option<Seconds>,
-    /// The most decisive one first.
+    /// The most decisive one first
     pub reasons: Vec<Reason>,
-    /// The counts, if a queue was asked for.
+    /// The queue, with `--queue`
     #[serde(skip_serializing_if = "Option::is_none")]
     pub counts: Option<Queue>,
 }
 
-impl Explanation {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::name("jid", "the job's id; null for a queue").null(),
-        Field::name("klass", "the kind of work").null(),
-        Field::name("queue", "the queue").null(),
-        Field::text(
-            "state",
-            "the job's state; null for queues and recurring jobs",
-        )
-        .null(),
-        Field::bool("recurring", "whether it is a recurring job"),
-        Field::bool(
-            "runnable",
-            "whether the next pops can return the job; of a queue: whether a pop would get a job now",
-        ),
-        Field::name("next_jid", "the job that a pop of the queue would get now").null(),
-        Field::moment(
-            "last_pop",
-            "when the job of the queue with the newest lock was popped; null if none has a lock",
-        )
-        .null(),
-        Field::number("oldest_wait_s", "the oldest wait in the queue").null(),
-        Field::object("reasons", Reason::FIELDS, "the most decisive one first").list(),
-        Field::object("counts", Queue::FIELDS, "the queue, with `--queue`").optional(),
-    ];
-}
-
 /// Explanations of several jobs.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Explanations {
     #[serde(flatten)]
     pub list: List<Explanation>,

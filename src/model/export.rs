@@ -1,33 +1,24 @@
 //! The lines of an export: its head, and jobs with the facts that other documents leave out.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::field::Field;
 use super::job::Job;
 use super::recur::Recurring;
 use crate::clock::moment::Moment;
 use crate::name::Name;
 
 /// The first line.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct ExportHead {
+    /// When the export began
     pub at: Moment,
-    /// The prefix of the keys.
+    /// The prefix of the keys
     pub prefix: String,
-    /// The number of jobs when the export began, if it was known.
+    /// Jobs to export, if the index knows the number
     pub jobs: Option<u64>,
-    /// The command that wrote it.
+    /// Export, or cancel
     pub command: &'static str,
-}
-
-impl ExportHead {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::moment("at", "when the export began"),
-        Field::text("prefix", "the prefix of the keys"),
-        Field::count("jobs", "jobs to export, if the index knows the number").null(),
-        Field::text("command", "export, or cancel"),
-    ];
 }
 
 /// A job with everything `import` needs.
@@ -48,64 +39,38 @@ pub(crate) struct SavedRecurring {
 }
 
 /// Who cancelled a job after it was saved, when, and why.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Cancellation {
+    /// When
     pub at: Moment,
+    /// The user and host that cancelled it
     pub by: Name,
+    /// The reason, if one was given
     pub reason: Option<Name>,
-}
-
-impl Cancellation {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::moment("at", "when"),
-        Field::name("by", "the user and host that cancelled it"),
-        Field::name("reason", "the reason, if one was given").null(),
-    ];
 }
 
 /// The maximum of a throttle.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct SavedThrottle {
+    /// The throttle
     pub id: Name,
+    /// How many jobs may hold a slot; 0 means no limit, a negative number lets no job run
     pub maximum: i64,
-    /// When the maximum is forgotten, if it is.
+    /// When the maximum is forgotten, if an end was given
     pub expires: Option<Moment>,
 }
 
-impl SavedThrottle {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::name("id", "the throttle"),
-        Field::count(
-            "maximum",
-            "how many jobs may hold a slot; 0 means no limit, a negative number lets no job run",
-        ),
-        Field::moment(
-            "expires",
-            "when the maximum is forgotten, if an end was given",
-        )
-        .null(),
-    ];
-}
-
 /// A queue that is paused.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PausedQueue {
+    /// The queue
     pub queue: Name,
+    /// When it was paused, if known
     pub since: Option<Moment>,
+    /// When the pause ends, if an end was given
     pub until: Option<Moment>,
+    /// The reason, if one was given
     pub reason: Option<Name>,
+    /// The user and host that paused it, if known
     pub by: Option<Name>,
-}
-
-impl PausedQueue {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::name("queue", "the queue"),
-        Field::moment("since", "when it was paused, if known").null(),
-        Field::moment("until", "when the pause ends, if an end was given").null(),
-        Field::name("reason", "the reason, if one was given").null(),
-        Field::name("by", "the user and host that paused it, if known").null(),
-    ];
 }

@@ -1,36 +1,24 @@
 //! Failure groups: jobs that failed for the same reason.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::field::Field;
 use crate::clock::moment::Moment;
 use crate::name::Name;
 
 /// A group with its newest failure.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct FailureGroup {
+    /// The kind of failure
     pub group: Name,
+    /// How many jobs are in it
     pub jobs: u64,
+    /// Its newest failure
     pub last: Option<Moment>,
-    /// The queues of its newest and oldest 100 jobs.
+    /// The queues of its newest and oldest 100 jobs
     pub queues: Vec<Name>,
-    /// Whether these are all its jobs.
+    /// Whether these are all its jobs, so that no queue is missing
     pub queues_complete: bool,
-    /// The message of its newest failure.
+    /// The message of its newest failure
     pub sample: Option<Name>,
-}
-
-impl FailureGroup {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::name("group", "the kind of failure"),
-        Field::count("jobs", "how many jobs are in it"),
-        Field::moment("last", "its newest failure").null(),
-        Field::name("queues", "the queues of its newest and oldest 100 jobs").list(),
-        Field::bool(
-            "queues_complete",
-            "whether these are all its jobs, so that no queue is missing",
-        ),
-        Field::name("sample", "the message of its newest failure").null(),
-    ];
 }

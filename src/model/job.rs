@@ -1,16 +1,16 @@
 //! A job as an operator sees it, with its state, failure, history and neighbors.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 use super::coordination::LostLockBackoff;
 use super::ending::exhausted_group;
 use super::explain::Reason;
-use super::export::Cancellation;
-use super::field::Field;
 use crate::clock::moment::Moment;
 use crate::json::quote::encoded;
 use crate::json::{Data, Json, Number};
@@ -100,55 +100,72 @@ impl Serialize for State {
 }
 
 /// A job. A field is absent if the server does not have it, or if it is unreadable.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Job {
+    /// The job's id
     pub jid: Name,
+    /// The kind of work
     pub klass: Option<Name>,
+    /// Its queue; null when complete
     pub queue: Option<Name>,
+    /// One of waiting, running, stalled, scheduled, depends, throttled, failed or complete
+    #[schemars(with = "Option<String>")]
     pub state: Option<State>,
+    /// The state as stored: an expired lock does not change it
     pub state_stored: Option<Name>,
+    /// Higher runs first
     pub priority: Option<Number>,
+    /// Retries allowed
     pub retries: Option<Number>,
+    /// Retries remaining
     pub remaining: Option<Number>,
-    /// The holder of the lock, or the last holder if it was lost.
+    /// The holder of its lock, or the last holder
     pub worker: Option<Name>,
-    /// When the lock expires, or expired.
+    /// When its lock expires, or expired
     pub expires: Option<Moment>,
+    /// Whether it has events of its own
     pub tracked: bool,
+    /// Its tags
     pub tags: Vec<Name>,
     #[serde(flatten)]
     pub data: Data,
+    /// Its last failure
     pub failure: Option<Failure>,
+    /// The jobs that it depends on
     pub dependencies: Vec<Name>,
+    /// The jobs that depend on it
     pub dependents: Vec<Name>,
+    /// The recurring job that put it
     pub spawned_from: Option<Name>,
+    /// When it is due, if that is in the future
     pub scheduled_for: Option<Moment>,
-    /// When its newest history entry was made.
+    /// When its newest history entry was made
     pub since: Option<Moment>,
-    /// The throttles of which it needs a slot.
+    /// The throttles of which it needs a slot to run
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub throttles: Vec<Name>,
-    /// Its lane: the key, after the queue and a slash unless it begins with one.
+    /// Its lane: the key, after the queue and a slash unless it begins with one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub key: Option<Name>,
-    /// What puts with its key do: `merge` for a merge job.
+    /// `merge` if puts with its key add to its data
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dup: Option<Name>,
-    /// Which score an equal payload keeps.
+    /// Which score an equal payload of a merge job keeps: min or max
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rescore: Option<Name>,
-    /// Whether it blocks its lane if it fails.
+    /// True if it blocks its lane when it has failed
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub hold: bool,
-    /// The delay of its retries.
+    /// The delay of its retries, or an object: the delay after a lost lock
     #[serde(skip_serializing_if = "Option::is_none")]
     pub backoff: Option<Name>,
-    /// The number of its newest grant: a later grant has a larger one.
+    /// The number of its newest grant; a later grant has a larger one
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fence: Option<Number>,
-    /// The payloads of a merge job, by score.
+    /// The payloads of a merge job, in the order of its data
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub payloads: Vec<Payload>,
+    /// Its history, with the notes of each entry; lists have it if it is asked for
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<Vec<Entry>>,
     /// The mark of the job as it was read, which a guarded call compares.
@@ -166,44 +183,6 @@ pub struct Job {
     /// Why it cannot run, if that was asked.
     #[serde(skip)]
     pub blocked_by: Option<Box<Reason>>,
-}
-
-impl Job {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-    Field::name("jid", "the job's id"),
-    Field::name("klass", "the kind of work").null(),
-    Field::name("queue", "its queue; null when complete").null(),
-    Field::text("state", "waiting, running, stalled, scheduled, depends, throttled, failed or complete").null(),
-    Field::name("state_stored", "the state as stored: an expired lock does not change it").null(),
-    Field::number("priority", "higher runs first").null(),
-    Field::number("retries", "retries allowed").null(),
-    Field::number("remaining", "retries remaining").null(),
-    Field::name("worker", "the holder of its lock, or the last holder").null(),
-    Field::moment("expires", "when its lock expires, or expired").null(),
-    Field::bool("tracked", "whether it has events of its own"),
-    Field::name("tags", "its tags").list(),
-    Field::any("data", "its data as stored; null if that is not JSON"),
-    Field::text("data_bytes", "its data in base64, if it is not JSON; in an export also if `data` does not preserve each byte").optional(),
-    Field::object("failure", Failure::FIELDS, "its last failure").null(),
-    Field::name("dependencies", "the jobs that it depends on").list(),
-    Field::name("dependents", "the jobs that depend on it").list(),
-    Field::name("spawned_from", "the recurring job that put it").null(),
-    Field::moment("scheduled_for", "when it is due, if that is in the future").null(),
-    Field::moment("since", "when its newest history entry was made").null(),
-    Field::name("throttles", "the throttles of which it needs a slot to run").list().optional(),
-    Field::name("key", "its lane: the key, after the queue and a slash unless it begins with one").optional(),
-    Field::text("dup", "`merge` if puts with its key add to its data").optional(),
-    Field::text("rescore", "which score an equal payload of a merge job keeps: min or max").optional(),
-    Field::bool("hold", "true if it blocks its lane when it has failed").optional(),
-    Field::text("backoff", "the delay of its retries, or an object: the delay after a lost lock").optional(),
-    Field::number("fence", "the number of its newest grant; a later grant has a larger one").optional(),
-    Field::object("payloads", Payload::FIELDS, "the payloads of a merge job, in the order of its data").list().optional(),
-    Field::object("history", Entry::FIELDS, "its history, with the notes of each entry; lists have it if it is asked for").list().optional(),
-    Field::text("history_bytes", "in an export, each entry as stored, in base64, if `history` does not preserve each byte").list().optional(),
-    Field::number("due", "in an export, `scheduled_for` in seconds since the epoch, if milliseconds are not exact").optional(),
-    Field::object("cancelled", Cancellation::FIELDS, "in the file of `cancel --save`: who deleted it, when and why").optional(),
-    ];
 }
 
 impl Job {
@@ -245,57 +224,25 @@ impl Job {
 }
 
 /// A part of the data of a merge job, as one put gave it.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Payload {
-    /// JSON, byte for byte.
+    #[serde(flatten)]
     pub data: Data,
-    /// Its place among the others, as stored.
+    /// Its place among the others
     pub score: Number,
 }
 
-impl Payload {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::any("data", "the payload; null if it is not JSON"),
-        Field::text("data_bytes", "the payload in base64, if it is not JSON").optional(),
-        Field::number("score", "its place among the others"),
-    ];
-}
-
-impl Serialize for Payload {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Fields<'p> {
-            #[serde(flatten)]
-            data: &'p Data,
-            score: Number,
-        }
-        let Payload { data, score } = self;
-        Fields {
-            data,
-            score: *score,
-        }
-        .serialize(serializer)
-    }
-}
-
 /// Why and when a job failed last.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Failure {
+    /// The kind of failure
     pub group: Name,
+    /// The message
     pub message: Name,
+    /// The worker that ran the job
     pub worker: Option<Name>,
+    /// When it failed
     pub when: Option<Moment>,
-}
-
-impl Failure {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::name("group", "the kind of failure"),
-        Field::name("message", "the message"),
-        Field::name("worker", "the worker that ran the job").null(),
-        Field::moment("when", "when it failed").null(),
-    ];
 }
 
 impl Failure {
@@ -322,21 +269,12 @@ impl Failure {
 /// An entry of a job's history: what happened, when, and a note.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Entry {
+    /// Put, popped, done, failed, retried, timed-out, or the text of a log entry
     pub what: Name,
+    /// When it happened
     pub when: Option<Moment>,
     /// The other members, as stored. The member `q` of a `put` is called `queue` here.
     pub note: Vec<(Name, Json)>,
-}
-
-impl Entry {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::name(
-            "what",
-            "put, popped, done, failed, retried, timed-out, or the text of a log entry",
-        ),
-        Field::moment("when", "when it happened").null(),
-    ];
 }
 
 impl Entry {
@@ -412,37 +350,50 @@ impl Serialize for Entry {
     }
 }
 
+/// The members that each entry has; others are notes.
+impl JsonSchema for Entry {
+    fn schema_name() -> Cow<'static, str> {
+        "Entry".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        #[derive(JsonSchema)]
+        #[expect(dead_code)]
+        struct Fields {
+            /// One of put, popped, done, failed, retried, timed-out, or the text of a log entry
+            what: Name,
+            /// When it happened
+            when: Option<Moment>,
+        }
+        Fields::json_schema(generator)
+    }
+}
+
 /// Whether a count that documents leave out is zero.
 pub(crate) fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
 /// How many jobs are in each state.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub(crate) struct Counts {
+    /// Jobs in this state
     pub waiting: u64,
+    /// Jobs in this state
     pub running: u64,
+    /// Jobs in this state
     pub stalled: u64,
+    /// Jobs in this state
     pub scheduled: u64,
+    /// Jobs in this state
     pub depends: u64,
+    /// Jobs in this state, if there are any
     #[serde(skip_serializing_if = "is_zero")]
     pub throttled: u64,
+    /// Jobs in this state
     pub complete: u64,
+    /// Jobs in this state
     pub failed: u64,
-}
-
-impl Counts {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::count("waiting", "jobs in this state"),
-        Field::count("running", "jobs in this state"),
-        Field::count("stalled", "jobs in this state"),
-        Field::count("scheduled", "jobs in this state"),
-        Field::count("depends", "jobs in this state"),
-        Field::count("throttled", "jobs in this state, if there are any").optional(),
-        Field::count("complete", "jobs in this state"),
-        Field::count("failed", "jobs in this state"),
-    ];
 }
 
 impl Counts {
@@ -468,51 +419,34 @@ impl Counts {
 }
 
 /// The dependencies and dependents of a job.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Dependencies {
+    /// The job's id
     pub jid: Name,
+    /// The kind of work
     pub klass: Option<Name>,
+    /// Its queue
     pub queue: Option<Name>,
+    /// The jobs that it depends on
     pub dependencies: Vec<Neighbor>,
+    /// The jobs that depend on it
     pub dependents: Vec<Neighbor>,
 }
 
-impl Dependencies {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::name("jid", "the job's id"),
-        Field::name("klass", "the kind of work").null(),
-        Field::name("queue", "its queue").null(),
-        Field::object(
-            "dependencies",
-            Neighbor::FIELDS,
-            "the jobs that it depends on",
-        )
-        .list(),
-        Field::object("dependents", Neighbor::FIELDS, "the jobs that depend on it").list(),
-    ];
-}
-
 /// A job at the other end of an edge.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Neighbor {
+    /// The job's id
     pub jid: Name,
+    /// The kind of work
     pub klass: Option<Name>,
+    /// Its queue
     pub queue: Option<Name>,
-    /// Absent for a job that no longer exists.
+    /// Its state; null for a job that does not exist
+    #[schemars(with = "Option<String>")]
     pub state: Option<State>,
     #[serde(skip)]
     pub job: Option<Box<Job>>,
-}
-
-impl Neighbor {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::name("jid", "the job's id"),
-        Field::name("klass", "the kind of work").null(),
-        Field::name("queue", "its queue").null(),
-        Field::text("state", "its state; null for a job that does not exist").null(),
-    ];
 }
 
 impl Neighbor {

@@ -1,41 +1,29 @@
 //! The lag of a queue.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::field::Field;
 use super::queue::Seconds;
 use crate::name::Name;
 
 /// How long the oldest due job of a queue has been due.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Lag {
+    /// The queue
     pub queue: Name,
-    /// 0 if nothing is due.
+    /// How long the oldest job has been due that has not run, or a lock has been expired, whichever
+    /// is longer; 0 if nothing is due
     pub lag_s: Seconds,
-    /// The job; `None` if nothing is due.
+    /// The job
     pub jid: Option<Name>,
+    /// Waiting for a worker; or paused, throttled, ordered (its lane) or expired (its lock)
     pub why: Option<Why>,
-    /// The throttle or the lane that holds it.
+    /// The throttle or the lane that holds it
     pub held_by: Option<Name>,
 }
 
-impl Lag {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::name("queue", "the queue"),
-        Field::number(
-            "lag_s",
-            "how long the oldest job has been due that has not run, or a lock has been expired, \
-             whichever is longer; 0 if nothing is due",
-        ),
-        Field::name("jid", "the job").null(),
-        Field::text("why", Why::WORDS).null(),
-        Field::name("held_by", Why::HELD_BY).null(),
-    ];
-}
-
 /// Why a job that is due has not run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
     Waiting,
@@ -46,10 +34,6 @@ pub enum Why {
 }
 
 impl Why {
-    pub(crate) const WORDS: &'static str =
-        "waiting for a worker; or paused, throttled, ordered (its lane) or expired (its lock)";
-    pub(crate) const HELD_BY: &'static str = "the throttle or the lane that holds it";
-
     pub(crate) fn read(word: &[u8]) -> Option<Why> {
         Some(match word {
             b"waiting" => Why::Waiting,

@@ -1,24 +1,15 @@
 //! The length of a queue.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::field::Field;
 use crate::name::Name;
 
 /// How many jobs a queue has, as the core counts them.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Length {
+    /// The queue
     pub queue: Name,
+    /// Waiting, running, stalled and scheduled jobs, as the core counts them
     pub length: i64,
-}
-
-impl Length {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::name("queue", "the queue"),
-        Field::count(
-            "length",
-            "waiting, running, stalled and scheduled jobs, as the core counts them",
-        ),
-    ];
 }

@@ -1,28 +1,24 @@
 //! Lists: how many items match, the offset, and the items.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::field::Field;
 use super::job::Job;
 use super::recur::Recurring;
 use crate::name::Name;
 
-const TOTAL: Field = Field::count("total", "how many match, if the index knows the number").null();
-const OFFSET: Field = Field::count("offset", "how many were skipped at the beginning");
-
 /// Items of one kind.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct List<T> {
-    /// How many match, if the index knows the number.
+    /// How many match, if the index knows the number
     pub total: Option<u64>,
+    /// How many were skipped at the beginning
     pub offset: u64,
+    /// One for each, the lines of ndjson
     pub items: Vec<T>,
 }
 
 impl<T> List<T> {
-    /// The fields of its document, without `items`.
-    pub(crate) const FIELDS: &'static [Field] = &[TOTAL, OFFSET];
-
     /// A list of all items.
     pub(crate) fn whole(items: Vec<T>) -> List<T> {
         List {
@@ -50,21 +46,15 @@ impl<T> Default for List<T> {
 }
 
 /// Jobs, and the jids that were asked for and that no job has.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Jobs {
     #[serde(flatten)]
     pub list: List<Job>,
+    /// Jids that were asked for and that no job has
     pub missing: Vec<Name>,
 }
 
-impl Jobs {
-    /// The fields of its document, without `items`.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        TOTAL,
-        OFFSET,
-        Field::name("missing", "jids that were asked for and that no job has").list(),
-    ];
-}
+impl Jobs {}
 
 /// Jobs and recurring jobs in full.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]

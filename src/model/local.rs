@@ -1,31 +1,23 @@
 //! The private server of `local:`.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::field::Field;
 use crate::name::Name;
 
 /// The state of the private server.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Status {
+    /// Whether the server runs
     pub running: bool,
+    /// Its process
     pub pid: Option<u32>,
+    /// Its directory
     pub dir: Name,
+    /// Its address for other clients
     pub url: Name,
-    /// How many jobs it holds; unknown if it does not run.
+    /// Jobs that it holds
     pub jobs: Option<u64>,
-    /// The size of its directory on disk.
+    /// Size on disk
     pub bytes: u64,
-}
-
-impl Status {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::bool("running", "whether the server runs"),
-        Field::count("pid", "its process").null(),
-        Field::name("dir", "its directory"),
-        Field::name("url", "its address for other clients"),
-        Field::count("jobs", "jobs that it holds").null(),
-        Field::count("bytes", "size on disk"),
-    ];
 }

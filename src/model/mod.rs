@@ -15,7 +15,6 @@ pub(crate) mod event;
 pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod failure;
-pub(crate) mod field;
 pub mod finding;
 pub(crate) mod hashed_set;
 pub(crate) mod jid_list;

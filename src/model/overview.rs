@@ -2,9 +2,9 @@
 
 use std::time::Instant;
 
-use serde::{Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use super::field::Field;
 use super::job::is_zero;
 use super::lag::Why;
 use super::queue::{Queue, Seconds};
@@ -14,214 +14,127 @@ use crate::command_line::CommandLine;
 use crate::name::Name;
 
 /// The whole system.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Overview {
-    /// `None` if the user may not read it.
+    /// Null if the user may not read it
     pub server: Option<ServerFacts>,
+    /// Counts of the whole system
     pub totals: OverviewTotals,
+    /// Since midnight UTC
     pub today: Today,
-    /// The completions of the last minutes, if complete jobs are kept.
+    /// Completions of the last five minutes; null if no complete job is kept
     pub recent: Option<Recent>,
-    /// With `--watch`, from the second time on.
+    /// Rates between the times of `--watch`, over a minute
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_minute: Option<LastMinute>,
-    /// The oldest waits, one for each queue.
+    /// The oldest wait of each queue, the longest first
     pub waits: Vec<OldWait>,
+    /// The paused queues
     pub paused: Vec<PausedPart>,
-    /// Groups with failures in the time of `--since`.
+    /// Groups with failures since `--since`
     pub failures: Vec<RecentFailures>,
+    /// How far back `failures` goes
     pub since_s: Seconds,
-    /// Workers that hold jobs whose locks have expired.
+    /// Workers whose locks have expired
     pub stalled_workers: Vec<Worker>,
+    /// Queues with recurring jobs that are due and have not been put
     pub late_recurring: Vec<LateRecurring>,
+    /// What needs attention
     pub problems: Vec<Problem>,
 }
 
-impl Overview {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::object(
-            "server",
-            ServerFacts::FIELDS,
-            "null if the user may not read it",
-        )
-        .null(),
-        Field::object(
-            "totals",
-            OverviewTotals::FIELDS,
-            "counts of the whole system",
-        ),
-        Field::object("today", Today::FIELDS, "since midnight UTC"),
-        Field::object(
-            "recent",
-            Recent::FIELDS,
-            "completions of the last five minutes; null if no complete job is kept",
-        )
-        .null(),
-        Field::object(
-            "last_minute",
-            LastMinute::FIELDS,
-            "rates between the times of `--watch`, over a minute",
-        )
-        .optional(),
-        Field::object(
-            "waits",
-            OldWait::FIELDS,
-            "the oldest wait of each queue, the longest first",
-        )
-        .list(),
-        Field::object("paused", PausedPart::FIELDS, "the paused queues").list(),
-        Field::object(
-            "failures",
-            RecentFailures::FIELDS,
-            "groups with failures since `--since`",
-        )
-        .list(),
-        Field::number("since_s", "how far back `failures` goes"),
-        Field::object(
-            "stalled_workers",
-            Worker::FIELDS,
-            "workers whose locks have expired",
-        )
-        .list(),
-        Field::object(
-            "late_recurring",
-            LateRecurring::FIELDS,
-            "queues with recurring jobs that are due and have not been put",
-        )
-        .list(),
-        Field::object("problems", Problem::FIELDS, "what needs attention").list(),
-    ];
-}
-
 /// What the server says about itself.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct ServerFacts {
+    /// The version of Redis
     pub version: String,
+    /// One of master or slave
     pub role: String,
+    /// How long it runs
     pub uptime_s: u64,
+    /// Memory in use
     pub memory_bytes: u64,
-    /// 0 without a limit.
+    /// The limit; 0 if there is none
     pub max_memory_bytes: u64,
+    /// What it does at the limit
     pub eviction: String,
+    /// Whether it has an append-only file
     pub append_only: bool,
+    /// The last snapshot
     pub last_save: Option<Moment>,
-    /// Whether the last attempt to save failed.
+    /// Whether it could not save its data the last time
     pub save_failed: bool,
-    /// Whether a replica has lost its primary.
+    /// Whether a replica has lost its primary
     pub link_down: bool,
 }
 
-impl ServerFacts {
-    const FIELDS: &'static [Field] = &[
-        Field::text("version", "the version of Redis"),
-        Field::text("role", "master or slave"),
-        Field::count("uptime_s", "how long it runs"),
-        Field::count("memory_bytes", "memory in use"),
-        Field::count("max_memory_bytes", "the limit; 0 if there is none"),
-        Field::text("eviction", "what it does at the limit"),
-        Field::bool("append_only", "whether it has an append-only file"),
-        Field::moment("last_save", "the last snapshot").null(),
-        Field::bool(
-            "save_failed",
-            "whether it could not save its data the last time",
-        ),
-        Field::bool("link_down", "whether a replica has lost its primary"),
-    ];
-}
-
 /// Counts of the whole system.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct OverviewTotals {
+    /// Known queues
     pub queues: u64,
+    /// Jobs in this state
     pub waiting: u64,
+    /// Jobs in this state
     pub running: u64,
+    /// Jobs in this state
     pub stalled: u64,
+    /// Jobs in this state
     pub scheduled: u64,
+    /// Jobs in this state
     pub depends: u64,
+    /// Jobs in this state, if there are any
     #[serde(skip_serializing_if = "is_zero")]
     pub throttled: u64,
+    /// Jobs in this state
     pub failed: u64,
+    /// Jobs in this state that are still kept
     pub complete: u64,
+    /// Recurring jobs
     pub recurring: u64,
+    /// Groups of failures
     pub groups: u64,
+    /// Workers that were seen recently
     pub workers: u64,
-    /// Workers that hold jobs.
+    /// Workers that hold jobs
     pub busy_workers: u64,
-    /// When one of them was seen last.
+    /// When a worker was seen last
     pub last_seen: Option<Moment>,
 }
 
-impl OverviewTotals {
-    const FIELDS: &'static [Field] = &[
-        Field::count("queues", "known queues"),
-        Field::count("waiting", "jobs in this state"),
-        Field::count("running", "jobs in this state"),
-        Field::count("stalled", "jobs in this state"),
-        Field::count("scheduled", "jobs in this state"),
-        Field::count("depends", "jobs in this state"),
-        Field::count("throttled", "jobs in this state, if there are any").optional(),
-        Field::count("failed", "jobs in this state"),
-        Field::count("complete", "jobs in this state that are still kept"),
-        Field::count("recurring", "recurring jobs"),
-        Field::count("groups", "groups of failures"),
-        Field::count("workers", "workers that were seen recently"),
-        Field::count("busy_workers", "workers that hold jobs"),
-        Field::moment("last_seen", "when a worker was seen last").null(),
-    ];
-}
-
 /// Counters of a day so far.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Today {
+    /// Jobs popped
     pub popped: u64,
+    /// Jobs completed
     pub completed: u64,
+    /// Failures
     pub failures: u64,
+    /// Jobs popped per second of the day
     pub popped_per_s: Option<Seconds>,
+    /// Jobs completed per second of the day
     pub completed_per_s: Option<Seconds>,
 }
 
-impl Today {
-    const FIELDS: &'static [Field] = &[
-        Field::count("popped", "jobs popped"),
-        Field::count("completed", "jobs completed"),
-        Field::count("failures", "failures"),
-        Field::number("popped_per_s", "jobs popped per second of the day").null(),
-        Field::number("completed_per_s", "jobs completed per second of the day").null(),
-    ];
-}
-
 /// The completions of the last minutes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Recent {
+    /// The time in which they were completed
     pub seconds: Seconds,
+    /// Jobs completed
     pub completed: u64,
 }
 
-impl Recent {
-    const FIELDS: &'static [Field] = &[
-        Field::number("seconds", "the time in which they were completed"),
-        Field::count("completed", "jobs completed"),
-    ];
-}
-
 /// Rates between two moments.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct LastMinute {
+    /// The time between the two counts
     pub seconds: Seconds,
+    /// Jobs put per second, without those cancelled meanwhile
     pub put_per_s: Seconds,
+    /// Jobs completed per second
     pub completed_per_s: Seconds,
-}
-
-impl LastMinute {
-    const FIELDS: &'static [Field] = &[
-        Field::number("seconds", "the time between the two counts"),
-        Field::number(
-            "put_per_s",
-            "jobs put per second, without those cancelled meanwhile",
-        ),
-        Field::number("completed_per_s", "jobs completed per second"),
-    ];
 }
 
 /// What `status --watch` counts each time.
@@ -235,85 +148,60 @@ pub(crate) struct Sample {
 }
 
 /// The oldest wait of a queue.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct OldWait {
+    /// The queue
     pub queue: Name,
+    /// The job that has waited longest
     pub jid: Name,
+    /// How long it has waited
     pub wait_s: Seconds,
+    /// Waiting for a worker; or paused, throttled, ordered (its lane) or expired (its lock)
     pub why: Option<Why>,
-    /// The throttle or the lane that holds it.
+    /// The throttle or the lane that holds it
     pub held_by: Option<Name>,
 }
 
-impl OldWait {
-    const FIELDS: &'static [Field] = &[
-        Field::name("queue", "the queue"),
-        Field::name("jid", "the job that has waited longest"),
-        Field::number("wait_s", "how long it has waited"),
-        Field::text("why", Why::WORDS).null(),
-        Field::name("held_by", Why::HELD_BY).null(),
-    ];
-}
-
 /// A paused queue.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct PausedPart {
+    /// The queue
     pub queue: Name,
+    /// When it was paused, if known
     pub since: Option<Moment>,
+    /// When the pause ends, if an end was given
     pub until: Option<Moment>,
+    /// Who paused it, if known
     pub by: Option<Name>,
+    /// The reason, if one was given
     pub reason: Option<Name>,
 }
 
-impl PausedPart {
-    const FIELDS: &'static [Field] = &[
-        Field::name("queue", "the queue"),
-        Field::moment("since", "when it was paused, if known").null(),
-        Field::moment("until", "when the pause ends, if an end was given").null(),
-        Field::name("by", "who paused it, if known").null(),
-        Field::name("reason", "the reason, if one was given").null(),
-    ];
-}
-
 /// A group with recent failures.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct RecentFailures {
+    /// The kind of failure
     pub group: Name,
-    /// Failures since `--since`.
+    /// Jobs that failed since `--since`; above 16 to a sixteenth
     pub recent: u64,
-    /// All jobs of the group.
+    /// All failed jobs of the group
     pub jobs: u64,
-}
-
-impl RecentFailures {
-    const FIELDS: &'static [Field] = &[
-        Field::name("group", "the kind of failure"),
-        Field::count(
-            "recent",
-            "jobs that failed since `--since`; above 16 to a sixteenth",
-        ),
-        Field::count("jobs", "all failed jobs of the group"),
-    ];
 }
 
 /// A queue with recurring jobs that are due and have not been put.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct LateRecurring {
+    /// The queue
     pub queue: Name,
+    /// Recurring jobs that are due
     pub jobs: u64,
+    /// When the first of them was due
     pub due: Option<Moment>,
 }
 
-impl LateRecurring {
-    const FIELDS: &'static [Field] = &[
-        Field::name("queue", "the queue"),
-        Field::count("jobs", "recurring jobs that are due"),
-        Field::moment("due", "when the first of them was due").null(),
-    ];
-}
-
 /// Something that needs attention.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum ProblemCode {
     Eviction,
     Memory,
@@ -327,57 +215,25 @@ pub(crate) enum ProblemCode {
     LateRecurring,
 }
 
-impl ProblemCode {
-    pub(crate) const fn word(self) -> &'static str {
-        match self {
-            ProblemCode::Eviction => "eviction",
-            ProblemCode::Memory => "memory",
-            ProblemCode::Persistence => "persistence",
-            ProblemCode::Replica => "replica",
-            ProblemCode::WorkersSilent => "workers_silent",
-            ProblemCode::Throttle => "throttle",
-            ProblemCode::Lane => "lane",
-            ProblemCode::Stalled => "stalled",
-            ProblemCode::NoWorkers => "no_workers",
-            ProblemCode::LateRecurring => "late_recurring",
-        }
-    }
-}
-
 /// A problem.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Problem {
+    /// One of eviction, memory, persistence, replica, no_workers, workers_silent, throttle, lane,
+    /// stalled or late_recurring
+    #[schemars(with = "String")]
     pub code: ProblemCode,
-    /// What is wrong, for people.
-    pub what: String,
-    /// The command that helps.
-    pub fix: Option<CommandLine>,
+    /// The sentence for people
+    pub message: String,
 }
 
 impl Problem {
-    const FIELDS: &'static [Field] = &[
-        Field::text(
-            "code",
-            "eviction, memory, persistence, replica, no_workers, workers_silent, throttle, lane, stalled or late_recurring",
-        ),
-        Field::text("message", "the sentence for people"),
-    ];
-
-    pub(crate) fn sentence(&self) -> String {
-        match self.fix.as_ref().and_then(CommandLine::line) {
-            Some(fix) => format!("{}: `{fix}`", self.what),
-            None => self.what.clone(),
-        }
-    }
-}
-
-impl Serialize for Problem {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        use serde::ser::SerializeMap;
-        let mut map = serializer.serialize_map(Some(2))?;
-        map.serialize_entry("code", self.code.word())?;
-        map.serialize_entry("message", &self.sentence())?;
-        map.end()
+    /// Returns the problem with the command that helps, if there is one that can be typed.
+    pub(crate) fn new(code: ProblemCode, what: &str, fix: Option<CommandLine>) -> Problem {
+        let message = match fix.and_then(|fix| fix.line()) {
+            Some(fix) => format!("{what}: `{fix}`"),
+            None => what.to_owned(),
+        };
+        Problem { code, message }
     }
 }
 
@@ -493,11 +349,11 @@ impl Overview {
                 jobs: 1,
                 due: Moment::from_seconds(99_960.0),
             }],
-            problems: vec![Problem {
-                code: ProblemCode::Stalled,
-                what: "jobs have lost their workers".into(),
-                fix: Some(CommandLine::new("jobs --state stalled")),
-            }],
+            problems: vec![Problem::new(
+                ProblemCode::Stalled,
+                "jobs have lost their workers",
+                Some(CommandLine::new("jobs --state stalled")),
+            )],
         }
     }
 }

@@ -1,31 +1,42 @@
 //! A queue: how many jobs it has in each state, and whether it is paused.
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use super::field::Field;
 use super::job::is_zero;
 use crate::clock::moment::Moment;
 use crate::json::Number;
 use crate::name::Name;
 
 /// A queue's counts at one moment.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Queue {
+    /// The queue
     pub name: Name,
+    /// Jobs that can be popped now
     pub waiting: u64,
+    /// Jobs that a worker holds
     pub running: u64,
+    /// Jobs whose lock has expired or was revoked
     pub stalled: u64,
+    /// Jobs that are not due yet
     pub scheduled: u64,
+    /// Jobs that wait for their dependencies
     pub depends: u64,
-    /// Jobs that wait for a free slot of a throttle.
+    /// Jobs that wait for a free slot of a throttle, if there are any
     #[serde(skip_serializing_if = "is_zero")]
     pub throttled: u64,
+    /// Recurring jobs
     pub recurring: u64,
+    /// Whether pops from it get no jobs
     pub paused: bool,
+    /// When it was paused, if known
     pub paused_since: Option<Moment>,
+    /// When the pause ends, if an end was given
     pub paused_until: Option<Moment>,
+    /// The reason, if one was given
     pub paused_reason: Option<Name>,
-    /// How long the next job to pop has been waiting.
+    /// How long the next job to pop has been waiting
     pub head_wait_s: Option<Seconds>,
     /// The user and host that paused it, if known.
     #[serde(skip)]
@@ -36,33 +47,6 @@ pub struct Queue {
     /// Its keys of a wrong type. If there are any, only the name of the queue is known.
     #[serde(skip)]
     pub wrong_keys: Vec<Name>,
-}
-
-impl Queue {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::name("name", "the queue"),
-        Field::count("waiting", "jobs that can be popped now"),
-        Field::count("running", "jobs that a worker holds"),
-        Field::count("stalled", "jobs whose lock has expired or was revoked"),
-        Field::count("scheduled", "jobs that are not due yet"),
-        Field::count("depends", "jobs that wait for their dependencies"),
-        Field::count(
-            "throttled",
-            "jobs that wait for a free slot of a throttle, if there are any",
-        )
-        .optional(),
-        Field::count("recurring", "recurring jobs"),
-        Field::bool("paused", "whether pops from it get no jobs"),
-        Field::moment("paused_since", "when it was paused, if known").null(),
-        Field::moment("paused_until", "when the pause ends, if an end was given").null(),
-        Field::name("paused_reason", "the reason, if one was given").null(),
-        Field::number(
-            "head_wait_s",
-            "how long the next job to pop has been waiting",
-        )
-        .null(),
-    ];
 }
 
 impl Queue {
@@ -96,7 +80,7 @@ impl ReadyQueues {
 }
 
 /// A duration in a document: seconds, rounded to milliseconds.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema)]
 pub struct Seconds(pub f64);
 
 impl Serialize for Seconds {

@@ -1,64 +1,52 @@
 //! Recurring jobs: templates from which jobs are put, one per interval.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::coordination::Coordination;
-use super::field::Field;
 use crate::clock::moment::Moment;
-use crate::json::{Data, Number};
+use crate::json::{Data, Json, Number};
 use crate::name::Name;
 
 /// A recurring job. The core puts its jobs when a client pops from or peeks at the queue.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Recurring {
+    /// Its id
     pub jid: Name,
+    /// The kind of work
     pub klass: Option<Name>,
+    /// The queue of its jobs
     pub queue: Option<Name>,
+    /// Seconds from one job to the next
     pub every_s: Option<Number>,
+    /// When the next job is due
     pub next: Option<Moment>,
-    /// The maximum number of missed jobs that are put later; 0 is all.
+    /// Maximum number of missed jobs that are put later; 0 is all
     pub backlog: Option<Number>,
-    /// How many jobs it has put so far.
+    /// How many jobs it has put
     pub count: Option<Number>,
+    /// The priority of its jobs
     pub priority: Option<Number>,
+    /// The retries of its jobs
     pub retries: Option<Number>,
+    /// The tags of its jobs
     pub tags: Vec<Name>,
     #[serde(flatten)]
     pub data: Data,
-    /// The options that coordinate its jobs with others, if it has any.
+    /// The options that coordinate its jobs with others, by name: throttles, lock, key, dup, until,
+    /// ttl, score, rescore, hold, backoff
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Json>")]
     pub options: Option<Coordination<'static>>,
-    /// Since when it is paused, if it is.
+    /// Since when it is paused, if it is
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused_since: Option<Moment>,
-    /// The user and host that paused it, if known.
+    /// The user and host that paused it, if known
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused_by: Option<Name>,
+    /// The reason, if one was given
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused_reason: Option<Name>,
-}
-
-impl Recurring {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-    Field::name("jid", "its id"),
-    Field::name("klass", "the kind of work").null(),
-    Field::name("queue", "the queue of its jobs").null(),
-    Field::number("every_s", "seconds from one job to the next").null(),
-    Field::moment("next", "when the next job is due").null(),
-    Field::number("backlog", "maximum number of missed jobs that are put later; 0 is all").null(),
-    Field::number("count", "how many jobs it has put").null(),
-    Field::number("priority", "the priority of its jobs").null(),
-    Field::number("retries", "the retries of its jobs").null(),
-    Field::name("tags", "the tags of its jobs").list(),
-    Field::any("data", "the data of its jobs; null if that is not JSON"),
-    Field::text("data_bytes", "the data in base64, if it is not JSON; in an export also if `data` does not preserve each byte").optional(),
-    Field::any("options", "the options that coordinate its jobs with others, by name: throttles, lock, key, dup, until, ttl, score, rescore, hold, backoff").optional(),
-    Field::moment("paused_since", "since when it is paused, if it is").optional(),
-    Field::name("paused_by", "the user and host that paused it, if known").optional(),
-    Field::name("paused_reason", "the reason, if one was given").optional(),
-    Field::number("due", "in an export, `next` in seconds since the epoch, if milliseconds are not exact").optional(),
-    ];
 }
 
 impl Recurring {

@@ -1,44 +1,37 @@
 //! Statistics of a queue for a day: counts, and how long jobs waited and ran.
 
 use clap::ValueEnum;
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::field::Field;
 use super::list::List;
 use crate::json::Number;
 use crate::name::Name;
 
 /// The statistics of a queue for one day.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Stats {
+    /// The queue
     pub queue: Name,
+    /// The day, in UTC
     pub day: String,
+    /// Jobs completed
     pub completed: u64,
+    /// Failures
     pub failures: u64,
+    /// Jobs that failed on this day and are still failed
     pub failed: u64,
+    /// Locks lost
     pub retries: u64,
+    /// How long jobs waited
     pub wait: Spread,
+    /// How long jobs ran
     pub run: Spread,
-    /// Completed jobs per hour of the day so far.
+    /// Jobs completed per hour of the day so far
     pub completed_per_hour: Number,
-    /// The change of `completed_per_hour` since the day before: 0.1 is a tenth more.
+    /// Its change since the day before: 0.1 is a tenth more; null without `--days`, or if nothing
+    /// was completed then
     pub change: Option<Number>,
-}
-
-impl Stats {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-    Field::name("queue", "the queue"),
-    Field::text("day", "the day, in UTC"),
-    Field::count("completed", "jobs completed"),
-    Field::count("failures", "failures"),
-    Field::count("failed", "jobs that failed on this day and are still failed"),
-    Field::count("retries", "locks lost"),
-    Field::object("wait", Spread::FIELDS, "how long jobs waited"),
-    Field::object("run", Spread::FIELDS, "how long jobs ran"),
-    Field::number("completed_per_hour", "jobs completed per hour of the day so far"),
-    Field::number("change", "its change since the day before: 0.1 is a tenth more; null without `--days`, or if nothing was completed then").null(),
-    ];
 }
 
 impl Stats {
@@ -103,41 +96,26 @@ pub(crate) struct DayStats {
 pub(crate) struct StatsByDay(pub List<Stats>);
 
 /// The distribution of a duration over many jobs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Spread {
+    /// How many jobs
     pub count: u64,
+    /// Their mean
     pub mean_s: Option<Number>,
+    /// Their standard deviation
     pub std_s: Option<Number>,
+    /// The range of the median; 0 to 0 without jobs
     pub p50: Bound,
+    /// The range of the 90th percentile
     pub p90: Bound,
+    /// The range of the 95th percentile
     pub p95: Bound,
+    /// The range of the 99th percentile
     pub p99: Bound,
+    /// The range of the longest
     pub max: Bound,
+    /// The histogram, without empty buckets
     pub buckets: Vec<Bucket>,
-}
-
-impl Spread {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::count("count", "how many jobs"),
-        Field::number("mean_s", "their mean").null(),
-        Field::number("std_s", "their standard deviation").null(),
-        Field::object(
-            "p50",
-            Bound::FIELDS,
-            "the range of the median; 0 to 0 without jobs",
-        ),
-        Field::object("p90", Bound::FIELDS, "the range of the 90th percentile"),
-        Field::object("p95", Bound::FIELDS, "the range of the 95th percentile"),
-        Field::object("p99", Bound::FIELDS, "the range of the 99th percentile"),
-        Field::object("max", Bound::FIELDS, "the range of the longest"),
-        Field::object(
-            "buckets",
-            Bucket::FIELDS,
-            "the histogram, without empty buckets",
-        )
-        .list(),
-    ];
 }
 
 impl Spread {
@@ -167,18 +145,12 @@ impl Spread {
 }
 
 /// The range of a value. Beyond the last bucket there is no upper end.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Bound {
+    /// At least this long
     pub lo_s: u64,
+    /// At most this long; null beyond the last bucket
     pub hi_s: Option<u64>,
-}
-
-impl Bound {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::number("lo_s", "at least this long"),
-        Field::number("hi_s", "at most this long; null beyond the last bucket").null(),
-    ];
 }
 
 impl Bound {
@@ -196,18 +168,12 @@ impl Default for Bound {
 }
 
 /// How many jobs took at most `le_s`, and longer than the bucket before.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Bucket {
+    /// At most this long; null beyond the last bucket
     pub le_s: Option<u64>,
+    /// How many jobs, without those of shorter buckets
     pub count: u64,
-}
-
-impl Bucket {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::number("le_s", "at most this long; null beyond the last bucket").null(),
-        Field::count("count", "how many jobs, without those of shorter buckets"),
-    ];
 }
 
 /// The day's histogram as the core keeps it: seconds to a minute, minutes to an hour, hours to a

@@ -1,21 +1,15 @@
 //! Tags and how many jobs have each.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::field::Field;
 use crate::name::Name;
 
 /// A tag and how many jobs have it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Tag {
+    /// The tag
     pub tag: Name,
+    /// How many jobs have it
     pub jobs: u64,
-}
-
-impl Tag {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::name("tag", "the tag"),
-        Field::count("jobs", "how many jobs have it"),
-    ];
 }

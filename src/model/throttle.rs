@@ -1,25 +1,26 @@
 //! Throttles: named limits of the jobs that run at the same time.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::field::Field;
 use super::job::Neighbor;
 use crate::clock::moment::Moment;
 use crate::name::Name;
 
 /// A throttle and how many jobs use it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Throttle {
+    /// The throttle
     pub id: Name,
-    /// How many jobs may hold a slot; 0 means no limit, a negative number lets no job run.
+    /// How many jobs may hold a slot; 0 means no limit, a negative number lets no job run
     pub maximum: i64,
-    /// Whether the maximum was set.
+    /// Whether the maximum was set; else it is the default
     pub defined: bool,
-    /// Seconds until the maximum is forgotten, if it is.
+    /// Seconds until the maximum is forgotten
     pub ttl_s: Option<u64>,
-    /// Jobs that hold a slot.
+    /// Jobs that hold a slot
     pub locks: u64,
-    /// Jobs that wait for a slot.
+    /// Jobs that wait for a slot
     pub pending: u64,
 }
 
@@ -33,22 +34,6 @@ pub(crate) fn maximum_text(maximum: i64) -> String {
 }
 
 impl Throttle {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::name("id", "the throttle"),
-        Field::count(
-            "maximum",
-            "how many jobs may hold a slot; 0 means no limit, a negative number lets no job run",
-        ),
-        Field::bool(
-            "defined",
-            "whether the maximum was set; else it is the default",
-        ),
-        Field::count("ttl_s", "seconds until the maximum is forgotten").null(),
-        Field::count("locks", "jobs that hold a slot"),
-        Field::count("pending", "jobs that wait for a slot"),
-    ];
-
     /// Whether anything is stored about it.
     pub(crate) fn exists(&self) -> bool {
         self.defined || self.locks + self.pending > 0
@@ -67,50 +52,18 @@ pub(crate) struct MaximumChange {
 }
 
 /// A throttle with its jobs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct ThrottleJobs {
     #[serde(flatten)]
     pub throttle: Throttle,
-    /// When the maximum was set, if that is known.
+    /// When the maximum was set, if that is known
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changed: Option<Moment>,
-    /// The operator who set it, if it was set by `qless`.
+    /// The user and host that set it, if known
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changed_by: Option<Name>,
-    /// The jobs that hold a slot, the oldest holder first.
+    /// Jobs that hold a slot, the oldest holder first
     pub holders: Vec<Neighbor>,
-    /// The jobs that wait for a slot, the next one first.
+    /// Jobs that wait for a slot, the next one first
     pub waiting: Vec<Neighbor>,
-}
-
-impl ThrottleJobs {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::name("id", "the throttle"),
-        Field::count(
-            "maximum",
-            "how many jobs may hold a slot; 0 means no limit, a negative number lets no job run",
-        ),
-        Field::bool(
-            "defined",
-            "whether the maximum was set; else it is the default",
-        ),
-        Field::count("ttl_s", "seconds until the maximum is forgotten").null(),
-        Field::count("locks", "jobs that hold a slot"),
-        Field::count("pending", "jobs that wait for a slot"),
-        Field::moment("changed", "when the maximum was set, if that is known").optional(),
-        Field::name("changed_by", "the user and host that set it, if known").optional(),
-        Field::object(
-            "holders",
-            Neighbor::FIELDS,
-            "jobs that hold a slot, the oldest holder first",
-        )
-        .list(),
-        Field::object(
-            "waiting",
-            Neighbor::FIELDS,
-            "jobs that wait for a slot, the next one first",
-        )
-        .list(),
-    ];
 }

@@ -1,24 +1,15 @@
 //! The versions of the binary and of its core.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::field::Field;
-
 /// The versions of the binary and of its core.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Version {
+    /// The version of the binary
     pub version: &'static str,
-    /// The commit that it was built from, if the build set QLESS_COMMIT.
+    /// The commit that it was built from
     pub commit: Option<&'static str>,
-    /// The SHA-1 of the script.
+    /// The SHA-1 of its Lua core
     pub core: String,
-}
-
-impl Version {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::text("version", "the version of the binary"),
-        Field::text("commit", "the commit that it was built from").null(),
-        Field::text("core", "the SHA-1 of its Lua core"),
-    ];
 }

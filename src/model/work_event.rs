@@ -1,8 +1,8 @@
 //! What happens to the jobs of `qless work`.
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use super::field::Field;
 use super::queue::Seconds;
 use crate::clock::moment::Moment;
 use crate::name::Name;
@@ -46,48 +46,29 @@ impl Serialize for WorkEventKind {
 }
 
 /// Something that happened to a job.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct WorkEvent {
+    /// When it happened
     pub at: Moment,
+    /// One of started, completed, advanced, retried, failed, lost, released, unknown
+    #[schemars(with = "String")]
     pub event: WorkEventKind,
+    /// The job's id
     pub jid: Name,
+    /// The queue from which it was popped
     pub queue: Option<Name>,
+    /// Its class
     pub klass: Name,
+    /// The name of this worker
     pub worker: Name,
-    /// Counts from 1.
+    /// 1 for the first attempt
     pub attempt: i64,
-    /// The exit code of the process, if its end decided.
+    /// Exit code of the process; null if it did not decide
     pub exit: Option<i32>,
-    /// The signal that ended the process, such as `KILL`.
+    /// Signal that ended the process, such as KILL; else null
     pub signal: Option<String>,
+    /// How long the job ran; null when it starts
     pub elapsed_s: Option<Seconds>,
+    /// More about it; null if there is nothing to say
     pub message: Option<String>,
-}
-
-impl WorkEvent {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::moment("at", "when it happened"),
-        Field::text(
-            "event",
-            "started, completed, advanced, retried, failed, lost, released, unknown",
-        ),
-        Field::name("jid", "the job's id"),
-        Field::name("queue", "the queue from which it was popped"),
-        Field::name("klass", "its class"),
-        Field::name("worker", "the name of this worker"),
-        Field::count("attempt", "1 for the first attempt"),
-        Field::number(
-            "exit",
-            "exit code of the process; null if it did not decide",
-        )
-        .null(),
-        Field::text(
-            "signal",
-            "signal that ended the process, such as KILL; else null",
-        )
-        .null(),
-        Field::number("elapsed_s", "how long the job ran; null when it starts").null(),
-        Field::text("message", "more about it; null if there is nothing to say").null(),
-    ];
 }

@@ -23,10 +23,9 @@ const EXPIRIES: [Column; 2] = [Column::text("JID"), Column::text("EXPIRES")];
 const REMAINING: [Column; 2] = [Column::text("JID"), Column::number("REMAINING")];
 
 impl View for BulkReport {
-    const DOCUMENT: Document = Document::one(
+    const DOCUMENT: Document = Document::new::<BulkReport>(
         "bulk",
         "Jobs that one command changed or put: retry, cancel, put --from and the like",
-        BulkReport::FIELDS,
     );
 
     fn text(&self, page: &Page) -> String {

@@ -9,6 +9,7 @@ use super::table::{Cell, Column, Table};
 use super::{Page, View};
 use crate::model::check::{Check, Example, Found};
 use crate::model::finding::{Form, Severity};
+use crate::model::repair::{RepairPlan, Repaired};
 use crate::name::Name;
 use crate::text;
 
@@ -21,12 +22,9 @@ pub(crate) const COLUMNS: &[Column] = &[
 ];
 
 impl View for Check {
-    const DOCUMENT: Document = Document {
-        kind: "check",
-        summary: "Inconsistent data: check",
-        fields: Check::FIELDS,
-        items: Some(Found::FIELDS),
-    };
+    const DOCUMENT: Document = Document::new::<Check>("check", "Inconsistent data: check")
+        .or::<Repaired>()
+        .or::<RepairPlan>();
     const COLUMNS: &'static [Column] = COLUMNS;
 
     fn text(&self, page: &Page) -> String {
@@ -52,11 +50,11 @@ impl Check {
     /// Returns the extent of the scan in a line.
     pub(crate) fn headline(&self) -> String {
         let [keys, jobs, queues] = [
-            text::plural(self.keys, "key", "keys"),
-            text::plural(self.jobs, "job", "jobs"),
-            text::plural(self.queues, "queue", "queues"),
+            text::plural(self.scan.keys, "key", "keys"),
+            text::plural(self.scan.jobs, "job", "jobs"),
+            text::plural(self.scan.queues, "queue", "queues"),
         ];
-        let took = text::measure(self.elapsed_s.0);
+        let took = text::measure(self.scan.elapsed_s.0);
         format!("scanned {keys}, {jobs}, {queues} in {took}")
     }
 }
@@ -166,6 +164,7 @@ impl Names {
 mod tests {
     use super::*;
     use crate::json::Number;
+    use crate::model::check::Scan;
     use crate::model::finding::FindingId;
 
     /// A finding with examples: item and detail each.
@@ -215,7 +214,7 @@ mod tests {
     fn a_finding_takes_a_row() {
         let mut tag_count = found("tag-count", &[("eu", "412, is 409")]);
         tag_count.at_least = true;
-        let check = Check {
+        let scan = Scan {
             keys: 84_112,
             jobs: 61_903,
             queues: 14,
@@ -224,6 +223,9 @@ mod tests {
             clean: false,
             fail_on: Severity::Warn,
             causes: Vec::new(),
+        };
+        let check = Check {
+            scan,
             items: vec![
                 found("ghost-waiting", &[("3f2a4c5d6e7f", "mail")]),
                 tag_count,

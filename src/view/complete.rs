@@ -6,11 +6,8 @@ use crate::model::complete::{Complete, Lock};
 use crate::name::Name;
 
 impl View for Complete {
-    const DOCUMENT: Document = Document::one(
-        "complete",
-        "A job that was completed or advanced: complete",
-        Complete::FIELDS,
-    );
+    const DOCUMENT: Document =
+        Document::new::<Complete>("complete", "A job that was completed or advanced: complete");
 
     fn text(&self, _: &Page) -> String {
         format!("{}\n", self.state)
@@ -22,8 +19,7 @@ impl View for Complete {
 }
 
 impl View for Lock {
-    const DOCUMENT: Document =
-        Document::one("lock", "A lock that was extended: heartbeat", Lock::FIELDS);
+    const DOCUMENT: Document = Document::new::<Lock>("lock", "A lock that was extended: heartbeat");
 
     fn text(&self, _: &Page) -> String {
         let expires = self.expires.rfc3339();

@@ -8,11 +8,8 @@ use crate::model::config::{ConfigOption, OptionChange, OptionKind, known};
 use crate::text;
 
 impl Row for ConfigOption {
-    const LIST: Document = Document::list(
-        "config",
-        "Options: config list, config get",
-        ConfigOption::FIELDS,
-    );
+    const LIST: Document =
+        Document::list::<ConfigOption>("config", "Options: config list, config get");
 
     const COLUMNS: &'static [Column] = &[
         Column::text("KEY"),

@@ -13,10 +13,9 @@ fn mark(context: &Context) -> Cell {
 }
 
 impl Row for Context {
-    const LIST: Document = Document::list(
+    const LIST: Document = Document::list::<Context>(
         "contexts",
         "Contexts: context list, context show, context validate",
-        Context::FIELDS,
     );
 
     const COLUMNS: &'static [Column] = &[

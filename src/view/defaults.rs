@@ -7,10 +7,9 @@ use super::{Page, View};
 use crate::model::defaults::QueueDefaults;
 
 impl Row for QueueDefaults {
-    const LIST: Document = Document::list(
+    const LIST: Document = Document::list::<QueueDefaults>(
         "defaults-list",
         "The defaults of all queues: defaults list",
-        QueueDefaults::FIELDS,
     );
 
     const COLUMNS: &'static [Column] = &[Column::text("QUEUE"), Column::free("DEFAULTS").rank(1)];
@@ -27,10 +26,9 @@ impl Row for QueueDefaults {
 }
 
 impl View for QueueDefaults {
-    const DOCUMENT: Document = Document::one(
+    const DOCUMENT: Document = Document::new::<QueueDefaults>(
         "defaults",
         "The options for puts into a queue that do not give them: defaults",
-        QueueDefaults::FIELDS,
     );
 
     fn text(&self, _: &Page) -> String {

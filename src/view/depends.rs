@@ -17,10 +17,9 @@ const NEIGHBORS: [Column; 4] = [
 ];
 
 impl View for Dependencies {
-    const DOCUMENT: Document = Document::one(
+    const DOCUMENT: Document = Document::new::<Dependencies>(
         "dependencies",
         "A job's dependencies and dependents: depends",
-        Dependencies::FIELDS,
     );
 
     fn text(&self, page: &Page) -> String {

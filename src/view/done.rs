@@ -6,10 +6,9 @@ use crate::model::done::Done;
 use crate::name::Name;
 
 impl View for Done {
-    const DOCUMENT: Document = Document::one(
+    const DOCUMENT: Document = Document::new::<Done>(
         "done",
         "The result of a write without a reply: pause, log and the like",
-        Done::FIELDS,
     );
 
     fn text(&self, _: &Page) -> String {

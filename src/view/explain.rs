@@ -14,10 +14,9 @@ use crate::text;
 use crate::text::{Harmless, decisive_line, duration, plural, short};
 
 impl View for Explanation {
-    const DOCUMENT: Document = Document::one(
+    const DOCUMENT: Document = Document::new::<Explanation>(
         "explain",
         "Why a job does not run, or why pops of a queue get no job: explain",
-        Explanation::FIELDS,
     );
 
     fn text(&self, page: &Page) -> String {
@@ -34,11 +33,8 @@ impl View for Explanation {
 }
 
 impl View for Explanations {
-    const DOCUMENT: Document = Document::list(
-        "explanations",
-        "Why jobs do not run: explain of several",
-        Explanation::FIELDS,
-    );
+    const DOCUMENT: Document =
+        Document::list::<Explanation>("explanations", "Why jobs do not run: explain of several");
 
     fn text(&self, page: &Page) -> String {
         let texts = self.list.items.iter().map(|item| item.text(page));

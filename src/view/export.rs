@@ -2,6 +2,7 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
@@ -11,6 +12,7 @@ use super::json::record;
 use super::list::Row;
 use crate::clock::moment::Moment;
 use crate::error::Error;
+use crate::json::Number;
 use crate::model::config::ConfigOption;
 use crate::model::export::{
     Cancellation, ExportHead, PausedQueue, SavedJob, SavedRecurring, SavedThrottle,
@@ -22,25 +24,20 @@ use crate::name::Name;
 use crate::text::is_harmful;
 
 /// The document of the first line.
-pub(super) const HEAD: Document = Document::one(
+pub(super) const HEAD: Document = Document::new::<ExportHead>(
     "export",
     "The first line of an export, before those of job, recurring, config, limit, paused: export",
-    ExportHead::FIELDS,
 );
 
 /// The document of a throttle's maximum.
-pub(super) const LIMIT: Document = Document::one(
+pub(super) const LIMIT: Document = Document::new::<SavedThrottle>(
     "limit",
     "The maximum of a throttle: export --with throttles",
-    SavedThrottle::FIELDS,
 );
 
 /// The document of a paused queue.
-pub(super) const PAUSED: Document = Document::one(
-    "paused",
-    "A queue that is paused: export --with paused",
-    PausedQueue::FIELDS,
-);
+pub(super) const PAUSED: Document =
+    Document::new::<PausedQueue>("paused", "A queue that is paused: export --with paused");
 
 /// Returns the first line.
 pub(crate) fn head(head: &ExportHead) -> Result<Vec<u8>, Error> {
@@ -95,23 +92,29 @@ pub(crate) fn paused(paused: &PausedQueue) -> Result<Vec<u8>, Error> {
     line(PAUSED.kind, paused)
 }
 
-#[derive(Serialize)]
-struct JobLine<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct JobLine<'a> {
     #[serde(flatten)]
     job: Job,
+    /// In an export, each entry as stored, in base64, if `history` does not preserve each byte
     #[serde(skip_serializing_if = "Option::is_none")]
     history_bytes: Option<Vec<String>>,
+    /// In an export, `scheduled_for` in seconds since the epoch, if milliseconds are not exact
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "seconds")]
+    #[schemars(with = "Option<Number>")]
     due: Option<Moment>,
+    /// In the file of `cancel --save`: who deleted it, when and why
     #[serde(skip_serializing_if = "Option::is_none")]
     cancelled: Option<&'a Cancellation>,
 }
 
-#[derive(Serialize)]
-struct RecurringLine {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct RecurringLine {
     #[serde(flatten)]
     recurring: Recurring,
+    /// In an export, `next` in seconds since the epoch, if milliseconds are not exact
     #[serde(skip_serializing_if = "Option::is_none", serialize_with = "seconds")]
+    #[schemars(with = "Option<Number>")]
     due: Option<Moment>,
 }
 

@@ -8,7 +8,7 @@ use crate::model::failure::FailureGroup;
 use crate::text;
 
 impl Row for FailureGroup {
-    const LIST: Document = Document::list("failed", "Failure groups: failed", FailureGroup::FIELDS);
+    const LIST: Document = Document::list::<FailureGroup>("failed", "Failure groups: failed");
 
     const COLUMNS: &'static [Column] = &[
         Column::text("GROUP"),

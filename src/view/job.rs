@@ -2,6 +2,7 @@
 
 use super::detail::Detail;
 use super::document::Document;
+use super::export::JobLine;
 use super::list::Row;
 use super::paint::Ink;
 use super::table::{Cell, Column, NONE, Table};
@@ -189,7 +190,7 @@ pub(super) fn join_names(names: &[Name]) -> String {
 }
 
 impl View for Job {
-    const DOCUMENT: Document = Document::one("job", "A job in full: get", Job::FIELDS);
+    const DOCUMENT: Document = Document::new::<JobLine>("job", "A job in full: get");
 
     fn text(&self, page: &Page) -> String {
         let mut detail = Detail::new(page);
@@ -349,8 +350,7 @@ fn indented(lines: &Name) -> String {
 }
 
 impl View for Counts {
-    const DOCUMENT: Document =
-        Document::one("counts", "Jobs by state: jobs --count", Counts::FIELDS);
+    const DOCUMENT: Document = Document::new::<Counts>("counts", "Jobs by state: jobs --count");
 
     fn text(&self, page: &Page) -> String {
         let mut counts = *self;

@@ -8,7 +8,7 @@ use crate::model::lag::Lag;
 use crate::text;
 
 impl Row for Lag {
-    const LIST: Document = Document::list("lag", "Lags of queues: lag", Lag::FIELDS);
+    const LIST: Document = Document::list::<Lag>("lag", "Lags of queues: lag");
 
     const COLUMNS: &'static [Column] = &[
         Column::text("QUEUE"),

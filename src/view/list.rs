@@ -52,12 +52,10 @@ impl<T: Row> View for List<T> {
 }
 
 impl View for Jobs {
-    const DOCUMENT: Document = Document {
-        kind: "jobs",
-        summary: "Jobs: jobs, peek, pop, failed --group, track, get of several",
-        fields: Jobs::FIELDS,
-        items: Some(Job::FIELDS),
-    };
+    const DOCUMENT: Document = Document::new::<Jobs>(
+        "jobs",
+        "Jobs: jobs, peek, pop, failed --group, track, get of several",
+    );
     const COLUMNS: &'static [Column] = <Job as Row>::COLUMNS;
 
     fn text(&self, page: &Page) -> String {

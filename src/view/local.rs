@@ -6,7 +6,7 @@ use super::{Page, View};
 use crate::model::local::Status;
 
 impl View for Status {
-    const DOCUMENT: Document = Document::one("local", "The private server: local", Status::FIELDS);
+    const DOCUMENT: Document = Document::new::<Status>("local", "The private server: local");
 
     fn text(&self, page: &Page) -> String {
         let mut detail = Detail::new(page);

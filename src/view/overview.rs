@@ -5,7 +5,7 @@ use super::document::Document;
 use super::paint::Ink;
 use super::{Page, View};
 use crate::model::lag::Why;
-use crate::model::overview::{Overview, OverviewTotals, PausedPart, Problem, ServerFacts};
+use crate::model::overview::{Overview, OverviewTotals, PausedPart, ServerFacts};
 use crate::name::Name;
 use crate::text::duration;
 
@@ -16,15 +16,14 @@ const MOST: usize = 5;
 const SILENT: f64 = 60.0;
 
 impl View for Overview {
-    const DOCUMENT: Document =
-        Document::one("status", "The whole system: status", Overview::FIELDS);
+    const DOCUMENT: Document = Document::new::<Overview>("status", "The whole system: status");
 
     fn text(&self, page: &Page) -> String {
         let mut detail = Detail::new(page);
         if let Some(server) = &self.server {
             detail.line("server", server_line(server, page));
         }
-        let problems = self.problems.iter().map(Problem::sentence);
+        let problems = self.problems.iter().map(|problem| problem.message.clone());
         section(&mut detail, page, "problems", problems, Some(Ink::Red));
         let OverviewTotals {
             queues,

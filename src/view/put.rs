@@ -6,7 +6,7 @@ use crate::model::put::Put;
 use crate::name::Name;
 
 impl View for Put {
-    const DOCUMENT: Document = Document::one("put", "A job that was put: put", Put::FIELDS);
+    const DOCUMENT: Document = Document::new::<Put>("put", "A job that was put: put");
 
     fn text(&self, _: &Page) -> String {
         String::new()

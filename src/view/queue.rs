@@ -9,7 +9,7 @@ use crate::model::queue::Queue;
 use crate::text;
 
 impl Row for Queue {
-    const LIST: Document = Document::list("queues", "Queues: queues", Queue::FIELDS);
+    const LIST: Document = Document::list::<Queue>("queues", "Queues: queues");
 
     const COLUMNS: &'static [Column] = &[
         Column::text("QUEUE"),

@@ -2,6 +2,7 @@
 
 use super::detail::Detail;
 use super::document::Document;
+use super::export::RecurringLine;
 use super::job::{due_at, join_names};
 use super::list::Row;
 use super::table::{Cell, Column, NONE, Table};
@@ -13,11 +14,8 @@ use crate::name::Name;
 use crate::text;
 
 impl Row for Recurring {
-    const LIST: Document = Document::list(
-        "recurring-jobs",
-        "Recurring jobs: recur list",
-        Recurring::FIELDS,
-    );
+    const LIST: Document =
+        Document::list::<Recurring>("recurring-jobs", "Recurring jobs: recur list");
 
     const COLUMNS: &'static [Column] = &[
         Column::text("JID"),
@@ -104,11 +102,8 @@ pub(crate) fn next_runs(runs: &[Moment], page: &Page) -> String {
 }
 
 impl View for Recurring {
-    const DOCUMENT: Document = Document::one(
-        "recurring",
-        "A recurring job in full: recur get",
-        Recurring::FIELDS,
-    );
+    const DOCUMENT: Document =
+        Document::new::<RecurringLine>("recurring", "A recurring job in full: recur get");
 
     fn text(&self, page: &Page) -> String {
         let number =

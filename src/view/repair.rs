@@ -65,8 +65,8 @@ impl Repaired {
         if self.totals.refused > 0 {
             summary.push_str(&format!(", {} refused", thousands(self.totals.refused)));
         }
-        if self.check.elapsed_s.0 >= 0.05 {
-            summary.push_str(&format!(" in {}", measure(self.check.elapsed_s.0)));
+        if self.scan.elapsed_s.0 >= 0.05 {
+            summary.push_str(&format!(" in {}", measure(self.scan.elapsed_s.0)));
         }
         summary
     }

@@ -65,11 +65,8 @@ const DAYS: &[Column] = &[
 ];
 
 impl View for DayStats {
-    const DOCUMENT: Document = Document::list(
-        "stats",
-        "Statistics of queues for a day: stats",
-        Stats::FIELDS,
-    );
+    const DOCUMENT: Document =
+        Document::list::<Stats>("stats", "Statistics of queues for a day: stats");
 
     /// On a terminal, a paragraph for each queue. In a pipe, a line for each queue, or for each
     /// bucket if a histogram was asked for.

@@ -7,7 +7,7 @@ use super::table::{Cell, Column, Table};
 use crate::model::tag::Tag;
 
 impl Row for Tag {
-    const LIST: Document = Document::list("tags", "Tags: tag", Tag::FIELDS);
+    const LIST: Document = Document::list::<Tag>("tags", "Tags: tag");
 
     const COLUMNS: &'static [Column] = &[Column::text("TAG"), Column::number("JOBS")];
 

@@ -10,8 +10,7 @@ use crate::model::throttle::{Throttle, ThrottleJobs};
 use crate::name::Name;
 
 impl Row for Throttle {
-    const LIST: Document =
-        Document::list("throttles", "Throttles: throttle list", Throttle::FIELDS);
+    const LIST: Document = Document::list::<Throttle>("throttles", "Throttles: throttle list");
 
     const COLUMNS: &'static [Column] = &[
         Column::text("THROTTLE"),
@@ -47,11 +46,8 @@ impl Throttle {
 }
 
 impl View for ThrottleJobs {
-    const DOCUMENT: Document = Document::one(
-        "throttle",
-        "A throttle with its jobs: throttle show",
-        ThrottleJobs::FIELDS,
-    );
+    const DOCUMENT: Document =
+        Document::new::<ThrottleJobs>("throttle", "A throttle with its jobs: throttle show");
 
     fn text(&self, page: &Page) -> String {
         let throttle = &self.throttle;

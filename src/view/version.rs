@@ -5,11 +5,8 @@ use super::{Page, View};
 use crate::model::version::Version;
 
 impl View for Version {
-    const DOCUMENT: Document = Document::one(
-        "version",
-        "The binary and its core: version",
-        Version::FIELDS,
-    );
+    const DOCUMENT: Document =
+        Document::new::<Version>("version", "The binary and its core: version");
 
     fn text(&self, _: &Page) -> String {
         let commit = self.commit.map(|commit| format!("commit {commit}\n"));

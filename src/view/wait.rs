@@ -8,8 +8,7 @@ use crate::name::Name;
 use crate::text;
 
 impl View for Wait {
-    const DOCUMENT: Document =
-        Document::one("wait", "Jobs that were waited for: wait", Wait::FIELDS);
+    const DOCUMENT: Document = Document::new::<Wait>("wait", "Jobs that were waited for: wait");
 
     fn text(&self, page: &Page) -> String {
         self.items.iter().map(|item| item.line(page)).collect()

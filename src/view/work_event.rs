@@ -6,10 +6,9 @@ use crate::model::work_event::{WorkEvent, WorkEventKind};
 use crate::text::{Harmless, duration, measure};
 
 impl View for WorkEvent {
-    const DOCUMENT: Document = Document::one(
+    const DOCUMENT: Document = Document::new::<WorkEvent>(
         "work-event",
         "What happened to a job, as lines of ndjson: work",
-        WorkEvent::FIELDS,
     );
 
     fn text(&self, _: &Page) -> String {

@@ -11,7 +11,7 @@ use crate::model::worker::{Worker, WorkerJobs};
 use crate::name::Name;
 
 impl Row for Worker {
-    const LIST: Document = Document::list("workers", "Workers: workers", Worker::FIELDS);
+    const LIST: Document = Document::list::<Worker>("workers", "Workers: workers");
 
     const COLUMNS: &'static [Column] = &[
         Column::text("WORKER"),
@@ -42,11 +42,8 @@ impl Row for Worker {
 }
 
 impl View for WorkerJobs {
-    const DOCUMENT: Document = Document::one(
-        "worker",
-        "A worker's jobs: workers NAME",
-        WorkerJobs::FIELDS,
-    );
+    const DOCUMENT: Document =
+        Document::new::<WorkerJobs>("worker", "A worker's jobs: workers NAME");
     const COLUMNS: &'static [Column] = <Job as Row>::COLUMNS;
 
     fn text(&self, page: &Page) -> String {

@@ -46,7 +46,7 @@ pub(super) fn run(
     });
     let mut items = check.items.iter();
     let remains =
-        items.any(|found| found.severity >= check.fail_on && found.count > found.repairable);
+        items.any(|found| found.severity >= check.scan.fail_on && found.count > found.repairable);
     let overflowed = queue.overflowed();
     let note = "note: the plan is incomplete; a repair finds the rest after this part";
     // The plan says what would be done; its commands are for whoever wants to see more.

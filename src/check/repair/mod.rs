@@ -120,7 +120,7 @@ fn report_only(result: ScanResult, session: &mut Session) -> Result<Exit, Error>
         let rows = result.check.items.iter().cloned().map(Row::from);
         session.ui.show(&Repaired {
             items: rows.collect(),
-            check: result.check,
+            scan: result.check.scan,
             run: None,
             totals: RepairCounts::default(),
         })?;
