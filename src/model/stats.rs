@@ -137,11 +137,6 @@ impl Spread {
             buckets: histogram.buckets(),
         }
     }
-
-    /// Returns the percentiles in the order of a table.
-    pub fn bounds(&self) -> [Bound; 5] {
-        [self.p50, self.p90, self.p95, self.p99, self.max]
-    }
 }
 
 /// The range of a value. Beyond the last bucket there is no upper end.

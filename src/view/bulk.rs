@@ -5,22 +5,65 @@ use std::collections::BTreeMap;
 use super::document::Document;
 use super::table::{Cell, Column, Table};
 use super::{Page, View};
-use crate::model::bulk::{BulkItem, BulkReport, Code, ItemResult, RowContent, Totals};
+use crate::clock::moment::Moment;
+use crate::model::bulk::{BulkItem, BulkReport, BulkRow, Code, ItemResult, RowContent, Totals};
 use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::text::{clean, measure, width, wrapped};
 
-const JIDS: [Column; 1] = [Column::text("JID")];
-const PRIORITIES: [Column; 3] = [
-    Column::text("JID"),
-    Column::number("OLD"),
-    Column::number("NEW"),
-];
-const TAGS: [Column; 2] = [Column::text("JID"), Column::text("TAGS")];
-const STATES: [Column; 2] = [Column::text("JID"), Column::text("STATE")];
-const EXPIRIES: [Column; 2] = [Column::text("JID"), Column::text("EXPIRES")];
-const REMAINING: [Column; 2] = [Column::text("JID"), Column::number("REMAINING")];
+const JID: Column<BulkRow> = Column::name("JID", |row| &row.jid);
+
+impl RowContent {
+    /// Returns the columns of the table; none if there is no table.
+    fn columns(self) -> &'static [Column<BulkRow>] {
+        match self {
+            RowContent::Nothing => &[],
+            RowContent::Jids => const { &[JID] },
+            RowContent::Priorities => {
+                const {
+                    &[
+                        JID,
+                        Column::number("OLD", |row, _| number(&row.cells[0])),
+                        Column::number("NEW", |row, _| number(&row.cells[1])),
+                    ]
+                }
+            }
+            RowContent::Tags => {
+                const {
+                    &[
+                        JID,
+                        Column::text("TAGS", |row, _| Cell::names(&row.cells, false)),
+                    ]
+                }
+            }
+            RowContent::Remaining => {
+                const {
+                    &[
+                        JID,
+                        Column::number("REMAINING", |row, _| number(&row.cells[0])),
+                    ]
+                }
+            }
+            RowContent::States => {
+                const {
+                    &[
+                        JID,
+                        Column::text("STATE", |row, _| Cell::text(&row.cells[0])),
+                    ]
+                }
+            }
+            RowContent::Expiries => {
+                const {
+                    &[
+                        JID,
+                        Column::text("EXPIRES", |row, _| Cell::text(&row.cells[0])),
+                    ]
+                }
+            }
+        }
+    }
+}
 
 impl View for BulkReport {
     const DOCUMENT: Document = Document::new::<BulkReport>(
@@ -29,36 +72,10 @@ impl View for BulkReport {
     );
 
     fn text(&self, page: &Page) -> String {
-        let columns: &'static [Column] = match self.row_content {
-            RowContent::Nothing => return String::new(),
-            RowContent::Jids => &JIDS,
-            RowContent::Priorities => &PRIORITIES,
-            RowContent::Tags => &TAGS,
-            RowContent::Remaining => &REMAINING,
-            RowContent::States => &STATES,
-            RowContent::Expiries => &EXPIRIES,
-        };
-        let mut table = Table::new(columns);
-        for row in &self.rows {
-            let mut cells = vec![Cell::text(row.jid.as_bytes())];
-            match self.row_content {
-                RowContent::Tags => cells.push(tags(&row.cells)),
-                RowContent::States | RowContent::Expiries => {
-                    cells.extend(row.cells.iter().map(|cell| Cell::text(cell.as_bytes())));
-                }
-                _ => cells.extend(row.cells.iter().map(number)),
-            }
-            table.row(cells);
+        match self.row_content.columns() {
+            [] => String::new(),
+            columns => Table::new(columns, &self.rows, page).draw(page),
         }
-        table.draw(page)
-    }
-}
-
-fn tags(tags: &[Name]) -> Cell {
-    if tags.is_empty() {
-        Cell::missing()
-    } else {
-        Cell::names(tags, false)
     }
 }
 
@@ -228,13 +245,32 @@ fn named(head: &str, first: &[String], total: u64, page: &Page) -> String {
     }
 }
 
-const QUEUES: [Column; 5] = [
-    Column::text("QUEUE"),
-    Column::text("STATE"),
-    Column::number("JOBS"),
-    Column::text("OLDEST"),
-    Column::text("NEWEST"),
-];
+/// Jobs of a plan that are in one state in one queue.
+struct PlanGroup<'j> {
+    queue: &'j [u8],
+    state: &'j [u8],
+    /// When they changed last, the oldest first.
+    changes: Vec<Moment>,
+    jobs: u64,
+}
+
+fn plan_columns<'t>() -> [Column<PlanGroup<'t>>; 5] {
+    [
+        Column::text("QUEUE", |group, _| Cell::maybe(some(group.queue))),
+        Column::text("STATE", |group, _| Cell::maybe(some(group.state))),
+        Column::count("JOBS", |group| group.jobs),
+        Column::text("OLDEST", |group, page| age(group.changes.first(), page)),
+        Column::text("NEWEST", |group, page| age(group.changes.last(), page)),
+    ]
+}
+
+fn some(name: &[u8]) -> Option<&[u8]> {
+    Some(name).filter(|name| !name.is_empty())
+}
+
+fn age(moment: Option<&Moment>, page: &Page) -> Cell {
+    Cell::maybe(moment.map(|at| page.age(*at)))
+}
 
 /// Returns the jobs of a plan by queue and state, with the oldest and the newest of each.
 pub(crate) fn by_queue<'a>(jobs: impl Iterator<Item = &'a JobSnapshot>, page: &Page) -> String {
@@ -244,26 +280,18 @@ pub(crate) fn by_queue<'a>(jobs: impl Iterator<Item = &'a JobSnapshot>, page: &P
         let group = groups.entry((queue, job.state.as_bytes()));
         group.or_default().push(job);
     }
-    let mut table = Table::new(&QUEUES);
-    let name = |name: &[u8]| {
-        if name.is_empty() {
-            Cell::missing()
-        } else {
-            Cell::text(name)
+    let groups = groups.into_iter().map(|((queue, state), jobs)| {
+        let mut changes: Vec<Moment> = jobs.iter().filter_map(|job| job.since).collect();
+        changes.sort();
+        PlanGroup {
+            queue,
+            state,
+            changes,
+            jobs: jobs.len() as u64,
         }
-    };
-    for ((queue, state), jobs) in groups {
-        let mut ages: Vec<_> = jobs.iter().filter_map(|job| job.since).collect();
-        ages.sort();
-        let age = |moment: Option<_>| Cell::maybe(moment.map(|at| page.age(at)));
-        table.row(vec![
-            name(queue),
-            name(state),
-            Cell::count(jobs.len() as u64, page),
-            age(ages.first().copied()),
-            age(ages.last().copied()),
-        ]);
-    }
+    });
+    let groups: Vec<PlanGroup> = groups.collect();
+    let table = Table::new(&plan_columns(), &groups, page);
     let text = table.draw(page);
     text.lines().map(|line| format!("  {line}\n")).collect()
 }

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::document::Document;
 use super::json::Lines;
 use super::paint::Ink;
-use super::table::{Cell, Column, Table};
+use super::table::{Cell, Column, Heading, Table, headings};
 use super::{Page, View};
 use crate::model::check::{Check, Example, Found};
 use crate::model::finding::{Form, Severity};
@@ -13,32 +13,36 @@ use crate::model::repair::{RepairPlan, Repaired};
 use crate::name::Name;
 use crate::text;
 
-pub(crate) const COLUMNS: &[Column] = &[
-    Column::text("SEVERITY"),
-    Column::text("FINDING"),
-    Column::number("COUNT").rank(1),
-    Column::free("PROBLEM").rank(2).least(24),
-    Column::free("EXAMPLES").rank(3).least(14),
+pub(crate) const COLUMNS: &[Column<Found>] = &[
+    Column::text("SEVERITY", |found, _| severity(found.severity)),
+    Column::text("FINDING", |found, _| Cell::text(found.finding.name)),
+    Column::number("COUNT", |found: &Found, page| {
+        count(found.count, found, page)
+    })
+    .rank(1),
+    Column::free("PROBLEM", |found: &Found, _| {
+        Cell::text(found.finding.problem)
+    })
+    .rank(2)
+    .least(24),
+    Column::free("EXAMPLES", |found: &Found, page| {
+        Cell::escaped(examples(found, page.terminal))
+    })
+    .rank(3)
+    .least(14),
 ];
 
 impl View for Check {
     const DOCUMENT: Document = Document::new::<Check>("check", "Inconsistent data: check")
         .or::<Repaired>()
         .or::<RepairPlan>();
-    const COLUMNS: &'static [Column] = COLUMNS;
+
+    fn headings() -> Vec<Heading> {
+        headings(COLUMNS)
+    }
 
     fn text(&self, page: &Page) -> String {
-        let mut table = Table::new(COLUMNS);
-        for found in &self.items {
-            table.row(vec![
-                severity(found.severity),
-                Cell::text(found.finding.name),
-                count(found.count, found, page),
-                Cell::text(found.finding.problem),
-                Cell::escaped(examples(found, page.terminal)),
-            ]);
-        }
-        table.draw(page)
+        Table::new(COLUMNS, &self.items, page).draw(page)
     }
 
     fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {

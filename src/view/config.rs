@@ -1,9 +1,8 @@
 //! Options of the core: a row for each, with its meaning.
 
-use super::Page;
 use super::document::Document;
 use super::list::Row;
-use super::table::{Cell, Column, NONE, Table};
+use super::table::{Cell, Column, NONE};
 use crate::model::config::{ConfigOption, OptionChange, OptionKind, known};
 use crate::text;
 
@@ -11,25 +10,20 @@ impl Row for ConfigOption {
     const LIST: Document =
         Document::list::<ConfigOption>("config", "Options: config list, config get");
 
-    const COLUMNS: &'static [Column] = &[
-        Column::text("KEY"),
-        Column::text("VALUE"),
-        Column::text("DEFAULT"),
-        Column::free("MEANING"),
-    ];
-
-    fn row(&self, _: &Page, table: &mut Table) {
-        table.row(vec![
-            Cell::text(&self.key),
-            if self.value.is_empty() && !self.set {
+    const COLUMNS: &'static [Column<ConfigOption>] = &[
+        Column::name("KEY", |option| &option.key),
+        Column::text("VALUE", |option, _| {
+            if option.value.is_empty() && !option.set {
                 Cell::text(NONE)
             } else {
-                Cell::text(&self.value)
-            },
-            Cell::text(self.default.unwrap_or(NONE)),
-            Cell::text(self.meaning()),
-        ]);
-    }
+                Cell::text(&option.value)
+            }
+        }),
+        Column::text("DEFAULT", |option, _| {
+            Cell::text(option.default.unwrap_or(NONE))
+        }),
+        Column::free("MEANING", |option, _| Cell::text(option.meaning())),
+    ];
 }
 
 impl ConfigOption {

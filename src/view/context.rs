@@ -3,14 +3,28 @@
 use super::detail::Detail;
 use super::document::Document;
 use super::list::Row;
-use super::table::{Cell, Column, Table};
+use super::table::{Cell, Column, Heading, Table, headings};
 use super::{Lines, Page, View};
 use crate::model::context::{Context, ContextsInFull, ValidatedContexts};
 
-/// Returns the cell that marks the context in use.
-fn mark(context: &Context) -> Cell {
+const USED: Column<Context> = Column::text("USED", |context: &Context, _| {
     Cell::text(if context.used { "*" } else { "" })
-}
+})
+.headless();
+const NAME: Column<Context> = Column::text("NAME", |context, _| Cell::text(&context.name));
+const REDIS: Column<Context> =
+    Column::text("REDIS", |context, _| Cell::maybe(context.redis.as_ref()));
+
+/// The columns of contexts that were validated.
+const VALIDATED: &[Column<Context>] = &[
+    USED,
+    NAME,
+    REDIS,
+    Column::free("SERVER", |context, _| {
+        let error = context.error.as_ref();
+        Cell::maybe(context.server.as_ref().or(error))
+    }),
+];
 
 impl Row for Context {
     const LIST: Document = Document::list::<Context>(
@@ -18,21 +32,12 @@ impl Row for Context {
         "Contexts: context list, context show, context validate",
     );
 
-    const COLUMNS: &'static [Column] = &[
-        Column::text("USED").headless(),
-        Column::text("NAME"),
-        Column::text("REDIS"),
-        Column::text("FLAGS"),
+    const COLUMNS: &'static [Column<Context>] = &[
+        USED,
+        NAME,
+        REDIS,
+        Column::text("FLAGS", |context, _| Cell::text(context.flags())),
     ];
-
-    fn row(&self, _: &Page, table: &mut Table) {
-        table.row(vec![
-            mark(self),
-            Cell::text(&self.name),
-            Cell::maybe(self.redis.as_ref()),
-            Cell::text(self.flags()),
-        ]);
-    }
 }
 
 impl View for ContextsInFull {
@@ -74,25 +79,12 @@ impl View for ContextsInFull {
 impl View for ValidatedContexts {
     const DOCUMENT: Document = Context::LIST;
 
-    const COLUMNS: &'static [Column] = &[
-        Column::text("USED").headless(),
-        Column::text("NAME"),
-        Column::text("REDIS"),
-        Column::free("SERVER"),
-    ];
+    fn headings() -> Vec<Heading> {
+        headings(VALIDATED)
+    }
 
     fn text(&self, page: &Page) -> String {
-        let mut table = Table::new(Self::COLUMNS);
-        for context in &self.0.items {
-            let error = context.error.as_ref();
-            table.row(vec![
-                mark(context),
-                Cell::text(&context.name),
-                Cell::maybe(context.redis.as_ref()),
-                Cell::maybe(context.server.as_ref().or(error)),
-            ]);
-        }
-        table.draw(page)
+        Table::new(VALIDATED, &self.0.items, page).draw(page)
     }
 
     fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {

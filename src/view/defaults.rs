@@ -2,8 +2,9 @@
 
 use super::document::Document;
 use super::list::Row;
-use super::table::{Cell, Column, Table};
+use super::table::{Cell, Column};
 use super::{Page, View};
+use crate::json::Json;
 use crate::model::defaults::QueueDefaults;
 
 impl Row for QueueDefaults {
@@ -12,17 +13,13 @@ impl Row for QueueDefaults {
         "The defaults of all queues: defaults list",
     );
 
-    const COLUMNS: &'static [Column] = &[Column::text("QUEUE"), Column::free("DEFAULTS").rank(1)];
-
-    fn row(&self, _: &Page, table: &mut Table) {
-        table.row(vec![
-            Cell::text(&self.queue),
-            match &self.defaults {
-                Some(defaults) => Cell::text(defaults.to_name()),
-                None => Cell::missing(),
-            },
-        ]);
-    }
+    const COLUMNS: &'static [Column<QueueDefaults>] = &[
+        Column::name("QUEUE", |of| &of.queue),
+        Column::free("DEFAULTS", |of: &QueueDefaults, _| {
+            Cell::maybe(of.defaults.as_ref().map(Json::to_name))
+        })
+        .rank(1),
+    ];
 }
 
 impl View for QueueDefaults {

@@ -9,11 +9,13 @@ use crate::model::job::{Dependencies, Neighbor, State};
 use crate::name::Name;
 use crate::text;
 
-const NEIGHBORS: [Column; 4] = [
-    Column::text("JID"),
-    Column::text("KLASS"),
-    Column::text("STATE"),
-    Column::free("DETAIL"),
+const NEIGHBORS: &[Column<Neighbor>] = &[
+    Column::name("JID", |other| &other.jid),
+    Column::text("KLASS", |other, _| Cell::maybe(other.klass.as_ref())),
+    Column::text("STATE", |other, _| {
+        Cell::text(other.state_text()).ink(other.state.and_then(Ink::of))
+    }),
+    Column::free("DETAIL", |other, page| Cell::text(other.detail(page))),
 ];
 
 impl View for Dependencies {
@@ -24,7 +26,7 @@ impl View for Dependencies {
 
     fn text(&self, page: &Page) -> String {
         if !page.terminal {
-            return self.piped(page);
+            return self.piped();
         }
         let kind = join_parts([
             self.klass.as_ref().map(Name::to_string),
@@ -50,16 +52,20 @@ impl View for Dependencies {
 
 impl Dependencies {
     /// Returns one line for each edge: its direction, then the job at its other end.
-    fn piped(&self, page: &Page) -> String {
+    fn piped(&self) -> String {
         let mut lines = String::new();
         for (direction, others) in [
             ("waits for", &self.dependencies),
             ("needed by", &self.dependents),
         ] {
             for other in others {
-                let [jid, klass, state, _] = other.cells(page);
-                let queue = other.queue.as_ref().map(Name::to_string);
-                let queue = queue.unwrap_or_else(|| NONE.to_owned());
+                let Neighbor { jid, .. } = other;
+                let text = |name: &Option<Name>| {
+                    let name = name.as_ref().map(Name::to_string);
+                    name.unwrap_or_else(|| NONE.to_owned())
+                };
+                let (klass, queue) = (text(&other.klass), text(&other.queue));
+                let state = other.state_text();
                 lines.push_str(&format!("{direction}\t{jid}\t{klass}\t{queue}\t{state}\n"));
             }
         }
@@ -68,9 +74,12 @@ impl Dependencies {
 }
 
 impl Neighbor {
-    /// Returns its jid, klass, state, and the detail that matters in this state.
-    fn cells(&self, page: &Page) -> [String; 4] {
-        let klass = self.klass.as_ref().map(Name::to_string);
+    fn state_text(&self) -> &'static str {
+        self.state.map_or("missing", State::word)
+    }
+
+    /// Returns the detail that matters in its state.
+    fn detail(&self, page: &Page) -> String {
         let detail = self.job.as_ref().map(|job| match (job.state, job.since) {
             (Some(State::Failed), Some(since)) => {
                 let group = job
@@ -85,13 +94,7 @@ impl Neighbor {
             }
             _ => job.detail(page),
         });
-        [
-            self.jid.to_string(),
-            klass.unwrap_or_else(|| NONE.to_owned()),
-            self.state
-                .map_or("missing".to_owned(), |state| state.to_string()),
-            detail.unwrap_or_default(),
-        ]
+        detail.unwrap_or_default()
     }
 }
 
@@ -100,16 +103,6 @@ fn neighbors(others: &[Neighbor], page: &Page) -> String {
     if others.is_empty() {
         return " nothing\n".to_owned();
     }
-    let mut table = Table::new(&NEIGHBORS);
-    for other in others {
-        let [jid, klass, state, detail] = other.cells(page);
-        let ink = other.state.and_then(Ink::of);
-        table.row(vec![
-            Cell::text(jid),
-            Cell::text(klass),
-            Cell::text(state).ink(ink),
-            Cell::text(detail),
-        ]);
-    }
+    let table = Table::new(NEIGHBORS, others, page);
     format!("\n{}", table.inset(page))
 }

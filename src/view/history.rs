@@ -6,24 +6,23 @@ use crate::model::job::Entry;
 use crate::name::Name;
 use crate::text;
 
-const ENTRIES: [Column; 4] = [
-    Column::text("WHEN"),
-    Column::text("WHAT"),
-    Column::text("NOTE"),
-    Column::text("DURATION"),
-];
+/// An entry with its place in the history.
+type Step<'h> = (&'h [Entry], usize);
 
 /// Returns one line for each entry: when, what, its note, and how long the job waited or ran.
 pub(super) fn render(history: &[Entry], page: &Page) -> String {
-    let mut table = Table::new(&ENTRIES);
-    for (at, entry) in history.iter().enumerate() {
-        table.row(vec![
-            Cell::maybe(entry.when.map(|when| page.stamp(when))),
-            Cell::text(&entry.what),
-            Cell::text(note(entry)),
-            Cell::text(duration(history, at)),
-        ]);
-    }
+    let columns: [Column<Step>; 4] = [
+        Column::text("WHEN", |(history, at), page| {
+            Cell::maybe(history[*at].when.map(|when| page.stamp(when)))
+        }),
+        Column::text("WHAT", |(history, at), _| Cell::text(&history[*at].what)),
+        Column::text("NOTE", |(history, at), _| Cell::text(note(&history[*at]))),
+        Column::text("DURATION", |(history, at), _| {
+            Cell::text(duration(history, *at))
+        }),
+    ];
+    let steps: Vec<Step> = (0..history.len()).map(|at| (history, at)).collect();
+    let table = Table::new(&columns, &steps, page);
     format!("\nhistory ({})\n{}", history.len(), table.inset(page))
 }
 

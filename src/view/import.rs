@@ -24,15 +24,22 @@ pub(crate) struct Proposal<'p> {
     pub holds: &'p [Name],
 }
 
-const QUEUES: [Column; 2] = [Column::text("QUEUE"), Column::number("JOBS")];
+/// A queue and how many jobs it gets.
+type Target<'p> = (&'p Name, u64);
 
 impl Proposal<'_> {
     /// Returns the jobs by queue, and a line for each other change.
     pub(crate) fn text(&self, page: &Page) -> String {
-        let mut table = Table::new(&QUEUES);
-        for (queue, jobs) in &self.queues {
-            table.row(vec![Cell::text(queue.as_bytes()), Cell::count(*jobs, page)]);
-        }
+        let columns: [Column<Target>; 2] = [
+            Column::text("QUEUE", |(queue, _), _| Cell::text(queue)),
+            Column::count("JOBS", |(_, jobs)| *jobs),
+        ];
+        let targets: Vec<Target> = self
+            .queues
+            .iter()
+            .map(|(queue, jobs)| (*queue, *jobs))
+            .collect();
+        let table = Table::new(&columns, &targets, page);
         let mut text: String = table
             .draw(page)
             .lines()

@@ -5,10 +5,9 @@ use super::document::Document;
 use super::export::JobLine;
 use super::list::Row;
 use super::paint::Ink;
-use super::table::{Cell, Column, NONE, Table};
+use super::table::{Cell, Column, NONE};
 use super::{Page, View, history};
 use crate::clock::moment::Moment;
-use crate::json::Number;
 use crate::model::coordination::LostLockBackoff;
 use crate::model::job::{Counts, Failure, Job, State};
 use crate::model::list::Jobs;
@@ -18,65 +17,48 @@ use crate::text;
 impl Row for Job {
     const LIST: Document = Jobs::DOCUMENT;
 
-    const COLUMNS: &'static [Column] = &[
-        Column::text("JID"),
-        Column::text("KLASS").rank(2),
-        Column::text("STATE").rank(1),
-        Column::text("QUEUE").rank(4),
-        Column::number("PRI").rank(7),
-        Column::number("REMAINING").rank(6),
-        Column::text("AGE").rank(5),
-        Column::text("WORKER").on_request(),
-        Column::text("TAGS").on_request(),
-        Column::text("LANE").on_request(),
-        Column::text("THROTTLES").on_request(),
-        Column::text("GROUP").on_request(),
-        Column::free("DATA").on_request(),
-        Column::free("DETAIL").rank(3),
-    ];
-
-    fn row(&self, page: &Page, table: &mut Table) {
-        let number = |number: Option<Number>| match number {
-            Some(number) => Cell::by(number.0, number.to_string()),
-            None => Cell::missing(),
-        };
-        let remaining = match (self.remaining_retries(), self.retries) {
-            (Some(left), Some(all)) => Cell::by(left as f64, format!("{left}/{all}")),
-            _ => Cell::missing(),
-        };
-        let age = match self.since {
+    const COLUMNS: &'static [Column<Job>] = &[
+        Column::name("JID", |job| &job.jid),
+        Column::text("KLASS", |job: &Job, _| Cell::maybe(job.klass.as_ref())).rank(2),
+        Column::text("STATE", |job: &Job, _| {
+            Cell::text(job.state_text()).ink(job.state.and_then(Ink::of))
+        })
+        .rank(1),
+        Column::text("QUEUE", |job: &Job, _| Cell::maybe(job.queue.as_ref())).rank(4),
+        Column::number("PRI", |job: &Job, _| Cell::number(job.priority)).rank(7),
+        Column::number("REMAINING", |job: &Job, _| {
+            match (job.remaining_retries(), job.retries) {
+                (Some(left), Some(all)) => Cell::by(left as f64, format!("{left}/{all}")),
+                _ => Cell::missing(),
+            }
+        })
+        .rank(6),
+        Column::text("AGE", |job: &Job, page| match job.since {
             Some(since) => Cell::by(page.now.since(since), page.age(since)),
             None => Cell::missing(),
-        };
-        table.row(vec![
-            Cell::text(&self.jid),
-            Cell::maybe(self.klass.as_ref()),
-            Cell::text(self.state_text()).ink(self.state.and_then(Ink::of)),
-            Cell::maybe(self.queue.as_ref()),
-            number(self.priority),
-            remaining,
-            age,
-            Cell::maybe(self.worker.as_ref()),
-            if self.tags.is_empty() {
-                Cell::missing()
-            } else {
-                Cell::names(&self.tags, false)
-            },
-            Cell::maybe(self.key.as_ref()),
-            if self.throttles.is_empty() {
-                Cell::missing()
-            } else {
-                Cell::names(&self.throttles, false)
-            },
-            Cell::maybe(self.failure.as_ref().map(|failure| &failure.group)),
+        })
+        .rank(5),
+        Column::text("WORKER", |job: &Job, _| Cell::maybe(job.worker.as_ref())).on_request(),
+        Column::text("TAGS", |job: &Job, _| Cell::names(&job.tags, false)).on_request(),
+        Column::text("LANE", |job: &Job, _| Cell::maybe(job.key.as_ref())).on_request(),
+        Column::text("THROTTLES", |job: &Job, _| {
+            Cell::names(&job.throttles, false)
+        })
+        .on_request(),
+        Column::text("GROUP", |job: &Job, _| {
+            Cell::maybe(job.failure.as_ref().map(|failure| &failure.group))
+        })
+        .on_request(),
+        Column::free("DATA", |job: &Job, page| {
             if page.choice.is_default() {
                 Cell::missing()
             } else {
-                Cell::escaped(self.data.as_bytes())
-            },
-            Cell::text(self.detail(page)),
-        ]);
-    }
+                Cell::escaped(job.data.as_bytes())
+            }
+        })
+        .on_request(),
+        Column::free("DETAIL", |job: &Job, page| Cell::text(job.detail(page))).rank(3),
+    ];
 
     fn jid(&self) -> Option<&Name> {
         Some(&self.jid)
@@ -379,6 +361,7 @@ mod tests {
     use super::*;
     use crate::clock::moment::Moment;
     use crate::json::Data;
+    use crate::json::Number;
     use crate::model::job::{Dependencies, Entry, Neighbor};
     use crate::model::list::List;
 

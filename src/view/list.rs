@@ -3,21 +3,19 @@
 use serde::Serialize;
 
 use super::document::Document;
-use super::table::{Column, Table};
+use super::table::{Column, Heading, Table, headings};
 use super::{Lines, Page, View};
 use crate::model::job::Job;
 use crate::model::list::{JobDetail, JobDetails, Jobs, List};
 use crate::name::Name;
 
 /// A model that is a row of a table and an item of a list.
-pub(crate) trait Row: Serialize {
+pub(crate) trait Row: Serialize + Sized + 'static {
     /// The document that lists it.
     const LIST: Document;
 
-    const COLUMNS: &'static [Column];
-
-    /// Adds its cells to the table.
-    fn row(&self, page: &Page, table: &mut Table);
+    /// The columns, with the cell of a row in each.
+    const COLUMNS: &'static [Column<Self>];
 
     /// Returns its jid, if it is a job.
     fn jid(&self) -> Option<&Name> {
@@ -27,16 +25,15 @@ pub(crate) trait Row: Serialize {
 
 /// Returns these rows as a table.
 pub(super) fn table<'a, T: Row + 'a>(rows: impl IntoIterator<Item = &'a T>, page: &Page) -> String {
-    let mut table = Table::new(T::COLUMNS);
-    for row in rows {
-        row.row(page, &mut table);
-    }
-    table.draw(page)
+    Table::new(T::COLUMNS, rows, page).draw(page)
 }
 
 impl<T: Row> View for List<T> {
     const DOCUMENT: Document = T::LIST;
-    const COLUMNS: &'static [Column] = T::COLUMNS;
+
+    fn headings() -> Vec<Heading> {
+        headings(T::COLUMNS)
+    }
 
     fn text(&self, page: &Page) -> String {
         table(&self.items, page)
@@ -56,7 +53,10 @@ impl View for Jobs {
         "jobs",
         "Jobs: jobs, peek, pop, failed --group, track, get of several",
     );
-    const COLUMNS: &'static [Column] = <Job as Row>::COLUMNS;
+
+    fn headings() -> Vec<Heading> {
+        List::<Job>::headings()
+    }
 
     fn text(&self, page: &Page) -> String {
         self.list.text(page)

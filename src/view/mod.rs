@@ -187,8 +187,10 @@ pub(crate) trait View: Serialize {
     /// The document: its `kind`, its fields, and what `help json` says of it.
     const DOCUMENT: Document;
 
-    /// The columns that `--columns` and `--sort` accept; none if the view is not a table.
-    const COLUMNS: &'static [table::Column] = &[];
+    /// Returns the columns that `--columns` and `--sort` accept; none if the view is not a table.
+    fn headings() -> Vec<table::Heading> {
+        Vec::new()
+    }
 
     /// Returns the text for a terminal (`page.terminal`) or for a pipe.
     fn text(&self, page: &Page) -> String;

@@ -4,47 +4,40 @@ use super::Page;
 use super::document::Document;
 use super::list::Row;
 use super::paint::Ink;
-use super::table::{Cell, Column, Table};
+use super::table::{Cell, Column};
 use crate::model::queue::Queue;
-use crate::text;
 
 impl Row for Queue {
     const LIST: Document = Document::list::<Queue>("queues", "Queues: queues");
 
-    const COLUMNS: &'static [Column] = &[
-        Column::text("QUEUE"),
-        Column::number("WAITING").rank(2),
-        Column::number("RUNNING").rank(3),
-        Column::number("STALLED").rank(4),
-        Column::number("SCHEDULED").rank(6),
-        Column::number("DEPENDS").rank(7),
-        Column::number("THROTTLED").rank(8).if_any(),
-        Column::number("RECURRING").rank(9),
-        Column::text("NEXT WAITS").rank(5),
-        Column::free("STATE").rank(1).least(16),
+    const COLUMNS: &'static [Column<Queue>] = &[
+        Column::name("QUEUE", |queue| &queue.name),
+        Column::count("WAITING", |queue: &Queue| queue.waiting).rank(2),
+        Column::count("RUNNING", |queue: &Queue| queue.running).rank(3),
+        Column::count("STALLED", |queue: &Queue| queue.stalled)
+            .rank(4)
+            .warn(),
+        Column::count("SCHEDULED", |queue: &Queue| queue.scheduled).rank(6),
+        Column::count("DEPENDS", |queue: &Queue| queue.depends).rank(7),
+        Column::count("THROTTLED", |queue: &Queue| queue.throttled)
+            .rank(8)
+            .if_any(),
+        Column::count("RECURRING", |queue: &Queue| queue.recurring).rank(9),
+        Column::text("NEXT WAITS", |queue: &Queue, _| {
+            Cell::duration(queue.head_wait_s.map(|wait| wait.0))
+        })
+        .rank(5),
+        Column::free("STATE", |queue: &Queue, page| queue.state_cell(page))
+            .rank(1)
+            .least(16),
     ];
-
-    fn row(&self, page: &Page, table: &mut Table) {
-        let stalled = (self.stalled > 0).then_some(Ink::Yellow);
-        table.row(vec![
-            Cell::text(&self.name),
-            Cell::count(self.waiting, page),
-            Cell::count(self.running, page),
-            Cell::count(self.stalled, page).ink(stalled),
-            Cell::count(self.scheduled, page),
-            Cell::count(self.depends, page),
-            Cell::count(self.throttled, page),
-            Cell::count(self.recurring, page),
-            match self.head_wait_s {
-                Some(wait) => Cell::by(wait.0, text::duration(wait.0)),
-                None => Cell::missing(),
-            },
-            Cell::text(self.state(page)).ink(self.paused.then_some(Ink::Yellow)),
-        ]);
-    }
 }
 
 impl Queue {
+    fn state_cell(&self, page: &Page) -> Cell {
+        Cell::text(self.state(page)).ink(self.paused.then_some(Ink::Yellow))
+    }
+
     /// Returns `paused` with since when, until when and why, if known: `paused 2h 4m (disk swap)`.
     /// Returns nothing for a queue that is not paused.
     fn state(&self, page: &Page) -> String {

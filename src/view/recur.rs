@@ -5,7 +5,7 @@ use super::document::Document;
 use super::export::RecurringLine;
 use super::job::{due_at, join_names};
 use super::list::Row;
-use super::table::{Cell, Column, NONE, Table};
+use super::table::{Cell, Column, NONE};
 use super::{Page, View};
 use crate::clock::moment::Moment;
 use crate::json::{Number, write};
@@ -17,53 +17,41 @@ impl Row for Recurring {
     const LIST: Document =
         Document::list::<Recurring>("recurring-jobs", "Recurring jobs: recur list");
 
-    const COLUMNS: &'static [Column] = &[
-        Column::text("JID"),
-        Column::text("QUEUE").rank(3),
-        Column::text("KLASS").rank(4),
-        Column::text("EVERY").rank(2),
-        Column::text("NEXT").rank(1),
-        Column::number("SPAWNED").rank(5),
-        Column::number("BACKLOG").rank(6),
-        Column::number("PRI").on_request(),
-        Column::number("RETRIES").on_request(),
-        Column::text("TAGS").on_request(),
-        Column::free("DATA").on_request(),
-    ];
-
-    fn row(&self, page: &Page, table: &mut Table) {
-        let number = |number: Option<Number>| match number {
-            Some(number) => Cell::by(number.0, number.to_string()),
+    const COLUMNS: &'static [Column<Recurring>] = &[
+        Column::name("JID", |job| &job.jid),
+        Column::text("QUEUE", |job: &Recurring, _| {
+            Cell::maybe(job.queue.as_ref())
+        })
+        .rank(3),
+        Column::text("KLASS", |job: &Recurring, _| {
+            Cell::maybe(job.klass.as_ref())
+        })
+        .rank(4),
+        Column::text("EVERY", |job: &Recurring, _| match job.every_s {
+            Some(every) => Cell::by(every.0, interval(every)),
             None => Cell::missing(),
-        };
-        table.row(vec![
-            Cell::text(&self.jid),
-            Cell::maybe(self.queue.as_ref()),
-            Cell::maybe(self.klass.as_ref()),
-            match self.every_s {
-                Some(every) => Cell::by(every.0, interval(every)),
-                None => Cell::missing(),
-            },
-            match self.next {
-                _ if self.is_paused() => Cell::text("paused"),
-                Some(next) => Cell::by(next.seconds(), due_at(next, page)),
-                None => Cell::missing(),
-            },
-            match self.count {
-                Some(count) => Cell::count(count.0 as u64, page),
-                None => Cell::missing(),
-            },
-            number(self.backlog),
-            number(self.priority),
-            number(self.retries),
-            if self.tags.is_empty() {
-                Cell::missing()
-            } else {
-                Cell::names(&self.tags, false)
-            },
-            Cell::escaped(self.data.as_bytes()),
-        ]);
-    }
+        })
+        .rank(2),
+        Column::text("NEXT", |job: &Recurring, page| match job.next {
+            _ if job.is_paused() => Cell::text("paused"),
+            Some(next) => Cell::by(next.seconds(), due_at(next, page)),
+            None => Cell::missing(),
+        })
+        .rank(1),
+        Column::number("SPAWNED", |job: &Recurring, page| match job.count {
+            Some(count) => Cell::count(count.0 as u64, page),
+            None => Cell::missing(),
+        })
+        .rank(5),
+        Column::number("BACKLOG", |job: &Recurring, _| Cell::number(job.backlog)).rank(6),
+        Column::number("PRI", |job: &Recurring, _| Cell::number(job.priority)).on_request(),
+        Column::number("RETRIES", |job: &Recurring, _| Cell::number(job.retries)).on_request(),
+        Column::text("TAGS", |job: &Recurring, _| Cell::names(&job.tags, false)).on_request(),
+        Column::free("DATA", |job: &Recurring, _| {
+            Cell::escaped(job.data.as_bytes())
+        })
+        .on_request(),
+    ];
 
     fn jid(&self) -> Option<&Name> {
         Some(&self.jid)

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::check::{COLUMNS as FOUND, count, examples, severity};
 use super::document::Document;
 use super::json::Lines;
-use super::table::{Cell, Column, Table};
+use super::table::{Cell, Column, Heading, Table, headings};
 use super::{Page, View};
 use crate::model::check::{Check, Found};
 use crate::model::finding::{Approval, FindingId, Severity};
@@ -13,41 +13,40 @@ use crate::model::repair::{Planned, RepairPlan, Repaired, Row};
 use crate::name::Name;
 use crate::text::{Harmless, is_harmful, measure, thousands};
 
-const COLUMNS: &[Column] = &[
-    Column::text("SEVERITY"),
-    Column::text("FINDING"),
-    Column::number("REPAIRED").rank(1),
-    Column::number("GONE").rank(5),
-    Column::number("REFUSED").rank(4),
-    Column::number("REMAINING").rank(2),
-    Column::free("ACTION").rank(3).least(24),
+const COLUMNS: &[Column<Row>] = &[
+    Column::text("SEVERITY", |row, _| severity(row.found.severity)),
+    Column::text("FINDING", |row, _| Cell::text(row.found.finding.name)),
+    Column::count("REPAIRED", |row: &Row| row.counts.repaired).rank(1),
+    Column::count("GONE", |row: &Row| row.counts.gone).rank(5),
+    Column::count("REFUSED", |row: &Row| row.counts.refused).rank(4),
+    Column::count("REMAINING", |row: &Row| row.found.count).rank(2),
+    Column::free("ACTION", |row: &Row, _| Cell::escaped(row.action()))
+        .rank(3)
+        .least(24),
 ];
+
+impl Row {
+    /// Returns what was done about the finding.
+    fn action(&self) -> String {
+        let Row { found, counts } = self;
+        match (counts.repaired, found.finding.remedy) {
+            (1.., Some(remedy)) => format!("{} {}", remedy.past, remedy.what),
+            _ if found.repairable > 0 || counts.gone + counts.refused > 0 => "none".to_owned(),
+            _ if found.needs_only > 0 => "none, needs `--only`".to_owned(),
+            _ => "none, report only".to_owned(),
+        }
+    }
+}
 
 impl View for Repaired {
     const DOCUMENT: Document = Check::DOCUMENT;
-    const COLUMNS: &'static [Column] = COLUMNS;
+
+    fn headings() -> Vec<Heading> {
+        headings(COLUMNS)
+    }
 
     fn text(&self, page: &Page) -> String {
-        let mut table = Table::new(COLUMNS);
-        for row in &self.items {
-            let Row { found, counts } = row;
-            let action = match (counts.repaired, found.finding.remedy) {
-                (1.., Some(remedy)) => format!("{} {}", remedy.past, remedy.what),
-                _ if found.repairable > 0 || counts.gone + counts.refused > 0 => "none".to_owned(),
-                _ if found.needs_only > 0 => "none, needs `--only`".to_owned(),
-                _ => "none, report only".to_owned(),
-            };
-            table.row(vec![
-                severity(found.severity),
-                Cell::text(found.finding.name),
-                Cell::count(counts.repaired, page),
-                Cell::count(counts.gone, page),
-                Cell::count(counts.refused, page),
-                Cell::count(found.count, page),
-                Cell::escaped(action),
-            ]);
-        }
-        table.draw(page)
+        Table::new(COLUMNS, &self.items, page).draw(page)
     }
 
     fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
@@ -74,7 +73,10 @@ impl Repaired {
 
 impl View for RepairPlan {
     const DOCUMENT: Document = Check::DOCUMENT;
-    const COLUMNS: &'static [Column] = FOUND;
+
+    fn headings() -> Vec<Heading> {
+        headings(FOUND)
+    }
 
     fn text(&self, _: &Page) -> String {
         self.plan.iter().map(commands).collect()
@@ -140,11 +142,24 @@ fn redis_cli_word(word: &Name) -> String {
     text
 }
 
-const PLAN: [Column; 4] = [
-    Column::text("FINDING"),
-    Column::number("COUNT").rank(1),
-    Column::free("ACTION").rank(2).least(24),
-    Column::free("EXAMPLES").rank(3).least(14),
+const PLAN: &[Column<Found>] = &[
+    Column::text("FINDING", |found, _| Cell::text(found.finding.name)),
+    Column::number("COUNT", |found: &Found, page| {
+        count(found.repairable, found, page)
+    })
+    .rank(1),
+    Column::free("ACTION", |found: &Found, _| {
+        let remedy = found.finding.remedy;
+        let action = remedy.map(|remedy| format!("{} {}", remedy.verb, remedy.what));
+        Cell::escaped(action.unwrap_or_default())
+    })
+    .rank(2)
+    .least(24),
+    Column::free("EXAMPLES", |found: &Found, page| {
+        Cell::escaped(examples(found, page.terminal))
+    })
+    .rank(3)
+    .least(14),
 ];
 
 /// What stands before each line of the plan.
@@ -155,19 +170,8 @@ const MANY_LOST: u64 = 10;
 
 /// Returns the plan of a repair: the action for each finding, and what you decide.
 pub(crate) fn plan(items: &[Found], page: &Page) -> String {
-    let mut table = Table::new(&PLAN);
-    for found in items.iter().filter(|found| found.repairable > 0) {
-        let remedy = found.finding.remedy;
-        let action = remedy.map_or_else(String::new, |remedy| {
-            format!("{} {}", remedy.verb, remedy.what)
-        });
-        table.row(vec![
-            Cell::text(found.finding.name),
-            count(found.repairable, found, page),
-            Cell::escaped(action),
-            Cell::escaped(examples(found, page.terminal)),
-        ]);
-    }
+    let repairable = items.iter().filter(|found| found.repairable > 0);
+    let table = Table::new(PLAN, repairable, page);
     let plain = Page {
         headers: true,
         width: page.width.saturating_sub(INDENT.len()),

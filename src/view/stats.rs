@@ -1,67 +1,86 @@
 //! Statistics of queues: one day in full with a histogram, or a line for each of several days.
 
 use super::document::Document;
-use super::table::{Cell, Column, NONE, Table};
+use super::table::{Cell, Column, Heading, NONE, Table, headings};
 use super::{Lines, Page, View};
 use crate::json::Number;
 use crate::model::list::List;
 use crate::model::stats::{Bound, Bucket, DayStats, Measure, Spread, Stats, StatsByDay};
 use crate::text;
 
-const DAY: &[Column] = &[
-    Column::text("QUEUE"),
-    Column::text("DAY"),
-    Column::number("COMPLETED"),
-    Column::number("FAILURES"),
-    Column::number("STILL FAILED"),
-    Column::number("LOCKS LOST"),
-    Column::number("WAITS"),
-    Column::text("WAIT MEAN"),
-    Column::text("WAIT STD"),
-    Column::text("WAIT P50"),
-    Column::text("WAIT P90"),
-    Column::text("WAIT P95"),
-    Column::text("WAIT P99"),
-    Column::text("WAIT MAX"),
-    Column::number("RUNS"),
-    Column::text("RUN MEAN"),
-    Column::text("RUN STD"),
-    Column::text("RUN P50"),
-    Column::text("RUN P90"),
-    Column::text("RUN P95"),
-    Column::text("RUN P99"),
-    Column::text("RUN MAX"),
+const QUEUE: Column<Stats> = Column::name("QUEUE", |of| &of.queue);
+const DATE: Column<Stats> = Column::text("DAY", |of, _| Cell::text(&of.day));
+const COMPLETED: Column<Stats> = Column::count("COMPLETED", |of| of.completed);
+const FAILURES: Column<Stats> = Column::count("FAILURES", |of| of.failures);
+
+/// A queue on one day.
+const DAY: &[Column<Stats>] = &[
+    QUEUE,
+    DATE,
+    COMPLETED,
+    FAILURES,
+    Column::count("STILL FAILED", |of| of.failed),
+    Column::count("LOCKS LOST", |of| of.retries),
+    Column::count("WAITS", |of| of.wait.count),
+    Column::text("WAIT MEAN", |of, _| of.wait.seconds(of.wait.mean_s)),
+    Column::text("WAIT STD", |of, _| of.wait.seconds(of.wait.std_s)),
+    Column::text("WAIT P50", |of, _| of.wait.cell(of.wait.p50)),
+    Column::text("WAIT P90", |of, _| of.wait.cell(of.wait.p90)),
+    Column::text("WAIT P95", |of, _| of.wait.cell(of.wait.p95)),
+    Column::text("WAIT P99", |of, _| of.wait.cell(of.wait.p99)),
+    Column::text("WAIT MAX", |of, _| of.wait.cell(of.wait.max)),
+    Column::count("RUNS", |of| of.run.count),
+    Column::text("RUN MEAN", |of, _| of.run.seconds(of.run.mean_s)),
+    Column::text("RUN STD", |of, _| of.run.seconds(of.run.std_s)),
+    Column::text("RUN P50", |of, _| of.run.cell(of.run.p50)),
+    Column::text("RUN P90", |of, _| of.run.cell(of.run.p90)),
+    Column::text("RUN P95", |of, _| of.run.cell(of.run.p95)),
+    Column::text("RUN P99", |of, _| of.run.cell(of.run.p99)),
+    Column::text("RUN MAX", |of, _| of.run.cell(of.run.max)),
 ];
 
-const SPREADS: &[Column] = &[
-    Column::text(""),
-    Column::number("COUNT"),
-    Column::number("MEAN"),
-    Column::number("STD"),
-    Column::number("P50"),
-    Column::number("P90"),
-    Column::number("P95"),
-    Column::number("P99"),
-    Column::number("MAX"),
-];
+/// The durations of a queue on one day.
+fn spreads<'t>() -> [Column<(Measure, &'t Spread)>; 9] {
+    [
+        Column::text("", |(measure, _), _| Cell::text(measure.word())),
+        Column::count("COUNT", |of| of.1.count),
+        Column::number("MEAN", |of, _| of.1.seconds(of.1.mean_s)),
+        Column::number("STD", |of, _| of.1.seconds(of.1.std_s)),
+        Column::number("P50", |of, _| of.1.cell(of.1.p50)),
+        Column::number("P90", |of, _| of.1.cell(of.1.p90)),
+        Column::number("P95", |of, _| of.1.cell(of.1.p95)),
+        Column::number("P99", |of, _| of.1.cell(of.1.p99)),
+        Column::number("MAX", |of, _| of.1.cell(of.1.max)),
+    ]
+}
 
-const BUCKETS: &[Column] = &[
-    Column::text("QUEUE"),
-    Column::text("DAY"),
-    Column::text("MEASURE"),
-    Column::text("BUCKET"),
-    Column::number("JOBS"),
-];
+/// A bucket of a histogram, with its queue and day.
+fn buckets<'t>() -> [Column<(&'t Stats, Measure, Bucket)>; 5] {
+    [
+        Column::text("QUEUE", |(of, ..), _| Cell::text(&of.queue)),
+        Column::text("DAY", |(of, ..), _| Cell::text(&of.day)),
+        Column::text("MEASURE", |(_, measure, _), _| Cell::text(measure.word())),
+        Column::text("BUCKET", |(.., bucket), _| Cell::text(at_most(bucket.le_s))),
+        Column::count("JOBS", |(.., bucket)| bucket.count),
+    ]
+}
 
-const DAYS: &[Column] = &[
-    Column::text("QUEUE"),
-    Column::text("DAY"),
-    Column::number("COMPLETED"),
-    Column::number("PER HOUR"),
-    Column::number("CHANGE"),
-    Column::number("FAILURES"),
-    Column::number("WAIT P95"),
-    Column::number("RUN P95"),
+/// A queue on one of several days.
+const DAYS: &[Column<Stats>] = &[
+    QUEUE,
+    DATE,
+    COMPLETED,
+    Column::number("PER HOUR", |of, page| {
+        let rate = of.completed_per_hour.0;
+        Cell::by(rate, per_hour(rate, page))
+    }),
+    Column::number("CHANGE", |of, _| match of.change {
+        Some(change) => Cell::by(change.0, percent(change.0)),
+        None => Cell::missing(),
+    }),
+    FAILURES,
+    Column::number("WAIT P95", |of, _| of.wait.cell(of.wait.p95)),
+    Column::number("RUN P95", |of, _| of.run.cell(of.run.p95)),
 ];
 
 impl View for DayStats {
@@ -82,26 +101,14 @@ impl View for DayStats {
         }
         match self.picture {
             Some(picture) => {
-                let mut table = Table::new(BUCKETS);
-                for stats in items {
-                    stats.bucket_rows(picture, page, &mut table);
-                }
-                table.draw(page)
+                let rows = items.iter().flat_map(|stats| {
+                    let buckets = stats.spread(picture).buckets.iter();
+                    buckets.map(move |bucket| (stats, picture, *bucket))
+                });
+                let rows: Vec<_> = rows.collect();
+                Table::new(&buckets(), &rows, page).draw(page)
             }
-            None => {
-                let mut table = Table::new(DAY);
-                for stats in items {
-                    let mut cells = vec![Cell::text(&stats.queue), Cell::text(&stats.day)];
-                    for count in [stats.completed, stats.failures, stats.failed, stats.retries] {
-                        cells.push(Cell::count(count, page));
-                    }
-                    for spread in [&stats.wait, &stats.run] {
-                        cells.extend(spread.cells(page));
-                    }
-                    table.row(cells);
-                }
-                table.draw(page)
-            }
+            None => Table::new(DAY, items, page).draw(page),
         }
     }
 
@@ -112,27 +119,13 @@ impl View for DayStats {
 
 impl View for StatsByDay {
     const DOCUMENT: Document = DayStats::DOCUMENT;
-    const COLUMNS: &'static [Column] = DAYS;
+
+    fn headings() -> Vec<Heading> {
+        headings(DAYS)
+    }
 
     fn text(&self, page: &Page) -> String {
-        let mut table = Table::new(DAYS);
-        for stats in &self.0.items {
-            let rate = stats.completed_per_hour.0;
-            table.row(vec![
-                Cell::text(&stats.queue),
-                Cell::text(&stats.day),
-                Cell::count(stats.completed, page),
-                Cell::by(rate, per_hour(rate, page)),
-                match stats.change {
-                    Some(change) => Cell::by(change.0, percent(change.0)),
-                    None => Cell::missing(),
-                },
-                Cell::count(stats.failures, page),
-                stats.wait.cell(stats.wait.p95),
-                stats.run.cell(stats.run.p95),
-            ]);
-        }
-        table.draw(page)
+        Table::new(DAYS, &self.0.items, page).draw(page)
     }
 
     fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
@@ -162,18 +155,13 @@ impl Stats {
         ];
         let mut text = wrap_parts("", counts, "  ", page);
         text.push('\n');
-        let mut table = Table::new(SPREADS);
-        for of in [Measure::Wait, Measure::Run] {
-            let mut cells = vec![Cell::text(of.word())];
-            cells.extend(self.spread(of).cells(page));
-            table.row(cells);
-        }
+        let measures = [Measure::Wait, Measure::Run].map(|of| (of, self.spread(of)));
         let with_headers = Page {
             headers: true,
             choice: Default::default(),
             ..page.clone()
         };
-        text.push_str(&table.draw(&with_headers));
+        text.push_str(&Table::new(&spreads(), &measures, page).draw(&with_headers));
         let spread = self.spread(picture);
         if !spread.buckets.is_empty() {
             text.push('\n');
@@ -181,35 +169,15 @@ impl Stats {
         }
         text
     }
-
-    /// Adds a row for each bucket of the histogram.
-    fn bucket_rows(&self, picture: Measure, page: &Page, table: &mut Table) {
-        for bucket in &self.spread(picture).buckets {
-            table.row(vec![
-                Cell::text(&self.queue),
-                Cell::text(&self.day),
-                Cell::text(picture.word()),
-                Cell::text(at_most(bucket.le_s)),
-                Cell::count(bucket.count, page),
-            ]);
-        }
-    }
 }
 
 impl Spread {
-    /// Returns its number of jobs, mean, deviation and percentiles.
-    fn cells(&self, page: &Page) -> Vec<Cell> {
-        let measure = |seconds: Option<Number>| match seconds {
+    /// Returns a mean or a deviation.
+    fn seconds(&self, seconds: Option<Number>) -> Cell {
+        match seconds {
             Some(seconds) if self.count > 0 => Cell::by(seconds.0, text::measure(seconds.0)),
             _ => Cell::by(0.0, NONE),
-        };
-        let mut cells = vec![
-            Cell::count(self.count, page),
-            measure(self.mean_s),
-            measure(self.std_s),
-        ];
-        cells.extend(self.bounds().map(|bound| self.cell(bound)));
-        cells
+        }
     }
 
     /// Returns the upper end of a percentile's range.

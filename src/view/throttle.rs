@@ -3,7 +3,7 @@
 use super::detail::Detail;
 use super::document::Document;
 use super::list::Row;
-use super::table::{Cell, Column, NONE, Table};
+use super::table::{Cell, Column, NONE};
 use super::{Page, View};
 use crate::model::job::Neighbor;
 use crate::model::throttle::{Throttle, ThrottleJobs};
@@ -12,26 +12,23 @@ use crate::name::Name;
 impl Row for Throttle {
     const LIST: Document = Document::list::<Throttle>("throttles", "Throttles: throttle list");
 
-    const COLUMNS: &'static [Column] = &[
-        Column::text("THROTTLE"),
-        Column::text("MAXIMUM").rank(1),
-        Column::number("LOCKS").rank(2),
-        Column::number("PENDING").rank(3),
-        Column::text("EXPIRES").sparse().rank(4),
-    ];
-
-    fn row(&self, page: &Page, table: &mut Table) {
-        table.row(vec![
-            Cell::text(&self.id),
-            Cell::by(self.maximum as f64, self.limit()),
-            Cell::count(self.locks, page),
-            Cell::count(self.pending, page),
-            match self.ttl_s {
+    const COLUMNS: &'static [Column<Throttle>] = &[
+        Column::name("THROTTLE", |throttle| &throttle.id),
+        Column::text("MAXIMUM", |throttle: &Throttle, _| {
+            Cell::by(throttle.maximum as f64, throttle.limit())
+        })
+        .rank(1),
+        Column::count("LOCKS", |throttle: &Throttle| throttle.locks).rank(2),
+        Column::count("PENDING", |throttle: &Throttle| throttle.pending).rank(3),
+        Column::text("EXPIRES", |throttle: &Throttle, page| {
+            match throttle.ttl_s {
                 Some(seconds) => Cell::by(seconds as f64, page.after(seconds)),
                 None => Cell::missing(),
-            },
-        ]);
-    }
+            }
+        })
+        .sparse()
+        .rank(4),
+    ];
 }
 
 impl Throttle {
