@@ -5,6 +5,8 @@ use serde::Serialize;
 
 use crate::clock::moment::Moment;
 use crate::name::Name;
+use crate::view::document::Document;
+use crate::view::{Page, View};
 
 /// The job, with its new state and queue.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -26,4 +28,30 @@ pub(crate) struct Lock {
     pub worker: Name,
     /// When the lock expires
     pub expires: Moment,
+}
+
+impl View for Complete {
+    const DOCUMENT: Document =
+        Document::new::<Complete>("complete", "A job that was completed or advanced: complete");
+
+    fn text(&self, _: &Page) -> String {
+        format!("{}\n", self.state)
+    }
+
+    fn jids(&self) -> Option<Vec<&Name>> {
+        Some(vec![&self.jid])
+    }
+}
+
+impl View for Lock {
+    const DOCUMENT: Document = Document::new::<Lock>("lock", "A lock that was extended: heartbeat");
+
+    fn text(&self, _: &Page) -> String {
+        let expires = self.expires.rfc3339();
+        format!("{}\n", expires.unwrap_or_else(|| self.expires.to_string()))
+    }
+
+    fn jids(&self) -> Option<Vec<&Name>> {
+        Some(vec![&self.jid])
+    }
 }

@@ -5,6 +5,10 @@ use serde::Serialize;
 
 use crate::json::Json;
 use crate::name::Name;
+use crate::view::document::Document;
+use crate::view::list::Row;
+use crate::view::table::{Cell, Column};
+use crate::view::{Page, View};
 
 /// The defaults of a queue.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -16,4 +20,33 @@ pub(crate) struct QueueDefaults {
     /// True if nothing was changed
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
+}
+
+impl Row for QueueDefaults {
+    const LIST: Document = Document::list::<QueueDefaults>(
+        "defaults-list",
+        "The defaults of all queues: defaults list",
+    );
+
+    const COLUMNS: &'static [Column<QueueDefaults>] = &[
+        Column::name("QUEUE", |of| &of.queue),
+        Column::free("DEFAULTS", |of: &QueueDefaults, _| {
+            Cell::maybe(of.defaults.as_ref().map(Json::to_name))
+        })
+        .rank(1),
+    ];
+}
+
+impl View for QueueDefaults {
+    const DOCUMENT: Document = Document::new::<QueueDefaults>(
+        "defaults",
+        "The options for puts into a queue that do not give them: defaults",
+    );
+
+    fn text(&self, _: &Page) -> String {
+        match &self.defaults {
+            Some(defaults) => format!("{}\n", defaults.to_name()),
+            None => String::new(),
+        }
+    }
 }

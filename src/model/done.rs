@@ -5,6 +5,8 @@ use serde::Serialize;
 
 use crate::clock::moment::Moment;
 use crate::name::Name;
+use crate::view::document::Document;
+use crate::view::{Page, View};
 
 /// A command and the things that it changed.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -45,5 +47,24 @@ impl Done {
     pub(crate) fn prints(mut self) -> Done {
         self.prints = !self.dry_run;
         self
+    }
+}
+
+impl View for Done {
+    const DOCUMENT: Document = Document::new::<Done>(
+        "done",
+        "The result of a write without a reply: pause, log and the like",
+    );
+
+    fn text(&self, _: &Page) -> String {
+        String::new()
+    }
+
+    fn jids(&self) -> Option<Vec<&Name>> {
+        Some(self.targets.iter().collect())
+    }
+
+    fn text_is_jids(&self) -> bool {
+        self.prints
     }
 }

@@ -1,12 +1,24 @@
 //! The lines of an export: its head, and jobs with the facts that other documents leave out.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
 
-use super::job::Job;
+use super::config::ConfigOption;
+use super::job::{Entry, Job};
+use super::list::List;
 use super::recur::Recurring;
 use crate::clock::moment::Moment;
+use crate::error::Error;
+use crate::json::Number;
 use crate::name::Name;
+use crate::text::is_harmful;
+use crate::view::View;
+use crate::view::document::Document;
+use crate::view::json::record;
+use crate::view::list::Row;
 
 /// The first line.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -73,4 +85,142 @@ pub struct PausedQueue {
     pub reason: Option<Name>,
     /// The user and host that paused it, if known
     pub by: Option<Name>,
+}
+
+/// The document of the first line.
+pub(crate) const HEAD: Document = Document::new::<ExportHead>(
+    "export",
+    "The first line of an export, before those of job, recurring, config, limit, paused: export",
+);
+
+/// The document of a throttle's maximum.
+pub(crate) const LIMIT: Document = Document::new::<SavedThrottle>(
+    "limit",
+    "The maximum of a throttle: export --with throttles",
+);
+
+/// The document of a paused queue.
+pub(crate) const PAUSED: Document =
+    Document::new::<PausedQueue>("paused", "A queue that is paused: export --with paused");
+
+/// Returns the first line.
+pub(crate) fn head(head: &ExportHead) -> Result<Vec<u8>, Error> {
+    line(HEAD.kind, head)
+}
+
+/// Returns the line of a job, with who cancels it and why, if it is cancelled after the export.
+pub(crate) fn job(saved: SavedJob, cancelled: Option<&Cancellation>) -> Result<Vec<u8>, Error> {
+    let SavedJob {
+        mut job,
+        entries,
+        due,
+    } = saved;
+    job.data = job.data.exactly(is_plain);
+    let preserved = entries.iter().all(is_preserved);
+    let history_bytes = (!preserved).then(|| {
+        let bytes = entries.iter().map(|entry| STANDARD.encode(entry));
+        bytes.collect()
+    });
+    let line_of = JobLine {
+        due: unless_shown(due, job.scheduled_for),
+        job,
+        history_bytes,
+        cancelled,
+    };
+    line(Job::DOCUMENT.kind, &line_of)
+}
+
+/// Returns the line of a recurring job.
+pub(crate) fn recurring(saved: SavedRecurring) -> Result<Vec<u8>, Error> {
+    let SavedRecurring { mut recurring, due } = saved;
+    recurring.data = recurring.data.exactly(is_plain);
+    let line_of = RecurringLine {
+        due: unless_shown(due, recurring.next),
+        recurring,
+    };
+    line(Recurring::DOCUMENT.kind, &line_of)
+}
+
+/// Returns the line of all options that are set.
+pub(crate) fn config(options: Vec<ConfigOption>) -> Result<Vec<u8>, Error> {
+    line(ConfigOption::LIST.kind, &List::whole(options))
+}
+
+/// Returns the line of a throttle's maximum.
+pub(crate) fn throttle(throttle: &SavedThrottle) -> Result<Vec<u8>, Error> {
+    line(LIMIT.kind, throttle)
+}
+
+/// Returns the line of a queue that is paused.
+pub(crate) fn paused(paused: &PausedQueue) -> Result<Vec<u8>, Error> {
+    line(PAUSED.kind, paused)
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct JobLine<'a> {
+    #[serde(flatten)]
+    job: Job,
+    /// In an export, each entry as stored, in base64, if `history` does not preserve each byte
+    #[serde(skip_serializing_if = "Option::is_none")]
+    history_bytes: Option<Vec<String>>,
+    /// In an export, `scheduled_for` in seconds since the epoch, if milliseconds are not exact
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "seconds")]
+    #[schemars(with = "Option<Number>")]
+    due: Option<Moment>,
+    /// In the file of `cancel --save`: who deleted it, when and why
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cancelled: Option<&'a Cancellation>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct RecurringLine {
+    #[serde(flatten)]
+    recurring: Recurring,
+    /// In an export, `next` in seconds since the epoch, if milliseconds are not exact
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "seconds")]
+    #[schemars(with = "Option<Number>")]
+    due: Option<Moment>,
+}
+
+fn line<T: Serialize>(kind: &'static str, fields: &T) -> Result<Vec<u8>, Error> {
+    record(kind, fields).map_err(|error| Error::internal(format!("document: {error}")))
+}
+
+/// Returns whether a document holds the text unchanged, with nothing escaped.
+fn is_plain(text: &str) -> bool {
+    !text.chars().any(is_harmful)
+}
+
+/// Returns whether `history` in the document preserves each byte of this stored entry.
+fn is_preserved(raw: &Name) -> bool {
+    let Some(text) = raw.as_str().filter(|text| is_plain(text)) else {
+        return false;
+    };
+    let Some(entry) = Entry::read(text.as_bytes()) else {
+        return false;
+    };
+    let exact = entry
+        .when
+        .is_some_and(|when| to_milliseconds(when) == Some(when));
+    exact && entry.stored() == text.as_bytes()
+}
+
+/// Returns `due`, unless the document already shows exactly this moment as `shown`.
+fn unless_shown(due: Option<Moment>, shown: Option<Moment>) -> Option<Moment> {
+    due.filter(|due| shown.and_then(to_milliseconds) != Some(*due))
+}
+
+/// Returns the moment without its microseconds, as documents show it; `None` if they cannot.
+fn to_milliseconds(moment: Moment) -> Option<Moment> {
+    moment.rfc3339()?;
+    Some(Moment::from_micros(
+        moment.micros() - moment.micros().rem_euclid(1000),
+    ))
+}
+
+/// Writes a moment as seconds since the epoch, with all digits.
+fn seconds<S: Serializer>(moment: &Option<Moment>, serializer: S) -> Result<S::Ok, S::Error> {
+    let text = moment.map_or("null".into(), |moment| moment.to_string());
+    let raw = RawValue::from_string(text).map_err(serde::ser::Error::custom)?;
+    raw.serialize(serializer)
 }

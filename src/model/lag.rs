@@ -5,6 +5,9 @@ use serde::Serialize;
 
 use super::queue::Seconds;
 use crate::name::Name;
+use crate::view::document::Document;
+use crate::view::list::Row;
+use crate::view::table::{Cell, Column};
 
 /// How long the oldest due job of a queue has been due.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -57,4 +60,17 @@ impl Why {
             (Why::Expired, _) => "its lock expired".into(),
         }
     }
+}
+
+impl Row for Lag {
+    const LIST: Document = Document::list::<Lag>("lag", "Lags of queues: lag");
+
+    const COLUMNS: &'static [Column<Lag>] = &[
+        Column::name("QUEUE", |lag| &lag.queue),
+        Column::text("LAG", |lag, _| Cell::duration(Some(lag.lag_s.0))),
+        Column::text("JOB", |lag, _| Cell::maybe(lag.jid.as_ref())),
+        Column::text("WHY", |lag, _| {
+            Cell::maybe(lag.why.map(|why| why.sentence(lag.held_by.as_ref())))
+        }),
+    ];
 }

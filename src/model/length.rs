@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::name::Name;
+use crate::view::document::Document;
+use crate::view::{Page, View};
 
 /// How many jobs a queue has, as the core counts them.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -12,4 +14,12 @@ pub struct Length {
     pub queue: Name,
     /// Waiting, running, stalled and scheduled jobs, as the core counts them
     pub length: i64,
+}
+
+impl View for Length {
+    const DOCUMENT: Document = Document::new::<Length>("length", "A queue's length: length");
+
+    fn text(&self, _: &Page) -> String {
+        format!("{}\n", self.length)
+    }
 }

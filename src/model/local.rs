@@ -4,6 +4,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::name::Name;
+use crate::view::detail::Detail;
+use crate::view::document::Document;
+use crate::view::{Page, View};
 
 /// The state of the private server.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -20,4 +23,19 @@ pub(crate) struct Status {
     pub jobs: Option<u64>,
     /// Size on disk
     pub bytes: u64,
+}
+
+impl View for Status {
+    const DOCUMENT: Document = Document::new::<Status>("local", "The private server: local");
+
+    fn text(&self, page: &Page) -> String {
+        let mut detail = Detail::new(page);
+        detail.line("running", if self.running { "yes" } else { "no" });
+        detail.maybe("pid", self.pid.map(|pid| pid.to_string()));
+        detail.line("dir", &self.dir);
+        detail.line("url", &self.url);
+        detail.maybe("jobs", self.jobs.map(|jobs| page.count(jobs)));
+        detail.line("bytes", page.count(self.bytes));
+        detail.draw()
+    }
 }

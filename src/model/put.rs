@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::name::Name;
+use crate::view::document::Document;
+use crate::view::{Page, View};
 
 /// A job that was put, or that existed already.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -24,4 +26,20 @@ pub(crate) struct Put {
     /// True if nothing was changed
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
+}
+
+impl View for Put {
+    const DOCUMENT: Document = Document::new::<Put>("put", "A job that was put: put");
+
+    fn text(&self, _: &Page) -> String {
+        String::new()
+    }
+
+    fn jids(&self) -> Option<Vec<&Name>> {
+        Some(vec![&self.jid])
+    }
+
+    fn text_is_jids(&self) -> bool {
+        !self.dry_run
+    }
 }

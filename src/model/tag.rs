@@ -4,6 +4,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::name::Name;
+use crate::view::document::Document;
+use crate::view::list::Row;
+use crate::view::table::Column;
 
 /// A tag and how many jobs have it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -12,4 +15,13 @@ pub struct Tag {
     pub tag: Name,
     /// How many jobs have it
     pub jobs: u64,
+}
+
+impl Row for Tag {
+    const LIST: Document = Document::list::<Tag>("tags", "Tags: tag");
+
+    const COLUMNS: &'static [Column<Tag>] = &[
+        Column::name("TAG", |tag| &tag.tag),
+        Column::count("JOBS", |tag| tag.jobs),
+    ];
 }

@@ -3,6 +3,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::view::document::Document;
+use crate::view::{Page, View};
+
 /// The versions of the binary and of its core.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Version {
@@ -12,4 +15,15 @@ pub(crate) struct Version {
     pub commit: Option<&'static str>,
     /// The SHA-1 of its Lua core
     pub core: String,
+}
+
+impl View for Version {
+    const DOCUMENT: Document =
+        Document::new::<Version>("version", "The binary and its core: version");
+
+    fn text(&self, _: &Page) -> String {
+        let commit = self.commit.map(|commit| format!("commit {commit}\n"));
+        let commit = commit.unwrap_or_default();
+        format!("qless {}\n{commit}core {}\n", self.version, self.core)
+    }
 }

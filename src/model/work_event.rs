@@ -6,6 +6,9 @@ use serde::{Serialize, Serializer};
 use super::queue::Seconds;
 use crate::clock::moment::Moment;
 use crate::name::Name;
+use crate::text::{Harmless, duration, measure};
+use crate::view::document::Document;
+use crate::view::{Page, View};
 
 /// What happened to a job.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,4 +74,47 @@ pub(crate) struct WorkEvent {
     pub elapsed_s: Option<Seconds>,
     /// More about it; null if there is nothing to say
     pub message: Option<String>,
+}
+
+impl View for WorkEvent {
+    const DOCUMENT: Document = Document::new::<WorkEvent>(
+        "work-event",
+        "What happened to a job, as lines of ndjson: work",
+    );
+
+    fn text(&self, _: &Page) -> String {
+        self.line()
+    }
+}
+
+impl WorkEvent {
+    /// Returns the line for people.
+    pub(crate) fn line(&self) -> String {
+        let mut line = format!("{:<9} {}", self.event.word(), self.jid);
+        if let Some(queue) = &self.queue {
+            line.push_str(&format!(" of {queue}"));
+        }
+        match (self.event, self.elapsed_s) {
+            (WorkEventKind::Started, _) => {
+                line.push_str(&format!(": {}", self.klass));
+                if self.attempt > 1 {
+                    line.push_str(&format!(", attempt {}", self.attempt));
+                }
+            }
+            (_, Some(elapsed)) => {
+                let elapsed = if elapsed.0 < 1.0 {
+                    measure(elapsed.0)
+                } else {
+                    duration(elapsed.0)
+                };
+                line.push_str(&format!(" after {elapsed}"));
+            }
+            _ => {}
+        }
+        if let Some(message) = &self.message {
+            line.push_str(&format!(": {}", Harmless(message)));
+        }
+        line.push('\n');
+        line
+    }
 }

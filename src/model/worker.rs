@@ -7,6 +7,10 @@ use super::job::Job;
 use super::worker_name::WorkerProcess;
 use crate::clock::moment::Moment;
 use crate::name::Name;
+use crate::view::document::Document;
+use crate::view::list::Row;
+use crate::view::table::{Cell, Column, Heading, headings};
+use crate::view::{Page, View, list};
 
 /// A worker's counts at one moment.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -37,4 +41,55 @@ pub struct WorkerJobs {
     /// All of them, the stalled ones first, without those that no longer exist.
     #[serde(skip)]
     pub details: Vec<Job>,
+}
+
+impl Row for Worker {
+    const LIST: Document = Document::list::<Worker>("workers", "Workers: workers");
+
+    const COLUMNS: &'static [Column<Worker>] = &[
+        Column::name("WORKER", |worker| &worker.name),
+        Column::count("RUNNING", |worker: &Worker| worker.running).rank(1),
+        Column::count("STALLED", |worker: &Worker| worker.stalled)
+            .rank(2)
+            .warn(),
+        Column::text("LAST SEEN", |worker: &Worker, page| {
+            Cell::when(worker.last_seen, page)
+        })
+        .rank(3),
+        Column::text("HOST", |worker: &Worker, _| {
+            Cell::maybe(worker.process.host.as_ref())
+        })
+        .rank(5)
+        .sparse(),
+        Column::number("PID", |worker: &Worker, _| Cell::plain(worker.process.pid))
+            .rank(6)
+            .sparse(),
+        Column::number("SLOTS", |worker: &Worker, _| {
+            Cell::plain(worker.process.slots)
+        })
+        .rank(4)
+        .sparse(),
+        Column::text("VERSION", |worker: &Worker, _| {
+            Cell::maybe(worker.process.version.as_ref())
+        })
+        .rank(7)
+        .sparse(),
+    ];
+}
+
+impl View for WorkerJobs {
+    const DOCUMENT: Document =
+        Document::new::<WorkerJobs>("worker", "A worker's jobs: workers NAME");
+
+    fn headings() -> Vec<Heading> {
+        headings(Job::COLUMNS)
+    }
+
+    fn text(&self, page: &Page) -> String {
+        list::table(&self.details, page)
+    }
+
+    fn jids(&self) -> Option<Vec<&Name>> {
+        Some(self.stalled.iter().chain(&self.jobs).collect())
+    }
 }

@@ -1,80 +1,12 @@
-//! The documents of `-o json` and ndjson by kind, for `qless help json KIND` and `qless-json(5)`.
-//! `schemars` reads their fields from the
-//! types of the models and from the doc comments of the members.
+//! What a document contains: its JSON Schema and its outline. `schemars` reads the fields from the types of
+//! the models and from the doc comments of the members.
 
 use schemars::generate::{SchemaGenerator, SchemaSettings};
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value, json};
 
-use super::list::Row;
-use super::{View, error, export};
-use crate::model::bulk::BulkReport;
-use crate::model::check::Check;
-use crate::model::complete::{Complete, Lock};
-use crate::model::config::ConfigOption;
-use crate::model::context::Context;
-use crate::model::defaults::QueueDefaults;
-use crate::model::done::Done;
-use crate::model::explain::{Explanation, Explanations};
-use crate::model::failure::FailureGroup;
-use crate::model::job::{Counts, Dependencies, Job};
-use crate::model::lag::Lag;
-use crate::model::length::Length;
-use crate::model::list::{Jobs, List};
-use crate::model::local::Status;
-use crate::model::overview::Overview;
-use crate::model::put::Put;
-use crate::model::queue::Queue;
-use crate::model::recur::Recurring;
-use crate::model::stats::DayStats;
-use crate::model::tag::Tag;
-use crate::model::throttle::{Throttle, ThrottleJobs};
-use crate::model::version::Version;
-use crate::model::wait::Wait;
-use crate::model::work_event::WorkEvent;
-use crate::model::worker::{Worker, WorkerJobs};
+use super::list::List;
 use crate::name::HAS_BYTES;
-
-/// All documents, by kind.
-pub(crate) const DOCUMENTS: [Document; 37] = [
-    BulkReport::DOCUMENT,
-    Check::DOCUMENT,
-    Complete::DOCUMENT,
-    ConfigOption::LIST,
-    Context::LIST,
-    Counts::DOCUMENT,
-    QueueDefaults::DOCUMENT,
-    QueueDefaults::LIST,
-    Dependencies::DOCUMENT,
-    Done::DOCUMENT,
-    error::DOCUMENT,
-    Explanation::DOCUMENT,
-    Explanations::DOCUMENT,
-    export::HEAD,
-    FailureGroup::LIST,
-    Job::DOCUMENT,
-    Jobs::DOCUMENT,
-    Lag::LIST,
-    Length::DOCUMENT,
-    export::LIMIT,
-    Status::DOCUMENT,
-    Lock::DOCUMENT,
-    export::PAUSED,
-    Put::DOCUMENT,
-    Queue::LIST,
-    Recurring::DOCUMENT,
-    Recurring::LIST,
-    DayStats::DOCUMENT,
-    Overview::DOCUMENT,
-    Tag::LIST,
-    ThrottleJobs::DOCUMENT,
-    Throttle::LIST,
-    Version::DOCUMENT,
-    Wait::DOCUMENT,
-    WorkEvent::DOCUMENT,
-    WorkerJobs::DOCUMENT,
-    Worker::LIST,
-];
 
 type WriteSchema = fn(&mut SchemaGenerator) -> Schema;
 
@@ -110,11 +42,6 @@ impl Document {
         self
     }
 
-    /// Returns the document of this kind.
-    pub(crate) fn named(kind: &str) -> Option<&'static Document> {
-        DOCUMENTS.iter().find(|document| document.kind == kind)
-    }
-
     /// Returns its JSON Schema.
     pub(crate) fn schema(&self) -> String {
         let fields = self.fields();
@@ -143,7 +70,7 @@ impl Document {
     }
 
     /// Returns the schema of its fields.
-    fn fields(&self) -> Value {
+    pub(crate) fn fields(&self) -> Value {
         let mut settings = SchemaSettings::draft2020_12().for_serialize();
         settings.inline_subschemas = true;
         let mut generator = settings.into_generator();
@@ -238,7 +165,7 @@ fn join(one: &mut Value, other: Value) {
     }
 }
 
-fn members(schema: &Value, key: &str) -> Map<String, Value> {
+pub(crate) fn members(schema: &Value, key: &str) -> Map<String, Value> {
     let members = schema.get(key).and_then(Value::as_object);
     members.cloned().unwrap_or_default()
 }
@@ -250,16 +177,6 @@ pub(crate) struct OutlineLine {
     /// Its name and type: `expires: time or null`.
     pub field: String,
     pub meaning: String,
-}
-
-/// Returns the list of kinds, a line for each.
-pub(crate) fn kinds() -> String {
-    let kinds = DOCUMENTS.iter().map(|document| document.kind.len());
-    let widest = kinds.max().unwrap_or(0);
-    let lines = DOCUMENTS
-        .iter()
-        .map(|document| format!("{:widest$}  {}\n", document.kind, document.summary));
-    lines.collect()
 }
 
 /// Adds a line for each field that has a meaning, those of objects one step deeper.
@@ -290,32 +207,5 @@ fn type_name(field: &Value) -> String {
         Value::String(text) if text == "string" && field["format"] == "date-time" => "time".into(),
         Value::String(name) => name.clone(),
         _ => "any JSON".into(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::collections::BTreeSet;
-
-    use super::*;
-
-    #[test]
-    fn kinds_are_unique_and_each_field_has_a_meaning() {
-        let kinds: BTreeSet<&str> = DOCUMENTS.iter().map(|document| document.kind).collect();
-        assert_eq!(kinds.len(), DOCUMENTS.len());
-        for document in &DOCUMENTS {
-            assert_described(document.kind, &document.fields());
-        }
-    }
-
-    /// Fails if a field has neither a meaning nor the bytes of another field.
-    fn assert_described(path: &str, schema: &Value) {
-        for (name, field) in members(schema, "properties") {
-            let path = format!("{path}.{name}");
-            let is_bytes = name.ends_with("_bytes");
-            assert!(field["description"].is_string() || is_bytes, "{path}");
-            assert_described(&path, &field);
-            assert_described(&path, &field["items"]);
-        }
     }
 }

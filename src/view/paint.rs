@@ -3,8 +3,6 @@
 
 use std::borrow::Cow;
 
-use crate::model::job::State;
-
 /// A color of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ink {
@@ -25,19 +23,6 @@ impl Ink {
         Ink::Red,
         Ink::Dim,
     ];
-
-    /// Returns the color of a state; waiting has none.
-    pub(crate) const fn of(state: State) -> Option<Ink> {
-        match state {
-            State::Running => Some(Ink::Green),
-            State::Waiting => None,
-            State::Scheduled => Some(Ink::Blue),
-            State::Depends => Some(Ink::Cyan),
-            State::Stalled | State::Throttled => Some(Ink::Yellow),
-            State::Failed => Some(Ink::Red),
-            State::Complete => Some(Ink::Dim),
-        }
-    }
 
     const fn code(self) -> &'static str {
         match self {
@@ -69,17 +54,17 @@ const END: char = '\u{2063}';
 
 /// Writes marks into texts, and replaces them by colors after the layout.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Marks {
+pub(crate) struct Marks {
     color: bool,
 }
 
 impl Marks {
-    pub(super) fn new(color: bool) -> Marks {
+    pub(crate) fn new(color: bool) -> Marks {
         Marks { color }
     }
 
     /// Returns the harmless text between its marks.
-    pub(super) fn put(&self, text: &str, ink: Option<Ink>) -> String {
+    pub(crate) fn put(&self, text: &str, ink: Option<Ink>) -> String {
         match ink.filter(|_| self.color) {
             Some(ink) => format!("{}{text}{END}", ink.mark()),
             None => text.to_owned(),
@@ -87,7 +72,7 @@ impl Marks {
     }
 
     /// Replaces the marks by colors.
-    pub(super) fn colorize(&self, text: String) -> String {
+    pub(crate) fn colorize(&self, text: String) -> String {
         if !self.color {
             return text;
         }

@@ -16,12 +16,12 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::model::finding::FindingId;
+use crate::model::repair::text::{commands, plan, redis_cli_line};
 use crate::model::repair::{Planned, RepairPlan};
 use crate::model::verdict::{Change, Verdict, VerdictOutcome};
 use crate::name::Name;
 use crate::session::Session;
 use crate::view::json;
-use crate::view::repair::{commands, plan, redis_cli_line};
 
 pub(super) fn run(
     options: &CheckOptions,

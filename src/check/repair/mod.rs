@@ -24,11 +24,11 @@ use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::model::finding::Severity;
+use crate::model::repair::text::{decisions, deletions, plan};
 use crate::model::repair::{RepairCounts, Repaired, Row};
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::plural;
-use crate::view::repair::{decisions, deletions, plan};
 
 /// Says which findings a repair with `--queue` skips, and why.
 const SKIPPED_BY_QUEUE: &str =

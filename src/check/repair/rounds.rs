@@ -13,10 +13,10 @@ use crate::interrupt::Interrupt;
 use crate::json::Number;
 use crate::model::check::{Found, Scan};
 use crate::model::finding::{FindingId, Severity};
+use crate::model::repair::text::decisions;
 use crate::model::repair::{RepairCounts, Repaired, Row};
 use crate::session::Session;
 use crate::text::{Harmless, plural, thousands};
-use crate::view::repair::decisions;
 
 /// Maximum number of repairs. Each repair may reveal further findings to the next scan.
 const MAX_ROUNDS: usize = 3;

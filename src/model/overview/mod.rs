@@ -1,5 +1,7 @@
 //! The whole system at one moment, as `status` shows it.
 
+pub(crate) mod text;
+
 use std::time::Instant;
 
 use schemars::JsonSchema;

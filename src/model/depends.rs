@@ -1,19 +1,18 @@
 //! The dependencies and dependents of a job.
 
-use super::document::Document;
-use super::job::join_parts;
-use super::paint::Ink;
-use super::table::{Cell, Column, NONE, Table};
-use super::{Page, View};
-use crate::model::job::{Dependencies, Neighbor, State};
+use super::job::text::join_parts;
+use super::job::{Dependencies, Neighbor, State};
 use crate::name::Name;
 use crate::text;
+use crate::view::document::Document;
+use crate::view::table::{Cell, Column, NONE, Table};
+use crate::view::{Page, View};
 
 const NEIGHBORS: &[Column<Neighbor>] = &[
     Column::name("JID", |other| &other.jid),
     Column::text("KLASS", |other, _| Cell::maybe(other.klass.as_ref())),
     Column::text("STATE", |other, _| {
-        Cell::text(other.state_text()).ink(other.state.and_then(Ink::of))
+        Cell::text(other.state_text()).ink(other.state.and_then(State::ink))
     }),
     Column::free("DETAIL", |other, page| Cell::text(other.detail(page))),
 ];

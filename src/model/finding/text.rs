@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::model::finding::{Approval, FINDINGS, Finding, FindingId, LIMITS, Severity, invariant};
+use super::{Approval, FINDINGS, Finding, FindingId, LIMITS, Severity, invariant};
 use crate::model::known_deviations::{DEFECTS, TOLERATED};
 use crate::text::wrapped;
 

@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::check::{COLUMNS as FOUND, count, examples, severity};
-use super::document::Document;
-use super::json::Lines;
-use super::table::{Cell, Column, Heading, Table, headings};
-use super::{Page, View};
+use super::{Planned, RepairPlan, Repaired, Row};
+use crate::model::check::text::{COLUMNS as FOUND, count, examples, severity};
 use crate::model::check::{Check, Found};
 use crate::model::finding::{Approval, FindingId, Severity};
-use crate::model::repair::{Planned, RepairPlan, Repaired, Row};
 use crate::name::Name;
 use crate::text::{Harmless, is_harmful, measure, thousands};
+use crate::view::document::Document;
+use crate::view::json::Lines;
+use crate::view::table::{Cell, Column, Heading, Table, headings};
+use crate::view::{Page, View};
 
 const COLUMNS: &[Column<Row>] = &[
     Column::text("SEVERITY", |row, _| severity(row.found.severity)),

@@ -2,16 +2,16 @@
 
 use std::collections::HashSet;
 
-use super::document::Document;
-use super::json::Lines;
-use super::paint::Ink;
-use super::table::{Cell, Column, Heading, Table, headings};
-use super::{Page, View};
-use crate::model::check::{Check, Example, Found};
+use super::{Check, Example, Found};
 use crate::model::finding::{Form, Severity};
 use crate::model::repair::{RepairPlan, Repaired};
 use crate::name::Name;
 use crate::text;
+use crate::view::document::Document;
+use crate::view::json::Lines;
+use crate::view::paint::Ink;
+use crate::view::table::{Cell, Column, Heading, Table, headings};
+use crate::view::{Page, View};
 
 pub(crate) const COLUMNS: &[Column<Found>] = &[
     Column::text("SEVERITY", |found, _| severity(found.severity)),

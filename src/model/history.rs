@@ -1,16 +1,16 @@
 //! The history of a job, a line for each entry.
 
-use super::Page;
-use super::table::{Cell, Column, Table};
-use crate::model::job::Entry;
+use super::job::Entry;
 use crate::name::Name;
 use crate::text;
+use crate::view::Page;
+use crate::view::table::{Cell, Column, Table};
 
 /// An entry with its place in the history.
 type Step<'h> = (&'h [Entry], usize);
 
 /// Returns one line for each entry: when, what, its note, and how long the job waited or ran.
-pub(super) fn render(history: &[Entry], page: &Page) -> String {
+pub(crate) fn render(history: &[Entry], page: &Page) -> String {
     let columns: [Column<Step>; 4] = [
         Column::text("WHEN", |(history, at), page| {
             Cell::maybe(history[*at].when.map(|when| page.stamp(when)))

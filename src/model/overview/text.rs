@@ -1,13 +1,13 @@
 //! The whole system on one screen.
 
-use super::detail::Detail;
-use super::document::Document;
-use super::paint::Ink;
-use super::{Page, View};
+use super::{Overview, OverviewTotals, PausedPart, ServerFacts};
 use crate::model::lag::Why;
-use crate::model::overview::{Overview, OverviewTotals, PausedPart, ServerFacts};
 use crate::name::Name;
 use crate::text::duration;
+use crate::view::detail::Detail;
+use crate::view::document::Document;
+use crate::view::paint::Ink;
+use crate::view::{Page, View};
 
 /// The most items of a list that are shown.
 const MOST: usize = 5;

@@ -1,5 +1,7 @@
 //! Statistics of a queue for a day: counts, and how long jobs waited and ran.
 
+pub(crate) mod text;
+
 use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeMap;
 
-use super::document::Document;
-use super::table::{Cell, Column, Table};
-use super::{Page, View};
+use super::{BulkItem, BulkReport, BulkRow, Code, ItemResult, RowContent, Totals};
 use crate::clock::moment::Moment;
-use crate::model::bulk::{BulkItem, BulkReport, BulkRow, Code, ItemResult, RowContent, Totals};
 use crate::model::job_snapshot::JobSnapshot;
 use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::text::{clean, measure, width, wrapped};
+use crate::view::document::Document;
+use crate::view::table::{Cell, Column, Table};
+use crate::view::{Page, View};
 
 const JID: Column<BulkRow> = Column::name("JID", |row| &row.jid);
 

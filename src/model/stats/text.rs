@@ -1,12 +1,12 @@
 //! Statistics of queues: one day in full with a histogram, or a line for each of several days.
 
-use super::document::Document;
-use super::table::{Cell, Column, Heading, NONE, Table, headings};
-use super::{Lines, Page, View};
+use super::{Bound, Bucket, DayStats, Measure, Spread, Stats, StatsByDay};
 use crate::json::Number;
 use crate::model::list::List;
-use crate::model::stats::{Bound, Bucket, DayStats, Measure, Spread, Stats, StatsByDay};
 use crate::text;
+use crate::view::document::Document;
+use crate::view::table::{Cell, Column, Heading, NONE, Table, headings};
+use crate::view::{Lines, Page, View};
 
 const QUEUE: Column<Stats> = Column::name("QUEUE", |of| &of.queue);
 const DATE: Column<Stats> = Column::text("DAY", |of, _| Cell::text(&of.day));

@@ -1,5 +1,7 @@
 //! The report of a bulk action: the outcome of each job, and the totals.
 
+pub(crate) mod text;
+
 use std::fmt;
 
 use schemars::JsonSchema;

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use super::Page;
-use super::table::{Cell, Column, Table};
+use super::config::OptionChange;
+use super::throttle::MaximumChange;
 use crate::clock::moment::Moment;
-use crate::model::config::OptionChange;
-use crate::model::throttle::MaximumChange;
 use crate::name::Name;
 use crate::text::plural;
+use crate::view::Page;
+use crate::view::table::{Cell, Column, Table};
 
 /// The changes that an import would make.
 pub(crate) struct Proposal<'p> {

@@ -1,6 +1,8 @@
 //! Why a job does not run, or why a queue hands out none: reasons, each with its evidence and the
 //! command that helps.
 
+pub(crate) mod text;
+
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 

@@ -1,18 +1,34 @@
 //! Jobs: a row for each in lists, one in full, and their number by state.
 
-use super::detail::Detail;
-use super::document::Document;
-use super::export::JobLine;
-use super::list::Row;
-use super::paint::Ink;
-use super::table::{Cell, Column, NONE};
-use super::{Page, View, history};
+use super::{Counts, Failure, Job, State};
 use crate::clock::moment::Moment;
 use crate::model::coordination::LostLockBackoff;
-use crate::model::job::{Counts, Failure, Job, State};
+use crate::model::export::JobLine;
+use crate::model::history;
 use crate::model::list::Jobs;
 use crate::name::Name;
 use crate::text;
+use crate::view::detail::Detail;
+use crate::view::document::Document;
+use crate::view::list::Row;
+use crate::view::paint::Ink;
+use crate::view::table::{Cell, Column, NONE};
+use crate::view::{Page, View};
+
+impl State {
+    /// Returns its color; waiting has none.
+    pub(crate) const fn ink(self) -> Option<Ink> {
+        match self {
+            State::Running => Some(Ink::Green),
+            State::Waiting => None,
+            State::Scheduled => Some(Ink::Blue),
+            State::Depends => Some(Ink::Cyan),
+            State::Stalled | State::Throttled => Some(Ink::Yellow),
+            State::Failed => Some(Ink::Red),
+            State::Complete => Some(Ink::Dim),
+        }
+    }
+}
 
 impl Row for Job {
     const LIST: Document = Jobs::DOCUMENT;
@@ -21,7 +37,7 @@ impl Row for Job {
         Column::name("JID", |job| &job.jid),
         Column::text("KLASS", |job: &Job, _| Cell::maybe(job.klass.as_ref())).rank(2),
         Column::text("STATE", |job: &Job, _| {
-            Cell::text(job.state_text()).ink(job.state.and_then(Ink::of))
+            Cell::text(job.state_text()).ink(job.state.and_then(State::ink))
         })
         .rank(1),
         Column::text("QUEUE", |job: &Job, _| Cell::maybe(job.queue.as_ref())).rank(4),
@@ -149,7 +165,7 @@ impl Job {
 }
 
 /// Returns when a scheduled or recurring job is due.
-pub(super) fn due_at(due: Moment, page: &Page) -> String {
+pub(crate) fn due_at(due: Moment, page: &Page) -> String {
     match page.now.since(due) {
         late if late >= 0.0 && page.relative() => format!("due {}", page.when(due)),
         _ => page.when(due),
@@ -157,7 +173,7 @@ pub(super) fn due_at(due: Moment, page: &Page) -> String {
 }
 
 /// Returns the parts that exist, with a comma between them.
-pub(super) fn join_parts(parts: [Option<String>; 2]) -> String {
+pub(crate) fn join_parts(parts: [Option<String>; 2]) -> String {
     parts
         .into_iter()
         .flatten()
@@ -166,7 +182,7 @@ pub(super) fn join_parts(parts: [Option<String>; 2]) -> String {
 }
 
 /// Returns names with commas between them, harmless.
-pub(super) fn join_names(names: &[Name]) -> String {
+pub(crate) fn join_names(names: &[Name]) -> String {
     let names: Vec<String> = names.iter().map(Name::to_string).collect();
     names.join(", ")
 }
@@ -179,7 +195,7 @@ impl View for Job {
         detail.line("jid", &self.jid);
         detail.maybe("klass", self.klass.as_ref());
         detail.maybe("queue", self.queue.as_ref());
-        let ink = self.state.and_then(Ink::of);
+        let ink = self.state.and_then(State::ink);
         detail.line_with_remark("state", self.state_text(), ink, self.state_remark(page));
         if let Some(reason) = &self.blocked_by {
             let (line, ink) = (reason.line(page), Some(Ink::Yellow));
@@ -346,7 +362,7 @@ impl View for Counts {
             detail.line_with_remark(
                 state.word(),
                 page.count(count),
-                Ink::of(state).filter(|_| count > 0),
+                state.ink().filter(|_| count > 0),
                 String::new(),
             );
         }

@@ -1,5 +1,7 @@
 //! The result of a scan.
 
+pub(crate) mod text;
+
 use std::borrow::Cow;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};

@@ -1,5 +1,7 @@
 //! A job as an operator sees it, with its state, failure, history and neighbors.
 
+pub(crate) mod text;
+
 use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;

@@ -1,5 +1,7 @@
 //! The result of a repair.
 
+pub(crate) mod text;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -1,17 +1,15 @@
 //! Why a job does not run: a heading, and a line for each reason with its evidence and the command
 //! that helps.
 
-use super::document::Document;
-use super::paint::{Ink, Marks};
-use super::{Lines, Page, View};
-use crate::model::explain::{
-    Backoff, Evidence, Explanation, Explanations, Reason, ReasonCode, Traces,
-};
+use super::{Backoff, Evidence, Explanation, Explanations, Reason, ReasonCode, Traces};
 use crate::model::job::{Neighbor, State};
 use crate::model::queue::Queue;
 use crate::name::Name;
 use crate::text;
 use crate::text::{Harmless, decisive_line, duration, plural, short};
+use crate::view::document::Document;
+use crate::view::paint::{Ink, Marks};
+use crate::view::{Lines, Page, View};
 
 impl View for Explanation {
     const DOCUMENT: Document = Document::new::<Explanation>(
