@@ -11,6 +11,7 @@ use crate::core::api::guard::JOBS_PER_READ;
 use crate::error::Error;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
+use crate::model::bulk::text::by_queue;
 use crate::model::bulk::{BulkItem, Code, ItemResult};
 use crate::model::job::{Job, State};
 use crate::model::job_snapshot::{Interner, JobSnapshot};
@@ -21,7 +22,6 @@ use crate::select::MisplacedEntry;
 use crate::session::Session;
 use crate::text::{duration, plural};
 use crate::view::Page;
-use crate::view::bulk::by_queue;
 
 /// Maximum number of misplaced entries of failure lists that notes name one by one.
 const NAMED_ENTRIES: usize = 10;

@@ -11,12 +11,12 @@ use crate::core::api::export::ExportReader;
 use crate::core::api::guard::JobWithNeighbors;
 use crate::core::call::Core;
 use crate::error::Error;
+use crate::model::export;
 use crate::model::export::Cancellation;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::actor;
-use crate::view::export;
 
 /// The file, which has the format of an export.
 #[derive(Debug)]

@@ -27,6 +27,7 @@ use crate::interrupt::Interrupt;
 use crate::json::Json;
 use crate::model::coordination::CoordinationOption;
 use crate::model::done::Done;
+use crate::model::export;
 use crate::model::export::{ExportHead, SavedRecurring, SavedThrottle};
 use crate::model::job::State;
 use crate::model::pattern::Pattern;
@@ -36,7 +37,6 @@ use crate::select::Selection;
 use crate::session::Session;
 use crate::text::plural;
 use crate::ui::{Progress, Ui};
-use crate::view::export;
 
 /// Export jobs with everything `import` needs
 ///

@@ -145,7 +145,7 @@ fn problems(
     let has_limit = server.max_memory_bytes > 0;
     let mut problems = Vec::new();
     let mut add = |code, what: String, fix: Option<CommandLine>| {
-        problems.push(Problem { code, what, fix });
+        problems.push(Problem::new(code, &what, fix));
     };
     if has_limit && server.eviction != "noeviction" {
         let what =

@@ -7,6 +7,7 @@ use crate::json::Json;
 use crate::model::explain::{Backoff, Evidence, FullThrottle, PopFacts, Reason, ReasonCode};
 use crate::model::job::{Job, Neighbor, State};
 use crate::model::lane;
+use crate::model::queue::Seconds;
 use crate::model::recur::Recurring;
 use crate::name::Name;
 
@@ -314,8 +315,8 @@ fn ahead(job: &Job, facts: &PopFacts) -> Reason {
     let pace = facts.pace.filter(|pace| *pace > 0.0);
     let evidence = Evidence {
         jobs: Some(facts.ahead),
-        per_minute: pace,
-        eta_s: pace.map(|pace| facts.ahead as f64 / pace * 60.0),
+        per_minute: pace.map(Seconds),
+        eta_s: pace.map(|pace| Seconds(facts.ahead as f64 / pace * 60.0)),
         ..Evidence::default()
     };
     let fix = CommandLine::new("priority")

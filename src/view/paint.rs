@@ -5,8 +5,6 @@ use std::borrow::Cow;
 
 use strum::VariantArray;
 
-use crate::model::job::State;
-
 /// A color of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, VariantArray)]
 pub(crate) enum Ink {
@@ -19,19 +17,6 @@ pub(crate) enum Ink {
 }
 
 impl Ink {
-    /// Returns the color of a state; waiting has none.
-    pub(crate) const fn of(state: State) -> Option<Ink> {
-        match state {
-            State::Running => Some(Ink::Green),
-            State::Waiting => None,
-            State::Scheduled => Some(Ink::Blue),
-            State::Depends => Some(Ink::Cyan),
-            State::Stalled | State::Throttled => Some(Ink::Yellow),
-            State::Failed => Some(Ink::Red),
-            State::Complete => Some(Ink::Dim),
-        }
-    }
-
     const fn code(self) -> &'static str {
         match self {
             Ink::Green => "\x1b[32m",
@@ -62,17 +47,17 @@ const END: char = '\u{2063}';
 
 /// Writes marks into texts, and replaces them by colors after the layout.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Marks {
+pub(crate) struct Marks {
     color: bool,
 }
 
 impl Marks {
-    pub(super) fn new(color: bool) -> Marks {
+    pub(crate) fn new(color: bool) -> Marks {
         Marks { color }
     }
 
     /// Returns the harmless text between its marks.
-    pub(super) fn put(&self, text: &str, ink: Option<Ink>) -> String {
+    pub(crate) fn put(&self, text: &str, ink: Option<Ink>) -> String {
         match ink.filter(|_| self.color) {
             Some(ink) => format!("{}{text}{END}", ink.mark()),
             None => text.to_owned(),
@@ -80,7 +65,7 @@ impl Marks {
     }
 
     /// Replaces the marks by colors.
-    pub(super) fn colorize(&self, text: String) -> String {
+    pub(crate) fn colorize(&self, text: String) -> String {
         if !self.color {
             return text;
         }

@@ -193,14 +193,14 @@ fn the_document_has_the_totals() {
     let redis = filled();
     let doc = redis.at(90_000).run("status -o json").json();
     expect![[r#"
-        {"busy_workers":0,"complete":1,"depends":1,"failed":2,"groups":2,"last_seen":"1970-01-02T00:59:10.000Z","queues":3,"recurring":1,"running":0,"scheduled":1,"stalled":1,"waiting":2,"workers":2}
+        {"queues":3,"waiting":2,"running":0,"stalled":1,"scheduled":1,"depends":1,"failed":2,"complete":1,"recurring":1,"groups":2,"workers":2,"busy_workers":0,"last_seen":"1970-01-02T00:59:10.000Z"}
     "#]].assert_eq(&format!("{}\n", doc["totals"]));
     expect![[r#"
-        {"completed":1,"completed_per_s":0,"failures":2,"popped":4,"popped_per_s":0.001}
+        {"popped":4,"completed":1,"failures":2,"popped_per_s":0.001,"completed_per_s":0}
     "#]]
     .assert_eq(&format!("{}\n", doc["today"]));
     expect![[r#"
-        [{"group":"new","jobs":1,"recent":1},{"group":"old","jobs":1,"recent":1}]
+        [{"group":"new","recent":1,"jobs":1},{"group":"old","recent":1,"jobs":1}]
     "#]]
     .assert_eq(&format!("{}\n", doc["failures"]));
     expect![[r#"

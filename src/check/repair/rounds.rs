@@ -11,12 +11,12 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::json::Number;
-use crate::model::check::Found;
+use crate::model::check::{Found, Scan};
 use crate::model::finding::{FindingId, Severity};
+use crate::model::repair::text::decisions;
 use crate::model::repair::{RepairCounts, Repaired, Row};
 use crate::session::Session;
 use crate::text::{Harmless, plural, thousands};
-use crate::view::repair::decisions;
 
 /// Maximum number of repairs. Each repair may reveal further findings to the next scan.
 const MAX_ROUNDS: usize = 3;
@@ -44,7 +44,7 @@ impl Repair<'_> {
         let complete = error.is_none();
         let error = error.or_else(|| self.repairer.missing_right.take());
         let took = session.now().since(self.begun);
-        last.check.elapsed_s = Number((took * 10.0).round() / 10.0);
+        last.check.scan.elapsed_s = Number((took * 10.0).round() / 10.0);
         let repaired = self.report(&last, repairable, before, complete);
         session.ui.show(&repaired)?;
         let summary = repaired.summary();
@@ -55,7 +55,7 @@ impl Repair<'_> {
             return Err(self.incomplete(&error, &repaired, session));
         }
         let remaining = repaired.items.iter().filter(|row| row.found.count > 0);
-        let severe = remaining.filter(|row| row.found.severity >= last.check.fail_on);
+        let severe = remaining.filter(|row| row.found.severity >= last.check.scan.fail_on);
         let severe: u64 = severe.map(|row| row.found.count).sum();
         let unverified = |found: &Found| found.finding.id == FindingId::NotJudged;
         session.ui.note(&match severe {
@@ -173,11 +173,13 @@ impl Repair<'_> {
         items.sort_by_key(|row| std::cmp::Reverse(row.found.severity));
         let mut totals = RepairCounts::default();
         items.iter().for_each(|row| totals.add(row.counts));
-        let mut check = last.check.clone();
-        check.complete = complete;
-        check.clean = complete && !last.is_failing();
+        let scan = Scan {
+            complete,
+            clean: complete && !last.is_failing(),
+            ..last.check.scan.clone()
+        };
         Repaired {
-            check,
+            scan,
             run: Some(self.run.clone()),
             totals,
             items,
@@ -240,14 +242,16 @@ mod tests {
         found.count = 100;
         let last = ScanResult {
             check: Check {
-                keys: 1,
-                jobs: 0,
-                queues: 1,
-                elapsed_s: Number(0.0),
-                complete: true,
-                clean: false,
-                fail_on: Severity::Warn,
-                causes: Vec::new(),
+                scan: Scan {
+                    keys: 1,
+                    jobs: 0,
+                    queues: 1,
+                    elapsed_s: Number(0.0),
+                    complete: true,
+                    clean: false,
+                    fail_on: Severity::Warn,
+                    causes: Vec::new(),
+                },
                 items: vec![found],
             },
             queue: RepairQueue::default(),

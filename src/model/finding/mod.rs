@@ -2,6 +2,7 @@
 //! repaired. The help, the manual, the scan and the repair all read one table.
 
 mod table;
+pub(crate) mod text;
 
 use std::fmt;
 
