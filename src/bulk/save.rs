@@ -11,7 +11,6 @@ use crate::core::api::export::ExportReader;
 use crate::core::api::guard::JobWithNeighbors;
 use crate::core::call::Core;
 use crate::error::Error;
-use crate::model::export;
 use crate::model::export::Cancellation;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
@@ -62,13 +61,13 @@ impl SaveFile {
             jobs.iter().map(|job| (&job.jid, &job.mark[..])).collect();
         let mut savings = ExportReader::new(&jids);
         while let Some(slice) = savings.next(core, now)? {
-            for job_export in slice {
-                let job = &job_export.job;
+            for mut saved in slice {
+                let job = &saved.job;
                 let same = marks.get(&job.jid).is_some_and(|mark| *mark == job.mark);
                 written.insert(job.jid.clone(), same);
                 if same {
-                    self.ledger
-                        .line(&export::job(job_export, Some(&cancelled))?);
+                    saved.cancelled = Some(cancelled.clone());
+                    self.ledger.line(&saved.line()?);
                 }
             }
             self.ledger.flush()?;

@@ -305,7 +305,7 @@ impl Writer {
                         .cloned(),
                 );
                 self.remember(&saved.job.throttles);
-                self.write(ui, &export::job(saved, None)?)?;
+                self.write(ui, &saved.line()?)?;
             }
             self.jobs += some;
             self.progress.add(some);
@@ -347,8 +347,7 @@ impl Writer {
                 }
                 self.remember(&throttle_ids(&recurring));
                 let due = recurring.next;
-                let saved = SavedRecurring { recurring, due };
-                self.write(ui, &export::recurring(saved)?)?;
+                self.write(ui, &SavedRecurring::new(recurring, due).line()?)?;
             }
         }
         if with.contains(&With::Config) {

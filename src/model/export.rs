@@ -33,21 +33,69 @@ pub(crate) struct ExportHead {
     pub command: &'static str,
 }
 
-/// A job with everything `import` needs.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// A job with everything `import` needs: [`Job`] and, where that does not preserve each byte, the rest.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct SavedJob {
+    #[serde(flatten)]
     pub job: Job,
-    /// Its history as stored, including entries that an older core stored elsewhere.
-    pub entries: Vec<Name>,
-    /// When it is due, to the microsecond.
-    pub due: Option<Moment>,
+    /// In an export, each entry as stored, in base64, if `history` does not preserve each byte
+    #[serde(skip_serializing_if = "Option::is_none")]
+    history_bytes: Option<Vec<String>>,
+    /// In an export, `scheduled_for` in seconds since the epoch, if milliseconds are not exact
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "seconds")]
+    #[schemars(with = "Option<Number>")]
+    due: Option<Moment>,
+    /// In the file of `cancel --save`: who deleted it, when and why
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cancelled: Option<Cancellation>,
+}
+
+impl SavedJob {
+    /// Returns the job with its history as stored, including entries that an older core stored elsewhere,
+    /// and when it is due, to the microsecond.
+    pub(crate) fn new(mut job: Job, entries: &[Name], due: Option<Moment>) -> SavedJob {
+        job.data = job.data.exactly(is_plain);
+        let preserved = entries.iter().all(is_preserved);
+        SavedJob {
+            history_bytes: (!preserved)
+                .then(|| entries.iter().map(|entry| STANDARD.encode(entry)).collect()),
+            due: unless_shown(due, job.scheduled_for),
+            cancelled: None,
+            job,
+        }
+    }
+
+    /// Returns its line.
+    pub(crate) fn line(&self) -> Result<Vec<u8>, Error> {
+        line(Job::DOCUMENT.kind, self)
+    }
 }
 
 /// A recurring job with everything `import` needs.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct SavedRecurring {
-    pub recurring: Recurring,
-    pub due: Option<Moment>,
+    #[serde(flatten)]
+    recurring: Recurring,
+    /// In an export, `next` in seconds since the epoch, if milliseconds are not exact
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "seconds")]
+    #[schemars(with = "Option<Number>")]
+    due: Option<Moment>,
+}
+
+impl SavedRecurring {
+    /// Returns the recurring job, and when it is due, to the microsecond.
+    pub(crate) fn new(mut recurring: Recurring, due: Option<Moment>) -> SavedRecurring {
+        recurring.data = recurring.data.exactly(is_plain);
+        SavedRecurring {
+            due: unless_shown(due, recurring.next),
+            recurring,
+        }
+    }
+
+    /// Returns its line.
+    pub(crate) fn line(&self) -> Result<Vec<u8>, Error> {
+        line(Recurring::DOCUMENT.kind, self)
+    }
 }
 
 /// Who cancelled a job after it was saved, when, and why.
@@ -108,39 +156,6 @@ pub(crate) fn head(head: &ExportHead) -> Result<Vec<u8>, Error> {
     line(HEAD.kind, head)
 }
 
-/// Returns the line of a job, with who cancels it and why, if it is cancelled after the export.
-pub(crate) fn job(saved: SavedJob, cancelled: Option<&Cancellation>) -> Result<Vec<u8>, Error> {
-    let SavedJob {
-        mut job,
-        entries,
-        due,
-    } = saved;
-    job.data = job.data.exactly(is_plain);
-    let preserved = entries.iter().all(is_preserved);
-    let history_bytes = (!preserved).then(|| {
-        let bytes = entries.iter().map(|entry| STANDARD.encode(entry));
-        bytes.collect()
-    });
-    let line_of = JobLine {
-        due: unless_shown(due, job.scheduled_for),
-        job,
-        history_bytes,
-        cancelled,
-    };
-    line(Job::DOCUMENT.kind, &line_of)
-}
-
-/// Returns the line of a recurring job.
-pub(crate) fn recurring(saved: SavedRecurring) -> Result<Vec<u8>, Error> {
-    let SavedRecurring { mut recurring, due } = saved;
-    recurring.data = recurring.data.exactly(is_plain);
-    let line_of = RecurringLine {
-        due: unless_shown(due, recurring.next),
-        recurring,
-    };
-    line(Recurring::DOCUMENT.kind, &line_of)
-}
-
 /// Returns the line of all options that are set.
 pub(crate) fn config(options: Vec<ConfigOption>) -> Result<Vec<u8>, Error> {
     line(ConfigOption::LIST.kind, &List::whole(options))
@@ -154,32 +169,6 @@ pub(crate) fn throttle(throttle: &SavedThrottle) -> Result<Vec<u8>, Error> {
 /// Returns the line of a queue that is paused.
 pub(crate) fn paused(paused: &PausedQueue) -> Result<Vec<u8>, Error> {
     line(PAUSED.kind, paused)
-}
-
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct JobLine<'a> {
-    #[serde(flatten)]
-    job: Job,
-    /// In an export, each entry as stored, in base64, if `history` does not preserve each byte
-    #[serde(skip_serializing_if = "Option::is_none")]
-    history_bytes: Option<Vec<String>>,
-    /// In an export, `scheduled_for` in seconds since the epoch, if milliseconds are not exact
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "seconds")]
-    #[schemars(with = "Option<Number>")]
-    due: Option<Moment>,
-    /// In the file of `cancel --save`: who deleted it, when and why
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cancelled: Option<&'a Cancellation>,
-}
-
-#[derive(Serialize, JsonSchema)]
-pub(crate) struct RecurringLine {
-    #[serde(flatten)]
-    recurring: Recurring,
-    /// In an export, `next` in seconds since the epoch, if milliseconds are not exact
-    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "seconds")]
-    #[schemars(with = "Option<Number>")]
-    due: Option<Moment>,
 }
 
 fn line<T: Serialize>(kind: &'static str, fields: &T) -> Result<Vec<u8>, Error> {

@@ -46,7 +46,6 @@ pub(crate) mod stats;
 pub(crate) mod tag;
 pub(crate) mod text_regex;
 pub(crate) mod throttle;
-pub(crate) mod verb;
 pub mod verdict;
 pub(crate) mod version;
 pub(crate) mod wait;

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::coordination::Coordination;
-use super::export::RecurringLine;
+use super::export::SavedRecurring;
 use super::job::text::{due_at, join_names};
 use crate::clock::moment::Moment;
 use crate::json::{Data, Json, Number, write};
@@ -154,7 +154,7 @@ pub(crate) fn next_runs(runs: &[Moment], page: &Page) -> String {
 
 impl View for Recurring {
     const DOCUMENT: Document =
-        Document::new::<RecurringLine>("recurring", "A recurring job in full: recur get");
+        Document::new::<SavedRecurring>("recurring", "A recurring job in full: recur get");
 
     fn text(&self, page: &Page) -> String {
         let number =

@@ -303,3 +303,18 @@ pub(crate) struct BulkRow {
     pub jid: Name,
     pub cells: Vec<Name>,
 }
+
+/// A bulk verb.
+#[derive(Debug)]
+pub(crate) struct Verb {
+    /// The document's `action`, as it is typed: `retry`.
+    pub word: &'static str,
+    /// The verb in plans and questions: `time out`.
+    pub infinitive: &'static str,
+    /// The verb in reports: `retried`.
+    pub past: &'static str,
+    /// Begins the sentence about one job, if that is not `past`; it then ends with the job.
+    pub of_one: Option<&'static str>,
+    /// The rows of the table.
+    pub row_content: RowContent,
+}

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::{BulkItem, BulkReport, BulkRow, Code, ItemResult, RowContent, Totals};
 use crate::clock::moment::Moment;
+use crate::model::bulk::Verb;
 use crate::model::job_snapshot::JobSnapshot;
-use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::text::{clean, measure, width, wrapped};
 use crate::view::document::Document;

@@ -5,7 +5,7 @@ use strum::VariantArray;
 use super::{Counts, Failure, Job, State};
 use crate::clock::moment::Moment;
 use crate::model::coordination::LostLockBackoff;
-use crate::model::export::JobLine;
+use crate::model::export::SavedJob;
 use crate::model::history;
 use crate::model::list::Jobs;
 use crate::name::Name;
@@ -191,7 +191,7 @@ pub(crate) fn join_names(names: &[Name]) -> String {
 }
 
 impl View for Job {
-    const DOCUMENT: Document = Document::new::<JobLine>("job", "A job in full: get");
+    const DOCUMENT: Document = Document::new::<SavedJob>("job", "A job in full: get");
 
     fn text(&self, page: &Page) -> String {
         let mut detail = Detail::new(page);
