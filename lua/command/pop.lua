@@ -23,13 +23,11 @@ return function(argv, now, t, seconds, known)
   end
   -- A count that is not an integer is refused, but not while the queue is paused.
   local odd = count % 1 ~= 0 or count > 9e15 or count < -9e15
-  local paused = call('sismember', Keys.paused, queue) == 1 and need('queue/paused')(now, queue, odd)
-  if odd and not paused then need('value/integer')(count) end
+  if call('sismember', Keys.paused, queue) == 1 and need('queue/paused')(now, queue, odd) then return '{}' end
+  if odd then need('value/integer')(count) end
 
-  -- A worker that asks a paused queue is seen, too.
   if not (known and known.listed) then call('zadd', Keys.workers, t, worker) end
   if known then known.listed = true end
-  if paused then return '{}' end
   local config = known or redis.pcall('hmget', Keys.config, queue .. '-heartbeat', 'heartbeat',
     queue .. '-max-concurrency', 'grace-period', 'max-job-history', queue .. '-defaults')
   local own_heartbeat, heartbeat, concurrency = config[1], config[2], config[3]

@@ -119,7 +119,14 @@ fn overview(facts: StatusFacts, now: Moment) -> Overview {
         late_recurring: facts.late_recurring,
         ..Overview::default()
     };
-    overview.problems = problems(&overview, workers, &facts.throttles, &facts.lanes, now);
+    overview.problems = problems(
+        &overview,
+        queues,
+        workers,
+        &facts.throttles,
+        &facts.lanes,
+        now,
+    );
     let mut stalled = facts.workers;
     stalled.retain(|worker| worker.stalled > 0);
     overview.stalled_workers = stalled;
@@ -135,6 +142,7 @@ const SILENT: f64 = 120.0;
 /// Returns what needs attention: what endangers data first, then what keeps most jobs from running.
 fn problems(
     overview: &Overview,
+    queues: &[Queue],
     workers: &[Worker],
     throttles: &[BlockingThrottle],
     lanes: &[StuckLane],
@@ -165,11 +173,17 @@ fn problems(
         add(ProblemCode::Replica, what.into(), None);
     }
     let list = CommandLine::new("workers");
-    let wait = totals.waiting + totals.throttled + totals.stalled;
+    // Jobs of a paused queue wait for its end, not for a worker.
+    let count = |count: fn(&Queue) -> u64| {
+        let open = queues.iter().filter(|queue| !queue.paused);
+        open.map(count).sum::<u64>()
+    };
+    let waiting = count(|queue| queue.waiting);
+    let wait = waiting + count(|queue| queue.throttled + queue.stalled);
     let silence = totals.last_seen.map(|seen| now.since(seen));
     // A worker that holds a lock may be silent because it is busy.
     let idle = workers.iter().filter(|worker| worker.running == 0);
-    if totals.waiting > 0 && totals.workers == 0 {
+    if waiting > 0 && totals.workers == 0 {
         let what = "jobs wait, and no worker was seen";
         add(ProblemCode::NoWorkers, what.into(), Some(list));
     } else if silence.is_some_and(|silence| silence > SILENT)

@@ -1657,11 +1657,10 @@ impl Model {
     }
 
     fn pop(&mut self, queue: &str, worker: &str, count: i64) -> Answered {
-        let paused = self.paused(queue);
-        self.zadd("ql:workers", self.now, worker);
-        if paused {
+        if self.paused(queue) {
             return Ok(Json(json!({})));
         }
+        self.zadd("ql:workers", self.now, worker);
         let most = self
             .setting(&format!("{queue}-max-concurrency"))
             .unwrap_or(0.0) as i64;
