@@ -4,8 +4,10 @@
 //! A name comes from jobs and from other clients. In a command it stays a name: the value of a flag
 //! stands behind `=`, and `--` stands before a name that could be read as something else.
 
+use std::borrow::Cow;
 use std::path::Path;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::ser::{Serialize, Serializer};
 
 use crate::name;
@@ -185,6 +187,16 @@ pub(crate) fn begins_special(name: &[u8]) -> bool {
 impl Serialize for CommandLine {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.argv().serialize(serializer)
+    }
+}
+
+impl JsonSchema for CommandLine {
+    fn schema_name() -> Cow<'static, str> {
+        "CommandLine".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Vec::<Name>::json_schema(generator)
     }
 }
 

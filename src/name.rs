@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Visitor};
 use serde::ser::{Serialize, Serializer};
 
@@ -195,6 +196,20 @@ impl<'de> Deserialize<'de> for Name {
         deserializer.deserialize_bytes(Bytes)
     }
 }
+
+impl JsonSchema for Name {
+    fn schema_name() -> Cow<'static, str> {
+        "Name".into()
+    }
+
+    /// A string; [`HAS_BYTES`] says that `…_bytes` may stand beside it.
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", HAS_BYTES: true })
+    }
+}
+
+/// The member of a schema that marks a name.
+pub(crate) const HAS_BYTES: &str = "hasBytes";
 
 /// The characters that make a typed name a pattern. A backslash before one makes it an ordinary one.
 const WILDCARDS: &[u8] = b"*?[{\\";

@@ -180,7 +180,7 @@ impl JobOutcome {
         let message = match (self.item.code, &self.item.detail) {
             (Code::Gone, _) => format!("job `{jid}` does not exist"),
             (_, Some(why)) => format!("cannot {verb} `{jid}`: {why}"),
-            (code, None) => format!("cannot {verb} `{jid}`: {}", code.word()),
+            (code, None) => format!("cannot {verb} `{jid}`: {}", code.into_str()),
         };
         let error = Error::new(exit::kind(self.item.code), message).jid(jid);
         match &self.hint {

@@ -14,10 +14,10 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
+use crate::model::bulk::Verb;
 use crate::model::bulk::{BulkReport, Code, ItemDetail, RowContent};
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
-use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
 

@@ -91,7 +91,7 @@ pub(super) fn of_job(
         }
         Some(State::Depends) => {
             if let Some(walk) = walk {
-                add_dependencies(job, walk, &mut reasons);
+                add_dependencies(walk, &mut reasons);
             }
         }
         Some(State::Scheduled) if job.scheduled_for.is_some_and(|due| due > now) => {
@@ -171,7 +171,7 @@ pub(super) fn of_queue(facts: &PopFacts, now: Moment) -> Vec<Reason> {
             ..Evidence::default()
         };
         let jobs = CommandLine::new("jobs").exactly("--queue", &queue.name);
-        Reason::new(code, evidence, jobs.value("--state", state.word()))
+        Reason::new(code, evidence, jobs.value("--state", state.into_str()))
     };
     if queue.stalled > 0 {
         let stalled = count(ReasonCode::Stalled, queue.stalled, State::Stalled, None);
@@ -358,7 +358,7 @@ fn ordered(job: &Job, before: &[Neighbor]) -> Option<Reason> {
 }
 
 /// Adds why a blocked job is blocked.
-fn add_dependencies(job: &Job, walk: &Walk, reasons: &mut Vec<Reason>) {
+fn add_dependencies(walk: &Walk, reasons: &mut Vec<Reason>) {
     if let [owner, next, ..] = walk.cycle.as_slice() {
         let evidence = Evidence {
             cycle: walk.cycle.clone(),
@@ -412,8 +412,13 @@ fn add_dependencies(job: &Job, walk: &Walk, reasons: &mut Vec<Reason>) {
         ));
     }
     if reasons.is_empty() && !walk.is_cut {
-        // It depends on nothing, or on complete jobs: its release was lost.
-        let queue = job.queue.clone().unwrap_or_default();
-        reasons.push(broken(&queue, None));
+        // It depends on nothing, or on complete jobs: its release was lost. A check of its queue alone does not
+        // repair a dependency that only the other job lists.
+        let fix = CommandLine::new("check --repair");
+        reasons.push(Reason::new(
+            ReasonCode::QueueBroken,
+            Evidence::default(),
+            fix,
+        ));
     }
 }

@@ -1,6 +1,8 @@
 //! The lines of an export, parsed and validated: written by `qless export` or `cancel --save`, and
 //! perhaps edited.
 
+use strum::VariantArray;
+
 use super::fields::Fields;
 use crate::clock::moment::Moment;
 use crate::json::Json;
@@ -205,7 +207,8 @@ fn job<'t>(fields: &Fields<'t>) -> Result<ArchivedJob<'t>, Wrong> {
     let state: State = match state.as_str().and_then(|state| state.parse().ok()) {
         Some(state) => state,
         None => {
-            let words = State::ALL.map(State::word).join(", ");
+            let words: Vec<&str> = State::VARIANTS.iter().map(State::into_str).collect();
+            let words = words.join(", ");
             return Err(fields.wrong("state", format!("is none of {words}")));
         }
     };
@@ -251,12 +254,12 @@ fn job<'t>(fields: &Fields<'t>) -> Result<ArchivedJob<'t>, Wrong> {
 
 /// Returns an option that coordinates jobs, as the core takes it.
 fn option(fields: &Fields, option: CoordinationOption) -> Result<Option<Name>, Wrong> {
-    let Some(value) = fields.name(option.name())? else {
+    let Some(value) = fields.name(option.into_str())? else {
         return Ok(None);
     };
     match option.checked(value.as_bytes()) {
         Ok(checked) => Ok(Some(Name::from(&*checked))),
-        Err(wrong) => Err(fields.wrong(option.name(), wrong)),
+        Err(wrong) => Err(fields.wrong(option.into_str(), wrong)),
     }
 }
 

@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use std::fmt::Display;
 use std::time::Duration;
 
+use strum::VariantArray;
+
 use crate::args::coordination::Throttled;
 use crate::args::invalid::Invalid;
 use crate::args::moment;
@@ -179,7 +181,7 @@ impl<'t> JobLine<'t> {
                     line.tags = Some(member.value);
                 }
                 COORDINATION.. => {
-                    let option = CoordinationOption::ALL[at - COORDINATION];
+                    let option = CoordinationOption::VARIANTS[at - COORDINATION];
                     let mut value = option_value(&member, option).map_err(wrong)?;
                     if option == CoordinationOption::Throttles {
                         let mut throttles = Throttled::list(&value).map_err(wrong)?;

@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, Read};
 
+use strum::VariantArray;
+
 use sha2::{Digest, Sha256};
 
 use crate::clock::duration;
@@ -111,7 +113,7 @@ impl JobDefaults {
                 Need::Key => "`key`".to_owned(),
                 Need::Dup(word) => format!("`dup` to be `{word}`"),
             };
-            let what = format!("`{}` needs {needed}", option.name());
+            let what = format!("`{}` needs {needed}", option.into_str());
             return Err(LineFault::at(text, 0, what));
         }
         Ok(JobSpec {
@@ -130,7 +132,7 @@ impl JobDefaults {
 }
 
 /// The most options of a job: five, and those that coordinate it with others.
-const MOST_OPTIONS: usize = 5 + CoordinationOption::ALL.len();
+const MOST_OPTIONS: usize = 5 + CoordinationOption::VARIANTS.len();
 
 /// Returns the jid at a path in the data, and its offset there.
 fn jid_in_data<'d>(

@@ -23,16 +23,16 @@ use crate::input::archive;
 use crate::input::archive::ArchiveLine;
 use crate::input::two_pass::TwoPassFile;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
+use crate::model::bulk::Verb;
 use crate::model::bulk::{BulkItem, Code, ItemResult, RowContent};
 use crate::model::config::OptionChange;
+use crate::model::import::Proposal;
 use crate::model::job_snapshot::{Interner, JobSnapshot, SharedFields};
 use crate::model::throttle::MaximumChange;
-use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::actor;
 use crate::text::plural;
-use crate::view::import::Proposal;
 
 mod check;
 mod dependency_graph;

@@ -82,7 +82,7 @@ impl Core {
             "mend" => Call::new(calls::CHECK_SLICE),
             _ => Call::new(CallSpec::read(calls::CHECK_SLICE.name)),
         };
-        let words = [mode, findings, run, location.kind.word()];
+        let words = [mode, findings, run, location.kind.into_str()];
         let call = call.args(words).arg(&location.name).args(items);
         let reply = self.reply(now, call)?;
         let repeated = reply.repeated;

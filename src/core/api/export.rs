@@ -143,7 +143,7 @@ fn read(jid: &Name, fields: Value) -> Result<SavedJob, Error> {
     if job.state == Some(State::Depends) {
         due = scheduled;
     }
-    Ok(SavedJob { job, entries, due })
+    Ok(SavedJob::new(job, &entries, due))
 }
 
 /// Returns the entries that the core will make from a history in the form before the list.

@@ -9,6 +9,8 @@ use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, SeqAccess, Visitor};
 
 use super::reconcile::ChangedJob;
+use strum::IntoStaticStr;
+
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
 use crate::core::call::call_spec::RetryClass;
@@ -64,7 +66,7 @@ impl<D> GuardReply<D> {
     /// Returns why the change was refused.
     pub fn why(&self) -> String {
         let why = self.detail.first().and_then(Option::as_ref);
-        why.map_or_else(|| self.code.word().into(), Name::to_string)
+        why.map_or_else(|| self.code.into_str().into(), Name::to_string)
     }
 
     /// Returns a time in the detail.
@@ -147,7 +149,8 @@ pub struct JobWithNeighbors {
 }
 
 /// What to do about the dependents of a cancelled job.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, IntoStaticStr)]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum Dependents {
     /// Do not cancel the job
     #[default]
@@ -156,16 +159,6 @@ pub enum Dependents {
     Cancel,
     /// Remove the job from their dependencies
     Release,
-}
-
-impl Dependents {
-    pub const fn word(self) -> &'static str {
-        match self {
-            Dependents::Refuse => "refuse",
-            Dependents::Cancel => "cancel",
-            Dependents::Release => "release",
-        }
-    }
 }
 
 /// The number of jobs that one call reads. 500 would keep a server busy for 10 ms.
@@ -299,7 +292,7 @@ impl Core {
         jobs: &[&JobSnapshot],
         _: Consent,
     ) -> Result<Vec<GuardReply<Vec<Name>>>, Error> {
-        let mut call = Call::new(calls::GUARD_CANCEL).arg(dependents.word());
+        let mut call = Call::new(calls::GUARD_CANCEL).arg(dependents.into_str());
         for job in jobs {
             call = call.arg(&job.jid).arg(&job.mark);
         }

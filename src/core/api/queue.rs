@@ -3,6 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use serde::Deserialize;
+use strum::VariantArray;
 
 use super::index::Index;
 use super::names::NAMES_PER_CALL;
@@ -119,7 +120,10 @@ impl Core {
                     }
                     Err(error) => error,
                 };
-                let sets = QueueSet::ALL.map(|set| keys.queue(set, name.as_bytes()));
+                let sets = QueueSet::VARIANTS
+                    .iter()
+                    .map(|set| keys.queue(*set, name.as_bytes()));
+                let sets: Vec<_> = sets.collect();
                 let counts = sets.iter().map(|key| Read::count(key)).collect();
                 let replies = self.reads(now, counts)?.into_iter().zip(sets);
                 let wrong = replies.filter(|(reply, _)| matches!(reply, ReadReply::Wrong));

@@ -51,6 +51,7 @@ commands! {
     LOOK_INDEX = read("look.index");
     LOOK_JOBS = read("look.jobs");
     LOOK_LAG = read("look.lag");
+    LOOK_NEXT = read("look.next");
     LOOK_POP = read("look.pop").about(Queue(0));
     LOOK_QUEUES = read("look.queues");
     LOOK_READY = read("look.ready");

@@ -28,6 +28,9 @@ const SEARCH: (usize, &str) = (20, "1000");
 /// How long that takes at most.
 const SEARCH_TIME: Duration = Duration::from_secs(1);
 
+/// How long nodes of the address that are not in the map may take to reply, together.
+const STRANGER_PATIENCE: Duration = Duration::from_millis(300);
+
 /// What a node reports about its cluster.
 struct Map {
     primaries: Vec<Node>,
@@ -96,7 +99,10 @@ impl Core {
                 Err(error) => return Err(error),
             };
             match arrival {
-                (arrival, Place::Here) => return Ok(arrival),
+                (arrival, Place::Here) => {
+                    self.require_one_cluster(seeds, &node, deadline)?;
+                    return Ok(arrival);
+                }
                 (_, Place::Down) => last = Some(error::cluster_down(&self.target)),
                 (_, Place::Foreign) => foreign = Some(node),
                 (_, Place::Elsewhere(moved)) => {
@@ -119,7 +125,7 @@ impl Core {
         // The cluster is there, and may be about to replace the node.
         Err(match (owner, foreign, last) {
             (Some(owner), ..) => error::owner_lost(&self.target, self.prefix(), &owner),
-            (None, Some(foreign), _) => error::other_cluster(&self.target, &foreign),
+            (None, Some(foreign), _) => error::other_cluster(&self.target, &[foreign]),
             (None, None, Some(error)) => error::no_node_replies(&self.target, error),
             (None, None, None) => error::cluster_down(&self.target),
         })
@@ -154,6 +160,35 @@ impl Core {
             node,
         };
         Ok((arrival, place))
+    }
+
+    /// At the first connection, refuses an address that names nodes of two clusters. Asks only the nodes that
+    /// the map does not name: such a node may also be lost, or have another name there.
+    fn require_one_cluster(
+        &self,
+        seeds: &[Node],
+        reached: &Node,
+        deadline: Instant,
+    ) -> Result<(), Error> {
+        if self.was_connected || self.route.ids.is_empty() {
+            return Ok(());
+        }
+        let deadline = deadline.min(Instant::now() + STRANGER_PATIENCE);
+        let unnamed = |seed: &&Node| *seed != reached && !self.route.listed.contains(seed);
+        let is_foreign = |seed: &&Node| {
+            let arrival = self.log_in_at(seed, deadline);
+            let map = arrival
+                .ok()
+                .and_then(|(connection, _)| self.locate(&connection, seed, deadline).0);
+            map.is_some_and(|map| !map.ids.is_empty() && !self.is_same_cluster(&map.ids))
+        };
+        let unnamed = seeds.iter().filter(unnamed);
+        let foreign: Vec<Node> = unnamed.filter(is_foreign).cloned().collect();
+        if foreign.is_empty() {
+            Ok(())
+        } else {
+            Err(error::other_cluster(&self.target, &foreign))
+        }
     }
 
     /// Whether these ids share a node with the cluster in use; any do if there is none yet.

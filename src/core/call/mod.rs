@@ -414,7 +414,8 @@ impl Core {
             return;
         };
         let mut packed = Packed::default();
-        rights::ask_again(!call.may_write(), self.prefix(), &mut packed);
+        let one_primary = self.is_untagged_in_cluster();
+        rights::ask_again(!call.may_write(), one_primary, self.prefix(), &mut packed);
         let missing = self.send_once(packed, deadline).map(rights::missing);
         let Some(missing) = missing.filter(|missing| !missing.is_empty()) else {
             return;

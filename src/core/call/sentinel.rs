@@ -66,7 +66,7 @@ impl Core {
         }
         Err(match (last, known, refused) {
             (Some(error), ..) => error,
-            (None, Some(known), _) => error::unknown_master(sentinels, known),
+            (None, Some(known), _) => error::unknown_master(&self.target, sentinels, known),
             (None, None, refused) => error::no_sentinel_replies(&self.target, sentinels, refused),
         })
     }
@@ -110,7 +110,7 @@ impl Core {
         if let Some(refused) = server_error(&place) {
             return Err(match refused.code.as_str() {
                 // `ERR unknown command 'SENTINEL'`
-                "ERR" => error::not_a_sentinel(&target),
+                "ERR" => error::not_a_sentinel(&self.target, node),
                 _ => error::login_refused(&refused, &target),
             });
         }
@@ -119,10 +119,7 @@ impl Core {
         {
             return Ok(Answer::Master(Node::new(host.lossless_text(), port)));
         }
-        let masters = masters.and_then(|masters| reply::read("SENTINEL", masters).ok());
-        let masters: Vec<Master> = masters.unwrap_or_default();
-        let names = masters.into_iter().map(|master| master.name);
-        Ok(Answer::Unknown(names.collect()))
+        Ok(Answer::Unknown(master_names(masters)))
     }
 }
 
@@ -130,6 +127,13 @@ impl Core {
 #[derive(Deserialize)]
 struct Master {
     name: Name,
+}
+
+/// Reads the names of the masters from the reply to `SENTINEL MASTERS`, if there is one.
+pub(super) fn master_names(reply: Option<Value>) -> Vec<Name> {
+    let masters = reply.and_then(|masters| reply::read("SENTINEL", masters).ok());
+    let masters: Vec<Master> = masters.unwrap_or_default();
+    masters.into_iter().map(|master| master.name).collect()
 }
 
 /// Returns whether a master refuses this client for a reason that time does not change.
