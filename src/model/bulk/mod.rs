@@ -21,7 +21,7 @@ pub(crate) const MAX_JOBS_PER_CALL: usize = 500;
 #[serde(rename_all = "snake_case")]
 #[strum(serialize_all = "snake_case", const_into_str)]
 pub enum Code {
-    #[serde(rename = "done")]
+    #[serde(rename(deserialize = "done"))]
     Ok,
     /// The job differs from its snapshot, or its state forbids the change.
     StateChanged,
