@@ -4,12 +4,14 @@
 //! A name comes from jobs and from other clients. In a command it stays a name: the value of a flag
 //! stands behind `=`, and `--` stands before a name that could be read as something else.
 
+use std::borrow::Cow;
 use std::path::Path;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::ser::{Serialize, Serializer};
 
 use crate::name;
-use crate::name::{Name, Named};
+use crate::name::Name;
 use crate::text;
 
 /// A command of `qless`: `qless COMMAND FLAG… [--] NAME…`.
@@ -181,19 +183,20 @@ pub(crate) fn begins_special(name: &[u8]) -> bool {
     matches!(name, [b'-' | b'@', ..])
 }
 
-/// The list of its words, empty if no process can run it. [`name::fix`] adds a list in base64 of
-/// their exact bytes.
+/// The list of its words, empty if no process can run it.
 impl Serialize for CommandLine {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.argv().serialize(serializer)
     }
 }
 
-impl Named for CommandLine {
-    const LIST: bool = true;
+impl JsonSchema for CommandLine {
+    fn schema_name() -> Cow<'static, str> {
+        "CommandLine".into()
+    }
 
-    fn bytes(&self) -> Option<Vec<String>> {
-        self.argv().bytes()
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Vec::<Name>::json_schema(generator)
     }
 }
 

@@ -1,7 +1,9 @@
 //! The one list of exit codes.
 
+use strum::VariantArray;
+
 /// The exit code of a command.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, VariantArray)]
 pub enum Exit {
     /// Done. Also an empty list, and a bulk command that matched no job.
     Ok,
@@ -34,24 +36,6 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// Every code, in order.
-    pub const ALL: [Exit; 14] = [
-        Exit::Ok,
-        Exit::Error,
-        Exit::Usage,
-        Exit::Partial,
-        Exit::NotFound,
-        Exit::Conflict,
-        Exit::Server,
-        Exit::Inconsistent,
-        Exit::JobFailed,
-        Exit::NotConfirmed,
-        Exit::Threshold,
-        Exit::Deadline,
-        Exit::Interrupted,
-        Exit::Terminated,
-    ];
-
     /// Returns the name of the code and its meaning, for `qless help exit-codes`.
     pub const fn description(self) -> (&'static str, &'static str) {
         match self {

@@ -21,6 +21,7 @@ mod fs;
 mod input;
 mod interrupt;
 mod json;
+mod lenient;
 mod model;
 mod name;
 mod select;
@@ -53,7 +54,7 @@ pub mod internals {
     pub use crate::core::call::rights::lines as acl_lines;
     pub use crate::core::call::{Core, Settings};
     pub use crate::core::script::Script;
-    pub use crate::error::Error;
+    pub use crate::error::{Error, Kind};
     pub use crate::model::queue::ReadyQueues;
     pub use crate::model::{ending, finding, known_deviations, popped_job, retry_cause, verdict};
     pub use crate::name::Name;

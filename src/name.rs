@@ -7,8 +7,9 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Visitor};
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::ser::{Serialize, Serializer};
 
 use crate::text::Harmless;
 
@@ -62,6 +63,18 @@ pub(crate) fn invalid_byte(c: char) -> Option<u8> {
     (byte >= 0x80).then_some(byte)
 }
 
+/// Returns bytes as documents show them: one that is not UTF-8 is written `\xff`.
+pub(crate) fn document_text(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for chunk in bytes.utf8_chunks() {
+        text.push_str(chunk.valid());
+        for byte in chunk.invalid() {
+            text.push_str(&format!("\\x{byte:02x}"));
+        }
+    }
+    text
+}
+
 /// Harmless on a terminal: characters that a terminal would act on or hide are escaped.
 /// [`Name::as_bytes`] has the exact bytes.
 impl std::fmt::Display for Name {
@@ -113,18 +126,6 @@ impl Name {
             None => Some(STANDARD.encode(&self.0)),
         }
     }
-
-    /// Returns the name as documents show it: a byte that is not UTF-8 is written `\xff`.
-    pub fn document_text(&self) -> String {
-        let mut text = String::new();
-        for chunk in self.0.utf8_chunks() {
-            text.push_str(chunk.valid());
-            for byte in chunk.invalid() {
-                text.push_str(&format!("\\x{byte:02x}"));
-            }
-        }
-        text
-    }
 }
 
 impl AsRef<[u8]> for Name {
@@ -169,13 +170,12 @@ impl From<&OsStr> for Name {
     }
 }
 
-/// A string in which a byte that is not UTF-8 is written `\xff`. [`jid`] and the functions like it
-/// write such a field and its `…_bytes`.
+/// Bytes if they are not UTF-8. [`json::write`](crate::json::write) makes text of these, and a field `…_bytes`.
 impl Serialize for Name {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self.as_str() {
             Some(text) => serializer.serialize_str(text),
-            None => serializer.serialize_str(&self.document_text()),
+            None => serializer.serialize_bytes(&self.0),
         }
     }
 }
@@ -184,107 +184,35 @@ impl Serialize for Name {
 impl<'de> Deserialize<'de> for Name {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Name, D::Error> {
         struct Bytes;
-
         impl Visitor<'_> for Bytes {
             type Value = Name;
-
-            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
                 f.write_str("a text")
             }
-
             fn visit_str<E>(self, text: &str) -> Result<Name, E> {
                 Ok(Name::from(text))
             }
-
             fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Name, E> {
-                Ok(Name::from(bytes))
+                Ok(Name(bytes.into()))
             }
         }
-
         deserializer.deserialize_bytes(Bytes)
     }
 }
 
-/// A value that a document writes with a `…_bytes` beside it: a name, an optional name, or a list.
-pub(crate) trait Named: Serialize {
-    /// Returns the value of `…_bytes`; `None` if the text loses nothing.
-    fn bytes(&self) -> Option<Vec<String>>;
+impl JsonSchema for Name {
+    fn schema_name() -> Cow<'static, str> {
+        "Name".into()
+    }
 
-    /// Whether `…_bytes` is a list.
-    const LIST: bool = false;
-}
-
-impl Named for Name {
-    fn bytes(&self) -> Option<Vec<String>> {
-        self.base64().map(|text| vec![text])
+    /// A string; [`HAS_BYTES`] says that `…_bytes` may stand beside it.
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", HAS_BYTES: true })
     }
 }
 
-impl Named for Option<Name> {
-    fn bytes(&self) -> Option<Vec<String>> {
-        self.as_ref().and_then(Named::bytes)
-    }
-}
-
-impl Named for Vec<Name> {
-    const LIST: bool = true;
-
-    fn bytes(&self) -> Option<Vec<String>> {
-        if self.iter().all(|name| name.as_str().is_some()) {
-            return None;
-        }
-        Some(self.iter().map(|name| STANDARD.encode(&name.0)).collect())
-    }
-}
-
-impl<T: Named> Named for &T {
-    const LIST: bool = T::LIST;
-
-    fn bytes(&self) -> Option<Vec<String>> {
-        (**self).bytes()
-    }
-}
-
-/// Writes `key` and, if the name is not UTF-8, `key_bytes`.
-///
-/// ```ignore
-/// #[serde(flatten, serialize_with = "name::queue")]
-/// queue: Name,
-/// ```
-fn serialize_field<T: Named, S: Serializer>(
-    key: &str,
-    value: &T,
-    serializer: S,
-) -> Result<S::Ok, S::Error> {
-    let mut map = serializer.serialize_map(None)?;
-    map.serialize_entry(key, value)?;
-    if let Some(mut bytes) = value.bytes() {
-        let key = format!("{key}_bytes");
-        if T::LIST {
-            map.serialize_entry(&key, &bytes)?
-        } else {
-            map.serialize_entry(&key, &bytes.swap_remove(0))?
-        }
-    }
-    map.end()
-}
-
-/// Defines a function for `serialize_with` per field name, which must be known at compile time.
-macro_rules! serializers {
-    ($($key:ident)*) => {$(
-        pub(crate) fn $key<T: Named, S: Serializer>(
-            value: &T,
-            serializer: S,
-        ) -> Result<S::Ok, S::Error> {
-            serialize_field(stringify!($key), value, serializer)
-        }
-    )*};
-}
-
-serializers! {
-    by changed_by dependencies dependents detail dir fix group held_by host id item jid jobs key klass message missing name next_jid
-    paused_by paused_reason queue queued_behind queues reason sample spawned_from stalled tag tags targets throttles url value worker
-}
+/// The member of a schema that marks a name.
+pub(crate) const HAS_BYTES: &str = "hasBytes";
 
 /// The characters that make a typed name a pattern. A backslash before one makes it an ordinary one.
 const WILDCARDS: &[u8] = b"*?[{\\";

@@ -9,7 +9,7 @@ use proc_macro2::{TokenStream, TokenTree};
 /// The rows, lowest first. A module is the path below `crate::` of a folder or file; the longest
 /// path that fits a file counts.
 const LAYERS: &[(&str, &[&str])] = &[
-    ("leaves", &["exit", "text"]),
+    ("leaves", &["exit", "lenient", "text"]),
     ("leaves", &["name"]),
     ("leaves", &["command_line", "error"]),
     (
@@ -25,11 +25,12 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("model", &["json"]),
+    ("model", &["view"]),
     ("model", &["model"]),
     ("core", &["core::script"]),
     ("core", &["core::call"]),
     ("core", &["core::api"]),
-    ("core", &["core", "view"]),
+    ("core", &["core"]),
     ("args", &["args"]),
     ("args", &["settings"]),
     ("ui", &["ui", "input"]),

@@ -205,7 +205,7 @@ fn complete(jid: &str) -> Call {
 
 /// Returns the jids of popped jobs.
 fn popped(reply: Value) -> Vec<String> {
-    let jobs = read_popped_jobs(&text(reply)).expect("jobs");
+    let jobs = read_popped_jobs("pop", &text(reply)).expect("jobs");
     jobs.iter().map(|job| job.jid.to_string()).collect()
 }
 
@@ -223,7 +223,7 @@ fn parsing(server: &mut Server) {
     let reply = text(server.ask(&pop(1000)));
     let least = (0..20).map(|_| {
         let begun = Instant::now();
-        assert_eq!(read_popped_jobs(&reply).expect("jobs").len(), 1000);
+        assert_eq!(read_popped_jobs("pop", &reply).expect("jobs").len(), 1000);
         begun.elapsed().as_secs_f64() * 1e3
     });
     let least = least.fold(f64::MAX, f64::min);

@@ -15,6 +15,8 @@ use std::fmt;
 use std::os::unix::ffi::OsStringExt;
 use std::path::PathBuf;
 
+use strum::{EnumString, IntoStaticStr};
+
 use url::Url;
 
 use self::nodes::REDIS_PORT;
@@ -44,20 +46,11 @@ pub enum Address {
 }
 
 /// When the append-only file is written to disk.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr, EnumString)]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum Fsync {
     Always,
     Everysec,
-}
-
-impl Fsync {
-    /// Returns the value of `appendfsync`.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Fsync::Always => "always",
-            Fsync::Everysec => "everysec",
-        }
-    }
 }
 
 /// An address with the login. `Display` shows it without the password.
@@ -332,15 +325,16 @@ fn local(given: &str) -> Result<Target, String> {
     }
     let mut fsync = None;
     for (key, value) in pairs(query) {
-        fsync = match (key, value) {
-            ("fsync", "always") => Some(Fsync::Always),
-            ("fsync", "everysec") => Some(Fsync::Everysec),
-            ("fsync", _) => {
+        if key != "fsync" {
+            return Err(format!("has an unknown query key `{key}`"));
+        }
+        fsync = match value.parse() {
+            Ok(fsync) => Some(fsync),
+            Err(_) => {
                 return Err(
                     "has an unknown `fsync`; known are `fsync=always` and `fsync=everysec`".into(),
                 );
             }
-            (other, _) => return Err(format!("has an unknown query key `{other}`")),
         };
     }
     let dir = match dir {

@@ -4,15 +4,16 @@ use std::io;
 
 use clap::{Command, ValueEnum};
 use clap_mangen::Man;
+use strum::VariantArray;
 
 use super::completion::shell::Shell;
 use super::help;
 use super::help::layout::Parts;
 use crate::exit::Exit;
+use crate::model::documents::DOCUMENTS;
+use crate::model::finding::text as findings;
 use crate::model::finding::{LIMITS, Severity};
 use crate::settings::key;
-use crate::view::document::DOCUMENTS;
-use crate::view::finding;
 
 /// A generated file: its path in the repository and its content.
 pub struct Generated {
@@ -74,7 +75,7 @@ fn documents() -> Generated {
             page.push_str(&format!(
                 "{indent}\\fB{}\\fR\n{indent}    {}\n",
                 roff(&line.field),
-                roff(line.meaning)
+                roff(&line.meaning)
             ));
         }
         page.push_str(".fi\n");
@@ -256,13 +257,13 @@ const ABOUT_SETTINGS: [(&str, &str); 9] = [
 
 /// Returns the table of findings, with the choices that you have to make.
 fn findings() -> String {
-    let introduction = finding::INTRODUCTION.replace('\n', " ");
+    let introduction = findings::INTRODUCTION.replace('\n', " ");
     let mut page = format!(".SH FINDINGS\n{}\n", roff(introduction.trim_end()));
-    for severity in Severity::ALL {
+    for severity in Severity::VARIANTS.iter().rev() {
         let says = sentence(severity.meaning());
-        page.push_str(&format!(".TP\n\\fB{}\\fR\n{says}.\n", severity.word()));
+        page.push_str(&format!(".TP\n\\fB{}\\fR\n{says}.\n", severity.into_str()));
     }
-    for (name, lines, choices) in finding::entries() {
+    for (name, lines, choices) in findings::entries() {
         let (id, standing) = name.split_once(' ').unwrap_or((&name, ""));
         let (id, standing) = (roff(id), roff(standing));
         let text = roff(&lines.join(" "));
@@ -279,11 +280,11 @@ fn findings() -> String {
         ));
     }
     page.push_str(".SH \"KNOWN DEVIATIONS\"\nNormal, though it may look damaged:\n");
-    for line in finding::tolerated() {
+    for line in findings::tolerated() {
         page.push_str(&format!(".IP \\(bu 2\n{}\n", roff(&line)));
     }
     page.push_str(".PP\nClients with the reference core leave this behind; `check` reports it:\n");
-    for line in finding::defects() {
+    for line in findings::defects() {
         page.push_str(&format!(".IP \\(bu 2\n{}\n", roff(&line)));
     }
     page
@@ -342,7 +343,7 @@ fn pages(command: &Command, files: &mut Vec<Generated>) -> io::Result<()> {
     match parts.exit_codes {
         Some(codes) => rest.push_str(&format!("{}\n", roff(&codes))),
         None => {
-            for exit in Exit::ALL {
+            for exit in Exit::VARIANTS {
                 let (name, when) = exit.description();
                 let (code, name, when) = (exit.code(), roff(name), roff(when));
                 rest.push_str(&format!(".TP\n.B {code}\n{name}: {when}\n"));

@@ -16,6 +16,7 @@ use crate::args::{plain, shared};
 use crate::command_line::CommandLine;
 use crate::error::Error;
 use crate::name::Name;
+use crate::session;
 
 /// A parsed command line.
 #[derive(Debug)]
@@ -37,6 +38,15 @@ pub(crate) enum Stop {
 
 /// Parses the command line and fills in flags from the environment.
 pub(crate) fn parse(args: &[OsString]) -> Result<Cli, Stop> {
+    parse_words(args).map_err(|stop| match stop {
+        Stop::Invalid(error) => {
+            Stop::Invalid(session::with_line_that_works(error, whole(args).as_ref()))
+        }
+        stop => stop,
+    })
+}
+
+fn parse_words(args: &[OsString]) -> Result<Cli, Stop> {
     let mut tree = tree(args);
     let args = &*help_flag_last(&mut tree, args);
     let marked = marked(&mut tree, args);

@@ -6,7 +6,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 use crate::args::format::{Format, Output};
 use crate::args::invalid::Invalid;
-use crate::args::plain;
+use crate::args::{plain, value};
 use crate::error::Error;
 
 /// Returns the usage error with a sentence and a hint of `qless`.
@@ -62,7 +62,12 @@ pub(crate) fn usage_error(error: &clap::Error) -> Error {
             line.trim_start_matches("error: ").to_string()
         }
     };
-    with_hint(Error::usage(sentence), error)
+    let usage = with_hint(Error::usage(sentence), error);
+    if arg == "--prefix" {
+        value::with_working_prefix(usage, &value)
+    } else {
+        usage
+    }
 }
 
 /// Returns the usage error about a command that does not exist.

@@ -150,7 +150,7 @@ pub(crate) fn check(options: &Coordination) -> Result<(), Error> {
             Some(b"skip") => "--unique".to_owned(),
             _ => "--dup".to_owned(),
         },
-        option => format!("--{}", option.name()),
+        option => format!("--{}", option.into_str()),
     };
     let needed = match need {
         Need::Key if options.get(CoordinationOption::Key).is_some() => {

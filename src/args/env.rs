@@ -72,7 +72,14 @@ fn read<T>(name: &str, parse: impl Fn(&str) -> Result<T, Invalid>) -> Result<Opt
         None => Ok(None),
         Some(text) => match parse(&text) {
             Ok(value) => Ok(Some(value)),
-            Err(why) => Err(Error::usage(why.sentence(name, &text))),
+            Err(why) => {
+                let error = Error::usage(why.sentence(name, &text));
+                Err(if name == "QLESS_PREFIX" {
+                    value::with_working_prefix(error, &text)
+                } else {
+                    error
+                })
+            }
         },
     }
 }

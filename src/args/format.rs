@@ -1,6 +1,7 @@
 //! The formats of `-o`, and those of headers, colors and times.
 
 use clap::ValueEnum;
+use strum::IntoStaticStr;
 
 /// The values of `-o`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -42,7 +43,8 @@ impl Output {
 }
 
 /// The format of stdout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub(crate) enum Format {
     Table,
     Json,
@@ -52,17 +54,6 @@ pub(crate) enum Format {
 }
 
 impl Format {
-    /// Returns the word to type.
-    pub(crate) const fn word(self) -> &'static str {
-        match self {
-            Format::Table => "table",
-            Format::Json => "json",
-            Format::Ndjson => "ndjson",
-            Format::Jid => "jid",
-            Format::Raw => "raw",
-        }
-    }
-
     /// Whether errors are documents, too.
     pub(crate) const fn is_json(self) -> bool {
         matches!(self, Format::Json | Format::Ndjson)

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::Args;
+use strum::VariantArray;
 
 use super::input_arg::InputArg;
 use super::moment;
@@ -284,11 +285,11 @@ impl Selector {
     pub(crate) fn meant(&self) -> Vec<State> {
         let named: &[State] = match self.states.as_slice() {
             [] if self.is_empty() && !self.all => &State::QUEUED,
-            [] => &State::ALL,
+            [] => State::VARIANTS,
             states => states,
         };
         let implied = self.implied();
-        let mut meant: Vec<State> = State::ALL.to_vec();
+        let mut meant: Vec<State> = State::VARIANTS.to_vec();
         meant.retain(|state| {
             named.contains(state) && implied.iter().all(|(_, states)| states.contains(state))
         });
@@ -331,7 +332,7 @@ impl Selector {
             if !named.is_empty() && !named.iter().any(|state| states.contains(state)) {
                 let given = named
                     .iter()
-                    .map(|state| state.word())
+                    .map(|state| state.into_str())
                     .collect::<Vec<_>>()
                     .join(",");
                 return Err(never(
@@ -359,7 +360,7 @@ fn never(one: &str, theirs: &[State], other: &str, others: &[State]) -> Error {
     let list = |states: &[State]| {
         states
             .iter()
-            .map(|state| state.word())
+            .map(|state| state.into_str())
             .collect::<Vec<_>>()
             .join(" or ")
     };

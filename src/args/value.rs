@@ -9,12 +9,13 @@ use clap::builder::{
     OsStringValueParser, PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser,
 };
 use clap::error::{ContextKind, ContextValue};
+use strum::VariantArray;
 
 use super::invalid::Invalid;
 use super::plain;
 use crate::clock::duration::parse as parse_duration;
 use crate::clock::moment::Moment;
-use crate::error::Error;
+use crate::error::{Cause, Error};
 use crate::json::path::Path;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::data_filter::DataFilter;
@@ -98,7 +99,7 @@ pub(crate) fn equal() -> impl TypedValueParser<Value = DataFilter> {
 
 /// A job's state.
 pub(crate) fn state() -> impl TypedValueParser<Value = State> {
-    let words = State::ALL.map(State::word);
+    let words = State::VARIANTS.iter().map(State::into_str);
     PossibleValuesParser::new(words).try_map(|word| word.parse::<State>())
 }
 
@@ -155,6 +156,20 @@ pub(crate) fn prefix(text: &str) -> Result<String, Invalid> {
             "at most one hash tag, which is not empty, such as `{ql}:`",
         )),
     }
+}
+
+/// Adds to the error about a prefix with wrong braces one that works: with one hash tag of its letters.
+pub(crate) fn with_working_prefix(error: Error, wrong: &str) -> Error {
+    let name = wrong.replace(['{', '}'], "");
+    let name = name.trim_end_matches(':');
+    let tagged = format!("{{{}}}:", if name.is_empty() { "ql" } else { name });
+    if !wrong.contains(['{', '}']) || prefix(&tagged).is_err() {
+        return error;
+    }
+    error.caused_by(Cause::Address {
+        redis: None,
+        prefix: Some(tagged),
+    })
 }
 
 /// A whole number of either sign.
@@ -328,13 +343,8 @@ impl TypedValueParser for Findings {
 
 /// The severity of a finding.
 pub(crate) fn severity() -> impl TypedValueParser<Value = Severity> {
-    let words = Severity::ALL.map(Severity::word);
-    PossibleValuesParser::new(words).map(|word| {
-        let named = Severity::ALL
-            .iter()
-            .find(|severity| severity.word() == word);
-        named.copied().unwrap_or(Severity::Info)
-    })
+    let words = Severity::VARIANTS.iter().rev().map(Severity::into_str);
+    PossibleValuesParser::new(words).try_map(|word| word.parse::<Severity>())
 }
 
 /// The number of jobs in one call.

@@ -5,11 +5,11 @@ use super::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::command_line::CommandLine;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::model::bulk::Verb;
 use crate::model::bulk::{Code, ItemDetail, RowContent};
 use crate::model::ending::FailureReason;
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
-use crate::model::verb::Verb;
 use crate::session::Session;
 
 pub(crate) const BURY: Verb = Verb {

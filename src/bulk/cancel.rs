@@ -14,9 +14,9 @@ use crate::core::api::guard::{Dependents, GuardReply};
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::model::bulk::Verb;
 use crate::model::bulk::{Code, RowContent};
 use crate::model::job_snapshot::JobSnapshot;
-use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::plural;
@@ -96,12 +96,10 @@ pub(crate) fn run(
                 if (dependents, reply.code) != (Dependents::Cancel, Code::Ok) {
                     continue;
                 }
-                let deleted: Vec<Name> = if reply.reconciled {
+                let deleted = reply.done.clone().unwrap_or_else(|| {
                     // The reply with their names was lost: of the known dependents, take the missing ones.
                     missing(core, now, tree(&edges, &job.jid))
-                } else {
-                    reply.names().cloned().collect()
-                };
+                });
                 for jid in deleted.iter().filter(|jid| !in_call.contains(jid)) {
                     if cascaded.insert(jid.clone()) {
                         let mut outcome = JobOutcome::done(jid).raw(jid.as_bytes());
@@ -186,7 +184,7 @@ fn missing(core: &mut Core, now: Moment, jids: Vec<Name>) -> Vec<Name> {
         .collect()
 }
 
-fn outcome_of(job: &JobSnapshot, reply: &GuardReply, running: &RunningJobs) -> JobOutcome {
+fn outcome_of<D>(job: &JobSnapshot, reply: &GuardReply<D>, running: &RunningJobs) -> JobOutcome {
     let outcome = match reply.code {
         Code::Ok => running.describe(JobOutcome::done(&job.jid).raw(job.jid.as_bytes())),
         Code::HasDependents => has_dependents(job, reply.names()),

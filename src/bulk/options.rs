@@ -6,9 +6,9 @@ use super::ledger::{Ledger, LedgerHead};
 use crate::args::shared::BulkFlags;
 use crate::error::Error;
 use crate::model::bulk::ItemResult;
+use crate::model::bulk::Verb;
 use crate::model::jid_list;
 use crate::model::rate::Rate;
-use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::actor;
@@ -85,7 +85,7 @@ fn done_jid(line: &[u8]) -> Result<Option<Name>, String> {
         Ok(fields) => fields,
         Err(_) => return Err("this is not the outcome of a job".to_string()),
     };
-    if fields.result == ItemResult::Done.word() {
+    if fields.result == ItemResult::Done.into_str() {
         jid_list::read_line(line)
     } else {
         Ok(None)

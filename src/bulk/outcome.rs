@@ -89,7 +89,7 @@ impl JobOutcome {
     }
 
     /// Returns the outcome of a job that a guarded call did not change.
-    pub(crate) fn from_reply(job: &JobSnapshot, reply: &GuardReply) -> JobOutcome {
+    pub(crate) fn from_reply<D>(job: &JobSnapshot, reply: &GuardReply<D>) -> JobOutcome {
         let jid = &job.jid;
         // A mark begins with the state.
         let state = [job.stored.as_bytes(), b":"].concat();
@@ -101,10 +101,7 @@ impl JobOutcome {
                 JobOutcome::refused(jid, Code::StateChanged, why)
             }
             Code::Complete => JobOutcome::complete(jid),
-            code => {
-                let why = reply.word(0).map(Name::to_string);
-                JobOutcome::refused(jid, code, why.unwrap_or_else(|| code.word().into()))
-            }
+            code => JobOutcome::refused(jid, code, reply.why()),
         };
         outcome.with_snapshot(job)
     }
@@ -183,7 +180,7 @@ impl JobOutcome {
         let message = match (self.item.code, &self.item.detail) {
             (Code::Gone, _) => format!("job `{jid}` does not exist"),
             (_, Some(why)) => format!("cannot {verb} `{jid}`: {why}"),
-            (code, None) => format!("cannot {verb} `{jid}`: {}", code.word()),
+            (code, None) => format!("cannot {verb} `{jid}`: {}", code.into_str()),
         };
         let error = Error::new(exit::kind(self.item.code), message).jid(jid);
         match &self.hint {

@@ -11,17 +11,17 @@ use crate::core::api::guard::JOBS_PER_READ;
 use crate::error::Error;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
+use crate::model::bulk::Verb;
+use crate::model::bulk::text::by_queue;
 use crate::model::bulk::{BulkItem, Code, ItemResult};
 use crate::model::job::{Job, State};
 use crate::model::job_snapshot::{Interner, JobSnapshot};
-use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::select;
 use crate::select::MisplacedEntry;
 use crate::session::Session;
 use crate::text::{duration, plural};
 use crate::view::Page;
-use crate::view::bulk::by_queue;
 
 /// Maximum number of misplaced entries of failure lists that notes name one by one.
 const NAMED_ENTRIES: usize = 10;
@@ -404,7 +404,10 @@ fn misplaced_reason(entry: &MisplacedEntry) -> String {
             ..
         }) => format!("in the list of `{group}`, but it failed in another group"),
         Some(job) => {
-            let state = job.state.map_or("in no known state", State::word);
+            let state = job
+                .state
+                .as_ref()
+                .map_or("in no known state", State::into_str);
             format!("in the list of `{group}`, but it is {state}")
         }
     }

@@ -8,12 +8,12 @@ use crate::args::format::Format;
 use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::model::bulk::Verb;
+use crate::model::bulk::text::{NAMED, Reasons, named_lines, sentence, summary};
 use crate::model::bulk::{BulkReport, BulkRow, ItemResult, RowContent, Totals};
 use crate::model::queue::Seconds;
-use crate::model::verb::Verb;
 use crate::text::plural;
 use crate::ui::Ui;
-use crate::view::bulk::{NAMED, Reasons, named_lines, sentence, summary};
 use crate::view::json;
 
 /// Counts the outcomes and writes them.

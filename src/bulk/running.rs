@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use super::JobOutcome;
 use crate::clock::moment::Moment;
 use crate::error::Error;
+use crate::model::bulk::text::{NAMED, named_lines};
 use crate::model::job::Job;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::duration;
 use crate::view::Page;
-use crate::view::bulk::{NAMED, named_lines};
 
 /// Number of histories in one reply.
 const HISTORIES: usize = 100;

@@ -16,7 +16,6 @@ use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::actor;
-use crate::view::export;
 
 /// The file, which has the format of an export.
 #[derive(Debug)]
@@ -62,13 +61,13 @@ impl SaveFile {
             jobs.iter().map(|job| (&job.jid, &job.mark[..])).collect();
         let mut savings = ExportReader::new(&jids);
         while let Some(slice) = savings.next(core, now)? {
-            for job_export in slice {
-                let job = &job_export.job;
+            for mut saved in slice {
+                let job = &saved.job;
                 let same = marks.get(&job.jid).is_some_and(|mark| *mark == job.mark);
                 written.insert(job.jid.clone(), same);
                 if same {
-                    self.ledger
-                        .line(&export::job(job_export, Some(&cancelled))?);
+                    saved.cancelled = Some(cancelled.clone());
+                    self.ledger.line(&saved.line()?);
                 }
             }
             self.ledger.flush()?;

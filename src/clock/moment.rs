@@ -1,10 +1,13 @@
 //! A moment: microseconds since the epoch, as the core's times are.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde::{Serialize, Serializer};
 
 /// A moment in whole microseconds. `Display` writes the decimal seconds that the core takes.
@@ -84,6 +87,33 @@ impl FromStr for Moment {
 impl Serialize for Moment {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.rfc3339().serialize(serializer)
+    }
+}
+
+/// The decimal seconds of a reply of the core.
+impl<'de> Deserialize<'de> for Moment {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Moment, D::Error> {
+        struct Seconds;
+        impl Visitor<'_> for Seconds {
+            type Value = Moment;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("seconds since the epoch")
+            }
+            fn visit_bytes<E: Error>(self, text: &[u8]) -> Result<Moment, E> {
+                Moment::read(text).ok_or_else(|| E::custom("not a time"))
+            }
+        }
+        deserializer.deserialize_bytes(Seconds)
+    }
+}
+
+impl JsonSchema for Moment {
+    fn schema_name() -> Cow<'static, str> {
+        "Moment".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "string", "format": "date-time" })
     }
 }
 

@@ -14,10 +14,10 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
+use crate::model::bulk::Verb;
 use crate::model::bulk::{BulkReport, Code, ItemDetail, RowContent};
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
-use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
 
@@ -190,7 +190,7 @@ fn change(
         if outcome.code != Code::Ok {
             return Err(refused(&job, &outcome));
         }
-        for jid in outcome.names() {
+        for jid in outcome.done.iter().flatten() {
             session.ui.note(&format!(
                 "note: `{jid}` is complete already, not a dependency"
             ));
@@ -208,7 +208,7 @@ fn change(
     }
 }
 
-fn refused(job: &JobSnapshot, reply: &GuardReply) -> Error {
+fn refused<D>(job: &JobSnapshot, reply: &GuardReply<D>) -> Error {
     let names: Vec<String> = reply.names().map(|jid| format!("`{jid}`")).collect();
     let outcome = match reply.code {
         Code::Gone | Code::StateChanged => JobOutcome::from_reply(job, reply),

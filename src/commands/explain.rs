@@ -12,10 +12,10 @@ use crate::explain;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
 use crate::model::explain::Explanations;
+use crate::model::explain::text::traces;
 use crate::model::list::List;
 use crate::name::Name;
 use crate::session::Session;
-use crate::view::explain::traces;
 
 /// Explain why jobs do not run
 ///

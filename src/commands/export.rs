@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use strum::VariantArray;
 
 use super::{Group, Spec};
 use crate::args::format::Format;
@@ -26,6 +27,7 @@ use crate::interrupt::Interrupt;
 use crate::json::Json;
 use crate::model::coordination::CoordinationOption;
 use crate::model::done::Done;
+use crate::model::export;
 use crate::model::export::{ExportHead, SavedRecurring, SavedThrottle};
 use crate::model::job::State;
 use crate::model::pattern::Pattern;
@@ -35,7 +37,6 @@ use crate::select::Selection;
 use crate::session::Session;
 use crate::text::plural;
 use crate::ui::{Progress, Ui};
-use crate::view::export;
 
 /// Export jobs with everything `import` needs
 ///
@@ -105,7 +106,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     let all_jobs = args.targets.selector.all;
     if all_jobs {
         // Jobs are read set by set, so that the jobs of a queue keep their order.
-        args.targets.selector = args.targets.selector.or_states(&State::ALL)?;
+        args.targets.selector = args.targets.selector.or_states(State::VARIANTS)?;
     }
     let given = if args.targets.jids.is_empty() {
         None
@@ -304,7 +305,7 @@ impl Writer {
                         .cloned(),
                 );
                 self.remember(&saved.job.throttles);
-                self.write(ui, &export::job(saved, None)?)?;
+                self.write(ui, &saved.line()?)?;
             }
             self.jobs += some;
             self.progress.add(some);
@@ -346,8 +347,7 @@ impl Writer {
                 }
                 self.remember(&throttle_ids(&recurring));
                 let due = recurring.next;
-                let saved = SavedRecurring { recurring, due };
-                self.write(ui, &export::recurring(saved)?)?;
+                self.write(ui, &SavedRecurring::new(recurring, due).line()?)?;
             }
         }
         if with.contains(&With::Config) {

@@ -14,6 +14,7 @@ use crate::exit::Exit;
 use crate::explain;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
+use crate::json::write;
 use crate::model::explain::{Reason, ReasonCode};
 use crate::model::job::{Job, State};
 use crate::model::list::{JobDetail, JobDetails, List};
@@ -225,7 +226,9 @@ fn data(details: &JobDetails, one: bool, session: &mut Session) -> Result<(), Er
 fn fields(details: &JobDetails, path: &str, session: &mut Session) -> Result<(), Error> {
     for detail in &details.list.items {
         let unwritable = |error| Error::internal(format!("document: {error}"));
-        let document = serde_json::to_string(detail).map_err(unwritable)?;
+        let mut document = Vec::new();
+        write::exact(detail, &mut document).map_err(unwritable)?;
+        let document = String::from_utf8(document).map_err(Error::internal)?;
         let text = match field::find(&document, path) {
             Lookup::Text(text) => clean_lines(text.as_bytes()),
             Lookup::Json(json) => Harmless(&json).to_string(),

@@ -180,7 +180,7 @@ fn raw(selector: &Selector) -> Result<Call, Error> {
         ([state], Some(queue))
             if !matches!(state, State::Complete | State::Waiting | State::Failed) =>
         {
-            Call::raw("jobs").arg(state.word()).arg(queue)
+            Call::raw("jobs").arg(state.into_str()).arg(queue)
         }
         _ => return Err(unsupported()),
     };

@@ -5,6 +5,8 @@
 
 use std::time::Duration;
 
+use strum::VariantArray;
+
 use crate::clock::moment::Moment;
 use crate::core::api::job::Detail;
 use crate::error::Error;
@@ -157,7 +159,7 @@ pub(crate) enum ConfigUse {
 }
 
 /// The headings in the list of subcommands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, VariantArray)]
 pub(crate) enum Group {
     Inspect,
     Submit,
@@ -167,15 +169,6 @@ pub(crate) enum Group {
 }
 
 impl Group {
-    /// All groups, in the order of the list.
-    pub(crate) const ALL: [Group; 5] = [
-        Group::Inspect,
-        Group::Submit,
-        Group::Recover,
-        Group::Work,
-        Group::Operate,
-    ];
-
     /// Returns the heading.
     pub(crate) const fn title(self) -> &'static str {
         match self {

@@ -18,13 +18,13 @@ use crate::core::api::guard::Dependents;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
+use crate::model::bulk::Verb;
 use crate::model::bulk::{BulkReport, Code};
 use crate::model::ending::{FailureReason, exhausted_group};
 use crate::model::job::{Job, State};
 use crate::model::job_snapshot::JobSnapshot;
 use crate::model::list::Jobs;
 use crate::model::pattern::Pattern;
-use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
 

@@ -3,6 +3,8 @@
 use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::value;
+use crate::command_line::CommandLine;
+use crate::core::api::peek::Pauses;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -12,9 +14,10 @@ use crate::session::Session;
 
 /// Show the next jobs that a pop would return
 ///
-/// Jobs are listed in the order in which they would be popped. This is a call of the core that also
-/// puts jobs of recurring jobs that are due. With `--read-only` nothing is put; a job that would be
-/// put is shown as `(due)`. A paused queue can be peeked, too.
+/// Jobs are listed in the order in which they would be popped, by a dry run of the pop: jobs that a throttle
+/// or a lane holds are missing. Nothing is changed. A job that a recurring job would put first is shown as
+/// `(due)`. Of a paused queue, it shows the jobs that a pop would return without the pause. At most 1,000
+/// are shown.
 ///
 /// Example: `qless peek mail --count 3`
 ///
@@ -35,7 +38,6 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<Jobs>()?;
     session.require_writable_raw()?;
-    let read_only = session.globals.read_only;
     let now = session.begin()?;
     let (core, out) = session.core_and_ui()?;
     if out.format() == Format::Raw {
@@ -46,11 +48,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         out.verbatim(&text)?;
         return Ok(Exit::Ok);
     }
-    let jobs = if read_only {
-        core.peek_read_only(now, &args.queue, args.count)?
-    } else {
-        core.peek(now, &args.queue, args.count)?
-    };
+    let queues = std::slice::from_ref(&args.queue);
+    let jobs = core.next_jobs(now, queues, args.count, Pauses::Ignored)?;
     if jobs.is_empty() {
         core.require_queue(now, &args.queue)?;
     }
@@ -61,6 +60,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     })?;
     if empty {
         out.note_on_terminal("no job to pop");
+        let explain = CommandLine::new("explain").exactly("--queue", &args.queue);
+        out.hint_if(explain.within("{} says why"));
     }
     Ok(Exit::Ok)
 }

@@ -6,8 +6,8 @@ use crate::args::shared::DryRun;
 use crate::args::value;
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
-use crate::core::api::index::Index;
 use crate::core::api::job::Detail;
+use crate::core::api::peek::{MAX_NEXT_JOBS, Pauses};
 use crate::core::call::reply;
 use crate::error::Error;
 use crate::exit::Exit;
@@ -58,17 +58,14 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let worker = actor::worker(args.worker.as_ref())?;
     session.ui.keep_output_without_reader();
     let now = session.begin()?;
-    let jids = if args.dry.dry_run {
-        waiting(&args, now, session)?
-    } else {
-        pop(&args, &worker, now, session)?
-    };
+    if args.dry.dry_run {
+        return rehearse(&args, now, session);
+    }
+    let jids = pop(&args, &worker, now, session)?;
     let exit = show(&args, &jids, &worker, now, session)?;
     session.ui.finish()?;
     match session.ui.lost_output() {
-        Some(lost) if !args.dry.dry_run && !jids.is_empty() => {
-            Err(give_back(lost, &jids, &worker, session))
-        }
+        Some(lost) if !jids.is_empty() => Err(give_back(lost, &jids, &worker, session)),
         _ => Ok(exit),
     }
 }
@@ -100,10 +97,6 @@ fn show(
         missing: Vec::new(),
     };
     out.show(&jobs)?;
-    if args.dry.dry_run {
-        out.note_dry_run(&format!("would pop {}", jobs.list.items.len()));
-        return Ok(Exit::Ok);
-    }
     let ends = jobs.list.items.iter().filter_map(|job| job.expires).min();
     if let Some(left) = ends.map(|end| end.since(now)) {
         out.note_on_terminal(&format!(
@@ -189,7 +182,7 @@ fn say_why(queues: &[Name], now: Moment, session: &mut Session) {
 
 /// Reads the jids of the core's reply.
 fn popped(reply: &[u8]) -> Result<Vec<Name>, Error> {
-    let unexpected = || reply::unexpected("a list of jobs");
+    let unexpected = || reply::unexpected("pop", "not a list of jobs");
     let jobs = Json::read(reply).and_then(|jobs| jobs.array());
     let mut jids = Vec::new();
     for job in jobs.ok_or_else(unexpected)? {
@@ -215,15 +208,28 @@ fn popped_but_unread(jids: &[Name], worker: &Name, error: &Error) -> Error {
     )
 }
 
-/// Returns the waiting jobs. A pop would also find due and recurring jobs; they are not listed.
-fn waiting(args: &Args, now: Moment, session: &mut Session) -> Result<Vec<Name>, Error> {
-    let mut jids = Vec::new();
-    for queue in &args.queues {
-        let count = args.count.saturating_sub(jids.len() as u64);
-        if count > 0 {
-            let index = Index::Waiting(queue.clone());
-            jids.extend(session.core()?.index(now, &index, 0, count)?.members);
-        }
+/// Shows the jobs that a pop would get now.
+fn rehearse(args: &Args, now: Moment, session: &mut Session) -> Result<Exit, Error> {
+    let (core, out) = session.core_and_ui()?;
+    let found = core.next_jobs(now, &args.queues, args.count, Pauses::Count)?;
+    let count = found.len() as u64;
+    if count == 0 {
+        say_why(&args.queues, now, session);
+        return Ok(Exit::NotFound);
     }
-    Ok(jids)
+    // The reply of a pop that was not made cannot be shown.
+    if out.format() != Format::Raw {
+        out.show(&Jobs {
+            list: List::whole(found),
+            missing: Vec::new(),
+        })?;
+    }
+    let limit = if count < args.count && count == MAX_NEXT_JOBS {
+        "at least "
+    } else {
+        ""
+    };
+    out.note_dry_run(&format!("would pop {limit}{count}"));
+    session.ui.finish()?;
+    Ok(Exit::Ok)
 }

@@ -7,9 +7,9 @@ use crate::args::value;
 use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::model::bulk::Verb;
 use crate::model::bulk::{BulkReport, RowContent};
 use crate::model::job::State;
-use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
 

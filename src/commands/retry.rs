@@ -11,11 +11,11 @@ use crate::bulk::requeue::retry::{RETRY, RetryOptions};
 use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::model::bulk::Verb;
 use crate::model::bulk::{BulkReport, RowContent};
 use crate::model::ending::FailureReason;
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
-use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
 

@@ -11,8 +11,8 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::lag::Why;
 use crate::model::overview::{
-    BlockingThrottle, LastMinute, Overview, OverviewTotals, PausedPart, Problem, ProblemCode,
-    Sample, StatusFacts, StuckLane,
+    BlockingThrottle, LastMinute, LateRecurring, Overview, OverviewTotals, PausedPart, Problem,
+    ProblemCode, Sample, StatusFacts, StuckLane,
 };
 use crate::model::queue::{Queue, Seconds};
 use crate::model::worker::Worker;
@@ -119,7 +119,14 @@ fn overview(facts: StatusFacts, now: Moment) -> Overview {
         late_recurring: facts.late_recurring,
         ..Overview::default()
     };
-    overview.problems = problems(&overview, workers, &facts.throttles, &facts.lanes, now);
+    overview.problems = problems(
+        &overview,
+        queues,
+        workers,
+        &facts.throttles,
+        &facts.lanes,
+        now,
+    );
     let mut stalled = facts.workers;
     stalled.retain(|worker| worker.stalled > 0);
     overview.stalled_workers = stalled;
@@ -135,6 +142,7 @@ const SILENT: f64 = 120.0;
 /// Returns what needs attention: what endangers data first, then what keeps most jobs from running.
 fn problems(
     overview: &Overview,
+    queues: &[Queue],
     workers: &[Worker],
     throttles: &[BlockingThrottle],
     lanes: &[StuckLane],
@@ -145,7 +153,7 @@ fn problems(
     let has_limit = server.max_memory_bytes > 0;
     let mut problems = Vec::new();
     let mut add = |code, what: String, fix: Option<CommandLine>| {
-        problems.push(Problem { code, what, fix });
+        problems.push(Problem::new(code, &what, fix));
     };
     if has_limit && server.eviction != "noeviction" {
         let what =
@@ -165,11 +173,17 @@ fn problems(
         add(ProblemCode::Replica, what.into(), None);
     }
     let list = CommandLine::new("workers");
-    let wait = totals.waiting + totals.throttled + totals.stalled;
+    // Jobs of a paused queue wait for its end, not for a worker.
+    let count = |count: fn(&Queue) -> u64| {
+        let open = queues.iter().filter(|queue| !queue.paused);
+        open.map(count).sum::<u64>()
+    };
+    let waiting = count(|queue| queue.waiting);
+    let wait = waiting + count(|queue| queue.throttled + queue.stalled);
     let silence = totals.last_seen.map(|seen| now.since(seen));
     // A worker that holds a lock may be silent because it is busy.
     let idle = workers.iter().filter(|worker| worker.running == 0);
-    if totals.waiting > 0 && totals.workers == 0 {
+    if waiting > 0 && totals.workers == 0 {
         let what = "jobs wait, and no worker was seen";
         add(ProblemCode::NoWorkers, what.into(), Some(list));
     } else if silence.is_some_and(|silence| silence > SILENT)
@@ -186,8 +200,12 @@ fn problems(
         add(ProblemCode::WorkersSilent, what, Some(list));
     }
     for BlockingThrottle { id, waiting } in throttles {
-        let jobs = plural(*waiting, "job waits", "jobs wait");
-        let what = format!("throttle {id} lets no job run, and {jobs} for it");
+        // Pops hold the jobs that they meet: without a pop, no job is held yet.
+        let jobs = match waiting {
+            0 => "at least one job needs it".to_owned(),
+            held => format!("it holds {}", plural(*held, "job", "jobs")),
+        };
+        let what = format!("throttle {id} lets no job run, and {jobs}");
         let fix = CommandLine::new("throttle set").name(id).name("N");
         add(ProblemCode::Throttle, what, Some(fix));
     }
@@ -206,13 +224,16 @@ fn problems(
         let what = "jobs have lost their workers";
         add(ProblemCode::Stalled, what.into(), Some(fix));
     }
-    let is_late = |due: Option<Moment>| due.is_some_and(|due| now.since(due) > LATE);
-    if overview
-        .late_recurring
-        .iter()
-        .any(|queue| is_late(queue.due))
-    {
-        let what = "recurring jobs are late, because nobody polls their queues";
+    // A paused queue is listed as such.
+    let is_late = |late: &LateRecurring| {
+        late.due.is_some_and(|due| now.since(due) > LATE)
+            && !overview
+                .paused
+                .iter()
+                .any(|paused| paused.queue == late.queue)
+    };
+    if overview.late_recurring.iter().any(is_late) {
+        let what = "recurring jobs are late: no pop has put their jobs";
         let fix = CommandLine::new("recur list");
         add(ProblemCode::LateRecurring, what.into(), Some(fix));
     }

@@ -13,11 +13,11 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
 use crate::json::Json;
+use crate::model::bulk::Verb;
 use crate::model::bulk::{BulkReport, BulkRow, RowContent, Totals};
 use crate::model::job::Job;
 use crate::model::list::{Jobs, List};
 use crate::model::tag::Tag;
-use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::select;
 use crate::session::Session;
@@ -93,9 +93,9 @@ fn change(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     plan.run(session, |core, now, jobs| {
         let replies = core.tag(now, &note, jobs, &args.remove, &args.add);
         SliceOutcome::each(jobs, replies, |job, tags| {
-            let names = Json::read(&tags).and_then(|tags| tags.names());
+            let names = Json::read(tags.as_bytes()).and_then(|tags| tags.names());
             let names = names.unwrap_or_default();
-            let mut outcome = JobOutcome::done(&job.jid).raw(tags);
+            let mut outcome = JobOutcome::done(&job.jid).raw(tags.as_bytes());
             let list: Vec<String> = names.iter().map(Name::to_string).collect();
             outcome.item.detail = Some(list.join(", ").into());
             outcome.cells(names)

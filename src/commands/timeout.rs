@@ -7,10 +7,10 @@ use crate::args::value;
 use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::model::bulk::Verb;
 use crate::model::bulk::{BulkReport, RowContent};
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
-use crate::model::verb::Verb;
 use crate::session::Session;
 
 /// Revoke the locks on running jobs

@@ -262,7 +262,13 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             let why = format!("three jobs in a row could not be started: {message}");
             Err(Error::new(Kind::Error, why).hint("`qless failed --group exec` lists them"))
         }
-        WorkResult::Forbidden(message) => Err(Error::new(Kind::NoPerm, message).hint(rights::HINT)),
+        WorkResult::Forbidden(kind, message) => {
+            Err(Error::new(kind, message).hint(if kind == Kind::ReadOnly {
+                "point `--redis` at its primary"
+            } else {
+                rights::HINT
+            }))
+        }
         WorkResult::Vanished(count) => {
             let jobs = plural(count, "running job does", "running jobs do");
             let why = format!("{jobs} not exist any more, and nobody cancelled them");

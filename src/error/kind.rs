@@ -1,9 +1,12 @@
 //! The kinds of errors, each with its code for scripts and its exit code.
 
+use strum::IntoStaticStr;
+
 use crate::exit::Exit;
 
 /// The kind of an error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum Kind {
     /// Anything without a kind of its own.
     Error,
@@ -24,6 +27,7 @@ pub enum Kind {
     /// SIGINT.
     Interrupted,
     /// SIGTERM or SIGHUP.
+    #[strum(serialize = "interrupted")]
     Terminated,
     /// A file could not be read or written.
     File,
@@ -44,6 +48,7 @@ pub enum Kind {
     /// The server accepts no further connections.
     Refused,
     /// The user lacks a right.
+    #[strum(serialize = "noperm")]
     NoPerm,
     /// The server is still loading its data.
     Loading,
@@ -54,10 +59,12 @@ pub enum Kind {
     /// The server cannot write to its disk.
     Misconf,
     /// The server has too few replicas.
+    #[strum(serialize = "noreplicas")]
     NoReplicas,
     /// Fewer replicas than requested have the change.
     Replication,
     /// The server is a replica.
+    #[strum(serialize = "readonly")]
     ReadOnly,
     /// The server is a replica that lost its primary.
     Stale,
@@ -82,48 +89,6 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Returns the code in documents.
-    pub const fn code(self) -> &'static str {
-        match self {
-            Kind::Error => "error",
-            Kind::Usage => "usage",
-            Kind::Partial => "partial",
-            Kind::NotFound => "not_found",
-            Kind::Conflict => "conflict",
-            Kind::JobFailed => "job_failed",
-            Kind::Deadline => "deadline",
-            Kind::NotConfirmed => "not_confirmed",
-            Kind::Interrupted | Kind::Terminated => "interrupted",
-            Kind::File => "file",
-            Kind::Server => "server",
-            Kind::Unreachable => "unreachable",
-            Kind::Timeout => "timeout",
-            Kind::Protocol => "protocol",
-            Kind::Tls => "tls",
-            Kind::Config => "config",
-            Kind::Auth => "auth",
-            Kind::Refused => "refused",
-            Kind::NoPerm => "noperm",
-            Kind::Loading => "loading",
-            Kind::Busy => "busy",
-            Kind::Oom => "oom",
-            Kind::Misconf => "misconf",
-            Kind::NoReplicas => "noreplicas",
-            Kind::Replication => "replication",
-            Kind::ReadOnly => "readonly",
-            Kind::Stale => "stale",
-            Kind::ClusterPrefix => "cluster_prefix",
-            Kind::ClusterDown => "cluster_down",
-            Kind::SlotMoving => "slot_moving",
-            Kind::NoMaster => "no_master",
-            Kind::ServerRestarted => "server_restarted",
-            Kind::Unknown => "unknown",
-            Kind::Damaged => "damaged",
-            Kind::Internal => "internal",
-            Kind::Unsupported => "unsupported",
-        }
-    }
-
     /// Returns the exit code.
     pub const fn exit(self) -> Exit {
         match self {

@@ -3,11 +3,11 @@
 mod cause;
 mod kind;
 
-use serde::Serialize;
-use serde::ser::{SerializeStruct, Serializer};
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
 
 pub(crate) use self::cause::{Cause, Effect, Refusal};
-pub(crate) use self::kind::Kind;
+pub use self::kind::Kind;
 use crate::exit::Exit;
 use crate::name::Name;
 use crate::text;
@@ -169,21 +169,37 @@ pub(crate) fn io_words(error: &std::io::Error) -> String {
     }
 }
 
-/// The document of `-o json`.
+/// The document of an error.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ErrorDocument<'a> {
+    #[schemars(skip)]
+    kind: &'static str,
+    #[schemars(skip)]
+    v: u8,
+    /// The kind of error
+    code: &'static str,
+    /// The exit code
+    exit: u8,
+    /// What failed, on which thing, and why
+    message: &'a str,
+    /// The next step
+    hint: &'a Option<String>,
+    /// The job that the error is about
+    jid: &'a Option<Name>,
+}
+
 impl Serialize for Error {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut doc = serializer.serialize_struct("error", 7)?;
-        doc.serialize_field("kind", "error")?;
-        doc.serialize_field("v", &1)?;
-        doc.serialize_field("code", self.kind.code())?;
-        doc.serialize_field("exit", &self.exit().code())?;
-        doc.serialize_field("message", &self.message)?;
-        doc.serialize_field("hint", &self.hint)?;
-        doc.serialize_field("jid", &self.jid)?;
-        if let Some(bytes) = self.jid.as_ref().and_then(Name::base64) {
-            doc.serialize_field("jid_bytes", &bytes)?;
+        ErrorDocument {
+            kind: "error",
+            v: 1,
+            code: self.kind.into_str(),
+            exit: self.exit().code(),
+            message: &self.message,
+            hint: &self.hint,
+            jid: &self.jid,
         }
-        doc.end()
+        .serialize(serializer)
     }
 }
 

@@ -7,6 +7,7 @@ use crate::json::Json;
 use crate::model::explain::{Backoff, Evidence, FullThrottle, PopFacts, Reason, ReasonCode};
 use crate::model::job::{Job, Neighbor, State};
 use crate::model::lane;
+use crate::model::queue::Seconds;
 use crate::model::recur::Recurring;
 use crate::name::Name;
 
@@ -90,7 +91,7 @@ pub(super) fn of_job(
         }
         Some(State::Depends) => {
             if let Some(walk) = walk {
-                add_dependencies(job, walk, &mut reasons);
+                add_dependencies(walk, &mut reasons);
             }
         }
         Some(State::Scheduled) if job.scheduled_for.is_some_and(|due| due > now) => {
@@ -170,7 +171,7 @@ pub(super) fn of_queue(facts: &PopFacts, now: Moment) -> Vec<Reason> {
             ..Evidence::default()
         };
         let jobs = CommandLine::new("jobs").exactly("--queue", &queue.name);
-        Reason::new(code, evidence, jobs.value("--state", state.word()))
+        Reason::new(code, evidence, jobs.value("--state", state.into_str()))
     };
     if queue.stalled > 0 {
         let stalled = count(ReasonCode::Stalled, queue.stalled, State::Stalled, None);
@@ -314,8 +315,8 @@ fn ahead(job: &Job, facts: &PopFacts) -> Reason {
     let pace = facts.pace.filter(|pace| *pace > 0.0);
     let evidence = Evidence {
         jobs: Some(facts.ahead),
-        per_minute: pace,
-        eta_s: pace.map(|pace| facts.ahead as f64 / pace * 60.0),
+        per_minute: pace.map(Seconds),
+        eta_s: pace.map(|pace| Seconds(facts.ahead as f64 / pace * 60.0)),
         ..Evidence::default()
     };
     let fix = CommandLine::new("priority")
@@ -357,7 +358,7 @@ fn ordered(job: &Job, before: &[Neighbor]) -> Option<Reason> {
 }
 
 /// Adds why a blocked job is blocked.
-fn add_dependencies(job: &Job, walk: &Walk, reasons: &mut Vec<Reason>) {
+fn add_dependencies(walk: &Walk, reasons: &mut Vec<Reason>) {
     if let [owner, next, ..] = walk.cycle.as_slice() {
         let evidence = Evidence {
             cycle: walk.cycle.clone(),
@@ -411,8 +412,13 @@ fn add_dependencies(job: &Job, walk: &Walk, reasons: &mut Vec<Reason>) {
         ));
     }
     if reasons.is_empty() && !walk.is_cut {
-        // It depends on nothing, or on complete jobs: its release was lost.
-        let queue = job.queue.clone().unwrap_or_default();
-        reasons.push(broken(&queue, None));
+        // It depends on nothing, or on complete jobs: its release was lost. A check of its queue alone does not
+        // repair a dependency that only the other job lists.
+        let fix = CommandLine::new("check --repair");
+        reasons.push(Reason::new(
+            ReasonCode::QueueBroken,
+            Evidence::default(),
+            fix,
+        ));
     }
 }

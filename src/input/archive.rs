@@ -9,6 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
+use strum::VariantArray;
 
 use crate::clock::moment::Moment;
 use crate::json::Json;
@@ -351,8 +352,8 @@ fn names<'t, D: Deserializer<'t>>(value: D) -> Result<Vec<Name>, D::Error> {
 fn state<'t, D: Deserializer<'t>>(value: D) -> Result<State, D::Error> {
     let Text(word) = Text::deserialize(value)?;
     word.parse().map_err(|_| {
-        let words = State::ALL.map(State::word).join(", ");
-        D::Error::custom(format!("is none of {words}"))
+        let words: Vec<&str> = State::VARIANTS.iter().map(State::into_str).collect();
+        D::Error::custom(format!("is none of {}", words.join(", ")))
     })
 }
 

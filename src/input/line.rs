@@ -148,7 +148,7 @@ impl<'l> NewJob<'l> {
             let Some(given) = value else {
                 continue;
             };
-            let wrong = |what| wrong(option.name(), what);
+            let wrong = |what| wrong(option.into_str(), what);
             let mut value = option_value(given, option).map_err(wrong)?;
             if option == CoordinationOption::Throttles {
                 let mut throttles = Throttled::list(&value).map_err(wrong)?;

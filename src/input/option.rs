@@ -1,5 +1,7 @@
 //! Validation of an option of the core and its value.
 
+use strum::VariantArray;
+
 use crate::args::coordination::Throttled;
 use crate::args::value;
 use crate::clock::duration;
@@ -118,7 +120,7 @@ pub(crate) fn queue_defaults(text: &[u8]) -> Result<Name, Error> {
                     | CoordinationOption::Hold => checked,
                     _ => quote(&checked),
                 };
-                (option.name(), json)
+                (option.into_str(), json)
             }
         };
         if stored.iter().any(|(known, _)| *known == key) {
@@ -180,8 +182,9 @@ fn wrong_part(template: &[u8]) -> Option<(Name, &'static str)> {
 /// Returns the error for an option that queues have no default for.
 fn unknown_default(name: &Name) -> Error {
     let others = ["retries", "priority", "order"].map(Name::from);
-    let known = CoordinationOption::ALL.map(|option| Name::from(option.name()));
-    let known: Vec<Name> = known.into_iter().chain(others).collect();
+    let known = CoordinationOption::VARIANTS.iter();
+    let known = known.map(|option| Name::from(option.into_str()));
+    let known: Vec<Name> = known.chain(others).collect();
     let error = Error::usage(format!("a queue has no default for `{name}`"));
     match nearest(name, &known) {
         Some(near) => error.hint(format!("did you mean `{near}`?")),

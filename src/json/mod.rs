@@ -4,12 +4,14 @@ pub(crate) mod object;
 pub(crate) mod path;
 pub(crate) mod quote;
 pub(crate) mod syntax;
+pub(crate) mod write;
 
 use std::borrow::Cow;
 use std::fmt;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -220,7 +222,7 @@ impl Serialize for Data {
 }
 
 /// A number in a document: without a fraction if it is whole, `null` if it is not finite.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 pub struct Number(pub f64);
 
 impl Number {
@@ -253,6 +255,49 @@ impl Serialize for Number {
         } else {
             serializer.serialize_f64(self.0)
         }
+    }
+}
+
+impl JsonSchema for Json {
+    fn schema_name() -> Cow<'static, str> {
+        "Json".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({})
+    }
+}
+
+impl JsonSchema for Data {
+    fn schema_name() -> Cow<'static, str> {
+        "Data".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "type": "object",
+            "properties": {
+                "data": {
+                    "description": "The data as stored; null if that is not JSON",
+                },
+                "data_bytes": {
+                    "type": "string",
+                    "description": "The data in base64, if it is not JSON; in an export also if \
+                                    `data` does not preserve each byte",
+                },
+            },
+            "required": ["data"],
+        })
+    }
+}
+
+impl JsonSchema for Number {
+    fn schema_name() -> Cow<'static, str> {
+        "Number".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "number" })
     }
 }
 

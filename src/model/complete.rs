@@ -1,47 +1,57 @@
 //! A job that was completed or advanced, and a lock that was extended.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::field::Field;
 use crate::clock::moment::Moment;
-use crate::name;
 use crate::name::Name;
+use crate::view::document::Document;
+use crate::view::{Page, View};
 
 /// The job, with its new state and queue.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Complete {
-    #[serde(flatten, serialize_with = "name::jid")]
+    /// The job's id
     pub jid: Name,
+    /// Its state now
     pub state: Name,
-    /// Absent if the job has ended.
-    #[serde(flatten, serialize_with = "name::queue")]
+    /// Its queue now; null when complete
     pub queue: Option<Name>,
 }
 
-impl Complete {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::name("jid", "the job's id"),
-        Field::name("state", "its state now"),
-        Field::name("queue", "its queue now; null when complete").null(),
-    ];
-}
-
 /// A lock and when it expires now.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Lock {
-    #[serde(flatten, serialize_with = "name::jid")]
+    /// The job's id
     pub jid: Name,
-    #[serde(flatten, serialize_with = "name::worker")]
+    /// The holder of its lock
     pub worker: Name,
+    /// When the lock expires
     pub expires: Moment,
 }
 
-impl Lock {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::name("jid", "the job's id"),
-        Field::name("worker", "the holder of its lock"),
-        Field::moment("expires", "when the lock expires"),
-    ];
+impl View for Complete {
+    const DOCUMENT: Document =
+        Document::new::<Complete>("complete", "A job that was completed or advanced: complete");
+
+    fn text(&self, _: &Page) -> String {
+        format!("{}\n", self.state)
+    }
+
+    fn jids(&self) -> Option<Vec<&Name>> {
+        Some(vec![&self.jid])
+    }
+}
+
+impl View for Lock {
+    const DOCUMENT: Document = Document::new::<Lock>("lock", "A lock that was extended: heartbeat");
+
+    fn text(&self, _: &Page) -> String {
+        let expires = self.expires.rfc3339();
+        format!("{}\n", expires.unwrap_or_else(|| self.expires.to_string()))
+    }
+
+    fn jids(&self) -> Option<Vec<&Name>> {
+        Some(vec![&self.jid])
+    }
 }

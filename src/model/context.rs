@@ -1,63 +1,51 @@
 //! Contexts as they are shown: without passwords.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::field::Field;
 use super::list::List;
+use crate::view::detail::Detail;
+use crate::view::document::Document;
+use crate::view::list::Row;
+use crate::view::table::{Cell, Column, Heading, Table, headings};
+use crate::view::{Lines, Page, View};
 
 /// A context: named settings of the config file.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Context {
+    /// The context
     pub name: String,
-    /// The address, its password masked.
+    /// Its address; a password is shown as `***`
     pub redis: Option<String>,
+    /// The prefix of its keys, if the file has one
     pub prefix: Option<String>,
+    /// Its name in prompts
     pub label: String,
+    /// Whether changes ask for the label
     pub protected: bool,
+    /// Whether writes are refused
     pub read_only: bool,
-    /// The source of its password.
+    /// The source of its password: password-command, password-env or redis
     pub password: Option<&'static str>,
-    /// The file of the CAs that it trusts, if not those of the system.
+    /// The file of the CAs that it trusts
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tls_ca: Option<String>,
-    /// The file of the certificate that identifies the client.
+    /// The file of the client's certificate
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tls_cert: Option<String>,
-    /// The file of the key of that certificate.
+    /// The file of the key of that certificate
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tls_key: Option<String>,
+    /// Whether it is the file's default
     pub default: bool,
+    /// Whether commands use it
     pub used: bool,
-    /// The server that replied, if it was asked.
+    /// The server that replied: context validate
     #[serde(skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// Why no server replied.
+    /// Why no server replied: context validate
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-}
-
-impl Context {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::text("name", "the context"),
-        Field::text("redis", "its address; a password is shown as `***`").null(),
-        Field::text("prefix", "the prefix of its keys, if the file has one").null(),
-        Field::text("label", "its name in prompts"),
-        Field::bool("protected", "whether changes ask for the label"),
-        Field::bool("read_only", "whether writes are refused"),
-        Field::text(
-            "password",
-            "the source of its password: password-command, password-env or redis",
-        )
-        .null(),
-        Field::text("tls_ca", "the file of the CAs that it trusts").optional(),
-        Field::text("tls_cert", "the file of the client's certificate").optional(),
-        Field::text("tls_key", "the file of the key of that certificate").optional(),
-        Field::bool("default", "whether it is the file's default"),
-        Field::bool("used", "whether commands use it"),
-        Field::text("server", "the server that replied: context validate").optional(),
-        Field::text("error", "why no server replied: context validate").optional(),
-    ];
 }
 
 impl Context {
@@ -78,3 +66,88 @@ pub(crate) struct ContextsInFull(pub List<Context>);
 #[derive(Clone, Debug, Serialize)]
 #[serde(transparent)]
 pub(crate) struct ValidatedContexts(pub List<Context>);
+
+const USED: Column<Context> = Column::text("USED", |context: &Context, _| {
+    Cell::text(if context.used { "*" } else { "" })
+})
+.headless();
+const NAME: Column<Context> = Column::text("NAME", |context, _| Cell::text(&context.name));
+const REDIS: Column<Context> =
+    Column::text("REDIS", |context, _| Cell::maybe(context.redis.as_ref()));
+
+/// The columns of contexts that were validated.
+const VALIDATED: &[Column<Context>] = &[
+    USED,
+    NAME,
+    REDIS,
+    Column::free("SERVER", |context, _| {
+        let error = context.error.as_ref();
+        Cell::maybe(context.server.as_ref().or(error))
+    }),
+];
+
+impl Row for Context {
+    const LIST: Document = Document::list::<Context>(
+        "contexts",
+        "Contexts: context list, context show, context validate",
+    );
+
+    const COLUMNS: &'static [Column<Context>] = &[
+        USED,
+        NAME,
+        REDIS,
+        Column::text("FLAGS", |context, _| Cell::text(context.flags())),
+    ];
+}
+
+impl View for ContextsInFull {
+    const DOCUMENT: Document = Context::LIST;
+
+    fn text(&self, page: &Page) -> String {
+        let texts = self.0.items.iter().map(|context| {
+            let mut detail = Detail::new(page);
+            detail.line("name", &context.name);
+            detail.maybe("redis", context.redis.as_ref());
+            detail.maybe("prefix", context.prefix.as_ref());
+            detail.maybe("password", context.password);
+            let files = [
+                ("tls-ca", &context.tls_ca),
+                ("tls-cert", &context.tls_cert),
+                ("tls-key", &context.tls_key),
+            ];
+            for (name, file) in files {
+                if let Some(file) = file {
+                    detail.line(name, file);
+                }
+            }
+            detail.line("label", &context.label);
+            detail.maybe(
+                "flags",
+                Some(context.flags()).filter(|flags| !flags.is_empty()),
+            );
+            detail.line("default", if context.default { "yes" } else { "no" });
+            detail.draw()
+        });
+        texts.collect()
+    }
+
+    fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
+        self.0.lines(lines)
+    }
+}
+
+impl View for ValidatedContexts {
+    const DOCUMENT: Document = Context::LIST;
+
+    fn headings() -> Vec<Heading> {
+        headings(VALIDATED)
+    }
+
+    fn text(&self, page: &Page) -> String {
+        Table::new(VALIDATED, &self.0.items, page).draw(page)
+    }
+
+    fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
+        self.0.lines(lines)
+    }
+}

@@ -6,13 +6,17 @@ use std::fmt;
 
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use crate::clock::duration;
 use crate::json::Json;
 use crate::name::{Name, reserved_for_throttles};
 
 /// An option that coordinates a job with others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, IntoStaticStr, EnumString, VariantArray,
+)]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum CoordinationOption {
     /// Ids of throttles, a JSON array.
     Throttles,
@@ -37,43 +41,10 @@ pub enum CoordinationOption {
     Backoff,
 }
 
-/// The number of options.
-const COUNT: usize = 10;
-
 impl CoordinationOption {
-    pub const ALL: [CoordinationOption; COUNT] = [
-        CoordinationOption::Throttles,
-        CoordinationOption::Lock,
-        CoordinationOption::Key,
-        CoordinationOption::Dup,
-        CoordinationOption::Until,
-        CoordinationOption::Ttl,
-        CoordinationOption::Score,
-        CoordinationOption::Rescore,
-        CoordinationOption::Hold,
-        CoordinationOption::Backoff,
-    ];
-
-    /// Returns its name, for the core and in documents.
-    pub const fn name(self) -> &'static str {
-        match self {
-            CoordinationOption::Throttles => "throttles",
-            CoordinationOption::Lock => "lock",
-            CoordinationOption::Key => "key",
-            CoordinationOption::Dup => "dup",
-            CoordinationOption::Until => "until",
-            CoordinationOption::Ttl => "ttl",
-            CoordinationOption::Score => "score",
-            CoordinationOption::Rescore => "rescore",
-            CoordinationOption::Hold => "hold",
-            CoordinationOption::Backoff => "backoff",
-        }
-    }
-
     /// Returns the option of this name.
     pub fn named(name: &[u8]) -> Option<CoordinationOption> {
-        let mut all = CoordinationOption::ALL.into_iter();
-        all.find(|option| option.name().as_bytes() == name)
+        std::str::from_utf8(name).ok()?.parse().ok()
     }
 
     /// Returns the option, and its value if a certain one is meant, without which this one has no
@@ -340,7 +311,7 @@ impl<'t> Coordination<'t> {
     /// Returns the given options as pairs of the core's names and values.
     pub fn words(&self) -> impl Iterator<Item = (&'static str, &[u8])> {
         let given = self.values.iter();
-        given.map(|(option, value)| (option.name(), &**value))
+        given.map(|(option, value)| (option.into_str(), &**value))
     }
 
     /// Returns the options with those of `other` for the absent ones.
@@ -374,7 +345,7 @@ impl Serialize for Coordination<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut fields = serializer.serialize_map(None)?;
         for (option, value) in &self.values {
-            let name = option.name();
+            let name = option.into_str();
             match option {
                 CoordinationOption::Hold => fields.serialize_entry(name, &(&**value == b"1"))?,
                 CoordinationOption::Throttles
@@ -397,18 +368,6 @@ mod tests {
         let checked = option.checked(value.as_bytes());
         let checked = checked.map_err(|wrong| wrong.to_string())?;
         Ok(String::from_utf8(checked.into_owned()).unwrap())
-    }
-
-    #[test]
-    fn options_are_found_by_name_and_stand_in_their_order() {
-        for (at, option) in CoordinationOption::ALL.into_iter().enumerate() {
-            assert_eq!(option as usize, at);
-            assert_eq!(
-                CoordinationOption::named(option.name().as_bytes()),
-                Some(option)
-            );
-        }
-        assert_eq!(CoordinationOption::named(b"order"), None);
     }
 
     #[test]

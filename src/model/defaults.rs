@@ -1,31 +1,52 @@
 //! The defaults of a queue: options for puts that do not give them.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::field::Field;
 use crate::json::Json;
-use crate::name;
 use crate::name::Name;
+use crate::view::document::Document;
+use crate::view::list::Row;
+use crate::view::table::{Cell, Column};
+use crate::view::{Page, View};
 
 /// The defaults of a queue.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct QueueDefaults {
-    #[serde(flatten, serialize_with = "name::queue")]
+    /// The queue
     pub queue: Name,
-    /// An object of options by name; absent if none are set.
+    /// The options for puts that do not give them, by name; null if none are set
     pub defaults: Option<Json>,
+    /// True if nothing was changed
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
 }
 
-impl QueueDefaults {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::name("queue", "the queue"),
-        Field::any(
-            "defaults",
-            "the options for puts that do not give them, by name; null if none are set",
-        ),
-        Field::bool("dry_run", "true if nothing was changed").optional(),
+impl Row for QueueDefaults {
+    const LIST: Document = Document::list::<QueueDefaults>(
+        "defaults-list",
+        "The defaults of all queues: defaults list",
+    );
+
+    const COLUMNS: &'static [Column<QueueDefaults>] = &[
+        Column::name("QUEUE", |of| &of.queue),
+        Column::free("DEFAULTS", |of: &QueueDefaults, _| {
+            Cell::maybe(of.defaults.as_ref().map(Json::to_name))
+        })
+        .rank(1),
     ];
+}
+
+impl View for QueueDefaults {
+    const DOCUMENT: Document = Document::new::<QueueDefaults>(
+        "defaults",
+        "The options for puts into a queue that do not give them: defaults",
+    );
+
+    fn text(&self, _: &Page) -> String {
+        match &self.defaults {
+            Some(defaults) => format!("{}\n", defaults.to_name()),
+            None => String::new(),
+        }
+    }
 }

@@ -1,43 +1,29 @@
 //! The result of a write without a reply.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::field::Field;
 use crate::clock::moment::Moment;
-use crate::name;
 use crate::name::Name;
+use crate::view::document::Document;
+use crate::view::{Page, View};
 
 /// A command and the things that it changed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Done {
-    /// The command, such as `pause`.
+    /// The command
     pub action: &'static str,
-    /// The things that it changed.
-    #[serde(flatten, serialize_with = "name::targets")]
+    /// The things that it changed
     pub targets: Vec<Name>,
+    /// True if nothing was changed
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
-    /// The next runs of a recurring job.
+    /// The next three runs: recur put, set and resume
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub next_runs: Vec<Moment>,
     /// Whether the targets are printed.
     #[serde(skip)]
     pub prints: bool,
-}
-
-impl Done {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::text("action", "the command"),
-        Field::name("targets", "the things that it changed").list(),
-        Field::bool("dry_run", "true if nothing was changed").optional(),
-        Field::moment(
-            "next_runs",
-            "the next three runs: recur put, set and resume",
-        )
-        .list()
-        .optional(),
-    ];
 }
 
 impl Done {
@@ -61,5 +47,24 @@ impl Done {
     pub(crate) fn prints(mut self) -> Done {
         self.prints = !self.dry_run;
         self
+    }
+}
+
+impl View for Done {
+    const DOCUMENT: Document = Document::new::<Done>(
+        "done",
+        "The result of a write without a reply: pause, log and the like",
+    );
+
+    fn text(&self, _: &Page) -> String {
+        String::new()
+    }
+
+    fn jids(&self) -> Option<Vec<&Name>> {
+        Some(self.targets.iter().collect())
+    }
+
+    fn text_is_jids(&self) -> bool {
+        self.prints
     }
 }

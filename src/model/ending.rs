@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use serde::Deserialize;
+
 use super::coordination::Coordination;
 use crate::name::Name;
 
@@ -72,10 +74,15 @@ impl EndingWay {
 }
 
 /// What became of a job that its worker ended.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum EndingOutcome {
     /// The state now; for a retry, how many are left (-1 if the job failed for want of one).
-    Done { state: Name, remaining: Option<i64> },
+    Done {
+        state: Name,
+        #[serde(skip)]
+        remaining: Option<i64>,
+    },
     /// The job does not exist any more.
     Gone,
     /// Its lock belongs to another worker, or it no longer runs.
@@ -83,6 +90,7 @@ pub enum EndingOutcome {
     /// The core refuses these words, with this text.
     Invalid(String),
     /// The reply was lost, and the job does not show what happened.
+    #[serde(skip)]
     Unknown,
 }
 

@@ -1,118 +1,215 @@
 //! The lines of an export: its head, and jobs with the facts that other documents leave out.
 
-use serde::Serialize;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use schemars::JsonSchema;
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
 
-use super::field::Field;
-use super::job::Job;
+use super::config::ConfigOption;
+use super::job::{Entry, Job};
+use super::list::List;
 use super::recur::Recurring;
 use crate::clock::moment::Moment;
-use crate::name;
+use crate::error::Error;
+use crate::json::Number;
 use crate::name::Name;
+use crate::text::is_harmful;
+use crate::view::View;
+use crate::view::document::Document;
+use crate::view::json::record;
+use crate::view::list::Row;
 
 /// The first line.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct ExportHead {
+    /// When the export began
     pub at: Moment,
-    /// The prefix of the keys.
+    /// The prefix of the keys
     pub prefix: String,
-    /// The number of jobs when the export began, if it was known.
+    /// Jobs to export, if the index knows the number
     pub jobs: Option<u64>,
-    /// The command that wrote it.
+    /// Export, or cancel
     pub command: &'static str,
 }
 
-impl ExportHead {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::moment("at", "when the export began"),
-        Field::text("prefix", "the prefix of the keys"),
-        Field::count("jobs", "jobs to export, if the index knows the number").null(),
-        Field::text("command", "export, or cancel"),
-    ];
+/// A job with everything `import` needs: [`Job`] and, where that does not preserve each byte, the rest.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct SavedJob {
+    #[serde(flatten)]
+    pub job: Job,
+    /// In an export, each entry as stored, in base64, if `history` does not preserve each byte
+    #[serde(skip_serializing_if = "Option::is_none")]
+    history_bytes: Option<Vec<String>>,
+    /// In an export, `scheduled_for` in seconds since the epoch, if milliseconds are not exact
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "seconds")]
+    #[schemars(with = "Option<Number>")]
+    due: Option<Moment>,
+    /// In the file of `cancel --save`: who deleted it, when and why
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cancelled: Option<Cancellation>,
 }
 
-/// A job with everything `import` needs.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct SavedJob {
-    pub job: Job,
-    /// Its history as stored, including entries that an older core stored elsewhere.
-    pub entries: Vec<Name>,
-    /// When it is due, to the microsecond.
-    pub due: Option<Moment>,
+impl SavedJob {
+    /// Returns the job with its history as stored, including entries that an older core stored elsewhere,
+    /// and when it is due, to the microsecond.
+    pub(crate) fn new(mut job: Job, entries: &[Name], due: Option<Moment>) -> SavedJob {
+        job.data = job.data.exactly(is_plain);
+        let preserved = entries.iter().all(is_preserved);
+        SavedJob {
+            history_bytes: (!preserved)
+                .then(|| entries.iter().map(|entry| STANDARD.encode(entry)).collect()),
+            due: unless_shown(due, job.scheduled_for),
+            cancelled: None,
+            job,
+        }
+    }
+
+    /// Returns its line.
+    pub(crate) fn line(&self) -> Result<Vec<u8>, Error> {
+        line(Job::DOCUMENT.kind, self)
+    }
 }
 
 /// A recurring job with everything `import` needs.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Serialize, JsonSchema)]
 pub(crate) struct SavedRecurring {
-    pub recurring: Recurring,
-    pub due: Option<Moment>,
+    #[serde(flatten)]
+    recurring: Recurring,
+    /// In an export, `next` in seconds since the epoch, if milliseconds are not exact
+    #[serde(skip_serializing_if = "Option::is_none", serialize_with = "seconds")]
+    #[schemars(with = "Option<Number>")]
+    due: Option<Moment>,
+}
+
+impl SavedRecurring {
+    /// Returns the recurring job, and when it is due, to the microsecond.
+    pub(crate) fn new(mut recurring: Recurring, due: Option<Moment>) -> SavedRecurring {
+        recurring.data = recurring.data.exactly(is_plain);
+        SavedRecurring {
+            due: unless_shown(due, recurring.next),
+            recurring,
+        }
+    }
+
+    /// Returns its line.
+    pub(crate) fn line(&self) -> Result<Vec<u8>, Error> {
+        line(Recurring::DOCUMENT.kind, self)
+    }
 }
 
 /// Who cancelled a job after it was saved, when, and why.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Cancellation {
+    /// When
     pub at: Moment,
-    #[serde(flatten, serialize_with = "name::by")]
+    /// The user and host that cancelled it
     pub by: Name,
-    #[serde(flatten, serialize_with = "name::reason")]
+    /// The reason, if one was given
     pub reason: Option<Name>,
-}
-
-impl Cancellation {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::moment("at", "when"),
-        Field::name("by", "the user and host that cancelled it"),
-        Field::name("reason", "the reason, if one was given").null(),
-    ];
 }
 
 /// The maximum of a throttle.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct SavedThrottle {
-    #[serde(flatten, serialize_with = "name::id")]
+    /// The throttle
     pub id: Name,
+    /// How many jobs may hold a slot; 0 means no limit, a negative number lets no job run
     pub maximum: i64,
-    /// When the maximum is forgotten, if it is.
+    /// When the maximum is forgotten, if an end was given
     pub expires: Option<Moment>,
 }
 
-impl SavedThrottle {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::name("id", "the throttle"),
-        Field::count(
-            "maximum",
-            "how many jobs may hold a slot; 0 means no limit, a negative number lets no job run",
-        ),
-        Field::moment(
-            "expires",
-            "when the maximum is forgotten, if an end was given",
-        )
-        .null(),
-    ];
-}
-
 /// A queue that is paused.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PausedQueue {
-    #[serde(flatten, serialize_with = "name::queue")]
+    /// The queue
     pub queue: Name,
+    /// When it was paused, if known
     pub since: Option<Moment>,
+    /// When the pause ends, if an end was given
     pub until: Option<Moment>,
-    #[serde(flatten, serialize_with = "name::reason")]
+    /// The reason, if one was given
     pub reason: Option<Name>,
-    #[serde(flatten, serialize_with = "name::by")]
+    /// The user and host that paused it, if known
     pub by: Option<Name>,
 }
 
-impl PausedQueue {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::name("queue", "the queue"),
-        Field::moment("since", "when it was paused, if known").null(),
-        Field::moment("until", "when the pause ends, if an end was given").null(),
-        Field::name("reason", "the reason, if one was given").null(),
-        Field::name("by", "the user and host that paused it, if known").null(),
-    ];
+/// The document of the first line.
+pub(crate) const HEAD: Document = Document::new::<ExportHead>(
+    "export",
+    "The first line of an export, before those of job, recurring, config, limit, paused: export",
+);
+
+/// The document of a throttle's maximum.
+pub(crate) const LIMIT: Document = Document::new::<SavedThrottle>(
+    "limit",
+    "The maximum of a throttle: export --with throttles",
+);
+
+/// The document of a paused queue.
+pub(crate) const PAUSED: Document =
+    Document::new::<PausedQueue>("paused", "A queue that is paused: export --with paused");
+
+/// Returns the first line.
+pub(crate) fn head(head: &ExportHead) -> Result<Vec<u8>, Error> {
+    line(HEAD.kind, head)
+}
+
+/// Returns the line of all options that are set.
+pub(crate) fn config(options: Vec<ConfigOption>) -> Result<Vec<u8>, Error> {
+    line(ConfigOption::LIST.kind, &List::whole(options))
+}
+
+/// Returns the line of a throttle's maximum.
+pub(crate) fn throttle(throttle: &SavedThrottle) -> Result<Vec<u8>, Error> {
+    line(LIMIT.kind, throttle)
+}
+
+/// Returns the line of a queue that is paused.
+pub(crate) fn paused(paused: &PausedQueue) -> Result<Vec<u8>, Error> {
+    line(PAUSED.kind, paused)
+}
+
+fn line<T: Serialize>(kind: &'static str, fields: &T) -> Result<Vec<u8>, Error> {
+    record(kind, fields).map_err(|error| Error::internal(format!("document: {error}")))
+}
+
+/// Returns whether a document holds the text unchanged, with nothing escaped.
+fn is_plain(text: &str) -> bool {
+    !text.chars().any(is_harmful)
+}
+
+/// Returns whether `history` in the document preserves each byte of this stored entry.
+fn is_preserved(raw: &Name) -> bool {
+    let Some(text) = raw.as_str().filter(|text| is_plain(text)) else {
+        return false;
+    };
+    let Some(entry) = Entry::read(text.as_bytes()) else {
+        return false;
+    };
+    let exact = entry
+        .when
+        .is_some_and(|when| to_milliseconds(when) == Some(when));
+    exact && entry.stored() == text.as_bytes()
+}
+
+/// Returns `due`, unless the document already shows exactly this moment as `shown`.
+fn unless_shown(due: Option<Moment>, shown: Option<Moment>) -> Option<Moment> {
+    due.filter(|due| shown.and_then(to_milliseconds) != Some(*due))
+}
+
+/// Returns the moment without its microseconds, as documents show it; `None` if they cannot.
+fn to_milliseconds(moment: Moment) -> Option<Moment> {
+    moment.rfc3339()?;
+    Some(Moment::from_micros(
+        moment.micros() - moment.micros().rem_euclid(1000),
+    ))
+}
+
+/// Writes a moment as seconds since the epoch, with all digits.
+fn seconds<S: Serializer>(moment: &Option<Moment>, serializer: S) -> Result<S::Ok, S::Error> {
+    let text = moment.map_or("null".into(), |moment| moment.to_string());
+    let raw = RawValue::from_string(text).map_err(serde::ser::Error::custom)?;
+    raw.serialize(serializer)
 }

@@ -1,40 +1,59 @@
 //! Failure groups: jobs that failed for the same reason.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::field::Field;
 use crate::clock::moment::Moment;
-use crate::name;
 use crate::name::Name;
+use crate::text;
+use crate::view::document::Document;
+use crate::view::list::Row;
+use crate::view::table::{Cell, Column};
+use crate::view::{Page, Times};
 
 /// A group with its newest failure.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct FailureGroup {
-    #[serde(flatten, serialize_with = "name::group")]
+    /// The kind of failure
     pub group: Name,
+    /// How many jobs are in it
     pub jobs: u64,
+    /// Its newest failure
     pub last: Option<Moment>,
-    /// The queues of its newest and oldest 100 jobs.
-    #[serde(flatten, serialize_with = "name::queues")]
+    /// The queues of its newest and oldest 100 jobs
     pub queues: Vec<Name>,
-    /// Whether these are all its jobs.
+    /// Whether these are all its jobs, so that no queue is missing
     pub queues_complete: bool,
-    /// The message of its newest failure.
-    #[serde(flatten, serialize_with = "name::sample")]
+    /// The message of its newest failure
     pub sample: Option<Name>,
 }
 
-impl FailureGroup {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::name("group", "the kind of failure"),
-        Field::count("jobs", "how many jobs are in it"),
-        Field::moment("last", "its newest failure").null(),
-        Field::name("queues", "the queues of its newest and oldest 100 jobs").list(),
-        Field::bool(
-            "queues_complete",
-            "whether these are all its jobs, so that no queue is missing",
-        ),
-        Field::name("sample", "the message of its newest failure").null(),
+impl Row for FailureGroup {
+    const LIST: Document = Document::list::<FailureGroup>("failed", "Failure groups: failed");
+
+    const COLUMNS: &'static [Column<FailureGroup>] = &[
+        Column::name("GROUP", |group| &group.group),
+        Column::count("JOBS", |group: &FailureGroup| group.jobs).rank(1),
+        Column::text("LAST", |group: &FailureGroup, page| last(group.last, page)).rank(3),
+        Column::text("QUEUES", |group: &FailureGroup, _| {
+            Cell::names(&group.queues, !group.queues_complete)
+        })
+        .rank(4),
+        Column::free("SAMPLE", |group: &FailureGroup, _| {
+            let sample = group.sample.as_ref();
+            Cell::maybe(sample.map(|sample| text::decisive_line(sample.as_bytes())))
+        })
+        .rank(2),
     ];
+}
+
+/// Returns about how long ago a failure was.
+fn last(last: Option<Moment>, page: &Page) -> Cell {
+    let age = last.map(|last| page.now.since(last));
+    match age {
+        Some(age) if age >= 0.0 && page.times == Times::Relative => {
+            Cell::by(age, format!("{} ago", text::roughly(age)))
+        }
+        _ => Cell::when(last, page),
+    }
 }

@@ -84,7 +84,7 @@ impl JobSnapshot {
         let common = SharedFields {
             state: job
                 .state
-                .map_or(stored.clone(), |state| state.word().into()),
+                .map_or(stored.clone(), |state| state.into_str().into()),
             stored,
             queue: job.queue,
             worker: job.worker,

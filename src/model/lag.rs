@@ -1,45 +1,32 @@
 //! The lag of a queue.
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::field::Field;
 use super::queue::Seconds;
-use crate::name;
 use crate::name::Name;
+use crate::view::document::Document;
+use crate::view::list::Row;
+use crate::view::table::{Cell, Column};
 
 /// How long the oldest due job of a queue has been due.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Lag {
-    #[serde(flatten, serialize_with = "name::queue")]
+    /// The queue
     pub queue: Name,
-    /// 0 if nothing is due.
+    /// How long the oldest job has been due that has not run, or a lock has been expired, whichever
+    /// is longer; 0 if nothing is due
     pub lag_s: Seconds,
-    /// The job; `None` if nothing is due.
-    #[serde(flatten, serialize_with = "name::jid")]
+    /// The job
     pub jid: Option<Name>,
+    /// Waiting for a worker; or paused, throttled, ordered (its lane) or expired (its lock)
     pub why: Option<Why>,
-    /// The throttle or the lane that holds it.
-    #[serde(flatten, serialize_with = "name::held_by")]
+    /// The throttle or the lane that holds it
     pub held_by: Option<Name>,
 }
 
-impl Lag {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::name("queue", "the queue"),
-        Field::number(
-            "lag_s",
-            "how long the oldest job has been due that has not run, or a lock has been expired, \
-             whichever is longer; 0 if nothing is due",
-        ),
-        Field::name("jid", "the job").null(),
-        Field::text("why", Why::WORDS).null(),
-        Field::name("held_by", Why::HELD_BY).null(),
-    ];
-}
-
 /// Why a job that is due has not run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Why {
     Waiting,
@@ -50,21 +37,6 @@ pub enum Why {
 }
 
 impl Why {
-    pub(crate) const WORDS: &'static str =
-        "waiting for a worker; or paused, throttled, ordered (its lane) or expired (its lock)";
-    pub(crate) const HELD_BY: &'static str = "the throttle or the lane that holds it";
-
-    pub(crate) fn read(word: &[u8]) -> Option<Why> {
-        Some(match word {
-            b"waiting" => Why::Waiting,
-            b"paused" => Why::Paused,
-            b"throttled" => Why::Throttled,
-            b"ordered" => Why::Ordered,
-            b"expired" => Why::Expired,
-            _ => return None,
-        })
-    }
-
     /// Says what keeps the job.
     pub(crate) fn sentence(self, held_by: Option<&Name>) -> String {
         match (self, held_by) {
@@ -77,4 +49,17 @@ impl Why {
             (Why::Expired, _) => "its lock expired".into(),
         }
     }
+}
+
+impl Row for Lag {
+    const LIST: Document = Document::list::<Lag>("lag", "Lags of queues: lag");
+
+    const COLUMNS: &'static [Column<Lag>] = &[
+        Column::name("QUEUE", |lag| &lag.queue),
+        Column::text("LAG", |lag, _| Cell::duration(Some(lag.lag_s.0))),
+        Column::text("JOB", |lag, _| Cell::maybe(lag.jid.as_ref())),
+        Column::text("WHY", |lag, _| {
+            Cell::maybe(lag.why.map(|why| why.sentence(lag.held_by.as_ref())))
+        }),
+    ];
 }

@@ -1,26 +1,25 @@
 //! The length of a queue.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::field::Field;
-use crate::name;
 use crate::name::Name;
+use crate::view::document::Document;
+use crate::view::{Page, View};
 
 /// How many jobs a queue has, as the core counts them.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub struct Length {
-    #[serde(flatten, serialize_with = "name::queue")]
+    /// The queue
     pub queue: Name,
+    /// Waiting, running, stalled and scheduled jobs, as the core counts them
     pub length: i64,
 }
 
-impl Length {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::name("queue", "the queue"),
-        Field::count(
-            "length",
-            "waiting, running, stalled and scheduled jobs, as the core counts them",
-        ),
-    ];
+impl View for Length {
+    const DOCUMENT: Document = Document::new::<Length>("length", "A queue's length: length");
+
+    fn text(&self, _: &Page) -> String {
+        format!("{}\n", self.length)
+    }
 }

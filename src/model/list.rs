@@ -1,71 +1,23 @@
-//! Lists: how many items match, the offset, and the items.
+//! Lists of jobs, and of jobs with recurring jobs.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::field::Field;
 use super::job::Job;
 use super::recur::Recurring;
-use crate::name;
 use crate::name::Name;
-
-const TOTAL: Field = Field::count("total", "how many match, if the index knows the number").null();
-const OFFSET: Field = Field::count("offset", "how many were skipped at the beginning");
-
-/// Items of one kind.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub(crate) struct List<T> {
-    /// How many match, if the index knows the number.
-    pub total: Option<u64>,
-    pub offset: u64,
-    pub items: Vec<T>,
-}
-
-impl<T> List<T> {
-    /// The fields of its document, without `items`.
-    pub(crate) const FIELDS: &'static [Field] = &[TOTAL, OFFSET];
-
-    /// A list of all items.
-    pub(crate) fn whole(items: Vec<T>) -> List<T> {
-        List {
-            total: Some(items.len() as u64),
-            offset: 0,
-            items,
-        }
-    }
-}
-
-impl<T> List<T> {
-    /// Keeps the items of one page. `total` still counts all.
-    pub(crate) fn page(&mut self, offset: u64, limit: Option<u64>) {
-        let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
-        self.items.drain(..size(offset).min(self.items.len()));
-        self.items.truncate(limit.map_or(usize::MAX, size));
-        self.offset = offset;
-    }
-}
-
-impl<T> Default for List<T> {
-    fn default() -> List<T> {
-        List::whole(Vec::new())
-    }
-}
+use crate::view::document::Document;
+pub(crate) use crate::view::list::List;
+use crate::view::table::Heading;
+use crate::view::{Lines, Page, View};
 
 /// Jobs, and the jids that were asked for and that no job has.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Jobs {
     #[serde(flatten)]
     pub list: List<Job>,
-    #[serde(flatten, serialize_with = "name::missing")]
+    /// Jids that were asked for and that no job has
     pub missing: Vec<Name>,
-}
-
-impl Jobs {
-    /// The fields of its document, without `items`.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        TOTAL,
-        OFFSET,
-        Field::name("missing", "jids that were asked for and that no job has").list(),
-    ];
 }
 
 /// Jobs and recurring jobs in full.
@@ -73,7 +25,6 @@ impl Jobs {
 pub(crate) struct JobDetails {
     #[serde(flatten)]
     pub list: List<JobDetail>,
-    #[serde(flatten, serialize_with = "name::missing")]
     pub missing: Vec<Name>,
 }
 
@@ -91,5 +42,48 @@ impl JobDetail {
             JobDetail::Job(job) => &job.jid,
             JobDetail::Recurring(recurring) => &recurring.jid,
         }
+    }
+}
+
+impl View for Jobs {
+    const DOCUMENT: Document = Document::new::<Jobs>(
+        "jobs",
+        "Jobs: jobs, peek, pop, failed --group, track, get of several",
+    );
+
+    fn headings() -> Vec<Heading> {
+        List::<Job>::headings()
+    }
+
+    fn text(&self, page: &Page) -> String {
+        self.list.text(page)
+    }
+
+    fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
+        self.list.lines(lines)
+    }
+
+    fn jids(&self) -> Option<Vec<&Name>> {
+        self.list.jids()
+    }
+}
+
+impl View for JobDetails {
+    const DOCUMENT: Document = Jobs::DOCUMENT;
+
+    fn text(&self, page: &Page) -> String {
+        let texts = self.list.items.iter().map(|detail| match detail {
+            JobDetail::Job(job) => job.text(page),
+            JobDetail::Recurring(recurring) => recurring.text(page),
+        });
+        texts.collect::<Vec<String>>().join("\n")
+    }
+
+    fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
+        lines.items(&self.list.items)
+    }
+
+    fn jids(&self) -> Option<Vec<&Name>> {
+        Some(self.list.items.iter().map(JobDetail::jid).collect())
     }
 }

@@ -1,34 +1,41 @@
 //! The private server of `local:`.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::field::Field;
-use crate::name;
 use crate::name::Name;
+use crate::view::detail::Detail;
+use crate::view::document::Document;
+use crate::view::{Page, View};
 
 /// The state of the private server.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Status {
+    /// Whether the server runs
     pub running: bool,
+    /// Its process
     pub pid: Option<u32>,
-    #[serde(flatten, serialize_with = "name::dir")]
+    /// Its directory
     pub dir: Name,
-    #[serde(flatten, serialize_with = "name::url")]
+    /// Its address for other clients
     pub url: Name,
-    /// How many jobs it holds; unknown if it does not run.
+    /// Jobs that it holds
     pub jobs: Option<u64>,
-    /// The size of its directory on disk.
+    /// Size on disk
     pub bytes: u64,
 }
 
-impl Status {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::bool("running", "whether the server runs"),
-        Field::count("pid", "its process").null(),
-        Field::name("dir", "its directory"),
-        Field::name("url", "its address for other clients"),
-        Field::count("jobs", "jobs that it holds").null(),
-        Field::count("bytes", "size on disk"),
-    ];
+impl View for Status {
+    const DOCUMENT: Document = Document::new::<Status>("local", "The private server: local");
+
+    fn text(&self, page: &Page) -> String {
+        let mut detail = Detail::new(page);
+        detail.line("running", if self.running { "yes" } else { "no" });
+        detail.maybe("pid", self.pid.map(|pid| pid.to_string()));
+        detail.line("dir", &self.dir);
+        detail.line("url", &self.url);
+        detail.maybe("jobs", self.jobs.map(|jobs| page.count(jobs)));
+        detail.line("bytes", page.count(self.bytes));
+        detail.draw()
+    }
 }

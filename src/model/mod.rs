@@ -1,4 +1,4 @@
-//! Plain structs by noun. No Redis, no clock, no layout.
+//! The nouns: for each its struct, which is its document, its columns and its text. No Redis, no clock.
 
 pub(crate) mod bulk;
 pub(crate) mod check;
@@ -8,6 +8,8 @@ pub(crate) mod context;
 pub(crate) mod coordination;
 pub(crate) mod data_filter;
 pub(crate) mod defaults;
+pub(crate) mod depends;
+pub(crate) mod documents;
 pub(crate) mod done;
 #[allow(dead_code)] // Until `work` uses it.
 pub mod ending;
@@ -15,9 +17,10 @@ pub(crate) mod event;
 pub(crate) mod explain;
 pub(crate) mod export;
 pub(crate) mod failure;
-pub(crate) mod field;
 pub mod finding;
 pub(crate) mod hashed_set;
+pub(crate) mod history;
+pub(crate) mod import;
 pub(crate) mod jid_list;
 pub(crate) mod jid_source;
 pub(crate) mod job;
@@ -43,7 +46,6 @@ pub(crate) mod stats;
 pub(crate) mod tag;
 pub(crate) mod text_regex;
 pub(crate) mod throttle;
-pub(crate) mod verb;
 pub mod verdict;
 pub(crate) mod version;
 pub(crate) mod wait;

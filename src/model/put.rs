@@ -1,51 +1,45 @@
 //! The result of `put`.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::field::Field;
-use crate::name;
 use crate::name::Name;
+use crate::view::document::Document;
+use crate::view::{Page, View};
 
 /// A job that was put, or that existed already.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Put {
-    #[serde(flatten, serialize_with = "name::jid")]
+    /// The job's id
     pub jid: Name,
-    #[serde(flatten, serialize_with = "name::queue")]
+    /// Its queue
     pub queue: Option<Name>,
+    /// Its state now; a throttle without a free slot may hold it later
     pub state: Option<Name>,
-    /// False for a job that existed and was not changed.
+    /// False if the job existed and was not changed
     pub created: bool,
-    /// Whether the put made a job. False if it went into a job that waits, was left out for one, or if
-    /// the job existed.
+    /// False if the job existed, or another one took the put: `--merge`, `--unique`, `--dup`
     pub new: bool,
-    /// The job before it in its lane.
-    #[serde(
-        flatten,
-        serialize_with = "name::queued_behind",
-        skip_serializing_if = "Option::is_none"
-    )]
+    /// The job before it in its lane
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub queued_behind: Option<Name>,
+    /// True if nothing was changed
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub dry_run: bool,
 }
 
-impl Put {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::name("jid", "the job's id"),
-        Field::name("queue", "its queue").null(),
-        Field::name(
-            "state",
-            "its state now; a throttle without a free slot may hold it later",
-        )
-        .null(),
-        Field::bool("created", "false if the job existed and was not changed"),
-        Field::bool(
-            "new",
-            "false if the job existed, or another one took the put: `--merge`, `--unique`, `--dup`",
-        ),
-        Field::name("queued_behind", "the job before it in its lane").optional(),
-        Field::bool("dry_run", "true if nothing was changed").optional(),
-    ];
+impl View for Put {
+    const DOCUMENT: Document = Document::new::<Put>("put", "A job that was put: put");
+
+    fn text(&self, _: &Page) -> String {
+        String::new()
+    }
+
+    fn jids(&self) -> Option<Vec<&Name>> {
+        Some(vec![&self.jid])
+    }
+
+    fn text_is_jids(&self) -> bool {
+        !self.dry_run
+    }
 }

@@ -1,71 +1,66 @@
 //! A queue: how many jobs it has in each state, and whether it is paused.
 
-use serde::{Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, Serializer};
 
-use super::field::Field;
 use super::job::is_zero;
 use crate::clock::moment::Moment;
 use crate::json::Number;
-use crate::name;
+use crate::lenient;
 use crate::name::Name;
+use crate::view::Page;
+use crate::view::document::Document;
+use crate::view::list::Row;
+use crate::view::paint::Ink;
+use crate::view::table::{Cell, Column};
 
 /// A queue's counts at one moment.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Queue {
-    #[serde(flatten, serialize_with = "name::name")]
+    /// The queue
     pub name: Name,
+    /// Jobs that can be popped now
     pub waiting: u64,
+    /// Jobs that a worker holds
     pub running: u64,
+    /// Jobs whose lock has expired or was revoked
     pub stalled: u64,
+    /// Jobs that are not due yet
     pub scheduled: u64,
+    /// Jobs that wait for their dependencies
     pub depends: u64,
-    /// Jobs that wait for a free slot of a throttle.
+    /// Jobs that wait for a free slot of a throttle, if there are any
     #[serde(skip_serializing_if = "is_zero")]
     pub throttled: u64,
+    /// Recurring jobs
     pub recurring: u64,
+    /// Whether pops from it get no jobs
     pub paused: bool,
+    /// When it was paused, if known
+    #[serde(rename(deserialize = "since"), deserialize_with = "lenient::read")]
     pub paused_since: Option<Moment>,
+    /// When the pause ends, if an end was given
+    #[serde(rename(deserialize = "until"), deserialize_with = "lenient::read")]
     pub paused_until: Option<Moment>,
-    #[serde(flatten, serialize_with = "name::paused_reason")]
+    /// The reason, if one was given
+    #[serde(rename(deserialize = "reason"))]
     pub paused_reason: Option<Name>,
-    /// How long the next job to pop has been waiting.
+    /// How long the next job to pop has been waiting
+    #[serde(skip_deserializing)]
     pub head_wait_s: Option<Seconds>,
+    /// Since when it has.
+    #[serde(skip_serializing, rename = "head", deserialize_with = "lenient::read")]
+    pub head_since: Option<Moment>,
     /// The user and host that paused it, if known.
-    #[serde(skip)]
+    #[serde(skip_serializing, rename = "by")]
     pub paused_by: Option<Name>,
     /// Whether it is in the list of queues.
-    #[serde(skip)]
+    #[serde(skip_serializing)]
     pub known: bool,
     /// Its keys of a wrong type. If there are any, only the name of the queue is known.
     #[serde(skip)]
     pub wrong_keys: Vec<Name>,
-}
-
-impl Queue {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::name("name", "the queue"),
-        Field::count("waiting", "jobs that can be popped now"),
-        Field::count("running", "jobs that a worker holds"),
-        Field::count("stalled", "jobs whose lock has expired or was revoked"),
-        Field::count("scheduled", "jobs that are not due yet"),
-        Field::count("depends", "jobs that wait for their dependencies"),
-        Field::count(
-            "throttled",
-            "jobs that wait for a free slot of a throttle, if there are any",
-        )
-        .optional(),
-        Field::count("recurring", "recurring jobs"),
-        Field::bool("paused", "whether pops from it get no jobs"),
-        Field::moment("paused_since", "when it was paused, if known").null(),
-        Field::moment("paused_until", "when the pause ends, if an end was given").null(),
-        Field::name("paused_reason", "the reason, if one was given").null(),
-        Field::number(
-            "head_wait_s",
-            "how long the next job to pop has been waiting",
-        )
-        .null(),
-    ];
 }
 
 impl Queue {
@@ -80,11 +75,14 @@ impl Queue {
 }
 
 /// The queues from which a pop may bring a job now.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename = "row")]
 pub struct ReadyQueues {
-    pub queues: Vec<Name>,
     /// In how many seconds the next other queue is due, if that is known.
+    #[serde(deserialize_with = "lenient::read")]
     pub due_in: Option<f64>,
+    #[serde(rename = "..")]
+    pub queues: Vec<Name>,
 }
 
 impl ReadyQueues {
@@ -99,11 +97,117 @@ impl ReadyQueues {
 }
 
 /// A duration in a document: seconds, rounded to milliseconds.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, JsonSchema)]
 pub struct Seconds(pub f64);
 
 impl Serialize for Seconds {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Number((self.0 * 1000.0).round() / 1000.0).serialize(serializer)
+    }
+}
+
+impl Row for Queue {
+    const LIST: Document = Document::list::<Queue>("queues", "Queues: queues");
+
+    const COLUMNS: &'static [Column<Queue>] = &[
+        Column::name("QUEUE", |queue| &queue.name),
+        Column::count("WAITING", |queue: &Queue| queue.waiting).rank(2),
+        Column::count("RUNNING", |queue: &Queue| queue.running).rank(3),
+        Column::count("STALLED", |queue: &Queue| queue.stalled)
+            .rank(4)
+            .warn(),
+        Column::count("SCHEDULED", |queue: &Queue| queue.scheduled).rank(6),
+        Column::count("DEPENDS", |queue: &Queue| queue.depends).rank(7),
+        Column::count("THROTTLED", |queue: &Queue| queue.throttled)
+            .rank(8)
+            .if_any(),
+        Column::count("RECURRING", |queue: &Queue| queue.recurring).rank(9),
+        Column::text("NEXT WAITS", |queue: &Queue, _| {
+            Cell::duration(queue.head_wait_s.map(|wait| wait.0))
+        })
+        .rank(5),
+        Column::free("STATE", |queue: &Queue, page| queue.state_cell(page))
+            .rank(1)
+            .least(16),
+    ];
+}
+
+impl Queue {
+    fn state_cell(&self, page: &Page) -> Cell {
+        Cell::text(self.state(page)).ink(self.paused.then_some(Ink::Yellow))
+    }
+
+    /// Returns `paused` with since when, until when and why, if known: `paused 2h 4m (disk swap)`.
+    /// Returns nothing for a queue that is not paused.
+    fn state(&self, page: &Page) -> String {
+        if !self.paused {
+            return String::new();
+        }
+        let mut state = "paused".to_owned();
+        match self.paused_since {
+            Some(since) if page.relative() => state.push_str(&format!(" {}", page.age(since))),
+            Some(since) => state.push_str(&format!(" since {}", page.stamp(since))),
+            None => {}
+        }
+        if let Some(until) = self.paused_until {
+            state.push_str(&format!(", ends {}", page.when(until)));
+        }
+        if let Some(reason) = &self.paused_reason {
+            state.push_str(&format!(" ({reason})"));
+        }
+        state
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::model::list::List;
+    use crate::view::View;
+
+    fn page() -> Page {
+        Page {
+            now: Moment::from_seconds(100_000.0).unwrap(),
+            ..Page::terminal(120)
+        }
+    }
+
+    #[test]
+    fn a_queue_is_one_row_with_counts_and_pause() {
+        let queues = List::whole(vec![
+            Queue {
+                name: Name::from("images"),
+                running: 3,
+                stalled: 1,
+                depends: 12,
+                paused: true,
+                paused_since: Moment::from_seconds(92_560.0),
+                paused_until: Moment::from_seconds(103_600.0),
+                paused_reason: Some(Name::from("disk\x1b swap")),
+                ..Queue::default()
+            },
+            Queue {
+                name: Name::from("mail"),
+                waiting: 1204,
+                running: 8,
+                scheduled: 31,
+                recurring: 1,
+                head_wait_s: Some(Seconds(252.0)),
+                ..Queue::default()
+            },
+            Queue {
+                name: Name::from("test"),
+                paused: true,
+                ..Queue::default()
+            },
+        ]);
+        expect![[r#"
+            QUEUE   WAITING  RUNNING  STALLED  SCHEDULED  DEPENDS  RECURRING  NEXT WAITS  STATE
+            images        0        3        1          0       12          0  –           paused 2h 4m, ends in 1h (disk\x1b swap)
+            mail      1,204        8        0         31        0          1  4m 12s
+            test          0        0        0          0        0          0  –           paused
+        "#]].assert_eq(&queues.text(&page()));
     }
 }

@@ -1,6 +1,7 @@
 //! The stored patterns of queue names: identifier patterns, which `@NAME` stands for, and priority
 //! patterns, which order queues.
 
+use schemars::JsonSchema;
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::pattern::Pattern;
@@ -110,7 +111,7 @@ impl PriorityPattern {
 }
 
 /// Queues of one priority.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, JsonSchema)]
 pub(crate) struct Bucket {
     pub is_fair: bool,
     pub queues: Vec<(Name, u32)>,

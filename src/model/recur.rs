@@ -1,77 +1,60 @@
 //! Recurring jobs: templates from which jobs are put, one per interval.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::coordination::Coordination;
-use super::field::Field;
+use super::export::SavedRecurring;
+use super::job::text::{due_at, join_names};
 use crate::clock::moment::Moment;
-use crate::json::{Data, Number};
-use crate::name;
+use crate::json::{Data, Json, Number, write};
 use crate::name::Name;
+use crate::text;
+use crate::view::detail::Detail;
+use crate::view::document::Document;
+use crate::view::list::Row;
+use crate::view::table::{Cell, Column, NONE};
+use crate::view::{Page, View};
 
 /// A recurring job. The core puts its jobs when a client pops from or peeks at the queue.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Recurring {
-    #[serde(flatten, serialize_with = "name::jid")]
+    /// Its id
     pub jid: Name,
-    #[serde(flatten, serialize_with = "name::klass")]
+    /// The kind of work
     pub klass: Option<Name>,
-    #[serde(flatten, serialize_with = "name::queue")]
+    /// The queue of its jobs
     pub queue: Option<Name>,
+    /// Seconds from one job to the next
     pub every_s: Option<Number>,
+    /// When the next job is due
     pub next: Option<Moment>,
-    /// The maximum number of missed jobs that are put later; 0 is all.
+    /// Maximum number of missed jobs that are put later; 0 is all
     pub backlog: Option<Number>,
-    /// How many jobs it has put so far.
+    /// How many jobs it has put
     pub count: Option<Number>,
+    /// The priority of its jobs
     pub priority: Option<Number>,
+    /// The retries of its jobs
     pub retries: Option<Number>,
-    #[serde(flatten, serialize_with = "name::tags")]
+    /// The tags of its jobs
     pub tags: Vec<Name>,
     #[serde(flatten)]
     pub data: Data,
-    /// The options that coordinate its jobs with others, if it has any.
+    /// The options that coordinate its jobs with others, by name: throttles, lock, key, dup, until,
+    /// ttl, score, rescore, hold, backoff
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "Option<Json>")]
     pub options: Option<Coordination<'static>>,
-    /// Since when it is paused, if it is.
+    /// Since when it is paused, if it is
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paused_since: Option<Moment>,
-    /// The user and host that paused it, if known.
-    #[serde(
-        flatten,
-        serialize_with = "name::paused_by",
-        skip_serializing_if = "Option::is_none"
-    )]
+    /// The user and host that paused it, if known
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub paused_by: Option<Name>,
-    #[serde(
-        flatten,
-        serialize_with = "name::paused_reason",
-        skip_serializing_if = "Option::is_none"
-    )]
+    /// The reason, if one was given
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub paused_reason: Option<Name>,
-}
-
-impl Recurring {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-    Field::name("jid", "its id"),
-    Field::name("klass", "the kind of work").null(),
-    Field::name("queue", "the queue of its jobs").null(),
-    Field::number("every_s", "seconds from one job to the next").null(),
-    Field::moment("next", "when the next job is due").null(),
-    Field::number("backlog", "maximum number of missed jobs that are put later; 0 is all").null(),
-    Field::number("count", "how many jobs it has put").null(),
-    Field::number("priority", "the priority of its jobs").null(),
-    Field::number("retries", "the retries of its jobs").null(),
-    Field::name("tags", "the tags of its jobs").list(),
-    Field::any("data", "the data of its jobs; null if that is not JSON"),
-    Field::text("data_bytes", "the data in base64, if it is not JSON; in an export also if `data` does not preserve each byte").optional(),
-    Field::any("options", "the options that coordinate its jobs with others, by name: throttles, lock, key, dup, until, ttl, score, rescore, hold, backoff").optional(),
-    Field::moment("paused_since", "since when it is paused, if it is").optional(),
-    Field::name("paused_by", "the user and host that paused it, if known").optional(),
-    Field::name("paused_reason", "the reason, if one was given").optional(),
-    Field::number("due", "in an export, `next` in seconds since the epoch, if milliseconds are not exact").optional(),
-    ];
 }
 
 impl Recurring {
@@ -90,5 +73,134 @@ impl Recurring {
         let whole = next.micros().div_euclid(1_000_000) as f64;
         let later = |runs: f64| Moment::from_seconds(whole + runs * every_s).unwrap_or(next);
         [next, later(1.0), later(2.0)]
+    }
+}
+
+impl Row for Recurring {
+    const LIST: Document =
+        Document::list::<Recurring>("recurring-jobs", "Recurring jobs: recur list");
+
+    const COLUMNS: &'static [Column<Recurring>] = &[
+        Column::name("JID", |job| &job.jid),
+        Column::text("QUEUE", |job: &Recurring, _| {
+            Cell::maybe(job.queue.as_ref())
+        })
+        .rank(3),
+        Column::text("KLASS", |job: &Recurring, _| {
+            Cell::maybe(job.klass.as_ref())
+        })
+        .rank(4),
+        Column::text("EVERY", |job: &Recurring, _| match job.every_s {
+            Some(every) => Cell::by(every.0, interval(every)),
+            None => Cell::missing(),
+        })
+        .rank(2),
+        Column::text("NEXT", |job: &Recurring, page| match job.next {
+            _ if job.is_paused() => Cell::text("paused"),
+            Some(next) => Cell::by(next.seconds(), due_at(next, page)),
+            None => Cell::missing(),
+        })
+        .rank(1),
+        Column::number("SPAWNED", |job: &Recurring, page| match job.count {
+            Some(count) => Cell::count(count.0 as u64, page),
+            None => Cell::missing(),
+        })
+        .rank(5),
+        Column::number("BACKLOG", |job: &Recurring, _| Cell::number(job.backlog)).rank(6),
+        Column::number("PRI", |job: &Recurring, _| Cell::number(job.priority)).on_request(),
+        Column::number("RETRIES", |job: &Recurring, _| Cell::number(job.retries)).on_request(),
+        Column::text("TAGS", |job: &Recurring, _| Cell::names(&job.tags, false)).on_request(),
+        Column::free("DATA", |job: &Recurring, _| {
+            Cell::escaped(job.data.as_bytes())
+        })
+        .on_request(),
+    ];
+
+    fn jid(&self) -> Option<&Name> {
+        Some(&self.jid)
+    }
+}
+
+/// Returns an interval in units if that is exact (`5m`), else in seconds (`300.5s`).
+fn interval(every: Number) -> String {
+    let text = text::duration(every.0);
+    let exact = every.0.fract() == 0.0
+        && crate::clock::duration::parse(&text).is_ok_and(|read| read.as_secs_f64() == every.0);
+    if exact { text } else { format!("{every}s") }
+}
+
+impl Recurring {
+    /// Returns since when, by whom and why it is paused.
+    fn pause(&self, page: &Page) -> String {
+        let Some(since) = self.paused_since else {
+            return String::new();
+        };
+        let mut text = format!("paused {}", page.when(since));
+        if let Some(by) = &self.paused_by {
+            text.push_str(&format!(" by {by}"));
+        }
+        if let Some(reason) = &self.paused_reason {
+            text.push_str(&format!(" ({reason})"));
+        }
+        text
+    }
+}
+
+/// Returns the next runs of a template in words.
+pub(crate) fn next_runs(runs: &[Moment], page: &Page) -> String {
+    let runs: Vec<String> = runs.iter().map(|run| page.stamp(*run)).collect();
+    format!("next runs: {}{}", runs.join(", "), page.zone())
+}
+
+impl View for Recurring {
+    const DOCUMENT: Document =
+        Document::new::<SavedRecurring>("recurring", "A recurring job in full: recur get");
+
+    fn text(&self, page: &Page) -> String {
+        let number =
+            |number: Option<Number>| number.map_or(NONE.to_owned(), |number| number.to_string());
+        let mut detail = Detail::new(page);
+        detail.line("jid", &self.jid);
+        detail.maybe("klass", self.klass.as_ref());
+        detail.maybe("queue", self.queue.as_ref());
+        detail.line_with_remark("state", "recurring", None, self.pause(page));
+        detail.line("every", self.every_s.map_or(NONE.to_owned(), interval));
+        detail.line(
+            "next",
+            self.next.map_or(NONE.to_owned(), |next| due_at(next, page)),
+        );
+        detail.line(
+            "spawned",
+            self.count
+                .map_or(NONE.to_owned(), |count| page.count(count.0 as u64)),
+        );
+        let all = self.backlog.is_some_and(|backlog| backlog.0 == 0.0);
+        let remark = if all {
+            "all missed runs are made up for"
+        } else {
+            ""
+        };
+        detail.line_with_remark("backlog", number(self.backlog), None, remark.to_owned());
+        detail.line_with_remark(
+            "priority",
+            number(self.priority),
+            None,
+            "higher runs first".to_owned(),
+        );
+        detail.line("retries", number(self.retries));
+        let tags = join_names(&self.tags);
+        detail.line("tags", if tags.is_empty() { NONE } else { &tags });
+        if let Some(options) = &self.options {
+            let mut text = Vec::new();
+            if write::exact(options, &mut text).is_ok() {
+                detail.line("options", text);
+            }
+        }
+        detail.line("data", self.data.as_bytes());
+        detail.draw()
+    }
+
+    fn jids(&self) -> Option<Vec<&Name>> {
+        Some(vec![&self.jid])
     }
 }

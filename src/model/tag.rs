@@ -1,23 +1,27 @@
 //! Tags and how many jobs have each.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::field::Field;
-use crate::name;
 use crate::name::Name;
+use crate::view::document::Document;
+use crate::view::list::Row;
+use crate::view::table::Column;
 
 /// A tag and how many jobs have it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Tag {
-    #[serde(flatten, serialize_with = "name::tag")]
+    /// The tag
     pub tag: Name,
+    /// How many jobs have it
     pub jobs: u64,
 }
 
-impl Tag {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::name("tag", "the tag"),
-        Field::count("jobs", "how many jobs have it"),
+impl Row for Tag {
+    const LIST: Document = Document::list::<Tag>("tags", "Tags: tag");
+
+    const COLUMNS: &'static [Column<Tag>] = &[
+        Column::name("TAG", |tag| &tag.tag),
+        Column::count("JOBS", |tag| tag.jobs),
     ];
 }

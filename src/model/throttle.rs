@@ -1,27 +1,31 @@
 //! Throttles: named limits of the jobs that run at the same time.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::field::Field;
 use super::job::Neighbor;
 use crate::clock::moment::Moment;
-use crate::name;
 use crate::name::Name;
+use crate::view::detail::Detail;
+use crate::view::document::Document;
+use crate::view::list::Row;
+use crate::view::table::{Cell, Column, NONE};
+use crate::view::{Page, View};
 
 /// A throttle and how many jobs use it.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Throttle {
-    #[serde(flatten, serialize_with = "name::id")]
+    /// The throttle
     pub id: Name,
-    /// How many jobs may hold a slot; 0 means no limit, a negative number lets no job run.
+    /// How many jobs may hold a slot; 0 means no limit, a negative number lets no job run
     pub maximum: i64,
-    /// Whether the maximum was set.
+    /// Whether the maximum was set; else it is the default
     pub defined: bool,
-    /// Seconds until the maximum is forgotten, if it is.
+    /// Seconds until the maximum is forgotten
     pub ttl_s: Option<u64>,
-    /// Jobs that hold a slot.
+    /// Jobs that hold a slot
     pub locks: u64,
-    /// Jobs that wait for a slot.
+    /// Jobs that wait for a slot
     pub pending: u64,
 }
 
@@ -35,22 +39,6 @@ pub(crate) fn maximum_text(maximum: i64) -> String {
 }
 
 impl Throttle {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::name("id", "the throttle"),
-        Field::count(
-            "maximum",
-            "how many jobs may hold a slot; 0 means no limit, a negative number lets no job run",
-        ),
-        Field::bool(
-            "defined",
-            "whether the maximum was set; else it is the default",
-        ),
-        Field::count("ttl_s", "seconds until the maximum is forgotten").null(),
-        Field::count("locks", "jobs that hold a slot"),
-        Field::count("pending", "jobs that wait for a slot"),
-    ];
-
     /// Whether anything is stored about it.
     pub(crate) fn exists(&self) -> bool {
         self.defined || self.locks + self.pending > 0
@@ -69,54 +57,175 @@ pub(crate) struct MaximumChange {
 }
 
 /// A throttle with its jobs.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct ThrottleJobs {
     #[serde(flatten)]
     pub throttle: Throttle,
-    /// When the maximum was set, if that is known.
+    /// When the maximum was set, if that is known
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changed: Option<Moment>,
-    /// The operator who set it, if it was set by `qless`.
-    #[serde(
-        flatten,
-        serialize_with = "name::changed_by",
-        skip_serializing_if = "Option::is_none"
-    )]
+    /// The user and host that set it, if known
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub changed_by: Option<Name>,
-    /// The jobs that hold a slot, the oldest holder first.
+    /// Jobs that hold a slot, the oldest holder first
     pub holders: Vec<Neighbor>,
-    /// The jobs that wait for a slot, the next one first.
+    /// Jobs that wait for a slot, the next one first
     pub waiting: Vec<Neighbor>,
 }
 
-impl ThrottleJobs {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::name("id", "the throttle"),
-        Field::count(
-            "maximum",
-            "how many jobs may hold a slot; 0 means no limit, a negative number lets no job run",
-        ),
-        Field::bool(
-            "defined",
-            "whether the maximum was set; else it is the default",
-        ),
-        Field::count("ttl_s", "seconds until the maximum is forgotten").null(),
-        Field::count("locks", "jobs that hold a slot"),
-        Field::count("pending", "jobs that wait for a slot"),
-        Field::moment("changed", "when the maximum was set, if that is known").optional(),
-        Field::name("changed_by", "the user and host that set it, if known").optional(),
-        Field::object(
-            "holders",
-            Neighbor::FIELDS,
-            "jobs that hold a slot, the oldest holder first",
-        )
-        .list(),
-        Field::object(
-            "waiting",
-            Neighbor::FIELDS,
-            "jobs that wait for a slot, the next one first",
-        )
-        .list(),
+impl Row for Throttle {
+    const LIST: Document = Document::list::<Throttle>("throttles", "Throttles: throttle list");
+
+    const COLUMNS: &'static [Column<Throttle>] = &[
+        Column::name("THROTTLE", |throttle| &throttle.id),
+        Column::text("MAXIMUM", |throttle: &Throttle, _| {
+            Cell::by(throttle.maximum as f64, throttle.limit())
+        })
+        .rank(1),
+        Column::count("LOCKS", |throttle: &Throttle| throttle.locks).rank(2),
+        Column::count("PENDING", |throttle: &Throttle| throttle.pending).rank(3),
+        Column::text("EXPIRES", |throttle: &Throttle, page| {
+            match throttle.ttl_s {
+                Some(seconds) => Cell::by(seconds as f64, page.after(seconds)),
+                None => Cell::missing(),
+            }
+        })
+        .sparse()
+        .rank(4),
     ];
+}
+
+impl Throttle {
+    /// Returns the maximum in words where it is no number of jobs.
+    fn limit(&self) -> String {
+        match self.maximum {
+            0 => "no limit".to_owned(),
+            ..0 => "none may run".to_owned(),
+            maximum => maximum.to_string(),
+        }
+    }
+}
+
+impl View for ThrottleJobs {
+    const DOCUMENT: Document =
+        Document::new::<ThrottleJobs>("throttle", "A throttle with its jobs: throttle show");
+
+    fn text(&self, page: &Page) -> String {
+        let throttle = &self.throttle;
+        let mut detail = Detail::new(page);
+        detail.line("throttle", &throttle.id);
+        let remark = if throttle.defined {
+            String::new()
+        } else {
+            "by default".to_owned()
+        };
+        detail.line_with_remark("maximum", throttle.limit(), None, remark);
+        if let Some(changed) = self.changed {
+            let by = self.changed_by.as_ref();
+            let by = by.map_or_else(String::new, |by| format!("by {by}"));
+            detail.line_with_remark("changed", page.when(changed), None, by);
+        }
+        if let Some(seconds) = throttle.ttl_s {
+            detail.line("expires", page.after(seconds));
+        }
+        let parts = [
+            ("locks", throttle.locks, "holder", &self.holders),
+            ("pending", throttle.pending, "waiting", &self.waiting),
+        ];
+        for (name, count, item, jobs) in parts {
+            detail.line(name, page.count(count));
+            // A script finds each line by its name.
+            let item = if page.terminal { "" } else { item };
+            for job in jobs {
+                detail.line_with_remark(item, &job.jid, None, place(job));
+            }
+            let more = count.saturating_sub(jobs.len() as u64);
+            if more > 0 && page.terminal {
+                detail.line(item, format!("… {} more", page.count(more)));
+            }
+        }
+        detail.draw()
+    }
+}
+
+/// Returns queue and state of a job.
+fn place(job: &Neighbor) -> String {
+    let queue = job.queue.as_ref().map_or(NONE.to_owned(), Name::to_string);
+    match job.state {
+        Some(state) => format!("{queue}, {state}"),
+        None => "missing".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::model::job::{Job, State};
+    use crate::model::list::List;
+
+    fn throttle(id: &str, maximum: i64, locks: u64) -> Throttle {
+        Throttle {
+            id: Name::from(id),
+            maximum,
+            defined: true,
+            locks,
+            ..Throttle::default()
+        }
+    }
+
+    #[test]
+    fn a_throttle_is_one_row_and_the_limits_are_words_where_they_are_no_numbers() {
+        let throttles = List::whole(vec![
+            throttle("api", 10, 3),
+            throttle("closed", -1, 0),
+            Throttle {
+                ttl_s: Some(90),
+                pending: 1200,
+                ..throttle("open\x1b", 0, 7)
+            },
+        ]);
+        expect![[r#"
+            THROTTLE  MAXIMUM       LOCKS  PENDING  EXPIRES
+            api       10                3        0  –
+            closed    none may run      0        0  –
+            open\x1b  no limit          7    1,200  in 1m 30s
+        "#]]
+        .assert_eq(&throttles.text(&Page::terminal(80)));
+    }
+
+    #[test]
+    fn a_throttle_in_full_names_its_first_jobs() {
+        let job = |jid: &str, state| {
+            let job = Job {
+                queue: Some(Name::from("mail")),
+                state: Some(state),
+                ..Job::default()
+            };
+            Neighbor::new(Name::from(jid), Some(job))
+        };
+        let full = ThrottleJobs {
+            throttle: Throttle {
+                pending: 3,
+                ..throttle("api", 1, 1)
+            },
+            changed: Moment::from_seconds(1.0),
+            changed_by: Some(Name::from("ann@mx")),
+            holders: vec![job("a", State::Running)],
+            waiting: vec![job("b", State::Throttled), Neighbor::new("c".into(), None)],
+        };
+        expect![[r#"
+            throttle  api
+            maximum   1
+            changed   in 1s    by ann@mx
+            locks     1
+                      a        mail, running
+            pending   3
+                      b        mail, throttled
+                      c        missing
+                      … 1 more
+        "#]]
+        .assert_eq(&full.text(&Page::terminal(80)));
+    }
 }

@@ -1,5 +1,8 @@
 //! Verdicts of `check.slice`: the items verified, what was found, and what was or would be changed.
 
+use serde::Deserialize;
+use strum::IntoStaticStr;
+
 use super::finding::{Detail, FindingId};
 use crate::name::Name;
 
@@ -7,7 +10,8 @@ use crate::name::Name;
 pub const MAX_ITEMS: usize = 200;
 
 /// The kind of an item to verify (`core.md` 9.5).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr)]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum ItemKind {
     Job,
     Recurring,
@@ -55,36 +59,6 @@ impl ItemKind {
             _ => 1,
         }
     }
-
-    /// Returns the word of the protocol.
-    pub const fn word(self) -> &'static str {
-        match self {
-            ItemKind::Job => "job",
-            ItemKind::Recurring => "recurring",
-            ItemKind::Work => "work",
-            ItemKind::Locks => "locks",
-            ItemKind::Scheduled => "scheduled",
-            ItemKind::Depends => "depends",
-            ItemKind::Throttled => "throttled",
-            ItemKind::Recur => "recur",
-            ItemKind::Worker => "worker",
-            ItemKind::Group => "group",
-            ItemKind::Entries => "entries",
-            ItemKind::Failed => "failed",
-            ItemKind::Unlisted => "unlisted",
-            ItemKind::Tag => "tag",
-            ItemKind::Lane => "lane",
-            ItemKind::Slots => "slots",
-            ItemKind::Pending => "pending",
-            ItemKind::Completed => "completed",
-            ItemKind::CompletedIn => "completed_in",
-            ItemKind::FailedTimes => "failed_times",
-            ItemKind::Tracked => "tracked",
-            ItemKind::Names => "names",
-            ItemKind::Key => "key",
-            ItemKind::Cycle => "cycle",
-        }
-    }
 }
 
 /// The location of items that are verified together.
@@ -108,20 +82,25 @@ impl Location {
 }
 
 /// What a repair does, or has done, about a finding.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 pub enum VerdictOutcome {
     /// A repair repairs it.
+    #[serde(rename = "found")]
     Repairable,
     /// A repair repairs it only if `--only` names the finding.
+    #[serde(rename = "decide")]
     NeedsOnly,
     /// It is only reported.
+    #[serde(rename = "report")]
     Report,
+    #[serde(rename = "mended")]
     Repaired,
 }
 
 /// A value before and after. `None` means absent. Without an item it is a whole key: renamed to
 /// `after`, or persisted after an expiry of `before` milliseconds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename = "row")]
 pub struct Change {
     pub key: Name,
     /// A field, a member, or an index of a list.

@@ -1,24 +1,29 @@
 //! The versions of the binary and of its core.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::field::Field;
+use crate::view::document::Document;
+use crate::view::{Page, View};
 
 /// The versions of the binary and of its core.
-#[derive(Debug, Serialize)]
+#[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Version {
+    /// The version of the binary
     pub version: &'static str,
-    /// The commit that it was built from, if the build set QLESS_COMMIT.
+    /// The commit that it was built from
     pub commit: Option<&'static str>,
-    /// The SHA-1 of the script.
+    /// The SHA-1 of its Lua core
     pub core: String,
 }
 
-impl Version {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::text("version", "the version of the binary"),
-        Field::text("commit", "the commit that it was built from").null(),
-        Field::text("core", "the SHA-1 of its Lua core"),
-    ];
+impl View for Version {
+    const DOCUMENT: Document =
+        Document::new::<Version>("version", "The binary and its core: version");
+
+    fn text(&self, _: &Page) -> String {
+        let commit = self.commit.map(|commit| format!("commit {commit}\n"));
+        let commit = commit.unwrap_or_default();
+        format!("qless {}\n{commit}core {}\n", self.version, self.core)
+    }
 }

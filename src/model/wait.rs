@@ -1,13 +1,15 @@
 //! The result of waiting for jobs.
 
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use super::field::Field;
 use super::job::State;
 use super::queue::Seconds;
 use crate::error::Kind;
-use crate::name;
 use crate::name::Name;
+use crate::text;
+use crate::view::document::Document;
+use crate::view::{Lines, Page, View};
 
 /// How the wait for one job ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,7 +31,7 @@ impl WaitResult {
     pub(crate) const fn word(self) -> &'static str {
         match self {
             WaitResult::Pending => "pending",
-            WaitResult::Reached(state) | WaitResult::Ended(state) => state.word(),
+            WaitResult::Reached(state) | WaitResult::Ended(state) => state.into_str(),
             WaitResult::Cancelled => "cancelled",
             WaitResult::Gone => "gone",
         }
@@ -57,7 +59,7 @@ pub(crate) enum WaitOutcome {
 impl Serialize for WaitOutcome {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(match self {
-            WaitOutcome::Reached(state) => state.word(),
+            WaitOutcome::Reached(state) => state.into_str(),
             WaitOutcome::Ended(result) => result.word(),
             WaitOutcome::Deadline => "deadline",
             WaitOutcome::Interrupted(_) => "interrupted",
@@ -66,86 +68,86 @@ impl Serialize for WaitOutcome {
 }
 
 /// A job that was waited for.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct WaitItem {
-    #[serde(flatten, serialize_with = "name::jid")]
+    /// The job's id
     pub jid: Name,
-    /// The state when it was last read.
+    /// Its state when it was last read; null for a job that does not exist
+    #[schemars(with = "Option<String>")]
     pub state: Option<State>,
+    /// The state that ended the wait, or cancelled, gone (cancelled, or complete and expired),
+    /// pending
+    #[schemars(with = "String")]
     pub result: WaitResult,
-    /// How long the wait for it took.
+    /// How long the wait for it took; null while pending
     pub elapsed_s: Option<Seconds>,
 }
 
-impl WaitItem {
-    const FIELDS: &'static [Field] = &[
-        Field::name("jid", "the job's id"),
-        Field::text(
-            "state",
-            "its state when it was last read; null for a job that does not exist",
-        )
-        .null(),
-        Field::text(
-            "result",
-            "the state that ended the wait, or cancelled, gone (cancelled, or complete and expired), pending",
-        ),
-        Field::number(
-            "elapsed_s",
-            "how long the wait for it took; null while pending",
-        )
-        .null(),
-    ];
-}
-
 /// The counts of a wait.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct WaitTotals {
+    /// The awaited state, or what prevented it: failed, complete, cancelled, gone, deadline,
+    /// interrupted
+    #[schemars(with = "String")]
     pub outcome: WaitOutcome,
+    /// The awaited state
     #[serde(rename = "for")]
+    #[schemars(with = "String")]
     pub awaited: State,
+    /// Jobs that were waited for
     pub jobs: usize,
-    /// How many reached the awaited state.
+    /// Jobs that reached the awaited state
     pub reached: usize,
+    /// Jobs whose wait had not ended
     pub pending: usize,
+    /// How long the wait took
     pub elapsed_s: Seconds,
-    /// How long the server had not replied when the deadline passed, if it did not.
+    /// How long the server had not replied when the deadline passed, if it did not
     #[serde(skip_serializing_if = "Option::is_none")]
     pub silent_s: Option<Seconds>,
 }
 
 /// A wait that has ended.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct Wait {
     #[serde(flatten)]
     pub totals: WaitTotals,
+    /// One for each job, the lines of ndjson
     pub items: Vec<WaitItem>,
     /// The position of the job that decided the outcome, or of the first that is pending.
     #[serde(skip)]
     pub decisive: Option<usize>,
 }
 
-impl Wait {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::text(
-            "outcome",
-            "the awaited state, or what prevented it: failed, complete, cancelled, gone, deadline, interrupted",
-        ),
-        Field::text("for", "the awaited state"),
-        Field::count("jobs", "jobs that were waited for"),
-        Field::count("reached", "jobs that reached the awaited state"),
-        Field::count("pending", "jobs whose wait had not ended"),
-        Field::number("elapsed_s", "how long the wait took"),
-        Field::number(
-            "silent_s",
-            "how long the server had not replied when the deadline passed, if it did not",
-        )
-        .optional(),
-        Field::object(
-            "items",
-            WaitItem::FIELDS,
-            "one for each job, the lines of ndjson",
-        )
-        .list(),
-    ];
+impl View for Wait {
+    const DOCUMENT: Document = Document::new::<Wait>("wait", "Jobs that were waited for: wait");
+
+    fn text(&self, page: &Page) -> String {
+        self.items.iter().map(|item| item.line(page)).collect()
+    }
+
+    fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
+        lines.items(&self.items)
+    }
+
+    fn jids(&self) -> Option<Vec<&Name>> {
+        Some(self.items.iter().map(|item| &item.jid).collect())
+    }
+}
+
+impl WaitItem {
+    /// Returns the line of a job whose wait has ended.
+    pub(crate) fn line(&self, page: &Page) -> String {
+        let gap = if page.terminal { "  " } else { "\t" };
+        let elapsed = self.elapsed_s.map_or(0.0, |elapsed| elapsed.0);
+        let elapsed = text::duration(elapsed);
+        let jid = page.name(&self.jid);
+        format!("{jid}{gap}{}{gap}{elapsed}\n", self.result.word())
+    }
+}
+
+/// Returns a line about a job that is still waited for.
+pub(crate) fn pending(jid: &Name, state: Option<State>, elapsed: f64) -> String {
+    let state = state.as_ref().map_or("gone", State::into_str);
+    format!("{jid}  {state}  {}", text::duration(elapsed))
 }

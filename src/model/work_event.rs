@@ -1,15 +1,20 @@
 //! What happens to the jobs of `qless work`.
 
-use serde::{Serialize, Serializer};
+use schemars::JsonSchema;
+use serde::Serialize;
+use strum::IntoStaticStr;
 
-use super::field::Field;
 use super::queue::Seconds;
 use crate::clock::moment::Moment;
-use crate::name;
 use crate::name::Name;
+use crate::text::{Harmless, duration, measure};
+use crate::view::document::Document;
+use crate::view::{Page, View};
 
 /// What happened to a job.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, IntoStaticStr)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub(crate) enum WorkEventKind {
     Started,
     Completed,
@@ -25,74 +30,73 @@ pub(crate) enum WorkEventKind {
     Unknown,
 }
 
-impl WorkEventKind {
-    pub(crate) const fn word(self) -> &'static str {
-        match self {
-            WorkEventKind::Started => "started",
-            WorkEventKind::Completed => "completed",
-            WorkEventKind::Advanced => "advanced",
-            WorkEventKind::Retried => "retried",
-            WorkEventKind::Failed => "failed",
-            WorkEventKind::Lost => "lost",
-            WorkEventKind::Released => "released",
-            WorkEventKind::Unknown => "unknown",
-        }
-    }
-}
-
-impl Serialize for WorkEventKind {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.word())
-    }
-}
-
 /// Something that happened to a job.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct WorkEvent {
+    /// When it happened
     pub at: Moment,
+    /// One of started, completed, advanced, retried, failed, lost, released, unknown
+    #[schemars(with = "String")]
     pub event: WorkEventKind,
-    #[serde(flatten, serialize_with = "name::jid")]
+    /// The job's id
     pub jid: Name,
-    #[serde(flatten, serialize_with = "name::queue")]
+    /// The queue from which it was popped
     pub queue: Option<Name>,
-    #[serde(flatten, serialize_with = "name::klass")]
+    /// Its class
     pub klass: Name,
-    #[serde(flatten, serialize_with = "name::worker")]
+    /// The name of this worker
     pub worker: Name,
-    /// Counts from 1.
+    /// 1 for the first attempt
     pub attempt: i64,
-    /// The exit code of the process, if its end decided.
+    /// Exit code of the process; null if it did not decide
     pub exit: Option<i32>,
-    /// The signal that ended the process, such as `KILL`.
+    /// Signal that ended the process, such as KILL; else null
     pub signal: Option<String>,
+    /// How long the job ran; null when it starts
     pub elapsed_s: Option<Seconds>,
+    /// More about it; null if there is nothing to say
     pub message: Option<String>,
 }
 
+impl View for WorkEvent {
+    const DOCUMENT: Document = Document::new::<WorkEvent>(
+        "work-event",
+        "What happened to a job, as lines of ndjson: work",
+    );
+
+    fn text(&self, _: &Page) -> String {
+        self.line()
+    }
+}
+
 impl WorkEvent {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::moment("at", "when it happened"),
-        Field::text(
-            "event",
-            "started, completed, advanced, retried, failed, lost, released, unknown",
-        ),
-        Field::name("jid", "the job's id"),
-        Field::name("queue", "the queue from which it was popped"),
-        Field::name("klass", "its class"),
-        Field::name("worker", "the name of this worker"),
-        Field::count("attempt", "1 for the first attempt"),
-        Field::number(
-            "exit",
-            "exit code of the process; null if it did not decide",
-        )
-        .null(),
-        Field::text(
-            "signal",
-            "signal that ended the process, such as KILL; else null",
-        )
-        .null(),
-        Field::number("elapsed_s", "how long the job ran; null when it starts").null(),
-        Field::text("message", "more about it; null if there is nothing to say").null(),
-    ];
+    /// Returns the line for people.
+    pub(crate) fn line(&self) -> String {
+        let mut line = format!("{:<9} {}", self.event.into_str(), self.jid);
+        if let Some(queue) = &self.queue {
+            line.push_str(&format!(" of {queue}"));
+        }
+        match (self.event, self.elapsed_s) {
+            (WorkEventKind::Started, _) => {
+                line.push_str(&format!(": {}", self.klass));
+                if self.attempt > 1 {
+                    line.push_str(&format!(", attempt {}", self.attempt));
+                }
+            }
+            (_, Some(elapsed)) => {
+                let elapsed = if elapsed.0 < 1.0 {
+                    measure(elapsed.0)
+                } else {
+                    duration(elapsed.0)
+                };
+                line.push_str(&format!(" after {elapsed}"));
+            }
+            _ => {}
+        }
+        if let Some(message) = &self.message {
+            line.push_str(&format!(": {}", Harmless(message)));
+        }
+        line.push('\n');
+        line
+    }
 }

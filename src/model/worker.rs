@@ -1,61 +1,101 @@
 //! Workers that have popped recently, and the jobs that they hold.
 
-use serde::Serialize;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 
-use super::field::Field;
 use super::job::Job;
 use super::worker_name::WorkerProcess;
 use crate::clock::moment::Moment;
-use crate::name;
+use crate::lenient;
 use crate::name::Name;
+use crate::view::document::Document;
+use crate::view::list::Row;
+use crate::view::table::{Cell, Column, Heading, headings};
+use crate::view::{Page, View, list};
 
 /// A worker's counts at one moment.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
 pub struct Worker {
-    #[serde(flatten, serialize_with = "name::name")]
+    /// The worker
     pub name: Name,
+    /// Jobs that it runs
     pub running: u64,
+    /// Jobs whose lock it lost
     pub stalled: u64,
+    /// Its last pop or heartbeat
+    #[serde(rename(deserialize = "seen"), deserialize_with = "lenient::read")]
     pub last_seen: Option<Moment>,
-    #[serde(flatten)]
+    #[serde(flatten, skip_deserializing)]
     pub process: WorkerProcess,
-}
-
-impl Worker {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::name("name", "the worker"),
-        Field::count("running", "jobs that it runs"),
-        Field::count("stalled", "jobs whose lock it lost"),
-        Field::moment("last_seen", "its last pop or heartbeat").null(),
-        WorkerProcess::FIELDS[0],
-        WorkerProcess::FIELDS[1],
-        WorkerProcess::FIELDS[2],
-        WorkerProcess::FIELDS[3],
-    ];
+    /// Whether it was seen lately. The index also has workers that were not.
+    #[serde(skip_serializing)]
+    pub recent: bool,
 }
 
 /// A worker's jobs: those it runs, and those whose locks it lost.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct WorkerJobs {
-    #[serde(flatten, serialize_with = "name::name")]
+    /// The worker
     pub name: Name,
+    /// Its last pop or heartbeat
     pub last_seen: Option<Moment>,
-    #[serde(flatten, serialize_with = "name::jobs")]
+    /// Jids of the jobs that it runs
     pub jobs: Vec<Name>,
-    #[serde(flatten, serialize_with = "name::stalled")]
+    /// Jids of the jobs whose lock it lost
     pub stalled: Vec<Name>,
     /// All of them, the stalled ones first, without those that no longer exist.
     #[serde(skip)]
     pub details: Vec<Job>,
 }
 
-impl WorkerJobs {
-    /// The fields of its document.
-    pub(crate) const FIELDS: &'static [Field] = &[
-        Field::name("name", "the worker"),
-        Field::moment("last_seen", "its last pop or heartbeat").null(),
-        Field::name("jobs", "jids of the jobs that it runs").list(),
-        Field::name("stalled", "jids of the jobs whose lock it lost").list(),
+impl Row for Worker {
+    const LIST: Document = Document::list::<Worker>("workers", "Workers: workers");
+
+    const COLUMNS: &'static [Column<Worker>] = &[
+        Column::name("WORKER", |worker| &worker.name),
+        Column::count("RUNNING", |worker: &Worker| worker.running).rank(1),
+        Column::count("STALLED", |worker: &Worker| worker.stalled)
+            .rank(2)
+            .warn(),
+        Column::text("LAST SEEN", |worker: &Worker, page| {
+            Cell::when(worker.last_seen, page)
+        })
+        .rank(3),
+        Column::text("HOST", |worker: &Worker, _| {
+            Cell::maybe(worker.process.host.as_ref())
+        })
+        .rank(5)
+        .sparse(),
+        Column::number("PID", |worker: &Worker, _| Cell::plain(worker.process.pid))
+            .rank(6)
+            .sparse(),
+        Column::number("SLOTS", |worker: &Worker, _| {
+            Cell::plain(worker.process.slots)
+        })
+        .rank(4)
+        .sparse(),
+        Column::text("VERSION", |worker: &Worker, _| {
+            Cell::maybe(worker.process.version.as_ref())
+        })
+        .rank(7)
+        .sparse(),
     ];
+}
+
+impl View for WorkerJobs {
+    const DOCUMENT: Document =
+        Document::new::<WorkerJobs>("worker", "A worker's jobs: workers NAME");
+
+    fn headings() -> Vec<Heading> {
+        headings(Job::COLUMNS)
+    }
+
+    fn text(&self, page: &Page) -> String {
+        list::table(&self.details, page)
+    }
+
+    fn jids(&self) -> Option<Vec<&Name>> {
+        Some(self.stalled.iter().chain(&self.jobs).collect())
+    }
 }

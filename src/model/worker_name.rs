@@ -1,43 +1,27 @@
 //! The names of workers that `qless work` makes. They hold all that `qless workers` shows of them:
 //! nothing else is stored.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::field::Field;
-use crate::name;
 use crate::name::Name;
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// What the name of a worker says about its process. All is absent for a worker of another client.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct WorkerProcess {
-    /// `--worker`, or the host.
-    #[serde(flatten, serialize_with = "name::host")]
+    /// Of `qless work`: `--worker`, or its host; else null
     pub host: Option<Name>,
+    /// Of `qless work`: its process; else null
     pub pid: Option<u32>,
-    /// How many processes it runs at a time.
+    /// Of `qless work`: how many processes it runs at a time; else null
     pub slots: Option<u64>,
+    /// Of `qless work`: its version; else null
     pub version: Option<String>,
 }
 
 impl WorkerProcess {
-    /// The fields of its documents.
-    pub(crate) const FIELDS: [Field; 4] = [
-        Field::name(
-            "host",
-            "of `qless work`: `--worker`, or its host; else null",
-        )
-        .null(),
-        Field::count("pid", "of `qless work`: its process; else null").null(),
-        Field::count(
-            "slots",
-            "of `qless work`: how many processes it runs at a time; else null",
-        )
-        .null(),
-        Field::text("version", "of `qless work`: its version; else null").null(),
-    ];
-
     /// Reads the name of a worker.
     pub(crate) fn of(worker: &Name) -> WorkerProcess {
         WorkerProcess::read(worker).unwrap_or_default()

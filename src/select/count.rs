@@ -1,5 +1,7 @@
 //! How many jobs a selector means, by state.
 
+use strum::VariantArray;
+
 use super::Selection;
 use crate::args::shared::Selector;
 use crate::clock::moment::Moment;
@@ -20,7 +22,7 @@ pub(crate) fn count(
     let mut counts = Counts::default();
     let mut unreadable = Vec::new();
     let states = if selector.is_empty() {
-        State::ALL.to_vec()
+        State::VARIANTS.to_vec()
     } else {
         selector.meant()
     };
@@ -48,11 +50,11 @@ pub(crate) fn count(
     if known.contains(&State::Complete) {
         counts.complete = core.index(now, &Index::Complete, 0, 0)?.total;
     }
-    for state in State::ALL
-        .into_iter()
+    for state in State::VARIANTS
+        .iter()
         .filter(|state| !known.contains(state))
     {
-        *counts.of(state) = 0;
+        *counts.of(*state) = 0;
     }
     if rest.is_empty() {
         return Ok((counts, unreadable));

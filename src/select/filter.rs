@@ -5,6 +5,8 @@
 
 use std::borrow::Cow;
 
+use strum::VariantArray;
+
 use crate::args::shared::Selector;
 use crate::clock::moment::Moment;
 use crate::core::api::index::Index;
@@ -62,7 +64,7 @@ impl<'a> Filter<'a> {
 
     /// Whether jobs in any state match.
     pub(super) fn any_state(&self) -> bool {
-        self.states.len() == State::ALL.len()
+        self.states.len() == State::VARIANTS.len()
     }
 
     /// Returns why every job is read.
@@ -274,7 +276,7 @@ impl Prefilter {
                     let stored = |state: &State| match state {
                         // A job whose lock has expired is still stored as running.
                         State::Stalled => text == b"stalled" || text == b"running",
-                        state => text == state.word().as_bytes(),
+                        state => text == state.into_str().as_bytes(),
                     };
                     filter.states.iter().any(stored)
                 }

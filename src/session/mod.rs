@@ -144,7 +144,7 @@ impl Session {
     fn open_core(&mut self) -> Result<Core, Error> {
         let core = match Core::open(self.settings()?) {
             Ok(core) => core,
-            Err(error) => return Err(self.with_line_that_works(error)),
+            Err(error) => return Err(with_line_that_works(error, self.typed.whole.as_ref())),
         };
         if core.is_untagged_in_cluster() && self.changes {
             let prefix = self.prefix();
@@ -170,32 +170,6 @@ impl Session {
             ));
         }
         Ok(core)
-    }
-
-    /// Adds the line that works to an error about an address of another kind than the server.
-    fn with_line_that_works(&self, error: Error) -> Error {
-        let (Some(Cause::Address { redis, prefix }), Some(typed)) =
-            (error.cause().cloned(), &self.typed.whole)
-        else {
-            return error;
-        };
-        let mut line = typed.clone();
-        for (flag, value) in [("--redis", redis), ("--prefix", prefix.clone())] {
-            match value {
-                // The typed line has the password elsewhere.
-                Some(value) if value.contains("***") => return error,
-                Some(value) => line = line.with_flag(flag, &value),
-                None => {}
-            }
-        }
-        let works = format!("this works: {}", line.typed());
-        match (prefix, error.hint_text()) {
-            (Some(_), Some(hint)) => {
-                let hint = format!("{hint}; {works}");
-                error.hint(hint)
-            }
-            _ => error.hint(works),
-        }
     }
 
     /// Returns the core, connected.
@@ -342,5 +316,30 @@ impl Session {
             writes: self.changes,
             asks_for_eviction: self.changes && BRING_WORK.contains(&self.name()),
         }
+    }
+}
+
+/// Adds the line that works to an error about an address of another kind than the server, or a wrong prefix.
+pub(crate) fn with_line_that_works(error: Error, typed: Option<&CommandLine>) -> Error {
+    let (Some(Cause::Address { redis, prefix }), Some(typed)) = (error.cause().cloned(), typed)
+    else {
+        return error;
+    };
+    let mut line = typed.clone();
+    for (flag, value) in [("--redis", redis), ("--prefix", prefix.clone())] {
+        match value {
+            // The typed line has the password elsewhere.
+            Some(value) if value.contains("***") => return error,
+            Some(value) => line = line.with_flag(flag, &value),
+            None => {}
+        }
+    }
+    let works = format!("this works: {}", line.typed());
+    match (prefix, error.hint_text()) {
+        (Some(_), Some(hint)) => {
+            let hint = format!("{hint}; {works}");
+            error.hint(hint)
+        }
+        _ => error.hint(works),
     }
 }

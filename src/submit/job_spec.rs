@@ -5,6 +5,8 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::time::Duration;
 
+use strum::VariantArray;
+
 use sha2::{Digest, Sha256};
 
 use crate::args::moment::When;
@@ -106,7 +108,7 @@ impl JobDefaults {
                 Need::Key => "`key`".to_owned(),
                 Need::Dup(word) => format!("`dup` to be `{word}`"),
             };
-            let what = format!("`{}` needs {needed}", option.name());
+            let what = format!("`{}` needs {needed}", option.into_str());
             return Err(LineFault::at(text, 0, what));
         }
         let with_time = match (line.delay, &line.at) {
@@ -131,7 +133,7 @@ impl JobDefaults {
 }
 
 /// The most options of a job: five, and those that coordinate it with others.
-const MOST_OPTIONS: usize = 5 + CoordinationOption::ALL.len();
+const MOST_OPTIONS: usize = 5 + CoordinationOption::VARIANTS.len();
 
 /// Returns the jid at a path in the data. An error has the part of the data that is wrong.
 fn jid_in_data<'d>(

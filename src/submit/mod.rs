@@ -254,7 +254,7 @@ struct Sender<'s> {
 }
 
 /// The replies for the jobs of a call.
-type Answer = Result<Vec<GuardReply>, Error>;
+type Answer = Result<Vec<GuardReply<Placed>>, Error>;
 
 impl Sender<'_> {
     /// Sends the rounds. Returns the error that stopped the sending; fails if the output does.
@@ -423,7 +423,7 @@ impl Sender<'_> {
         &mut self,
         session: &mut Session,
         batch: &mut Batch,
-        reply: GuardReply,
+        reply: GuardReply<Placed>,
     ) -> Answer {
         let sent = batch.jobs.first().and_then(|job| job.since);
         let (Code::Exists, Some(since), Some(mut puts)) = (reply.code, sent, batch.again.take())
@@ -431,12 +431,7 @@ impl Sender<'_> {
             return Ok(vec![reply]);
         };
         if is_since(&reply, 1, since) {
-            let detail = Vec::new();
-            return Ok(vec![GuardReply {
-                code: Code::Ok,
-                detail,
-                ..reply
-            }]);
+            return Ok(vec![GuardReply::new(Code::Ok)]);
         }
         puts.policy.replace = true;
         let core = session.core()?;
@@ -503,7 +498,7 @@ fn lost_outcome<'r>(round: &'r Round, job: &BatchedJob, error: &Error) -> LineOu
 fn outcome_of<'r>(
     round: &'r Round,
     job: &BatchedJob,
-    reply: &'r GuardReply,
+    reply: &'r GuardReply<Placed>,
     if_absent: bool,
 ) -> LineOutcome<'r> {
     let mut outcome = LineOutcome {
@@ -519,15 +514,18 @@ fn outcome_of<'r>(
     let put_by_us = |since| is_since(reply, 0, since);
     match reply.code {
         Code::Ok => {
-            let placed = Placed::of(reply);
-            match placed.state.map(Name::as_bytes) {
+            let Some(placed) = &reply.done else {
+                return outcome;
+            };
+            match placed.state.as_ref().map(Name::as_bytes) {
                 Some(b"skipped") => outcome.result = ItemResult::Skipped,
                 Some(b"merged" | b"replaced") => {}
-                _ => outcome.state = placed.state,
+                _ => outcome.state = placed.state.as_ref(),
             }
-            if let Some(took) = placed.jid.filter(|jid| jid.as_bytes() != outcome.jid) {
-                outcome.detail = placed.state.map(Name::to_string);
-                outcome.jid = took.as_bytes();
+            let took = placed.jid.as_ref().map(Name::as_bytes);
+            if let Some(took) = took.filter(|jid| *jid != outcome.jid) {
+                outcome.detail = placed.state.as_ref().map(Name::to_string);
+                outcome.jid = took;
             }
         }
         // An earlier run put the job and ended before it recorded the reply.
@@ -547,19 +545,14 @@ fn outcome_of<'r>(
             let names: Vec<String> = reply.names().map(Name::to_string).collect();
             outcome.detail = Some(format!("it would wait for itself: {}", names.join(" → ")));
         }
-        _ => {
-            let why = reply.word(0).map(Name::to_string);
-            outcome.why = Some(why.unwrap_or_else(|| reply.code.word().into()));
-        }
+        _ => outcome.why = Some(reply.why()),
     }
     outcome
 }
 
 /// Returns whether an existing job is not older than a moment, by its first entry (0) or its newest
 /// put (1), which are whole seconds.
-fn is_since(reply: &GuardReply, which: usize, moment: Moment) -> bool {
-    let when = reply
-        .word(which)
-        .and_then(|when| Moment::read(when.as_bytes()));
+fn is_since<D>(reply: &GuardReply<D>, which: usize, moment: Moment) -> bool {
+    let when = reply.moment(which);
     when.is_some_and(|when| when.micros() >= moment.micros().div_euclid(1_000_000) * 1_000_000)
 }

@@ -16,15 +16,15 @@ pub(crate) fn show_placed(
     placed: &Placed,
     now: Moment,
 ) -> Result<Exit, Error> {
-    let took = placed.jid.filter(|jid| **jid != job.jid);
+    let took = placed.jid.as_ref().filter(|jid| **jid != job.jid);
     let Some(took) = took else {
         let shown = Shown {
             jid: job.jid.clone(),
             queue: Some(job.queue.clone()),
-            state: placed.state.cloned(),
+            state: placed.state.clone(),
             created: true,
             new: true,
-            queued_behind: placed.behind.cloned(),
+            queued_behind: placed.behind.clone(),
             dry_run: false,
         };
         return show(session, shown, None);
@@ -35,10 +35,10 @@ pub(crate) fn show_placed(
         jid: took.clone(),
         queue: found.as_ref().and_then(|job| job.queue.clone()),
         state: found.as_ref().map(|job| job.state.clone()),
-        queued_behind: placed.behind.cloned(),
+        queued_behind: placed.behind.clone(),
         ..Shown::default()
     };
-    show(session, shown, placed.state)
+    show(session, shown, placed.state.as_ref())
 }
 
 /// Shows the result. `taken` says what happened to a put that another job took.

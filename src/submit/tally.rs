@@ -5,11 +5,11 @@ use crate::bulk::exit;
 use crate::bulk::exit::Codes;
 use crate::clock::moment::Moment;
 use crate::error::Error;
+use crate::model::bulk::text::{Reasons, submitted};
 use crate::model::bulk::{BulkItem, BulkReport, Code, ItemResult, RowContent, Totals};
 use crate::model::queue::Seconds;
 use crate::name::Name;
 use crate::ui::Ui;
-use crate::view::bulk::{Reasons, submitted};
 use crate::view::json;
 
 use super::Submitted;

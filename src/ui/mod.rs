@@ -256,7 +256,7 @@ impl Ui {
             return Err(Error::usage(format!("`{flag}` is only for tables"))
                 .hint("`-o table` and `-o tsv` are tables"));
         }
-        self.page.choice.check(V::COLUMNS)
+        self.page.choice.check(&V::headings())
     }
 
     /// Returns the default number of rows of a table; `None` in pipes and documents.

@@ -95,7 +95,7 @@ impl Ui {
                 Ok(false)
             }
             other => {
-                let word = other.word();
+                let word = other.into_str();
                 Err(Error::usage(format!("`--watch` cannot be used with `-o {word}`")).hint(hint))
             }
         }

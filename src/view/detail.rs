@@ -6,7 +6,7 @@ use super::table::NONE;
 use crate::text;
 
 /// The lines of a detail view: in columns on a terminal, tab-separated in a pipe.
-pub(super) struct Detail<'a> {
+pub(crate) struct Detail<'a> {
     page: &'a Page,
     lines: Vec<Line>,
 }
@@ -19,7 +19,7 @@ struct Line {
 }
 
 impl<'a> Detail<'a> {
-    pub(super) fn new(page: &'a Page) -> Detail<'a> {
+    pub(crate) fn new(page: &'a Page) -> Detail<'a> {
         Detail {
             page,
             lines: Vec::new(),
@@ -27,12 +27,12 @@ impl<'a> Detail<'a> {
     }
 
     /// Adds a line; the value is made harmless here.
-    pub(super) fn line(&mut self, name: &'static str, value: impl AsRef<[u8]>) {
+    pub(crate) fn line(&mut self, name: &'static str, value: impl AsRef<[u8]>) {
         self.line_with_remark(name, value, None, String::new());
     }
 
     /// Adds a line for a value that may be missing.
-    pub(super) fn maybe(&mut self, name: &'static str, value: Option<impl AsRef<[u8]>>) {
+    pub(crate) fn maybe(&mut self, name: &'static str, value: Option<impl AsRef<[u8]>>) {
         match value {
             Some(value) => self.line(name, value),
             None => self.line(name, NONE),
@@ -40,7 +40,7 @@ impl<'a> Detail<'a> {
     }
 
     /// Adds a line with a remark beside the value. The remark must be harmless.
-    pub(super) fn line_with_remark(
+    pub(crate) fn line_with_remark(
         &mut self,
         name: &'static str,
         value: impl AsRef<[u8]>,
@@ -57,7 +57,7 @@ impl<'a> Detail<'a> {
     }
 
     /// Returns the text; the remarks are aligned.
-    pub(super) fn draw(self) -> String {
+    pub(crate) fn draw(self) -> String {
         let marks = Marks::new(self.page.color);
         let names = self
             .lines

@@ -1,13 +1,10 @@
 //! Documents as JSON: `kind`, `v` and the fields of a model, harmless on a terminal.
 
-use std::io::{self, Write};
-
 use serde::Serialize;
-use serde_json::ser::{CompactFormatter, Formatter, PrettyFormatter, Serializer};
 
 use super::View;
 use crate::clock::moment::Moment;
-use crate::text::is_harmful;
+use crate::json::write;
 
 /// A document: the fields of a model behind `kind` and `v`.
 #[derive(Serialize)]
@@ -26,11 +23,7 @@ pub(crate) fn document<T: View + ?Sized>(view: &T) -> Result<Vec<u8>, serde_json
         v: 1,
         fields,
     };
-    let mut text = Vec::new();
-    let pretty = Harmless(PrettyFormatter::new());
-    document.serialize(&mut Serializer::with_formatter(&mut text, pretty))?;
-    text.push(b'\n');
-    Ok(text)
+    bare(&document)
 }
 
 /// Returns a document of `--watch`: one compact line with the moment `at` which it was read.
@@ -54,8 +47,7 @@ pub(crate) fn tick<T: View + ?Sized>(view: &T, now: Moment) -> Result<Vec<u8>, s
 /// Returns a value that is not a document, pretty-printed.
 pub(crate) fn bare<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_json::Error> {
     let mut text = Vec::new();
-    let pretty = Harmless(PrettyFormatter::new());
-    value.serialize(&mut Serializer::with_formatter(&mut text, pretty))?;
+    write::pretty(value, &mut text)?;
     text.push(b'\n');
     Ok(text)
 }
@@ -63,8 +55,7 @@ pub(crate) fn bare<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_js
 /// Returns a value as one compact line.
 pub(crate) fn line<T: Serialize + ?Sized>(value: &T) -> Result<Vec<u8>, serde_json::Error> {
     let mut text = Vec::new();
-    let compact = Harmless(CompactFormatter);
-    value.serialize(&mut Serializer::with_formatter(&mut text, compact))?;
+    write::compact(value, &mut text)?;
     text.push(b'\n');
     Ok(text)
 }
@@ -101,82 +92,4 @@ impl Lines {
         self.0.append(&mut record(T::DOCUMENT.kind, view)?);
         Ok(())
     }
-}
-
-/// A formatter that also escapes characters that JSON allows but a terminal would act on: DEL, C1
-/// and bidirectional controls, for example.
-struct Harmless<F>(F);
-
-impl<F: Formatter> Formatter for Harmless<F> {
-    fn write_string_fragment<W: ?Sized + Write>(
-        &mut self,
-        w: &mut W,
-        text: &str,
-    ) -> io::Result<()> {
-        escape(w, text)
-    }
-
-    /// Writes embedded JSON. Control characters between its tokens become blanks, so that a line
-    /// stays one line.
-    fn write_raw_fragment<W: ?Sized + Write>(&mut self, w: &mut W, text: &str) -> io::Result<()> {
-        if text.bytes().any(|byte| byte < b' ') {
-            escape(w, &text.replace(|c: char| c < ' ', " "))
-        } else {
-            escape(w, text)
-        }
-    }
-
-    fn begin_array<W: ?Sized + Write>(&mut self, w: &mut W) -> io::Result<()> {
-        self.0.begin_array(w)
-    }
-
-    fn end_array<W: ?Sized + Write>(&mut self, w: &mut W) -> io::Result<()> {
-        self.0.end_array(w)
-    }
-
-    fn begin_array_value<W: ?Sized + Write>(&mut self, w: &mut W, first: bool) -> io::Result<()> {
-        self.0.begin_array_value(w, first)
-    }
-
-    fn end_array_value<W: ?Sized + Write>(&mut self, w: &mut W) -> io::Result<()> {
-        self.0.end_array_value(w)
-    }
-
-    fn begin_object<W: ?Sized + Write>(&mut self, w: &mut W) -> io::Result<()> {
-        self.0.begin_object(w)
-    }
-
-    fn end_object<W: ?Sized + Write>(&mut self, w: &mut W) -> io::Result<()> {
-        self.0.end_object(w)
-    }
-
-    fn begin_object_key<W: ?Sized + Write>(&mut self, w: &mut W, first: bool) -> io::Result<()> {
-        self.0.begin_object_key(w, first)
-    }
-
-    fn end_object_key<W: ?Sized + Write>(&mut self, w: &mut W) -> io::Result<()> {
-        self.0.end_object_key(w)
-    }
-
-    fn begin_object_value<W: ?Sized + Write>(&mut self, w: &mut W) -> io::Result<()> {
-        self.0.begin_object_value(w)
-    }
-
-    fn end_object_value<W: ?Sized + Write>(&mut self, w: &mut W) -> io::Result<()> {
-        self.0.end_object_value(w)
-    }
-}
-
-/// Writes the text with harmful characters as `\uXXXX`.
-fn escape<W: ?Sized + Write>(w: &mut W, text: &str) -> io::Result<()> {
-    let mut start = 0;
-    for (at, c) in text.char_indices().filter(|(_, c)| is_harmful(*c)) {
-        w.write_all(&text.as_bytes()[start..at])?;
-        let mut units = [0; 2];
-        for unit in c.encode_utf16(&mut units) {
-            write!(w, "\\u{unit:04x}")?;
-        }
-        start = at + c.len_utf8();
-    }
-    w.write_all(&text.as_bytes()[start..])
 }

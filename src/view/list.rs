@@ -1,23 +1,56 @@
-//! Lists: a table with a row for each item, or a line of ndjson for each.
+//! Lists: how many items match, and the items: a row of a table or a line of ndjson for each.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::document::Document;
-use super::table::{Column, Table};
+use super::table::{Column, Heading, Table, headings};
 use super::{Lines, Page, View};
-use crate::model::job::Job;
-use crate::model::list::{JobDetail, JobDetails, Jobs, List};
 use crate::name::Name;
 
+/// Items of one kind.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct List<T> {
+    /// How many match, if the index knows the number
+    pub total: Option<u64>,
+    /// How many were skipped at the beginning
+    pub offset: u64,
+    /// One for each, the lines of ndjson
+    pub items: Vec<T>,
+}
+
+impl<T> List<T> {
+    /// A list of all items.
+    pub(crate) fn whole(items: Vec<T>) -> List<T> {
+        List {
+            total: Some(items.len() as u64),
+            offset: 0,
+            items,
+        }
+    }
+
+    /// Keeps the items of one page. `total` still counts all.
+    pub(crate) fn page(&mut self, offset: u64, limit: Option<u64>) {
+        let size = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
+        self.items.drain(..size(offset).min(self.items.len()));
+        self.items.truncate(limit.map_or(usize::MAX, size));
+        self.offset = offset;
+    }
+}
+
+impl<T> Default for List<T> {
+    fn default() -> List<T> {
+        List::whole(Vec::new())
+    }
+}
+
 /// A model that is a row of a table and an item of a list.
-pub(crate) trait Row: Serialize {
+pub(crate) trait Row: Serialize + Sized + 'static {
     /// The document that lists it.
     const LIST: Document;
 
-    const COLUMNS: &'static [Column];
-
-    /// Adds its cells to the table.
-    fn row(&self, page: &Page, table: &mut Table);
+    /// The columns, with the cell of a row in each.
+    const COLUMNS: &'static [Column<Self>];
 
     /// Returns its jid, if it is a job.
     fn jid(&self) -> Option<&Name> {
@@ -26,17 +59,16 @@ pub(crate) trait Row: Serialize {
 }
 
 /// Returns these rows as a table.
-pub(super) fn table<'a, T: Row + 'a>(rows: impl IntoIterator<Item = &'a T>, page: &Page) -> String {
-    let mut table = Table::new(T::COLUMNS);
-    for row in rows {
-        row.row(page, &mut table);
-    }
-    table.draw(page)
+pub(crate) fn table<'a, T: Row + 'a>(rows: impl IntoIterator<Item = &'a T>, page: &Page) -> String {
+    Table::new(T::COLUMNS, rows, page).draw(page)
 }
 
 impl<T: Row> View for List<T> {
     const DOCUMENT: Document = T::LIST;
-    const COLUMNS: &'static [Column] = T::COLUMNS;
+
+    fn headings() -> Vec<Heading> {
+        headings(T::COLUMNS)
+    }
 
     fn text(&self, page: &Page) -> String {
         table(&self.items, page)
@@ -48,47 +80,5 @@ impl<T: Row> View for List<T> {
 
     fn jids(&self) -> Option<Vec<&Name>> {
         self.items.iter().map(Row::jid).collect()
-    }
-}
-
-impl View for Jobs {
-    const DOCUMENT: Document = Document {
-        kind: "jobs",
-        summary: "Jobs: jobs, peek, pop, failed --group, track, get of several",
-        fields: Jobs::FIELDS,
-        items: Some(Job::FIELDS),
-    };
-    const COLUMNS: &'static [Column] = <Job as Row>::COLUMNS;
-
-    fn text(&self, page: &Page) -> String {
-        self.list.text(page)
-    }
-
-    fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
-        self.list.lines(lines)
-    }
-
-    fn jids(&self) -> Option<Vec<&Name>> {
-        self.list.jids()
-    }
-}
-
-impl View for JobDetails {
-    const DOCUMENT: Document = Jobs::DOCUMENT;
-
-    fn text(&self, page: &Page) -> String {
-        let texts = self.list.items.iter().map(|detail| match detail {
-            JobDetail::Job(job) => job.text(page),
-            JobDetail::Recurring(recurring) => recurring.text(page),
-        });
-        texts.collect::<Vec<String>>().join("\n")
-    }
-
-    fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
-        lines.items(&self.list.items)
-    }
-
-    fn jids(&self) -> Option<Vec<&Name>> {
-        Some(self.list.items.iter().map(JobDetail::jid).collect())
     }
 }

@@ -1,5 +1,5 @@
-//! Models as text and documents. Views never talk to Redis and never read the clock: a [`Page`]
-//! holds what they need.
+//! How models are shown: tables, details, documents. The models in `crate::model` say which columns,
+//! lines and fields they have. Nothing here reads the clock: a [`Page`] holds what a text needs.
 
 use std::time::Duration;
 
@@ -9,44 +9,12 @@ use crate::clock::moment::Moment;
 use crate::name::Name;
 use crate::text;
 
-pub(crate) mod bulk;
-pub(crate) mod check;
-mod complete;
-mod config;
-mod context;
-mod defaults;
-mod depends;
-mod detail;
+pub(crate) mod detail;
 pub(crate) mod document;
-mod done;
-mod error;
-pub(crate) mod explain;
-pub(crate) mod export;
-mod failure;
 pub(crate) mod field;
-pub(crate) mod finding;
-mod history;
-pub(crate) mod import;
-mod job;
-mod lag;
-mod length;
-mod list;
-mod local;
-mod overview;
-mod paint;
-mod put;
-mod queue;
-pub(crate) mod recur;
-pub(crate) mod repair;
-mod stats;
-mod tag;
-mod throttle;
-mod version;
-pub(crate) mod wait;
-pub(crate) mod work_event;
-mod worker;
-
 pub(crate) mod json;
+pub(crate) mod list;
+pub(crate) mod paint;
 pub(crate) mod table;
 
 use document::Document;
@@ -187,8 +155,10 @@ pub(crate) trait View: Serialize {
     /// The document: its `kind`, its fields, and what `help json` says of it.
     const DOCUMENT: Document;
 
-    /// The columns that `--columns` and `--sort` accept; none if the view is not a table.
-    const COLUMNS: &'static [table::Column] = &[];
+    /// Returns the columns that `--columns` and `--sort` accept; none if the view is not a table.
+    fn headings() -> Vec<table::Heading> {
+        Vec::new()
+    }
 
     /// Returns the text for a terminal (`page.terminal`) or for a pipe.
     fn text(&self, page: &Page) -> String;

@@ -3,10 +3,10 @@
 
 use std::borrow::Cow;
 
-use crate::model::job::State;
+use strum::VariantArray;
 
 /// A color of text.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, VariantArray)]
 pub(crate) enum Ink {
     Green,
     Blue,
@@ -17,28 +17,6 @@ pub(crate) enum Ink {
 }
 
 impl Ink {
-    const ALL: [Ink; 6] = [
-        Ink::Green,
-        Ink::Blue,
-        Ink::Cyan,
-        Ink::Yellow,
-        Ink::Red,
-        Ink::Dim,
-    ];
-
-    /// Returns the color of a state; waiting has none.
-    pub(crate) const fn of(state: State) -> Option<Ink> {
-        match state {
-            State::Running => Some(Ink::Green),
-            State::Waiting => None,
-            State::Scheduled => Some(Ink::Blue),
-            State::Depends => Some(Ink::Cyan),
-            State::Stalled | State::Throttled => Some(Ink::Yellow),
-            State::Failed => Some(Ink::Red),
-            State::Complete => Some(Ink::Dim),
-        }
-    }
-
     const fn code(self) -> &'static str {
         match self {
             Ink::Green => "\x1b[32m",
@@ -69,17 +47,17 @@ const END: char = '\u{2063}';
 
 /// Writes marks into texts, and replaces them by colors after the layout.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Marks {
+pub(crate) struct Marks {
     color: bool,
 }
 
 impl Marks {
-    pub(super) fn new(color: bool) -> Marks {
+    pub(crate) fn new(color: bool) -> Marks {
         Marks { color }
     }
 
     /// Returns the harmless text between its marks.
-    pub(super) fn put(&self, text: &str, ink: Option<Ink>) -> String {
+    pub(crate) fn put(&self, text: &str, ink: Option<Ink>) -> String {
         match ink.filter(|_| self.color) {
             Some(ink) => format!("{}{text}{END}", ink.mark()),
             None => text.to_owned(),
@@ -87,11 +65,11 @@ impl Marks {
     }
 
     /// Replaces the marks by colors.
-    pub(super) fn colorize(&self, text: String) -> String {
+    pub(crate) fn colorize(&self, text: String) -> String {
         if !self.color {
             return text;
         }
-        let replace = |c: char| match Ink::ALL.into_iter().find(|ink| ink.mark() == c) {
+        let replace = |c: char| match Ink::VARIANTS.iter().find(|ink| ink.mark() == c) {
             Some(ink) => Cow::from(ink.code()),
             None if c == END => Cow::from("\x1b[0m"),
             None => Cow::from(c.to_string()),

@@ -3,8 +3,8 @@
 use std::time::Instant;
 
 use super::jobs::AwaitedJobs;
+use crate::model::wait::pending;
 use crate::ui::{LiveLines, Progress, Ui};
-use crate::view::wait::pending;
 
 /// The number of jobs that have a line of their own on a terminal.
 const LINES: usize = 10;

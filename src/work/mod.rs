@@ -446,6 +446,9 @@ impl Work {
             }
             while let Some(reply) = self.server.next()? {
                 self.time.set(reply.now);
+                if reply.is_successor {
+                    self.reporter.successor();
+                }
                 self.machine.note(self.time.now(), reply.event);
             }
             // This machine may have been frozen: programs whose locks are over are stopped before anything

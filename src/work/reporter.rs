@@ -99,6 +99,14 @@ impl Reporter {
         }
     }
 
+    /// Warns that changes may be lost.
+    pub(super) fn successor(&mut self) {
+        self.line(
+            "warning: the server restarted, or another one took its place: it may have lost the last \
+             completions, and those jobs run again",
+        );
+    }
+
     /// Adds a line for stderr that is no warning: with `-q` it is left out.
     fn note(&mut self, line: &str, session: &Session) {
         if !session.ui.is_quiet() {

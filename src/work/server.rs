@@ -11,7 +11,9 @@ use super::drain::{self, Rest};
 use super::machine::event::{Event, Failure, LeftJobs, Request, TurnReply};
 use super::process::Waker;
 use super::queues::{FoundQueues, QueueList};
+use crate::address::Node;
 use crate::clock::moment::Moment;
+use crate::core::api::epoch::ServerEpoch;
 use crate::core::api::index::Index;
 use crate::core::api::turn::Turn;
 use crate::core::call::Core;
@@ -41,6 +43,8 @@ pub(super) enum Order {
 
 /// What the server replied, and its time then.
 pub(super) struct Reply {
+    /// Whether another server than before replied, which may lack the last changes.
+    pub is_successor: bool,
     pub event: Event,
     pub now: Moment,
 }
@@ -69,6 +73,9 @@ impl Server {
             queues,
             found,
             arrangement,
+            epoch: None,
+            node: None,
+            connection: 0,
         };
         calls.core.stay_in_thread();
         // The machine tries again by itself.
@@ -78,8 +85,14 @@ impl Server {
                 let Some(event) = calls.carry_out(order) else {
                     continue;
                 };
+                let is_successor = calls.met_successor();
                 let now = calls.core.now();
-                if outbox.send(Reply { event, now }).is_err() {
+                let reply = Reply {
+                    is_successor,
+                    event,
+                    now,
+                };
+                if outbox.send(reply).is_err() {
                     return;
                 }
                 waker.wake();
@@ -125,9 +138,32 @@ struct Calls {
     arrangement: Arrangement,
     /// The time of the last turn, by which its endings are recognized if its reply was lost.
     turn_at: Moment,
+    /// The server of the last replies, if it says which it is, and its node in a cluster.
+    epoch: Option<ServerEpoch>,
+    node: Option<Node>,
+    /// The number of the connection on which it was asked.
+    connection: u64,
 }
 
 impl Calls {
+    /// After a reconnect, whether the server is another one than before, or was restarted. A slot that was
+    /// moved took all of its keys along.
+    fn met_successor(&mut self) -> bool {
+        if self.core.connection_number() == self.connection {
+            return false;
+        }
+        // Without a reply, the next call asks again.
+        let Ok(Some(present)) = self.core.epoch() else {
+            return false;
+        };
+        self.connection = self.core.connection_number();
+        let node = std::mem::replace(&mut self.node, self.core.node());
+        let begun = self.epoch.replace(present.clone());
+        begun.is_some_and(|begun| {
+            begun.run_id != present.run_id && (node == self.node || begun.was_replaced_by(&present))
+        })
+    }
+
     fn carry_out(&mut self, order: Order) -> Option<Event> {
         let now = self.core.now();
         let request = match order {
@@ -305,7 +341,7 @@ fn failure(error: Error) -> Failure {
     Failure {
         is_refusal,
         // No job can be popped there, now or later.
-        is_forbidden: matches!(error.kind(), Kind::NoPerm | Kind::ReadOnly),
+        forbidden: Some(error.kind()).filter(|kind| matches!(kind, Kind::NoPerm | Kind::ReadOnly)),
         is_final: error.kind() == Kind::Usage,
         // A search is safe whatever happened, and needless only if there was no connection.
         may_be_applied: !matches!(

@@ -17,7 +17,7 @@ fn candidates(core: &Core, slots: usize, queues: &[&str]) -> Vec<String> {
         let tell = move |item: &qless::internals::Name| {
             let name = String::from_utf8_lossy(place.name.as_bytes()).into_owned();
             let item = String::from_utf8_lossy(item.as_bytes()).into_owned();
-            format!("{} {name} {item}", place.kind.word())
+            format!("{} {name} {item}", place.kind.into_str())
         };
         items.iter().map(tell)
     });
@@ -338,7 +338,7 @@ fn members_that_stay_are_not_missed_while_others_come_and_go_between_pages() {
             let candidates = scanned.first.iter().filter(|(candidates, _)| {
                 format!(
                     "{} {}",
-                    candidates.kind.word(),
+                    candidates.kind.into_str(),
                     candidates.name.as_str().unwrap()
                 ) == place
             });

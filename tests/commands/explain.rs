@@ -249,6 +249,23 @@ fn the_chain_of_dependencies_is_followed_to_its_end() {
 }
 
 #[test]
+fn the_repair_of_a_lost_dependency_is_one_that_repairs_it() {
+    let redis = Redis::start();
+    redis.at(1000).run("put ci K --jid build").ok();
+    redis
+        .at(1000)
+        .run("put ci K --jid test --depends build")
+        .ok();
+    redis.send(&["SREM", "ql:j:test-dependencies", "build"]);
+    redis.at(1001).run("explain test").shows(expect![[r#"
+        test	queue_broken	blocking	no pop can find it	qless check --repair
+        test	next		build	
+    "#]]);
+    redis.at(1002).run("check --repair --yes").ok();
+    assert_eq!(codes(&redis, 1003.0, "test"), ["depends blocking"]);
+}
+
+#[test]
 fn a_chain_of_thousands_is_followed_in_few_calls() {
     let redis = Redis::start();
     let put = |at: usize| {
@@ -602,7 +619,7 @@ fn what_is_said_of_a_pop_is_what_the_next_pop_does() {
             a pop of export would get a
             1 waiting, 1 throttled, the oldest wait is 13m 3s
 
-              [31m✗[0m no worker has taken the next job  for 13m 3s
+              [31m✗[0m no worker has taken the next job yet  it has waited for 13m 3s
                   qless workers
               · 1 job waits for a throttle; slots are free 
                   qless jobs --queue=export --state=throttled
@@ -614,7 +631,7 @@ fn what_is_said_of_a_pop_is_what_the_next_pop_does() {
         expect![[r#"
             K in export is waiting; a pop would get it now
 
-              [31m✗[0m no worker has taken the next job  for 13m 3s  qless workers
+              [31m✗[0m no worker has taken the next job yet  it has waited for 13m 3s  qless workers
         "#]],
     );
     assert_eq!(redis.at(1783).run("pop export -o jid").stdout(), "a\n");

@@ -228,7 +228,7 @@ fn a_legacy_history_is_exported_as_the_core_will_read_it() {
     let printed = redis.at(2).run("export j").ok();
     let history = redis.at(2).run("get j -o json").json();
     let line = &lines(&printed)[1];
-    expect![[r#"[{"queue":"q","what":"put","when":"1970-01-01T00:00:01.000Z"},{"queue":"q","what":"put","when":"1970-01-01T00:00:05.000Z"},{"what":"popped","when":"1970-01-01T00:00:06.000Z","worker":"w"}]"#]].assert_eq(&line["history"].to_string());
+    expect![[r#"[{"what":"put","when":"1970-01-01T00:00:01.000Z","queue":"q"},{"what":"put","when":"1970-01-01T00:00:05.000Z","queue":"q"},{"what":"popped","when":"1970-01-01T00:00:06.000Z","worker":"w"}]"#]].assert_eq(&line["history"].to_string());
     assert_eq!(
         history["history"].as_array().unwrap().len(),
         1,

@@ -96,20 +96,20 @@ fn each_job_is_imported_unchanged() {
     let printed = redis.at(100).run("export --all --with recur").ok();
     let before = std::fs::read_to_string(&path).unwrap();
     expect![[r#"
-        "held" expires "1970-01-01T00:01:09.000Z" -> null
-        "held" history + [{"queue":"img","what":"put","when":"1970-01-01T00:01:40.000Z"}]
-        "held" since "1970-01-01T00:00:09.000Z" -> "1970-01-01T00:01:40.000Z"
         "held" state "running" -> "waiting"
         "held" state_stored "running" -> "waiting"
         "held" worker "w2" -> null
-        "first" history + [{"queue":"mail","what":"put","when":"1970-01-01T00:01:40.000Z"}]
+        "held" expires "1970-01-01T00:01:09.000Z" -> null
+        "held" since "1970-01-01T00:00:09.000Z" -> "1970-01-01T00:01:40.000Z"
+        "held" history + [{"what":"put","when":"1970-01-01T00:01:40.000Z","queue":"img"}]
         "first" since "1970-01-01T00:00:07.000Z" -> "1970-01-01T00:01:40.000Z"
-        "later" history + [{"queue":"mail","what":"put","when":"1970-01-01T00:01:40.000Z"}]
+        "first" history + [{"what":"put","when":"1970-01-01T00:01:40.000Z","queue":"mail"}]
         "later" since "1970-01-01T00:00:08.000Z" -> "1970-01-01T00:01:40.000Z"
-        "last" history + [{"queue":"mail","what":"put","when":"1970-01-01T00:01:40.000Z"}]
+        "later" history + [{"what":"put","when":"1970-01-01T00:01:40.000Z","queue":"mail"}]
         "last" since "1970-01-01T00:00:07.000Z" -> "1970-01-01T00:01:40.000Z"
-        "bad" history + [{"queue":"mail","what":"put","when":"1970-01-01T00:01:40.000Z"}]
+        "last" history + [{"what":"put","when":"1970-01-01T00:01:40.000Z","queue":"mail"}]
         "bad" since "1970-01-01T00:00:06.000Z" -> "1970-01-01T00:01:40.000Z"
+        "bad" history + [{"what":"put","when":"1970-01-01T00:01:40.000Z","queue":"mail"}]
         "done" is not there
     "#]]
     .assert_eq(&difference(&before, &printed));
@@ -202,7 +202,7 @@ fn names_and_data_of_all_kinds_are_imported() {
     printed.sort();
     expect![[r#"
         "j 1" "" [] null "TmFO" -1.5 0 -1
-        "j 2" "K" [] {"a":9007199254740993,"b":[],"n":1.1} 0 5 5
+        "j 2" "K" [] {"b":[],"a":9007199254740993,"n":1.1} 0 5 5
         "j 3" "K" [] [1,2] 0 5 5
         "j\\xff " "av8g" "cf4=" "KRLO\u0000" ["\u001b[31m"] 1 0 5 5 ["WzEwMCwicHV0Iix7InEiOiJx/iJ9XQ=="]
     "#]].assert_eq(&printed.concat());
@@ -841,12 +841,12 @@ fn jobs_saved_by_cancel_can_be_imported() {
         "#]]);
     let after = redis.at(3).run("export --all").ok();
     expect![[r#"
-        "a" history + [{"queue":"q","what":"put","when":"1970-01-01T00:01:40.000Z"}]
         "a" since "1970-01-01T00:00:01.000Z" -> "1970-01-01T00:01:40.000Z"
-        "b" history + [{"queue":"q","what":"put","when":"1970-01-01T00:01:40.000Z"}]
+        "a" history + [{"what":"put","when":"1970-01-01T00:01:40.000Z","queue":"q"}]
         "b" since "1970-01-01T00:00:01.000Z" -> "1970-01-01T00:01:40.000Z"
-        "c" history + [{"queue":"q","what":"put","when":"1970-01-01T00:01:40.000Z"}]
+        "b" history + [{"what":"put","when":"1970-01-01T00:01:40.000Z","queue":"q"}]
         "c" since "1970-01-01T00:00:01.000Z" -> "1970-01-01T00:01:40.000Z"
+        "c" history + [{"what":"put","when":"1970-01-01T00:01:40.000Z","queue":"q"}]
     "#]]
     .assert_eq(&difference(&before, &after));
     // The same command again continues the same file, which then holds each job twice.

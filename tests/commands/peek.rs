@@ -9,13 +9,14 @@ use crate::support::redis::Redis;
 fn the_next_jobs_are_shown_in_the_order_of_pop() {
     let redis = busy();
     let peeked = redis.at(100).run("peek mail --count 3 -o jid").ok();
-    assert_eq!(peeked.replace('\n', " "), "stalls taken waits");
+    // The pop warns the worker of `stalls` first.
+    assert_eq!(peeked.replace('\n', " "), "taken waits waits-2");
     redis
         .at(100)
         .run("peek mail --count 2")
         .shows(expect![[r#"
-            stalls	Mail::Welcome	stalled	mail	10	5/5	1970-01-01T00:00:02.000Z	the lock of mx-2 expired 1970-01-01T00:01:02.000Z
             taken	Mail::Digest	stalled	mail	0	5/5	1970-01-01T00:01:02.000Z	mx-1 lost its lock 1970-01-01T00:01:02.000Z
+            waits	Mail::Welcome	waiting	mail	0	5/5	1970-01-01T00:01:10.000Z	waits since 1970-01-01T00:01:10.000Z
         "#]]);
     assert_eq!(
         redis.at(100).run("peek mail --count 1 -o json").json()["kind"],
@@ -24,15 +25,18 @@ fn the_next_jobs_are_shown_in_the_order_of_pop() {
 }
 
 #[test]
-fn peek_puts_due_recurring_jobs_as_the_core_does() {
+fn peek_shows_what_a_pop_would_get_without_the_pause() {
     let redis = Redis::start();
     redis
         .at(0)
-        .run("api recur reports nightly Nightly {} interval 60 0")
+        .run("put mail K --jid held --throttle s3 --priority 9")
         .ok();
-    redis.at(0).run("peek reports -o jid").shows(expect![[r#"
-        nightly-1
-    "#]]);
+    redis.at(0).run("put mail K --jid free").ok();
+    redis.at(0).run("throttle set s3 -1").ok();
+    redis.at(0).run("pause mail").ok();
+    let before = redis.dump();
+    assert_eq!(redis.at(1).run("peek mail -o jid").ok(), "free");
+    assert_eq!(redis.dump(), before);
 }
 
 #[test]
@@ -68,7 +72,7 @@ fn peek_accepts_an_empty_queue_and_refuses_an_unknown_one() {
 }
 
 #[test]
-fn read_only_peek_predicts_the_reply_of_the_core() {
+fn peek_shows_jobs_that_recurring_jobs_would_put() {
     let redis = Redis::start();
     let api = |now: f64, line: &str| redis.at(now).run(&format!("api {line}")).ok();
     api(0.0, "put me q stalls K {} 0");
@@ -87,12 +91,11 @@ fn read_only_peek_predicts_the_reply_of_the_core() {
         .at(70)
         .run("peek q --read-only --time-format relative")
         .shows(expect![[r#"
-            stalls	K	stalled	q	0	5/5	1m 9s	the lock of w expired 9s ago
             taken	K	stalled	q	0	5/5	1m 6s	w lost its lock 1m 6s ago
             soon	K	scheduled	q	3	5/5	1m 4s	due 54s ago
             plain	K	waiting	q	1	5/5	1m 1s	waits 1m 1s
-            nightly-1	Nightly	(due)	q	1	0/0	–	due 50s ago
-            nightly-2	Nightly	(due)	q	1	0/0	–	due 10s ago
+            nightly-1	Nightly	(due)	q	1	0/0	–	from nightly
+            nightly-2	Nightly	(due)	q	1	0/0	–	from nightly
             low	K	waiting	q	-1	5/5	1m 5s	waits 1m 5s
         "#]]);
     assert_eq!(redis.dump(), before);

@@ -146,6 +146,29 @@ fn a_dry_run_pops_nothing() {
 }
 
 #[test]
+fn a_dry_run_is_what_the_pop_then_does() {
+    let redis = waiting();
+    let at = |now: u32, line: &str| redis.at(now).run(line).ok();
+    at(10, "pause mail");
+    redis.at(11).run("pop mail -n").exits(4);
+    at(12, "unpause mail");
+    at(12, "put held K --jid h --throttle s3");
+    at(12, "throttle set s3 -1");
+    redis.at(13).run("pop held -n").exits(4);
+    at(14, "recur put due K --every 1m --jid tick");
+    at(14, "config set mail-heartbeat 5");
+    at(14, "pop mail --worker w1");
+    // The worker of an expired lock is warned first.
+    for now in [30, 30, 41, 41] {
+        let before = redis.dump();
+        let line = format!("pop held due mail --count 3 --worker w{now}");
+        let said = redis.at(now).run(&format!("{line} -n -o jid")).stdout();
+        assert_eq!(redis.dump(), before);
+        assert_eq!(redis.at(now).run(&format!("{line} -o jid")).stdout(), said);
+    }
+}
+
+#[test]
 fn an_invalid_pop_name_or_count_is_refused() {
     let redis = waiting();
     redis.at(10).run("pop ''").shows(expect![[r#"

@@ -41,7 +41,7 @@ fn everything_is_on_one_screen() {
     assert!(server.contains(", master, up "), "{server}");
     expect![[r#"
         problems	jobs have lost their workers: `qless jobs --state stalled`
-        problems	recurring jobs are late, because nobody polls their queues: `qless recur list`
+        problems	recurring jobs are late: no pop has put their jobs: `qless recur list`
         jobs	2 waiting, 0 running, 1 stalled, 1 scheduled, 1 depends, 2 failed, 1 complete
         queues	3 known, 1 recurring job, 2 groups of failures
         today	4 popped, 1 completed, 2 failures
@@ -76,7 +76,7 @@ fn what_stops_jobs_until_somebody_acts_comes_first() {
     let (_, rest) = text.split_once('\n').unwrap();
     expect![[r#"
         problems	no worker has been seen for 13m, and 4 jobs wait: `qless workers`
-        problems	throttle s3 lets no job run, and 3 jobs wait for it: `qless throttle set s3 N`
+        problems	throttle s3 lets no job run, and it holds 3 jobs: `qless throttle set s3 N`
         problems	lane mail/customer waits for c1, whose worker w1 lost its lock: `qless timeout c1`
         problems	jobs have lost their workers: `qless jobs --state stalled`
         jobs	0 waiting, 0 running, 1 stalled, 0 scheduled, 1 depends, 3 throttled, 0 failed, 1 complete
@@ -149,22 +149,60 @@ fn all_figures_come_from_one_call() {
 }
 
 #[test]
+fn a_throttle_that_no_pop_has_met_holds_no_jobs_yet() {
+    let redis = Redis::start();
+    redis.at(1000).run("put export K --throttle s3").ok();
+    redis.at(1001).run("throttle set s3 -1").ok();
+    let what = |now| redis.at(now).run("status -o json").json()["problems"][1]["message"].clone();
+    assert_eq!(
+        what(1002),
+        "throttle s3 lets no job run, and at least one job needs it: `qless throttle set s3 N`"
+    );
+    redis.at(1003).run("pop export").exits(4);
+    let problems = redis.at(1004).run("status -o json").json()["problems"].to_string();
+    assert!(problems.contains("and it holds 1 job: "), "{problems}");
+}
+
+#[test]
+fn recurring_jobs_of_a_paused_queue_are_no_problem_of_their_own() {
+    let redis = Redis::start();
+    redis.at(1000).run("put mail K").ok();
+    redis
+        .at(1000)
+        .run("recur put mail K --every 1m --jid tick")
+        .ok();
+    redis.at(1001).run("pause mail").ok();
+    redis.at(5000).run("pop mail --worker w1").exits(4);
+    let doc = redis.at(5001).run("status -o json").json();
+    assert_eq!(doc["problems"], serde_json::json!([]));
+    assert_eq!(doc["late_recurring"][0]["queue"], "mail");
+    redis.at(5002).run("unpause mail").ok();
+    redis
+        .at(5003)
+        .run("explain --queue mail")
+        .shows(expect![[r#"
+            mail	recurring_not_polled	delaying	1 recurring job is late	qless recur list mail
+            mail	next		tick-1	
+        "#]]);
+}
+
+#[test]
 fn the_document_has_the_totals() {
     let redis = filled();
     let doc = redis.at(90_000).run("status -o json").json();
     expect![[r#"
-        {"busy_workers":0,"complete":1,"depends":1,"failed":2,"groups":2,"last_seen":"1970-01-02T00:59:10.000Z","queues":3,"recurring":1,"running":0,"scheduled":1,"stalled":1,"waiting":2,"workers":2}
+        {"queues":3,"waiting":2,"running":0,"stalled":1,"scheduled":1,"depends":1,"failed":2,"complete":1,"recurring":1,"groups":2,"workers":2,"busy_workers":0,"last_seen":"1970-01-02T00:59:10.000Z"}
     "#]].assert_eq(&format!("{}\n", doc["totals"]));
     expect![[r#"
-        {"completed":1,"completed_per_s":0,"failures":2,"popped":4,"popped_per_s":0.001}
+        {"popped":4,"completed":1,"failures":2,"popped_per_s":0.001,"completed_per_s":0}
     "#]]
     .assert_eq(&format!("{}\n", doc["today"]));
     expect![[r#"
-        [{"group":"new","jobs":1,"recent":1},{"group":"old","jobs":1,"recent":1}]
+        [{"group":"new","recent":1,"jobs":1},{"group":"old","recent":1,"jobs":1}]
     "#]]
     .assert_eq(&format!("{}\n", doc["failures"]));
     expect![[r#"
-        [{"code":"stalled","message":"jobs have lost their workers: `qless jobs --state stalled`"},{"code":"late_recurring","message":"recurring jobs are late, because nobody polls their queues: `qless recur list`"}]
+        [{"code":"stalled","message":"jobs have lost their workers: `qless jobs --state stalled`"},{"code":"late_recurring","message":"recurring jobs are late: no pop has put their jobs: `qless recur list`"}]
     "#]].assert_eq(&format!("{}\n", doc["problems"]));
     assert_eq!(doc["server"]["role"], "master");
     assert_eq!(doc["waits"][0]["queue"], "mail");

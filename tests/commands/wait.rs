@@ -182,7 +182,7 @@ fn each_format_has_each_job() {
     doc["elapsed_s"] = 0.into();
     doc["items"][0]["elapsed_s"] = 0.into();
     expect![[r#"
-        {"elapsed_s":0,"for":"complete","items":[{"elapsed_s":0,"jid":"a","result":"complete","state":"complete"},{"elapsed_s":null,"jid":"b","result":"pending","state":"waiting"}],"jobs":2,"kind":"wait","outcome":"deadline","pending":1,"reached":1,"v":1}
+        {"kind":"wait","v":1,"outcome":"deadline","for":"complete","jobs":2,"reached":1,"pending":1,"elapsed_s":0,"items":[{"jid":"a","state":"complete","result":"complete","elapsed_s":0},{"jid":"b","state":"waiting","result":"pending","elapsed_s":null}]}
     "#]].assert_eq(&format!("{doc}\n"));
     let lines = run("wait a b --deadline 0.1s -o ndjson").stdout();
     let lines: Vec<serde_json::Value> = lines

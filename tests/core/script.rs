@@ -45,7 +45,7 @@ pub(crate) const COMMANDS: [&str; 37] = [
 ];
 
 /// Our own.
-pub(crate) const OURS: [&str; 33] = [
+pub(crate) const OURS: [&str; 34] = [
     "bury",
     "check.revert",
     "check.slice",
@@ -61,6 +61,7 @@ pub(crate) const OURS: [&str; 33] = [
     "lag",
     "look.index",
     "look.jobs",
+    "look.next",
     "look.pop",
     "look.queues",
     "look.ready",
@@ -144,6 +145,7 @@ look.scan 15 keys 0 10
 look.queues 15
 look.ready 15
 look.workers 15
+look.next 15 5 peek q
 look.pop 15 q j
 look.status 15 0
 look.traces 15 j
@@ -275,6 +277,7 @@ fn own_read_commands_run_on_a_server_that_refuses_writes() {
         "look.scan 99 keys 0 100",
         "look.queues 99",
         "look.queues 9999 q",
+        "look.next 99 5 pop q",
         "look.pop 99 q j",
         "look.lag 99 q",
         "look.status 99 0",

@@ -52,7 +52,8 @@ fn show_reply(answer: &Result<Reply, String>) -> String {
         Ok(Reply::Nil) => "nil".into(),
         Ok(Reply::Int(number)) => format!(":{number}"),
         Ok(Reply::Text(text)) if text.starts_with(['{', '[']) => {
-            let document: serde_json::Value = serde_json::from_str(text).expect("JSON");
+            let mut document: serde_json::Value = serde_json::from_str(text).expect("JSON");
+            document.sort_all_objects();
             format!("`{document}`")
         }
         Ok(Reply::Text(text)) => format!("`\"{text}\"`"),

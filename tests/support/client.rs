@@ -33,11 +33,15 @@ impl Client {
         call.query(&mut self.connection)
     }
 
-    /// Makes a call that answers a document.
+    /// Makes a call that answers a document. Its members are sorted.
     pub fn json(&mut self, words: &[&str]) -> Value {
         let reply = self.call(words).unwrap();
         match redis::from_redis_value::<Option<String>>(reply).unwrap() {
-            Some(text) => serde_json::from_str(&text).unwrap(),
+            Some(text) => {
+                let mut document: Value = serde_json::from_str(&text).unwrap();
+                document.sort_all_objects();
+                document
+            }
             None => Value::Null,
         }
     }

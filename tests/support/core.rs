@@ -53,10 +53,13 @@ impl Reply {
             .collect()
     }
 
-    /// The document that a bulk string holds.
+    /// The document that a bulk string holds. Lua gives its members no order: they are sorted.
     pub(crate) fn json(&self) -> serde_json::Value {
-        serde_json::from_str(self.text())
-            .unwrap_or_else(|error| panic!("not JSON: {error}: {self:?}"))
+        let document = serde_json::from_str(self.text());
+        let mut document: serde_json::Value =
+            document.unwrap_or_else(|error| panic!("not JSON: {error}: {self:?}"));
+        document.sort_all_objects();
+        document
     }
 
     /// The value behind `name` in a flat array of names and values.

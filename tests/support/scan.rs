@@ -168,7 +168,7 @@ fn verify(
             kind => (kind, place.name.as_bytes()),
         };
         let mut argv: Vec<&[u8]> = vec![b"check.slice", time.as_bytes(), b"look"];
-        argv.extend([findings.as_bytes(), b"", kind.word().as_bytes(), name]);
+        argv.extend([findings.as_bytes(), b"", kind.into_str().as_bytes(), name]);
         argv.extend(items.iter().map(Name::as_bytes));
         let reply = core.call(&argv).expect("check.slice");
         found.extend(rows(reply.list(), items.len()).0.iter().map(finding));

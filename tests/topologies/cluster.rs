@@ -72,11 +72,13 @@ fn each_kind_of_address_and_prefix_says_what_it_is() {
     one.run("put mail Welcome {} --prefix {}:").shows(expect![[r#"
         --- stderr
         error: `--prefix` expects at most one hash tag, which is not empty, such as `{ql}:`, not `{}:`
+        hint: this works: qless put mail Welcome '{}' --prefix '{ql}:'
         --- exit 2
     "#]]);
     one.run("put mail Welcome {} --prefix {a}{b}:").shows(expect![[r#"
         --- stderr
         error: `--prefix` expects at most one hash tag, which is not empty, such as `{ql}:`, not `{a}{b}:`
+        hint: this works: qless put mail Welcome '{}' --prefix '{ab}:'
         --- exit 2
     "#]]);
     tagged.run("--redis redis-cluster://127.0.0.1:1,127.0.0.1:2 queues").shows(expect![[r#"
@@ -122,14 +124,14 @@ fn each_kind_of_address_and_prefix_says_what_it_is() {
         .shows(expect![[r#"
             --- stderr
             error: `127.0.0.1:PLAIN` is not a Sentinel
-            hint: use `redis://` if it is the server itself
+            hint: this works: qless --redis redis://127.0.0.1:PLAIN/0 queues
             --- exit 2
         "#]]);
 }
 
 #[test]
 fn one_primary_takes_any_prefix_with_a_note() {
-    let cluster = Cluster::of(1, 0);
+    let mut cluster = Cluster::of(1, 0);
     let qless = cluster.qless("ql:");
     qless
         .run("put mail Welcome {} --jid a")
@@ -155,11 +157,22 @@ fn one_primary_takes_any_prefix_with_a_note() {
     qless.run("put mail Welcome {} --jid c -q").ok();
     qless.run("cancel c --yes -q").ok();
     cluster.members[0].send::<()>(&["SET", "ql:q:mail-work", "x"]);
-    qless
-        .run("check --repair --only key-type --yes -q")
-        .exits(0);
+    // The documented user may set a key aside, which takes more commands here.
+    create_users(&cluster, "ql:");
+    let repair = "check --repair --only key-type --yes";
+    cluster.members[0].send::<()>(&["ACL", "SETUSER", "qless", "-dump"]);
+    let refused = user(&cluster, "ql:", "qless").run(repair).exits(6).stderr();
+    let missing = "user `qless` may not run DUMP on `ql:*` after 0 of 1 findings were repaired";
+    assert!(refused.contains(missing), "{refused}");
+    cluster.members[0].send::<()>(&["ACL", "SETUSER", "qless", "+dump"]);
+    cluster.members[0].send::<()>(&["ACL", "LOG", "RESET"]);
+    user(&cluster, "ql:", "qless").run(repair).exits(0);
     let aside: Vec<String> = cluster.members[0].send(&["KEYS", "ql:lost:*:q:mail-work"]);
     assert_eq!(cluster.members[0].send::<String>(&["GET", &aside[0]]), "x");
+    assert_eq!(cluster.members[0].send::<Vec<Value>>(&["ACL", "LOG"]), []);
+    // For 2 seconds after its start, the server runs no command of a script.
+    cluster.members[0].restart();
+    qless.run("put mail Welcome {} --jid d -q").exits(0);
     // With a second primary, each call is refused before it writes.
     let both = Cluster::of(2, 0);
     both.qless("ql:").run("put mail Welcome {}").exits(2);
@@ -365,12 +378,20 @@ fn a_node_without_answer_is_passed_over() {
 
 #[test]
 fn a_node_of_another_cluster_gets_no_call() {
-    let (mut ours, other) = (Cluster::of(1, 0), Cluster::of(1, 0));
+    let (mut ours, mut other) = (Cluster::of(1, 0), Cluster::of(1, 0));
     let url = format!("{},127.0.0.1:{}", ours.url(), other.members[0].port);
     let qless = ours
         .qless(MAIL)
         .env("QLESS_REDIS_URL", url)
         .hide(&other.members[0].port.to_string(), "OTHER");
+    qless.run("put q K").shows(expect![[r#"
+        --- stderr
+        error: `127.0.0.1:OTHER` belongs to another cluster than the other nodes of `redis-cluster://127.0.0.1:PORT0,127.0.0.1:OTHER`
+        hint: this works: qless --redis=redis-cluster://127.0.0.1:PORT0 put q K
+        --- exit 2
+    "#]]);
+    // One that replies only after the first connection is noticed when it is asked.
+    other.members[0].kill();
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), lines("j", 2000)).unwrap();
     let put = format!("put --from {} --rate 1000/s -q", file.path().display());
@@ -379,6 +400,7 @@ fn a_node_of_another_cluster_gets_no_call() {
         ours.members[0].send::<u64>(&["DBSIZE"]) > 100
     });
     ours.members[0].kill();
+    other.members[0].restart();
     // What was in flight may or may not have happened; nothing goes to the other cluster.
     assert_ne!(put.end().code(), 0);
     assert_eq!(other.members[0].send::<u64>(&["DBSIZE"]), 0);
@@ -433,23 +455,29 @@ fn a_lost_node_of_many_is_waited_for() {
     assert!(begun.elapsed() >= Duration::from_secs(2));
 }
 
-#[test]
-fn the_documented_users_are_enough() {
-    let cluster = Cluster::start();
-    let acl = cluster.qless(MAIL).run("help acl").ok();
+/// Creates the users of `help acl` on each member, with the password `x`.
+fn create_users(cluster: &Cluster, prefix: &str) {
+    let acl = cluster.qless(prefix).run("help acl").ok();
     for member in &cluster.members {
         let lines = acl.lines().filter(|line| line.starts_with("ACL"));
         for line in lines.map(|line| line.replace(">PASSWORD", ">x")) {
             member.send::<()>(&line.split_whitespace().collect::<Vec<_>>());
         }
     }
-    let user = |name: &str| {
-        let url = cluster.url().replace("//", &format!("//{name}@"));
-        cluster
-            .qless(MAIL)
-            .env("QLESS_REDIS_URL", url)
-            .env("QLESS_REDIS_PASSWORD", "x")
-    };
+}
+
+/// Returns the binary as one of these users.
+fn user(cluster: &Cluster, prefix: &str, name: &str) -> Qless {
+    let url = cluster.url().replace("//", &format!("//{name}@"));
+    let qless = cluster.qless(prefix).env("QLESS_REDIS_URL", url);
+    qless.env("QLESS_REDIS_PASSWORD", "x")
+}
+
+#[test]
+fn the_documented_users_are_enough() {
+    let cluster = Cluster::start();
+    create_users(&cluster, MAIL);
+    let user = |name: &str| user(&cluster, MAIL, name);
     user("qless").run("put q K --jid a -q").exits(0);
     user("qless").run("work q --drain -q -- true").exits(0);
     user("qless").run("check -q").exits(0);

@@ -3,9 +3,10 @@
 use std::time::{Duration, Instant};
 
 use expect_test::expect;
+use rustix::process::Signal;
 
-use crate::support::cluster::{Member, await_that};
-use crate::support::qless::{Qless, RunOutput};
+use crate::support::cluster::{Cluster, Member, await_that};
+use crate::support::qless::Qless;
 use crate::support::sentinel::{MASTER, Sentinels};
 
 #[test]
@@ -21,31 +22,25 @@ fn commands_go_on_after_the_master_is_killed() {
     qless.run("config set heartbeat 10 -q").ok();
     qless.run("put q K --jid late --delay 5s").ok();
     let wait = qless.start("wait late --deadline 3m");
-    let work = qless
-        .command()
-        .args([
-            "work",
-            "q",
-            "--count",
-            "2001",
-            "--concurrency",
-            "8",
-            "-q",
-            "--",
-            "true",
-        ])
-        .stdout(std::process::Stdio::null())
-        .stderr(std::process::Stdio::piped())
-        .spawn()
-        .unwrap();
+    let work = qless.start("work q --concurrency 8 -q -- true");
     let first = put();
+    await_that("jobs are complete", || {
+        let master = &topology.servers[topology.master()];
+        master.send::<u64>(&["ZCARD", "ql:completed"]) > 0
+    });
     let killed = topology.kill_master();
     let code = first.end().code();
     assert!(code == 0 || code == 3, "{code}");
     put().end().exits(0);
     wait.end().exits(0);
-    let worked = RunOutput::of_child(work);
-    assert_eq!(worked.code(), 0, "{}", worked.stderr());
+    await_that("all jobs are complete", || {
+        let counts = qless.run("jobs --state complete --count -q").stdout();
+        counts.contains("complete\t2001\n")
+    });
+    work.signal(Signal::INT);
+    let worked = work.end().exits(0);
+    let warning = "another one took its place: it may have lost the last completions";
+    assert!(worked.stderr().contains(warning), "{}", worked.stderr());
     qless.run("check --fail-on warn -q").exits(0);
 
     // The old master comes back as a replica; a Sentinel that still names it is not believed.
@@ -60,7 +55,16 @@ fn commands_go_on_after_the_master_is_killed() {
     qless
         .run("bury --queue f --group broken --message x --yes -q")
         .exits(0);
+    let line = |at| format!("{{\"queue\":\"g\",\"klass\":\"K\",\"jid\":\"g{at}\"}}\n");
+    std::fs::write(&file, (0..2000).map(line).collect::<String>()).unwrap();
+    put().end().exits(0);
+    topology.servers[topology.master()].send::<()>(&["DEL", "ql:q:g-work"]);
     topology.await_replicas();
+    let repairing = qless.start("check --repair --queue g --rate 5000/s --yes -q");
+    await_that("jobs are repaired", || {
+        let master = &topology.servers[topology.master()];
+        master.send::<u64>(&["ZCARD", "ql:q:g-work"]) > 0
+    });
     let retry = || qless.start("failed --group broken --retry-all --rate 2000/s --yes -q");
     let first = retry();
     let old = topology.master();
@@ -71,7 +75,10 @@ fn commands_go_on_after_the_master_is_killed() {
     let again = retry().end();
     assert!([0, 4].contains(&again.code()), "{}", again.stderr());
     assert_eq!(qless.run("length f -q").ok(), "2000");
-    qless.run("check --repair --yes -q").code();
+    let repaired = repairing.end();
+    assert!([0, 6].contains(&repaired.code()), "{}", repaired.stderr());
+    qless.run("check --repair --yes -q").exits(0);
+    assert_eq!(qless.run("length g -q").ok(), "2000");
     qless.run("check --fail-on warn -q").exits(0);
 }
 
@@ -122,7 +129,7 @@ fn each_wrong_address_says_what_is_wrong() {
         .shows(expect![[r#"
             --- stderr
             error: no master `nobody` is known to 3 Sentinels
-            hint: they know: `mymaster`
+            hint: this works: qless --redis 'redis-sentinel://127.0.0.1:SENTINEL0,127.0.0.1:SENTINEL1,127.0.0.1:SENTINEL2/0?master=mymaster' queues
             --- exit 6
         "#]]);
     qless
@@ -130,7 +137,7 @@ fn each_wrong_address_says_what_is_wrong() {
         .shows(expect![[r#"
             --- stderr
             error: `127.0.0.1:SENTINEL0` is a Sentinel, which has no jobs
-            hint: use `--redis 'redis-sentinel://127.0.0.1:SENTINEL0/0?master=NAME'`; `redis-cli -p PORT SENTINEL MASTERS` names the masters
+            hint: this works: qless --redis 'redis-sentinel://127.0.0.1:SENTINEL0/0?master=mymaster' queues
             --- exit 2
         "#]]);
     qless
@@ -141,7 +148,7 @@ fn each_wrong_address_says_what_is_wrong() {
         .shows(expect![[r#"
             --- stderr
             error: `127.0.0.1:SENTINEL0` is a Sentinel, which has no jobs
-            hint: use `--redis 'redis-sentinel://127.0.0.1:SENTINEL0/0?master=NAME'`; `redis-cli -p PORT SENTINEL MASTERS` names the masters
+            hint: this works: qless --redis 'redis-sentinel://127.0.0.1:SENTINEL0/0?master=mymaster' queues
             --- exit 2
         "#]]);
     qless
@@ -265,7 +272,88 @@ fn work_on_a_replica_ends_immediately() {
     qless.run("work q -q -- true").shows(expect![[r#"
         --- stderr
         error: `redis://127.0.0.1:PORT/0` is a replica
-        hint: `qless help acl` prints the line an administrator needs
+        hint: point `--redis` at its primary
         --- exit 6
     "#]]);
+}
+
+/// A master that was frozen goes on as one after its successor was named, until the Sentinels demote it.
+#[test]
+fn after_a_stalled_call_the_sentinels_are_asked_again() {
+    let topology = Sentinels::start();
+    let qless = topology.qless().env("QLESS_TIMEOUT", "30s");
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let line = |at| format!("{{\"queue\":\"q\",\"klass\":\"K\",\"jid\":\"j{at}\"}}\n");
+    std::fs::write(file.path(), (0..2000).map(line).collect::<String>()).unwrap();
+    let put = qless.start(&format!(
+        "put --from {} --rate 1000/s -q",
+        file.path().display()
+    ));
+    let old = topology.master();
+    await_that("jobs were put", || {
+        topology.servers[old].send::<u64>(&["DBSIZE"]) > 100
+    });
+    topology.servers[old].freeze();
+    topology.await_failover(old);
+    topology.servers[old].thaw();
+    let put = put.end().exits(3);
+    assert!(
+        put.stderr().contains("another one took its place"),
+        "{}",
+        put.stderr()
+    );
+    qless.run("get j1999 -q").exits(0);
+}
+
+#[test]
+fn single_commands_make_as_many_calls_on_each_topology() {
+    let (plain, cluster, sentinels) = (Member::start(&[]), Cluster::of(1, 0), Sentinels::start());
+    let url = format!("redis://127.0.0.1:{}", plain.port);
+    let plain_qless = Qless::bare().env("QLESS_REDIS_URL", url);
+    let master = &sentinels.servers[sentinels.master()];
+    let topologies = [
+        ("plain", &plain, plain_qless),
+        ("cluster", &cluster.members[0], cluster.qless("{ql}:")),
+        ("sentinel", master, sentinels.qless()),
+    ];
+    // A connection to a cluster also asks for the map, and by `EXISTS` whether the node has the keys. Without a
+    // hash tag, the login of a command that writes looks at two keys.
+    let mut table = String::new();
+    for (name, server, qless) in topologies {
+        // The server compiles the script at the first call.
+        qless.run("length q -q").ok();
+        server.send::<()>(&["CONFIG", "RESETSTAT"]);
+        for line in [
+            "put q K --jid a -q",
+            "get a -q",
+            "peek q -q",
+            "length q -q",
+            "cancel a --yes -q",
+        ] {
+            qless.run(line).exits(0);
+        }
+        let info: String = server.send(&["INFO", "commandstats"]);
+        let calls = [
+            "hello",
+            "time",
+            "evalsha",
+            "eval",
+            "exists",
+            "cluster|slots",
+        ]
+        .map(|command| {
+            let start = format!("cmdstat_{command}:calls=");
+            let calls = info
+                .lines()
+                .find_map(|line| line.strip_prefix(&start)?.split(',').next());
+            format!(" {command} {}", calls.unwrap_or("0"))
+        });
+        table += &format!("{name}:{}\n", calls.concat());
+    }
+    expect![[r#"
+        plain: hello 5 time 5 evalsha 9 eval 2 exists 33 cluster|slots 0
+        cluster: hello 5 time 5 evalsha 9 eval 2 exists 34 cluster|slots 5
+        sentinel: hello 5 time 5 evalsha 9 eval 2 exists 33 cluster|slots 0
+    "#]]
+    .assert_eq(&table);
 }

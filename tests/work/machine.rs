@@ -12,7 +12,7 @@ use qless::internals::machine::event::{
 use qless::internals::machine::rotation::{Order, Rotation};
 use qless::internals::popped_job::PoppedJob;
 use qless::internals::retry_cause::RetryCause;
-use qless::internals::{Name, ReadyQueues};
+use qless::internals::{Kind, Name, ReadyQueues};
 
 /// A worker at a time that the test sets, and the text of what it does.
 struct Worker {
@@ -49,7 +49,7 @@ fn failure(may_be_applied: bool) -> Failure {
     Failure {
         may_be_applied,
         is_refusal: false,
-        is_forbidden: false,
+        forbidden: None,
         is_final: false,
         message: "no reply".to_owned(),
     }
@@ -60,7 +60,7 @@ fn refusal(is_forbidden: bool) -> Failure {
     Failure {
         may_be_applied: true,
         is_refusal: true,
-        is_forbidden,
+        forbidden: is_forbidden.then_some(Kind::NoPerm),
         is_final: false,
         message: "refused".to_owned(),
     }
@@ -1209,7 +1209,7 @@ fn a_worker_without_a_right_ends_before_its_first_job() {
     let mut worker = Worker::single(1);
     worker.act();
     expect![[r#"
-        finish: Forbidden("refused")
+        finish: Forbidden(NoPerm, "refused")
     "#]]
     .assert_eq(&worker.at(0.0, Event::Turn(Err(refusal(true)))));
 }

@@ -408,7 +408,7 @@ impl World {
         let failure = Failure {
             may_be_applied,
             is_refusal,
-            is_forbidden: false,
+            forbidden: None,
             is_final: false,
             message: "away".to_owned(),
         };

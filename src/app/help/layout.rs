@@ -2,6 +2,7 @@
 //! from the doc comment of the command, by paragraphs.
 
 use clap::Command;
+use strum::VariantArray;
 
 use crate::app::tree;
 use crate::commands::Group;
@@ -126,9 +127,9 @@ pub(crate) fn laid_out(command: Command) -> Command {
 pub(crate) fn of_all(root: Command) -> Command {
     let parts = Parts::of(&root);
     let mut list = String::new();
-    for group in Group::ALL {
+    for group in Group::VARIANTS {
         list.push_str(&format!("{}:\n", group.title()));
-        for (name, ..) in tree::commands().filter(|(_, of, _)| *of == group) {
+        for (name, ..) in tree::commands().filter(|(_, of, _)| of == group) {
             let Some(command) = root.find_subcommand(&name) else {
                 continue;
             };

@@ -4,15 +4,17 @@ pub(crate) mod layout;
 
 use std::fmt::Write;
 
+use strum::VariantArray;
+
 use super::{parse, suggestion};
 use crate::args::value;
 use crate::commands::{ConfigUse, Group, Spec};
 use crate::core::call::rights;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::model::documents;
+use crate::model::finding::text as findings;
 use crate::session::Session;
-use crate::view::document::{self, Document};
-use crate::view::finding;
 
 /// Print the help of a command, or about a topic
 ///
@@ -50,7 +52,7 @@ pub(super) const TOPICS: [(&str, &str); 9] = [
 
 /// Returns the kinds of documents that `qless help json` takes, with what they are about.
 pub(super) fn documents() -> impl Iterator<Item = (&'static str, &'static str)> {
-    document::DOCUMENTS
+    documents::DOCUMENTS
         .iter()
         .map(|document| (document.kind, document.summary))
 }
@@ -65,11 +67,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         ["environment"] => ENVIRONMENT.into(),
         ["selectors"] => SELECTORS.into(),
         ["formats"] => FORMATS.into(),
-        ["findings"] => finding::topic(),
+        ["findings"] => findings::topic(),
         ["recipes"] => RECIPES.into(),
         ["work-protocol"] => WORK.into(),
         ["acl"] => rights::lines(session.prefix()),
-        ["json"] => document::kinds(),
+        ["json"] => documents::kinds(),
         ["json", kind] => of_document(kind)?,
         path => of_command(path)?,
     };
@@ -79,7 +81,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 
 /// Returns the JSON Schema of a document.
 fn of_document(kind: &str) -> Result<String, Error> {
-    match Document::named(kind) {
+    match documents::named(kind) {
         Some(document) => Ok(document.schema()),
         None => Err(Error::usage(format!("no document is called `{kind}`"))
             .hint("`qless help json` lists them")),
@@ -121,7 +123,7 @@ fn hint_for(at: usize, word: &str) -> String {
 
 fn exit_codes() -> String {
     let mut text = String::new();
-    for exit in Exit::ALL {
+    for exit in Exit::VARIANTS {
         let (name, when) = exit.description();
         _ = writeln!(text, "{:>3}  {name:<14} {when}", exit.code());
     }

@@ -15,7 +15,7 @@ use crate::command_line::CommandLine;
 use crate::consent::Consent;
 use crate::core::api::guard::GuardReply;
 use crate::core::api::job::Detail;
-use crate::core::api::put::{Policy, Puts};
+use crate::core::api::put::{Placed, Policy, Puts};
 use crate::core::call::Core;
 use crate::error::{Cause, Error, Kind};
 use crate::exit::Exit;
@@ -23,16 +23,16 @@ use crate::input::archive;
 use crate::input::archive::ArchiveLine;
 use crate::input::two_pass::TwoPassFile;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
+use crate::model::bulk::Verb;
 use crate::model::bulk::{BulkItem, Code, ItemResult, RowContent};
 use crate::model::config::OptionChange;
+use crate::model::import::Proposal;
 use crate::model::job_snapshot::{Interner, JobSnapshot, SharedFields};
 use crate::model::throttle::MaximumChange;
-use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::actor;
 use crate::text::plural;
-use crate::view::import::Proposal;
 
 mod check;
 mod dependency_graph;
@@ -600,7 +600,7 @@ impl Importer<'_> {
         Ok(packed.len())
     }
 
-    fn outcome_of(&self, packed: &PackedEntry, reply: &GuardReply) -> JobOutcome {
+    fn outcome_of(&self, packed: &PackedEntry, reply: &GuardReply<Placed>) -> JobOutcome {
         let jid = &packed.jid;
         let names = || {
             let names: Vec<String> = reply.names().map(|jid| format!("`{jid}`")).collect();
@@ -609,7 +609,8 @@ impl Importer<'_> {
         let outcome = match reply.code {
             Code::Ok => {
                 let outcome = JobOutcome::done(jid);
-                match reply.word(0).and_then(Name::as_str) {
+                let state = reply.done.as_ref().and_then(|done| done.state.as_ref());
+                match state.and_then(Name::as_str) {
                     Some(state) => outcome.state_after(state),
                     None => outcome,
                 }
@@ -626,11 +627,7 @@ impl Importer<'_> {
                 Code::Cycle,
                 format!("it would wait for itself, by {}", names()),
             ),
-            _ => {
-                let why = reply.word(0).map(Name::to_string);
-                let why = why.unwrap_or_else(|| reply.code.word().into());
-                JobOutcome::refused(jid, reply.code, why)
-            }
+            _ => JobOutcome::refused(jid, reply.code, reply.why()),
         };
         packed.complete_outcome(outcome)
     }

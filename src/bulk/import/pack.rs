@@ -38,7 +38,7 @@ impl PackedEntry {
     pub(super) fn complete_outcome(&self, mut outcome: JobOutcome) -> JobOutcome {
         outcome.item.queue = Some(self.queue.clone());
         outcome.item.line = Some(self.line);
-        outcome.item.state_before = Some(self.state.word().into());
+        outcome.item.state_before = Some(self.state.into_str().into());
         outcome
     }
 
@@ -151,7 +151,7 @@ impl PackOptions<'_> {
         queue: &Name,
         option: &mut impl FnMut(&'static str, Vec<u8>),
     ) {
-        let mut set = |of: CoordinationOption, value: Vec<u8>| option(of.name(), value);
+        let mut set = |of: CoordinationOption, value: Vec<u8>| option(of.into_str(), value);
         if !job.throttles.is_empty() {
             set(CoordinationOption::Throttles, array(&job.throttles));
         }
@@ -163,7 +163,7 @@ impl PackOptions<'_> {
         };
         let lane = self.lane(lane, job.queue.as_ref().unwrap_or(queue));
         option("lane", lane);
-        let mut set = |of: CoordinationOption, value: Vec<u8>| option(of.name(), value);
+        let mut set = |of: CoordinationOption, value: Vec<u8>| option(of.into_str(), value);
         if job.hold == Some(true) {
             set(CoordinationOption::Hold, b"1".to_vec());
         }

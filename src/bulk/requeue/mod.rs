@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use super::{BulkPlan, JobOutcome, SliceOutcome};
 use crate::clock::moment::Moment;
-use crate::core::api::guard::{GuardReply, Requeue as Call, RequeueVerb};
+use crate::core::api::guard::{GuardReply, Requeue as Call, RequeueVerb, Requeued};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::{Code, ItemDetail};
@@ -99,15 +99,13 @@ impl RequeueTarget {
     }
 }
 
-fn outcome_of(job: &JobSnapshot, reply: &GuardReply) -> JobOutcome {
-    let mut outcome = match reply.code {
-        Code::Ok => JobOutcome::done(&job.jid).with_snapshot(job),
-        _ => JobOutcome::from_reply(job, reply),
+fn outcome_of(job: &JobSnapshot, reply: &GuardReply<Requeued>) -> JobOutcome {
+    let Some(done) = &reply.done else {
+        return JobOutcome::from_reply(job, reply);
     };
-    if reply.code == Code::Ok {
-        outcome.item.state_after = reply.word(0).cloned();
-        outcome.item.queue = reply.word(1).cloned().or(outcome.item.queue);
-    }
+    let mut outcome = JobOutcome::done(&job.jid).with_snapshot(job);
+    outcome.item.state_after = done.state.clone();
+    outcome.item.queue = done.queue.clone().or(outcome.item.queue);
     outcome
 }
 

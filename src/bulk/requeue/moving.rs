@@ -7,9 +7,9 @@ use crate::command_line::CommandLine;
 use crate::core::api::guard::RequeueVerb;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::model::bulk::Verb;
 use crate::model::bulk::{Code, RowContent};
 use crate::model::job_snapshot::JobSnapshot;
-use crate::model::verb::Verb;
 use crate::name::Name;
 use crate::session::Session;
 

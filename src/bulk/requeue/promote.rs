@@ -7,8 +7,8 @@ use crate::core::api::guard::RequeueVerb;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::RowContent;
+use crate::model::bulk::Verb;
 use crate::model::job_snapshot::JobSnapshot;
-use crate::model::verb::Verb;
 use crate::session::Session;
 
 pub(crate) const PROMOTE: Verb = Verb {

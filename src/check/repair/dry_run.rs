@@ -16,12 +16,12 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::model::finding::FindingId;
+use crate::model::repair::text::{commands, plan, redis_cli_line};
 use crate::model::repair::{Planned, RepairPlan};
 use crate::model::verdict::{Change, Verdict, VerdictOutcome};
 use crate::name::Name;
 use crate::session::Session;
 use crate::view::json;
-use crate::view::repair::{commands, plan, redis_cli_line};
 
 pub(super) fn run(
     options: &CheckOptions,
@@ -46,7 +46,7 @@ pub(super) fn run(
     });
     let mut items = check.items.iter();
     let remains =
-        items.any(|found| found.severity >= check.fail_on && found.count > found.repairable);
+        items.any(|found| found.severity >= check.scan.fail_on && found.count > found.repairable);
     let overflowed = queue.overflowed();
     let note = "note: the plan is incomplete; a repair finds the rest after this part";
     // The plan says what would be done; its commands are for whoever wants to see more.

@@ -8,6 +8,7 @@ pub(crate) mod revert;
 mod rounds;
 pub(crate) mod undo;
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use uuid::Uuid;
@@ -24,11 +25,11 @@ use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::model::finding::Severity;
+use crate::model::repair::text::{decisions, deletions, plan};
 use crate::model::repair::{RepairCounts, Repaired, Row};
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::plural;
-use crate::view::repair::{decisions, deletions, plan};
 
 /// Says which findings a repair with `--queue` skips, and why.
 const SKIPPED_BY_QUEUE: &str =
@@ -96,6 +97,7 @@ pub(crate) fn run(options: RepairOptions, session: &mut Session) -> Result<Exit,
         interrupt,
         repairer,
         begun: session.now(),
+        before_scan: BTreeMap::new(),
     }
     .run(first, session)
 }
@@ -120,7 +122,7 @@ fn report_only(result: ScanResult, session: &mut Session) -> Result<Exit, Error>
         let rows = result.check.items.iter().cloned().map(Row::from);
         session.ui.show(&Repaired {
             items: rows.collect(),
-            check: result.check,
+            scan: result.check.scan,
             run: None,
             totals: RepairCounts::default(),
         })?;

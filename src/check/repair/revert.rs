@@ -17,12 +17,12 @@ use crate::interrupt::Interrupt;
 use crate::model::bulk::{BulkReport, RowContent, Totals};
 use crate::model::queue::Seconds;
 use crate::model::rate::Rate;
+use crate::model::repair::text::by_finding;
 use crate::model::verdict::{Change, ItemKind};
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::{Harmless, plural, thousands};
 use crate::ui::Progress;
-use crate::view::repair::by_finding;
 
 /// The batch size is measured for changes of all kinds together.
 const ANY_KIND: ItemKind = ItemKind::Key;

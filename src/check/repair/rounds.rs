@@ -11,12 +11,12 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::json::Number;
-use crate::model::check::Found;
+use crate::model::check::{Found, Scan};
 use crate::model::finding::{FindingId, Severity};
+use crate::model::repair::text::decisions;
 use crate::model::repair::{RepairCounts, Repaired, Row};
 use crate::session::Session;
 use crate::text::{Harmless, plural, thousands};
-use crate::view::repair::decisions;
 
 /// Maximum number of repairs. Each repair may reveal further findings to the next scan.
 const MAX_ROUNDS: usize = 3;
@@ -28,6 +28,8 @@ pub(super) struct Repair<'a> {
     pub interrupt: Interrupt,
     pub repairer: Repairer,
     pub begun: Moment,
+    /// What was repaired before the last scan, which does not count it.
+    pub before_scan: BTreeMap<FindingId, RepairCounts>,
 }
 
 impl Repair<'_> {
@@ -42,7 +44,7 @@ impl Repair<'_> {
         let complete = error.is_none();
         let error = error.or_else(|| self.repairer.missing_right.take());
         let took = session.now().since(self.begun);
-        last.check.elapsed_s = Number((took * 10.0).round() / 10.0);
+        last.check.scan.elapsed_s = Number((took * 10.0).round() / 10.0);
         let repaired = self.report(&last, repairable, before, complete);
         session.ui.show(&repaired)?;
         let summary = repaired.summary();
@@ -53,7 +55,7 @@ impl Repair<'_> {
             return Err(self.incomplete(&error, &repaired, session));
         }
         let remaining = repaired.items.iter().filter(|row| row.found.count > 0);
-        let severe = remaining.filter(|row| row.found.severity >= last.check.fail_on);
+        let severe = remaining.filter(|row| row.found.severity >= last.check.scan.fail_on);
         let severe: u64 = severe.map(|row| row.found.count).sum();
         let unverified = |found: &Found| found.finding.id == FindingId::NotJudged;
         session.ui.note(&match severe {
@@ -114,6 +116,7 @@ impl Repair<'_> {
                 return Ok((last, Some(error)));
             }
             last = next;
+            self.before_scan = self.repairer.counts.clone();
             let another = overflowed || round < MAX_ROUNDS;
             if last.queue.is_empty() || repaired == 0 || !another {
                 break;
@@ -138,7 +141,9 @@ impl Repair<'_> {
             let mut counts = all_counts.remove(&id).unwrap_or_default();
             let mut found = found.clone();
             if !complete {
-                found.count = found.count.saturating_sub(counts.repaired);
+                let before = self.before_scan.get(&id).copied().unwrap_or_default();
+                let repaired = counts.repaired - before.repaired;
+                found.count = found.count.saturating_sub(repaired);
             } else if let Some(before) = repairable.remove(&id) {
                 let gone = before.saturating_sub(counts.repaired + counts.refused);
                 counts.gone = gone.saturating_sub(found.repairable);
@@ -168,11 +173,13 @@ impl Repair<'_> {
         items.sort_by_key(|row| std::cmp::Reverse(row.found.severity));
         let mut totals = RepairCounts::default();
         items.iter().for_each(|row| totals.add(row.counts));
-        let mut check = last.check.clone();
-        check.complete = complete;
-        check.clean = complete && !last.is_failing();
+        let scan = Scan {
+            complete,
+            clean: complete && !last.is_failing(),
+            ..last.check.scan.clone()
+        };
         Repaired {
-            check,
+            scan,
             run: Some(self.run.clone()),
             totals,
             items,
@@ -193,5 +200,66 @@ impl Repair<'_> {
             None => "run the same command again to continue".to_owned(),
         };
         Error::new(error.kind(), reason).hint(error.hint_text().unwrap_or(&hint))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::check::verify::batch_size::BatchSizes;
+    use crate::check::verify::finding_filter::FindingFilter;
+    use crate::check::verify::repair_queue::RepairQueue;
+    use crate::model::check::Check;
+
+    #[test]
+    fn what_remains_after_a_later_round_was_interrupted_is_counted_from_the_last_scan() {
+        let (filter, interrupt) = (FindingFilter::default(), Interrupt::listen());
+        let sizes = BatchSizes::default();
+        let options = CheckOptions {
+            queues: Vec::new(),
+            filter: filter.clone(),
+            max_examples: 3,
+            rate: None,
+            fail_on: Severity::Warn,
+        };
+        let counts = |repaired| {
+            let counts = RepairCounts {
+                repaired,
+                ..RepairCounts::default()
+            };
+            BTreeMap::from([(FindingId::GhostWaiting, counts)])
+        };
+        let mut repair = Repair {
+            options: &options,
+            run: "r".to_owned(),
+            repairer: Repairer::new(filter, "r".to_owned(), None, None, interrupt.clone(), sizes),
+            interrupt,
+            begun: Moment::from_micros(0),
+            before_scan: counts(500),
+        };
+        repair.repairer.counts = counts(505);
+        let mut found = Found::new(FindingId::GhostWaiting, Severity::Critical);
+        found.count = 100;
+        let last = ScanResult {
+            check: Check {
+                scan: Scan {
+                    keys: 1,
+                    jobs: 0,
+                    queues: 1,
+                    elapsed_s: Number(0.0),
+                    complete: true,
+                    clean: false,
+                    fail_on: Severity::Warn,
+                    causes: Vec::new(),
+                },
+                items: vec![found],
+            },
+            queue: RepairQueue::default(),
+            halted: None,
+            narrow: false,
+            unverified: Vec::new(),
+        };
+        let report = repair.report(&last, BTreeMap::new(), Vec::new(), false);
+        assert_eq!(report.items[0].found.count, 95);
     }
 }

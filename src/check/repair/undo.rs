@@ -19,7 +19,7 @@ use crate::error::{Error, Kind, io_words};
 use crate::fs::open;
 use crate::model::finding::FindingId;
 use crate::model::verdict::{Change, RepairReply, Verdict, VerdictOutcome};
-use crate::name::Name;
+use crate::name::{Name, document_text};
 use crate::session::Session;
 use crate::text::Harmless;
 use crate::view::json;
@@ -150,10 +150,10 @@ impl From<&Change> for ChangeRow {
             before,
             after,
         } = change;
-        let text = |name: &Option<Name>| name.as_ref().map(Name::document_text);
+        let text = |name: &Option<Name>| name.as_ref().map(|name| document_text(name.as_bytes()));
         let bytes = |name: &Option<Name>| name.as_ref().and_then(Name::base64);
         ChangeRow {
-            key: Some(key.document_text()),
+            key: Some(document_text(key.as_bytes())),
             key_bytes: key.base64(),
             item: text(item),
             item_bytes: bytes(item),

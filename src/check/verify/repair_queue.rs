@@ -342,7 +342,7 @@ mod tests {
             });
             let groups: Vec<String> = groups.collect();
             let (kind, name) = (
-                batch.location.kind.word(),
+                batch.location.kind.into_str(),
                 batch.location.name.as_str().unwrap(),
             );
             format!("{:?} {kind} {name}: {}", batch.stage, groups.join(" "))

@@ -12,7 +12,7 @@ use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::json::Number;
-use crate::model::check::{Check, Found};
+use crate::model::check::{Check, Found, Scan};
 use crate::model::finding::{FindingId, Severity};
 use crate::model::pattern::Pattern;
 use crate::model::rate::Rate;
@@ -49,7 +49,7 @@ impl ScanResult {
     /// Whether a finding is severe enough for exit 7.
     pub(crate) fn is_failing(&self) -> bool {
         let mut items = self.check.items.iter();
-        items.any(|found| found.severity >= self.check.fail_on)
+        items.any(|found| found.severity >= self.check.scan.fail_on)
     }
 }
 
@@ -113,7 +113,7 @@ pub(crate) fn run(
         }
     };
     let failing = items.iter().any(|found| found.severity >= options.fail_on);
-    let check = Check {
+    let scan = Scan {
         keys: counts.keys,
         jobs: counts.jobs,
         queues: match scope.queues.len() {
@@ -125,10 +125,9 @@ pub(crate) fn run(
         clean: halted.is_none() && !failing,
         fail_on: options.fail_on,
         causes: diagnosis::likely(&items, &server),
-        items,
     };
     Ok(ScanResult {
-        check,
+        check: Check { scan, items },
         queue,
         halted,
         narrow: !scope.queues.is_empty() || options.filter.is_narrow(),
@@ -146,11 +145,11 @@ pub(crate) fn report(
     let mut result = result;
     // A cron job sends what is printed. A document says what `--fail-on` was.
     if session.ui.is_quiet() && !session.ui.format().is_json() {
-        let fail_on = result.check.fail_on;
+        let fail_on = result.check.scan.fail_on;
         result.check.items.retain(|found| found.severity >= fail_on);
     }
     let (check, ui) = (&result.check, &mut session.ui);
-    let nothing = match (check.items.is_empty(), check.complete) {
+    let nothing = match (check.items.is_empty(), check.scan.complete) {
         (true, true) if !result.unverified.is_empty() => "",
         (true, true) if result.narrow => ", no inconsistency in what was scanned",
         (true, true) => ", no inconsistency",
@@ -167,7 +166,7 @@ pub(crate) fn report(
         ui.note_on_terminal("");
     }
     ui.show(check)?;
-    for cause in &check.causes {
+    for cause in &check.scan.causes {
         ui.note(&format!("likely cause: {cause}"));
     }
     if hints && !ui.format().is_json() {
@@ -175,7 +174,7 @@ pub(crate) fn report(
             ui.note(&format!("to break dependency-cycle: {cut}"));
         }
     }
-    if check.complete && hints {
+    if check.scan.complete && hints {
         let own = session.own();
         let named = own.has("--only");
         let repairable = |found: &Found| found.repairable > 0 || named && found.needs_only > 0;

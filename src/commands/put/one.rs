@@ -5,7 +5,7 @@ use crate::args::format::Format;
 use crate::bulk::maxima::Maxima;
 use crate::bulk::new_queues;
 use crate::clock::moment::Moment;
-use crate::core::api::put::{Placed, Policy, Put};
+use crate::core::api::put::{Policy, Put};
 use crate::core::api::queue::CHECK;
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
@@ -117,8 +117,8 @@ fn put(
     let outcome = session.core()?.put(now, policy, job)?;
     match outcome.code {
         Code::Ok => {
-            let placed = Placed::of(&outcome);
-            for jid in placed.no_dependencies.iter().flatten() {
+            let placed = outcome.done.unwrap_or_default();
+            for jid in &placed.no_dependencies {
                 let (jid, what) = (
                     jid,
                     if args.allow_missing {
@@ -132,8 +132,8 @@ fn put(
                     .note(&format!("note: `{jid}` is {what}: not a dependency"));
             }
             note_without_effect(job, now, session)?;
-            let took = placed.jid.unwrap_or(&job.jid).clone();
-            let done = placed.state.map(Name::as_bytes) != Some(b"skipped");
+            let took = placed.jid.as_ref().unwrap_or(&job.jid).clone();
+            let done = placed.state.as_ref().map(Name::as_bytes) != Some(b"skipped");
             Ok((shown::show_placed(session, job, &placed, now)?, took, done))
         }
         Code::Exists if args.if_absent => {
@@ -147,8 +147,7 @@ fn put(
             coordination::check(&job.coordination).map(|()| (Exit::Ok, job.jid.clone(), false))
         }
         _ => {
-            let why = outcome.word(0).map(Name::to_string);
-            let why = why.unwrap_or_else(|| outcome.code.word().into());
+            let why = outcome.why();
             // The core names the key, or repeats the words of the server.
             if why.starts_with("WRONGTYPE") || why.contains(" is no ") {
                 let why = why

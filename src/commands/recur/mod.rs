@@ -8,9 +8,9 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::coordination::{Coordination, CoordinationOption};
 use crate::model::recur::Recurring;
+use crate::model::recur::next_runs;
 use crate::name::Name;
 use crate::session::Session;
-use crate::view::recur::next_runs;
 
 mod get;
 mod list;

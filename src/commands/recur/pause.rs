@@ -64,7 +64,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                     Code::Ok => {}
                     Code::Gone => return Err(missing(jid)),
                     Code::Exists => return Err(twice(jid)),
-                    _ => return Err(invalid("pause", jid, reply.word(0))),
+                    _ => return Err(invalid("pause", jid, reply.names().next())),
                 }
             }
         }

@@ -58,10 +58,13 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             let replies = session.core()?.resume_recurring(now, slice)?;
             for ((jid, found), reply) in slice.iter().zip(found).zip(replies) {
                 match reply.code {
-                    Code::Ok => runs = next_runs(found, reply.word(0)),
+                    Code::Ok => {
+                        let next = reply.done.as_ref().and_then(|words| words.first());
+                        runs = next_runs(found, next);
+                    }
                     Code::Gone => return Err(missing(jid)),
                     Code::Exists => return Err(twice(jid)),
-                    _ => return Err(invalid("resume", jid, reply.word(0))),
+                    _ => return Err(invalid("resume", jid, reply.names().next())),
                 }
             }
         }

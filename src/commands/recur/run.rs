@@ -6,7 +6,7 @@ use super::{first, missing};
 use crate::args::format::Format;
 use crate::args::shared::DryRun;
 use crate::args::value;
-use crate::core::api::put::{Placed, Policy, Put};
+use crate::core::api::put::{Policy, Put};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::Code;
@@ -65,12 +65,10 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let outcome = session.core()?.put(now, policy, &job)?;
     if outcome.code != Code::Ok {
-        let why = outcome
-            .word(0)
-            .map_or(outcome.code.word().to_string(), Name::to_string);
+        let why = outcome.why();
         return Err(Error::conflict(format!(
             "cannot put a job in `{queue}`: {why}"
         )));
     }
-    submit::shown::show_placed(session, &job, &Placed::of(&outcome), now)
+    submit::shown::show_placed(session, &job, &outcome.done.unwrap_or_default(), now)
 }

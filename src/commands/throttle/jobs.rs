@@ -3,7 +3,6 @@
 use crate::args::format::Format;
 use crate::args::value;
 use crate::core::api::throttle::ThrottlePart;
-use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::list::Jobs;
@@ -49,7 +48,7 @@ fn list(id: &Name, part: ThrottlePart, session: &mut Session) -> Result<Exit, Er
     session.ui.check_columns::<Jobs>()?;
     let now = session.begin()?;
     if session.ui.format() == Format::Raw {
-        let text = session.core()?.raw(now, &Call::raw(part.word()).arg(id))?;
+        let text = session.core()?.raw(now, &part.call(id))?;
         session.ui.verbatim(&text)?;
         return Ok(Exit::Ok);
     }

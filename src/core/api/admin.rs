@@ -2,36 +2,27 @@
 
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
-use crate::core::call::call_spec::{RetryClass, Subject};
-use crate::core::call::{Call, Core};
+use crate::core::call::{Call, Core, calls};
 use crate::error::Error;
 use crate::name::Name;
 
 impl Core {
     /// Sets an option.
     pub fn set(&mut self, now: Moment, key: &Name, value: &Name) -> Result<(), Error> {
-        let call = Call::write("config.set", RetryClass::Idempotent, "set", "setting");
-        let call = call.arg(key).about(Subject::Key(0)).arg(value);
-        self.call(now, call).map(drop)
+        let call = Call::new(calls::CONFIG_SET).arg(key).arg(value);
+        self.call(now, call)
     }
 
     /// Resets an option to its default.
     pub fn unset(&mut self, now: Moment, key: &Name, _: Consent) -> Result<(), Error> {
-        let call = Call::write("config.unset", RetryClass::Idempotent, "unset", "unsetting");
-        self.call(now, call.arg(key).about(Subject::Key(0)))
-            .map(drop)
+        self.call(now, Call::new(calls::CONFIG_UNSET).arg(key))
     }
 
     /// Removes queues from the list of known ones. Their jobs stay.
     pub fn forget_queues(&mut self, now: Moment, queues: &[Name], _: Consent) -> Result<(), Error> {
-        let call = Call::write(
-            "queue.forget",
-            RetryClass::Idempotent,
-            "forget",
-            "forgetting",
-        );
-        let call = call.about(Subject::Queue(0));
-        self.call_in_slices(now, &call, queues).map(drop)
+        self.call_in_slices(now, &Call::new(calls::QUEUE_FORGET), queues)
+            .map(|_: Vec<()>| ())
+            .map(drop)
     }
 
     /// Removes workers from the list of known ones.
@@ -50,13 +41,8 @@ impl Core {
     }
 
     fn deregister(&mut self, now: Moment, workers: &[Name]) -> Result<(), Error> {
-        let call = Call::write(
-            "worker.deregister",
-            RetryClass::Idempotent,
-            "forget",
-            "forgetting",
-        );
-        let call = call.about(Subject::Worker(0));
-        self.call_in_slices(now, &call, workers).map(drop)
+        let call = Call::new(calls::WORKER_DEREGISTER);
+        self.call_in_slices(now, &call, workers)
+            .map(|_: Vec<()>| ())
     }
 }

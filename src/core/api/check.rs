@@ -3,13 +3,16 @@
 //! The scan finds only candidates. One call verifies them at one instant.
 
 use std::collections::HashSet;
+use std::fmt;
 use std::time::{Duration, Instant};
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
 
 use super::read::{Read, ReadReply};
 use crate::clock::moment::Moment;
-use crate::core::call::call_spec::RetryClass;
-use crate::core::call::reply;
-use crate::core::call::{Call, Core, Value};
+use crate::core::call::call_spec::CallSpec;
+use crate::core::call::{Call, Core, calls};
 use crate::core::script::keys::{self, Keys, QueueSet};
 use crate::error::Error;
 use crate::model::finding::{Detail, FindingId};
@@ -76,25 +79,27 @@ impl Core {
     ) -> Result<(SliceReply, bool), Error> {
         // A repeated repair needs no reconciliation: it does not find what the first one repaired.
         let call = match mode {
-            "mend" => Call::write("check.slice", RetryClass::Guarded, "repair", "repairing"),
-            _ => Call::read("check.slice"),
+            "mend" => Call::new(calls::CHECK_SLICE),
+            _ => Call::new(CallSpec::read(calls::CHECK_SLICE.name)),
         };
-        let words = [mode, findings, run, location.kind.word()];
+        let words = [mode, findings, run, location.kind.into_str()];
         let call = call.args(words).arg(&location.name).args(items);
         let reply = self.reply(now, call)?;
-        let mut rows = reply::list(reply.result?)?;
-        let (verified, misplaced) = match rows.pop_if(|row| is_count(row)) {
-            Some(row) => count_and_jobs(row)?,
-            None => (items.len(), Vec::new()),
+        let repeated = reply.repeated;
+        let mut slice = SliceReply {
+            verdicts: Vec::new(),
+            verified: items.len(),
+            misplaced: Vec::new(),
         };
-        let verdicts = rows.into_iter().map(|row| verdict(row, location, items));
-        let verdicts = verdicts.collect::<Result<_, _>>()?;
-        let slice = SliceReply {
-            verdicts,
-            verified,
-            misplaced,
-        };
-        Ok((slice, reply.repeated))
+        for row in reply.read::<Vec<CheckRow>>()? {
+            match row {
+                CheckRow::Verdict(id, row) => slice.verdicts.push(row.of(id, location, items)),
+                CheckRow::Count(verified, jobs) => {
+                    (slice.verified, slice.misplaced) = (verified, jobs);
+                }
+            }
+        }
+        Ok((slice, repeated))
     }
 
     /// Reverts changes of repairs, newest first, if nothing has changed since. Returns the numbers of
@@ -110,20 +115,8 @@ impl Core {
                 });
             }
         }
-        let call = Call::write(
-            "check.revert",
-            RetryClass::Idempotent,
-            "revert",
-            "reverting",
-        );
-        let counts = reply::list(self.call(now, call.args(&words))?)?;
-        let mut counts = counts.into_iter().map(reply::integer);
-        match (counts.next(), counts.next()) {
-            (Some(reverted), Some(skipped)) => {
-                Ok((reverted?.unsigned_abs(), skipped?.unsigned_abs()))
-            }
-            _ => Err(reply::unexpected("two numbers")),
-        }
+        let call = Call::new(calls::CHECK_REVERT).args(&words);
+        self.call(now, call)
     }
 }
 
@@ -158,14 +151,7 @@ impl Core {
             Call::plain("INFO").arg("replication"),
             Call::plain("INFO").arg("keyspace"),
         ];
-        let replies = self.calls(now, &calls);
-        let sections = replies
-            .into_iter()
-            .flatten()
-            .filter_map(|section| reply::bytes(section).ok());
-        let sections: Vec<String> = sections
-            .map(|section| String::from_utf8_lossy(&section).into_owned())
-            .collect();
+        let sections: Vec<String> = self.calls(now, &calls).into_iter().flatten().collect();
         let field = |name: &str| {
             let lines = sections.iter().flat_map(|section| section.lines());
             let mut values = lines.filter_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
@@ -203,7 +189,7 @@ impl Core {
         let mut least = Duration::MAX;
         for _ in 0..3 {
             let begun = Instant::now();
-            self.calls(now, &[Call::plain("TIME")]);
+            self.calls::<()>(now, &[Call::plain("TIME")]);
             least = least.min(begun.elapsed());
         }
         least
@@ -224,20 +210,18 @@ impl Core {
 
     /// Returns the marks of jobs; `None` for a job that does not exist.
     pub(crate) fn marks(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<Option<Name>>, Error> {
-        let call = Call::read("look.jobs").arg("mark");
+        let call = Call::new(calls::LOOK_JOBS).arg("mark");
         let calls: Vec<Call> = jids
             .chunks(MAX_ITEMS)
             .map(|jids| call.clone().args(jids))
             .collect();
         let mut marks = Vec::with_capacity(jids.len());
-        for rows in self.calls(now, &calls) {
-            for row in reply::list(rows?)? {
-                let mark = match row {
-                    Value::Nil => None,
-                    row => reply::list(row)?.pop().map(reply::bytes).transpose()?,
-                };
-                marks.push(mark.map(Name::from));
-            }
+        #[derive(Deserialize)]
+        struct Row {
+            mark: Name,
+        }
+        for rows in self.calls::<Vec<Option<Row>>>(now, &calls) {
+            marks.extend(rows?.into_iter().map(|row| row.map(|row| row.mark)));
         }
         Ok(marks)
     }
@@ -259,68 +243,68 @@ impl Core {
     }
 }
 
-/// Whether a row begins with a number of items. The others begin with the id of a finding.
-fn is_count(row: &Value) -> bool {
-    let Value::Array(row) = row else {
-        return false;
-    };
-    matches!(row.first(), Some(Value::BulkString(word)) if word.first().is_some_and(u8::is_ascii_digit))
+/// A row of `check.slice`.
+enum CheckRow {
+    Verdict(FindingId, VerdictRow),
+    /// The number of items verified, and the jobs that have to be verified one by one.
+    Count(usize, Vec<Name>),
 }
 
-/// Reads the row that may end a reply: the number of items verified, and the jobs that have to be
-/// verified one by one.
-fn count_and_jobs(row: Value) -> Result<(usize, Vec<Name>), Error> {
-    let mut jobs = reply::names(row)?.into_iter();
-    let count = jobs.next();
-    let count = count.and_then(|count| count.as_str()?.parse().ok());
-    let count = count.ok_or_else(|| reply::unexpected("a number of items"))?;
-    Ok((count, jobs.collect()))
+/// Reads the id of a finding, or a number, then what belongs to it.
+impl<'de> Deserialize<'de> for CheckRow {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<CheckRow, D::Error> {
+        struct Row;
+        impl<'de> Visitor<'de> for Row {
+            type Value = CheckRow;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a finding or a number of items")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut row: A) -> Result<CheckRow, A::Error> {
+                let word: Name = row.next_element()?.unwrap_or_default();
+                let word = word.as_str().unwrap_or_default();
+                if let Some(id) = FindingId::named(word) {
+                    let verdict = row.next_element()?;
+                    let verdict = verdict.ok_or_else(|| A::Error::invalid_length(1, &self))?;
+                    return Ok(CheckRow::Verdict(id, verdict));
+                }
+                let count = word.parse().map_err(A::Error::custom)?;
+                Ok(CheckRow::Count(
+                    count,
+                    row.next_element()?.unwrap_or_default(),
+                ))
+            }
+        }
+        deserializer.deserialize_struct("row", &["id", ".."], Row)
+    }
 }
 
-/// Reads a verdict about `items`: id, item, outcome, detail, then its changes.
-fn verdict(row: Value, location: &Location, items: &[Name]) -> Result<Verdict, Error> {
-    let mut row = reply::list(row)?.into_iter();
-    let mut word = || match row.next() {
-        Some(word) => reply::bytes(word),
-        None => Err(reply::unexpected("a finding")),
-    };
-    let (id, item, outcome, detail) = (word()?, word()?, word()?, word()?);
-    let id = std::str::from_utf8(&id).ok().and_then(FindingId::named);
-    let id = id.ok_or_else(|| reply::unexpected("a finding"))?;
-    let item = Name::from(item);
-    let cycle = match (id, location.kind) {
-        (FindingId::DependencyCycle, ItemKind::Cycle) => items.to_vec(),
-        // A job that depends on itself.
-        (FindingId::DependencyCycle, _) => vec![item.clone()],
-        _ => Vec::new(),
-    };
-    Ok(Verdict {
-        outcome: match outcome.as_slice() {
-            b"found" => VerdictOutcome::Repairable,
-            b"decide" => VerdictOutcome::NeedsOnly,
-            b"report" => VerdictOutcome::Report,
-            b"mended" => VerdictOutcome::Repaired,
-            _ => return Err(reply::unexpected("an outcome")),
-        },
-        known_detail: Detail::read(id, &detail),
-        number: Detail::number(id, &detail),
-        cycle,
-        changes: row.map(change).collect::<Result<_, _>>()?,
-        ..Verdict::report(id, item, Name::from(detail))
-    })
+/// What a verdict says about its finding.
+#[derive(Deserialize)]
+#[serde(rename = "row")]
+struct VerdictRow {
+    item: Name,
+    outcome: VerdictOutcome,
+    detail: Name,
+    #[serde(rename = "..")]
+    changes: Vec<Change>,
 }
 
-fn change(value: Value) -> Result<Change, Error> {
-    let mut words = reply::list(value)?.into_iter();
-    let mut next = || match words.next() {
-        Some(word) => Ok(reply::optional(word)?.map(Name::from)),
-        None => Err(reply::unexpected("a change")),
-    };
-    let (key, item, before, after) = (next()?, next()?, next()?, next()?);
-    Ok(Change {
-        key: key.ok_or_else(|| reply::unexpected("a key"))?,
-        item,
-        before,
-        after,
-    })
+impl VerdictRow {
+    /// Returns the verdict about `items`.
+    fn of(self, id: FindingId, location: &Location, items: &[Name]) -> Verdict {
+        let cycle = match (id, location.kind) {
+            (FindingId::DependencyCycle, ItemKind::Cycle) => items.to_vec(),
+            // A job that depends on itself.
+            (FindingId::DependencyCycle, _) => vec![self.item.clone()],
+            _ => Vec::new(),
+        };
+        Verdict {
+            outcome: self.outcome,
+            known_detail: Detail::read(id, self.detail.as_bytes()),
+            number: Detail::number(id, self.detail.as_bytes()),
+            cycle,
+            changes: self.changes,
+            ..Verdict::report(id, self.item, self.detail)
+        }
+    }
 }

@@ -1,8 +1,8 @@
 //! Reading the configuration.
 
 use crate::clock::moment::Moment;
-use crate::core::call::reply;
-use crate::core::call::{Call, Core};
+use crate::core::call::reply::Bytes;
+use crate::core::call::{Call, Core, calls};
 use crate::error::Error;
 use crate::json::Json;
 use crate::model::config::{ConfigOption, SETTINGS, known};
@@ -11,7 +11,7 @@ use crate::name::Name;
 impl Core {
     /// Every option that is set or known, by name. The value of a known one without a default is empty.
     pub fn config(&mut self, now: Moment) -> Result<Vec<ConfigOption>, Error> {
-        let text = reply::bytes(self.call(now, Call::read("config.get"))?)?;
+        let Bytes(text) = self.call(now, Call::new(calls::CONFIG_GET))?;
         let options = Json::read(&text)
             .and_then(|options| options.object())
             .unwrap_or_default();

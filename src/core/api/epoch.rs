@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 
 use super::index::Index;
 use crate::clock::moment::Moment;
-use crate::core::call::reply;
 use crate::core::call::{Call, Core};
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
@@ -79,8 +78,8 @@ impl Core {
         let calls = sections.map(|section| Call::plain("INFO").arg(section));
         let mut sections = Vec::new();
         for section in self.calls(self.now(), &calls) {
-            match section.and_then(reply::bytes) {
-                Ok(section) => sections.push(String::from_utf8_lossy(&section).into_owned()),
+            match section {
+                Ok(section) => sections.push(section),
                 // Some services refuse INFO, and some users may not run it.
                 Err(error) if matches!(error.kind(), Kind::NoPerm | Kind::Server) => {}
                 Err(error) if error.exit() == Exit::Server => return Err(error),

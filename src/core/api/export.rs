@@ -1,11 +1,13 @@
 //! Reading everything that is stored about jobs, for an export.
 
-use super::job;
+use serde::Deserialize;
+
+use super::job::{self, JobRow};
 use super::page::ScanPlace;
 use crate::clock::moment::Moment;
-use crate::core::call::reply;
+use crate::core::call::reply::Bytes;
 use crate::core::call::slice_size::SliceSize;
-use crate::core::call::{Call, Core, Value};
+use crate::core::call::{Call, Core, Value, calls};
 use crate::error::Error;
 use crate::json::Json;
 use crate::json::quote::encoded;
@@ -65,6 +67,16 @@ pub(crate) struct KeyScan {
     place: ScanPlace,
 }
 
+/// What `look.scan` replies.
+#[derive(Deserialize)]
+#[serde(rename = "row")]
+struct IdPage {
+    /// The cursor of the next page, `0` after the last one.
+    next: Bytes,
+    #[serde(rename = "..")]
+    ids: Vec<Name>,
+}
+
 impl KeyScan {
     pub(crate) fn new(kind: &'static str) -> KeyScan {
         let (cursor, place) = (Some(b"0".to_vec()), ScanPlace::default());
@@ -85,15 +97,13 @@ impl KeyScan {
             return Ok(None);
         };
         self.place.begin(core);
-        let call = Call::read("look.scan").arg(self.kind).arg(cursor);
-        let mut page = reply::list(core.call(now, call.arg("1000"))?)?.into_iter();
-        let next = page.next().map(reply::bytes).transpose()?;
-        self.cursor = next.filter(|next| next != b"0");
+        let call = Call::new(calls::LOOK_SCAN).arg(self.kind).arg(cursor);
+        let page: IdPage = core.call(now, call.arg("1000"))?;
+        self.cursor = Some(page.next.0).filter(|next| next != b"0");
         if self.place.moved(core, self.cursor.is_none())? {
             self.cursor = Some(b"0".to_vec());
         }
-        let ids = page.map(|id| reply::bytes(id).map(Name::from));
-        ids.collect::<Result<_, Error>>().map(Some)
+        Ok(Some(page.ids))
     }
 }
 
@@ -117,39 +127,23 @@ impl Core {
     }
 }
 
-fn read(jid: &Name, reply: Value) -> Result<SavedJob, Error> {
-    let (mut entries, mut legacy, mut due, mut scheduled) = (Vec::new(), None, None, None);
-    let Value::Array(words) = &reply else {
-        return Err(reply::unexpected("a job"));
-    };
-    for pair in words.chunks_exact(2) {
-        match pair {
-            [Value::BulkString(name), Value::Array(list)] if name == b"history" => {
-                entries = reply::names(Value::Array(list.clone()))?;
-            }
-            [Value::BulkString(name), Value::BulkString(text)] => match name.as_slice() {
-                b"legacy" => legacy = Json::read(text),
-                b"due" => due = Moment::read(text),
-                b"scheduled" => scheduled = Moment::read(text),
-                _ => {}
-            },
-            _ => {}
-        }
-    }
+fn read(jid: &Name, fields: Value) -> Result<SavedJob, Error> {
+    let JobRow {
+        mut job,
+        mut entries,
+        legacy,
+        mut due,
+        scheduled,
+    } = job::read(jid, fields)?;
     if let Some(legacy) = legacy {
         entries.append(&mut migrated(&legacy));
     }
-    let mut job = job::read(jid, reply)?;
-    job.history = Some(
-        entries
-            .iter()
-            .filter_map(|entry| Entry::read(entry.as_bytes()))
-            .collect(),
-    );
+    let history = entries.iter().map(Name::as_bytes);
+    job.history = Some(history.filter_map(Entry::read).collect());
     if job.state == Some(State::Depends) {
         due = scheduled;
     }
-    Ok(SavedJob { job, entries, due })
+    Ok(SavedJob::new(job, &entries, due))
 }
 
 /// Returns the entries that the core will make from a history in the form before the list.

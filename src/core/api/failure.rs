@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::index::Index;
 use super::job::Detail;
 use crate::clock::moment::Moment;
-use crate::core::call::reply;
-use crate::core::call::{Call, Core};
+use crate::core::call::reply::Bytes;
+use crate::core::call::{Call, Core, calls};
 use crate::error::Error;
 use crate::json::Json;
 use crate::model::failure::FailureGroup;
@@ -26,7 +26,7 @@ fn ends(jobs: u64) -> Vec<u64> {
 impl Core {
     /// Returns the groups with the number of their jobs, largest first.
     pub fn failed_counts(&mut self, now: Moment) -> Result<Vec<(Name, u64)>, Error> {
-        let text = reply::bytes(self.call(now, Call::read("failed"))?)?;
+        let Bytes(text) = self.call(now, Call::new(calls::FAILED))?;
         let groups = Json::read(&text)
             .and_then(|groups| groups.object())
             .unwrap_or_default();

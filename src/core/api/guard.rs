@@ -1,39 +1,60 @@
 //! Guarded writes: a job is changed only if it is still as it was when it was read.
 
 use std::collections::{BTreeSet, HashMap};
+use std::marker::PhantomData;
 use std::time::Duration;
+use std::{fmt, mem};
+
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, Deserializer, Error as _, SeqAccess, Visitor};
+
+use super::reconcile::ChangedJob;
+use strum::IntoStaticStr;
 
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
-use crate::core::call::call_spec::{RetryClass, Subject};
-use crate::core::call::reply;
-use crate::core::call::{Call, Core, Value};
+use crate::core::call::call_spec::RetryClass;
+use crate::core::call::reply::Bytes;
+use crate::core::call::{Call, Core, calls, reply};
 use crate::error::Error;
+use crate::lenient;
 use crate::model::bulk::Code;
 use crate::model::job::Failure;
 use crate::model::job_snapshot::{Interner, JobSnapshot, SharedFields};
 use crate::name::Name;
 
-/// What a guarded call did to one job.
+/// What a guarded call did to one job (`core.md` 9.4). `D` has the values of a change that was done.
 #[derive(Clone, Debug, PartialEq)]
-pub struct GuardReply {
+pub struct GuardReply<D = ()> {
     pub code: Code,
     /// The current mark of the job, if the job changed since it was read.
     pub mark: Vec<u8>,
-    /// The other values, by outcome (`core.md` 9.4).
+    /// What the change did. `None` if it was not done, or if the reply was lost.
+    pub done: Option<D>,
+    /// Why it was not done: names, times or a sentence, by outcome.
     pub detail: Vec<Option<Name>>,
-    /// Whether the outcome was found out after the reply was lost. Then there is no detail.
-    pub reconciled: bool,
 }
 
-impl GuardReply {
-    /// The reply to a call that is not guarded and succeeded.
-    pub(crate) fn done() -> GuardReply {
+impl<D> GuardReply<D> {
+    pub(crate) fn new(code: Code) -> GuardReply<D> {
         GuardReply {
-            code: Code::Ok,
+            code,
             mark: Vec::new(),
+            done: None,
             detail: Vec::new(),
-            reconciled: false,
+        }
+    }
+
+    /// Returns the same reply without the values of a change that was done.
+    pub(crate) fn without_values(self) -> GuardReply {
+        let GuardReply {
+            code, mark, detail, ..
+        } = self;
+        GuardReply {
+            code,
+            mark,
+            done: None,
+            detail,
         }
     }
 
@@ -42,10 +63,52 @@ impl GuardReply {
         self.detail.iter().flatten()
     }
 
-    /// Returns one value of the detail.
-    pub fn word(&self, at: usize) -> Option<&Name> {
-        self.detail.get(at)?.as_ref()
+    /// Returns why the change was refused.
+    pub fn why(&self) -> String {
+        let why = self.detail.first().and_then(Option::as_ref);
+        why.map_or_else(|| self.code.into_str().into(), Name::to_string)
     }
+
+    /// Returns a time in the detail.
+    pub(crate) fn moment(&self, at: usize) -> Option<Moment> {
+        Moment::read(self.detail.get(at)?.as_ref()?.as_bytes())
+    }
+}
+
+/// Reads the outcome and the mark, then what the outcome says is next.
+impl<'de, D: Deserialize<'de>> Deserialize<'de> for GuardReply<D> {
+    fn deserialize<R: Deserializer<'de>>(deserializer: R) -> Result<GuardReply<D>, R::Error> {
+        struct Row<D>(PhantomData<D>);
+        impl<'de, D: Deserialize<'de>> Visitor<'de> for Row<D> {
+            type Value = GuardReply<D>;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("an outcome")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut row: A) -> Result<Self::Value, A::Error> {
+                let code = row.next_element()?;
+                let mut reply =
+                    GuardReply::new(code.ok_or_else(|| A::Error::custom("no outcome"))?);
+                let mark: Option<Option<Bytes>> = row.next_element()?;
+                reply.mark = mark.flatten().unwrap_or_default().0;
+                if reply.code == Code::Ok {
+                    reply.done = row.next_element()?;
+                } else {
+                    reply.detail = row.next_element()?.unwrap_or_default();
+                }
+                Ok(reply)
+            }
+        }
+        deserializer.deserialize_struct("row", &["code", "mark", ".."], Row(PhantomData))
+    }
+}
+
+/// What a requeue did.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename = "row", default)]
+pub struct Requeued {
+    /// `merged` if the last job of its lane took its payloads.
+    pub state: Option<Name>,
+    pub queue: Option<Name>,
 }
 
 /// How jobs are put into a queue again.
@@ -86,7 +149,8 @@ pub struct JobWithNeighbors {
 }
 
 /// What to do about the dependents of a cancelled job.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, IntoStaticStr)]
+#[strum(serialize_all = "snake_case", const_into_str)]
 pub enum Dependents {
     /// Do not cancel the job
     #[default]
@@ -95,16 +159,6 @@ pub enum Dependents {
     Cancel,
     /// Remove the job from their dependencies
     Release,
-}
-
-impl Dependents {
-    pub const fn word(self) -> &'static str {
-        match self {
-            Dependents::Refuse => "refuse",
-            Dependents::Cancel => "cancel",
-            Dependents::Release => "release",
-        }
-    }
 }
 
 /// The number of jobs that one call reads. 500 would keep a server busy for 10 ms.
@@ -122,9 +176,9 @@ impl Core {
         for jids in jids.chunks(JOBS_PER_READ) {
             let fields =
                 "state,queue,worker,priority,retries,failure,shown,since,mark,due,scheduled";
-            for (jid, job) in jids.iter().zip(self.look(now, fields, jids)?) {
-                snapshots.push(read(now, jid, job, &mut interner)?);
-            }
+            let rows: Vec<Option<SnapshotRow>> = self.look(now, fields, jids)?;
+            let rows = jids.iter().zip(rows);
+            snapshots.extend(rows.map(|(jid, row)| Some(row?.read(now, jid, &mut interner))));
         }
         Ok(snapshots)
     }
@@ -138,25 +192,12 @@ impl Core {
         let (mut kin, mut interner) = (Vec::with_capacity(jids.len()), Interner::default());
         for jids in jids.chunks(JOBS_PER_READ) {
             let fields = "state,queue,shown,since,mark,dependencies,dependents";
-            for (jid, job) in jids.iter().zip(self.look(now, fields, jids)?) {
-                let (mut dependencies, mut dependents) = (Vec::new(), Vec::new());
-                let Value::Array(words) = job else {
-                    kin.push(None);
-                    continue;
-                };
-                let mut fields = Vec::with_capacity(words.len());
-                for (name, value) in reply::pairs(Value::Array(words))? {
-                    match name.as_slice() {
-                        b"dependencies" => dependencies = reply::names(value)?,
-                        b"dependents" => dependents = reply::names(value)?,
-                        _ => fields.extend([Value::BulkString(name), value]),
-                    }
-                }
-                let seen = read(now, jid, Value::Array(fields), &mut interner)?;
-                kin.push(seen.map(|seen| JobWithNeighbors {
-                    seen,
-                    dependencies,
-                    dependents,
+            let rows: Vec<Option<SnapshotRow>> = self.look(now, fields, jids)?;
+            for (jid, row) in jids.iter().zip(rows) {
+                kin.push(row.map(|mut row| JobWithNeighbors {
+                    dependencies: mem::take(&mut row.dependencies),
+                    dependents: mem::take(&mut row.dependents),
+                    seen: row.read(now, jid, &mut interner),
                 }));
             }
         }
@@ -169,32 +210,28 @@ impl Core {
         now: Moment,
         jids: &[Name],
     ) -> Result<HashMap<Name, Vec<Name>>, Error> {
+        #[derive(Deserialize)]
+        struct Row {
+            dependents: Vec<Name>,
+        }
         let mut dependents = HashMap::new();
         for jids in jids.chunks(JOBS_PER_READ) {
-            for (jid, job) in jids.iter().zip(self.look(now, "dependents", jids)?) {
-                if matches!(job, Value::Nil) {
-                    continue;
-                }
-                for (_, names) in reply::pairs(job)? {
-                    let names = reply::names(names)?;
-                    if !names.is_empty() {
-                        dependents.insert(jid.clone(), names);
-                    }
-                }
-            }
+            let rows: Vec<Option<Row>> = self.look(now, "dependents", jids)?;
+            let found = jids.iter().zip(rows);
+            let found = found.filter_map(|(jid, row)| Some((jid.clone(), row?.dependents)));
+            dependents.extend(found.filter(|(_, names)| !names.is_empty()));
         }
         Ok(dependents)
     }
 
-    /// Reads fields of jobs: nil for each job that does not exist.
-    pub(super) fn look<J: AsRef<[u8]>>(
+    /// Reads fields of jobs: `None` for each job that does not exist.
+    pub(super) fn look<T: DeserializeOwned, J: AsRef<[u8]>>(
         &mut self,
         now: Moment,
         fields: &str,
         jids: &[J],
-    ) -> Result<Vec<Value>, Error> {
-        let call = Call::read("look.jobs").arg(fields).args(jids);
-        reply::list(self.call(now, call)?)
+    ) -> Result<T, Error> {
+        self.call(now, Call::new(calls::LOOK_JOBS).arg(fields).args(jids))
     }
 
     /// Puts jobs into a queue again, each at its due time, or immediately if it has none: retry,
@@ -205,7 +242,7 @@ impl Core {
         how: &Requeue,
         note: &[u8],
         jobs: &[(&JobSnapshot, Option<Moment>)],
-    ) -> Result<Vec<GuardReply>, Error> {
+    ) -> Result<Vec<GuardReply<Requeued>>, Error> {
         let from: BTreeSet<Option<&str>> =
             jobs.iter().map(|(job, _)| job.stored.as_str()).collect();
         let mut options = serde_json::json!({ "from": from, "keep": how.keep });
@@ -226,161 +263,125 @@ impl Core {
             RetryClass::Never
         };
         let (verb, doing) = how.verb.words();
-        let mut call = Call::write("guard.requeue", class, verb, doing);
-        call = call.arg(options).arg(note).about(Subject::Jid(2));
+        let spec = calls::GUARD_REQUEUE.class(class).wording(verb, doing);
+        let mut call = Call::new(spec).arg(options).arg(note);
         for (job, due) in jobs {
             let due = due.map_or(String::new(), |due| due.to_string());
             call = call.arg(&job.jid).arg(&job.mark).arg(due);
         }
         let reply = self.reply(now, call)?;
-        let mut outcomes = outcomes(reply.result?)?;
-        if reply.repeated {
+        let repeated = reply.repeated;
+        let mut outcomes: Vec<GuardReply<Requeued>> = reply.read()?;
+        if repeated {
             let jids = jobs.iter().map(|(job, _)| &job.jid);
-            self.reconcile(now, note, jids.zip(&mut outcomes).collect());
+            let requeued = |job: ChangedJob| Requeued {
+                state: job.state,
+                queue: job.queue,
+            };
+            self.reconcile(now, note, jids.zip(&mut outcomes).collect(), requeued);
         }
         Ok(outcomes)
     }
 
     /// Deletes jobs in their order, as many as one call deletes and at least one. Returns the outcomes of
-    /// these.
+    /// these, with the further jobs that were deleted or released.
     pub fn cancel(
         &mut self,
         now: Moment,
         dependents: Dependents,
         jobs: &[&JobSnapshot],
         _: Consent,
-    ) -> Result<Vec<GuardReply>, Error> {
-        let mut call = Call::write(
-            "guard.cancel",
-            RetryClass::Idempotent,
-            "cancel",
-            "cancelling",
-        );
-        call = call.arg(dependents.word()).about(Subject::Jid(1));
+    ) -> Result<Vec<GuardReply<Vec<Name>>>, Error> {
+        let mut call = Call::new(calls::GUARD_CANCEL).arg(dependents.into_str());
         for job in jobs {
             call = call.arg(&job.jid).arg(&job.mark);
         }
         let reply = self.reply(now, call)?;
-        let mut outcomes = outcomes(reply.result?)?;
+        let repeated = reply.repeated;
+        let mut outcomes: Vec<GuardReply<_>> = reply.read()?;
         if outcomes.is_empty() || outcomes.len() > jobs.len() {
-            return Err(reply::unexpected("an outcome for each job"));
+            let call = calls::GUARD_CANCEL.name;
+            return Err(reply::unexpected(call, "not an outcome for each job"));
         }
-        if reply.repeated {
+        if repeated {
             outcomes.iter_mut().for_each(GuardReply::reconcile_cancel);
         }
         Ok(outcomes)
     }
 
-    /// Adds dependencies to a job: all of these, or none.
+    /// Adds dependencies to a job: all of these, or none. Returns also those that are complete already.
     pub fn depend(
         &mut self,
         now: Moment,
         job: &JobSnapshot,
         note: &[u8],
         on: &[Name],
-    ) -> Result<GuardReply, Error> {
+    ) -> Result<GuardReply<Vec<Name>>, Error> {
         let class = if job.mark.is_empty() {
             RetryClass::Idempotent
         } else {
             RetryClass::Guarded
         };
-        let (verb, doing) = CHANGE_DEPENDENCIES;
-        let call = Call::write("guard.depends", class, verb, doing);
-        let call = call.jid(&job.jid).arg(&job.mark).arg(note).args(on);
+        let call = Call::new(calls::GUARD_DEPENDS.class(class));
+        let call = call.arg(&job.jid).arg(&job.mark).arg(note).args(on);
         let reply = self.reply(now, call)?;
-        let mut outcome = outcome(reply.result?)?;
-        if reply.repeated {
-            self.reconcile(now, note, vec![(&job.jid, &mut outcome)]);
+        let repeated = reply.repeated;
+        let mut outcome = reply.read()?;
+        if repeated {
+            let repeated = vec![(&job.jid, &mut outcome)];
+            self.reconcile(now, note, repeated, |_| Vec::new());
         }
         Ok(outcome)
     }
 }
 
-/// How errors speak of a change of dependencies.
-pub(super) const CHANGE_DEPENDENCIES: (&str, &str) =
-    ("change the dependencies of", "changing the dependencies of");
+/// What is read of a job for its snapshot.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct SnapshotRow {
+    state: Name,
+    shown: Name,
+    #[serde(deserialize_with = "reply::not_empty")]
+    queue: Option<Name>,
+    #[serde(deserialize_with = "reply::not_empty")]
+    priority: Option<Name>,
+    #[serde(deserialize_with = "reply::not_empty")]
+    retries: Option<Name>,
+    #[serde(deserialize_with = "reply::not_empty")]
+    worker: Option<Name>,
+    failure: Bytes,
+    #[serde(deserialize_with = "lenient::read")]
+    since: Option<Moment>,
+    mark: Bytes,
+    #[serde(deserialize_with = "lenient::read")]
+    due: Option<Moment>,
+    #[serde(deserialize_with = "lenient::read")]
+    scheduled: Option<Moment>,
+    dependencies: Vec<Name>,
+    dependents: Vec<Name>,
+}
 
-/// Reads the snapshot of one job.
-fn read(
-    now: Moment,
-    jid: &Name,
-    job: Value,
-    interner: &mut Interner,
-) -> Result<Option<JobSnapshot>, Error> {
-    if matches!(job, Value::Nil) {
-        return Ok(None);
-    }
-    let (mut due, mut scheduled, mut since) = (None, None, None);
-    let (mut common, mut mark) = (SharedFields::default(), Vec::new());
-    for (field, value) in reply::pairs(job)? {
-        let Some(text) = reply::optional(value)? else {
-            continue;
+impl SnapshotRow {
+    fn read(self, now: Moment, jid: &Name, interner: &mut Interner) -> JobSnapshot {
+        // A job with dependencies has its due time only in its own field.
+        let depends = self.state.as_bytes() == b"depends";
+        let due = if depends { self.scheduled } else { self.due };
+        let common = SharedFields {
+            stored: self.state,
+            state: self.shown,
+            queue: self.queue,
+            worker: self.worker,
+            priority: self.priority,
+            retries: self.retries,
+            group: Failure::read(&self.failure.0).map(|failure| failure.group),
         };
-        let some = |text: Vec<u8>| (!text.is_empty()).then(|| Name::from(text));
-        match field.as_slice() {
-            b"state" => common.stored = text.into(),
-            b"shown" => common.state = text.into(),
-            b"queue" => common.queue = some(text),
-            b"priority" => common.priority = some(text),
-            b"retries" => common.retries = some(text),
-            b"worker" => common.worker = some(text),
-            b"failure" => common.group = Failure::read(&text).map(|failure| failure.group),
-            b"since" => since = Moment::read(&text),
-            b"mark" => mark = text,
-            b"due" => due = Moment::read(&text),
-            b"scheduled" => scheduled = Moment::read(&text),
-            _ => {}
+        JobSnapshot {
+            jid: jid.clone(),
+            mark: self.mark.0.into(),
+            common: interner.share(common),
+            since: self.since,
+            due: due.filter(|due| *due > now),
+            later: Duration::ZERO,
         }
     }
-    // A job with dependencies has its due time only in its own field.
-    let depends = common.stored.as_bytes() == b"depends";
-    let due = if depends { scheduled } else { due };
-    Ok(Some(JobSnapshot {
-        jid: jid.clone(),
-        mark: mark.into(),
-        common: interner.share(common),
-        since,
-        due: due.filter(|due| *due > now),
-        later: Duration::ZERO,
-    }))
-}
-
-/// Reads `[outcome, mark, detail …]` of each job.
-pub(crate) fn outcomes(value: Value) -> Result<Vec<GuardReply>, Error> {
-    reply::list(value)?.into_iter().map(outcome).collect()
-}
-
-/// Reads the reply of `guard.call`: the outcome for the job, and the inner command's reply if it ran.
-pub(crate) fn outcome_and_reply(value: Value) -> Result<(GuardReply, Option<Value>), Error> {
-    let mut words = reply::list(value)?;
-    let done = matches!(words.first(), Some(Value::BulkString(word)) if word == b"done");
-    let reply = if done && words.len() > 2 {
-        Some(words.swap_remove(2))
-    } else {
-        None
-    };
-    words.truncate(if done { 2 } else { words.len() });
-    Ok((outcome(Value::Array(words))?, reply))
-}
-
-pub(crate) fn outcome(value: Value) -> Result<GuardReply, Error> {
-    let mut words = reply::list(value)?.into_iter();
-    let code = match words.next() {
-        Some(word) => Code::read(&reply::bytes(word)?),
-        None => None,
-    };
-    let code = code.ok_or_else(|| reply::unexpected("an outcome"))?;
-    let mark = match words.next() {
-        Some(mark) => reply::optional(mark)?.unwrap_or_default(),
-        None => Vec::new(),
-    };
-    let detail = words
-        .map(|word| Ok(reply::optional(word)?.map(Name::from)))
-        .collect::<Result<_, Error>>()?;
-    Ok(GuardReply {
-        code,
-        mark,
-        detail,
-        reconciled: false,
-    })
 }

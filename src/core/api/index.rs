@@ -1,8 +1,9 @@
 //! The core's indexes: the jobs of a set, and the names that exist.
 
+use serde::Deserialize;
+
 use crate::clock::moment::Moment;
-use crate::core::call::reply;
-use crate::core::call::{Call, Core, Value};
+use crate::core::call::{Call, Core, calls};
 use crate::error::Error;
 use crate::model::hashed_set::HashedSet;
 use crate::name::Name;
@@ -92,23 +93,13 @@ impl Index {
 }
 
 /// A part of an index.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename = "row", default)]
 pub struct IndexSlice {
     /// The number of all members.
     pub total: u64,
+    #[serde(rename = "..")]
     pub members: Vec<Name>,
-}
-
-impl IndexSlice {
-    fn read(reply: Value) -> Result<IndexSlice, Error> {
-        let mut reply = reply::list(reply)?.into_iter();
-        let total = reply.next().map_or(Ok(0), reply::integer)?;
-        let members = reply.map(|member| reply::bytes(member).map(Name::from));
-        Ok(IndexSlice {
-            total: total.max(0) as u64,
-            members: members.collect::<Result<_, Error>>()?,
-        })
-    }
 }
 
 impl Core {
@@ -153,7 +144,7 @@ impl Core {
                 .iter()
                 .map(|(index, offset)| {
                     let (kind, name) = index.words();
-                    Call::read("look.index")
+                    Call::new(calls::LOOK_INDEX)
                         .arg(kind)
                         .arg(name)
                         .arg(offset.to_string())
@@ -161,7 +152,7 @@ impl Core {
                 })
                 .collect();
             for reply in self.calls(now, &calls) {
-                parts.push(IndexSlice::read(reply?)?);
+                parts.push(reply?);
             }
         }
         Ok(parts)

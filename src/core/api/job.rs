@@ -3,10 +3,10 @@
 use std::collections::{BTreeSet, HashSet};
 
 use crate::clock::moment::Moment;
-use crate::core::call::reply;
+use crate::core::call::reply::{self, Bytes};
 pub(crate) use crate::core::call::slice_size::MOST;
 use crate::core::call::slice_size::SliceSize;
-use crate::core::call::{Core, Value};
+use crate::core::call::{Call, Core, Value, calls};
 use crate::error::{Cause, Error};
 use crate::json::{Data, Json, Number};
 use crate::model::job::{Dependencies, Entry, Failure, Job, Neighbor, Payload, State};
@@ -74,7 +74,7 @@ impl Core {
             for (jid, job) in slice.iter().zip(replies) {
                 jobs.push(match job {
                     Value::Nil => None,
-                    job => Some(read(jid, job)?),
+                    fields => Some(read(jid, fields)?.job),
                 });
             }
         }
@@ -93,16 +93,20 @@ impl Core {
     ) -> Result<(&'j [Name], Vec<Value>), Error> {
         loop {
             let (slice, after) = rest.split_at(size.jobs.min(rest.len()));
-            match self.look(now, fields, slice) {
+            let call = Call::new(calls::LOOK_JOBS).arg(fields).args(slice);
+            let reply = self.reply(now, call)?.result;
+            match reply {
                 Err(error) if error.cause() == Some(&Cause::TooMuch) && slice.len() > 1 => {
                     size.halve(slice.len());
                 }
                 Err(error) => return Err(error),
-                Ok(replies) => {
-                    let bytes: usize = replies.iter().map(reply::size).sum();
-                    size.adapt(slice.len(), bytes);
+                Ok(reply) => {
+                    size.adapt(slice.len(), reply::size(&reply));
                     *rest = after;
-                    return Ok((slice, replies));
+                    let Value::Array(jobs) = reply else {
+                        return Err(reply::unexpected(calls::LOOK_JOBS.name, "not a list"));
+                    };
+                    return Ok((slice, jobs));
                 }
             }
         }
@@ -191,40 +195,43 @@ impl Core {
     }
 }
 
-/// Reads a job from its fields.
-pub(crate) fn read(jid: &Name, fields: Value) -> Result<Job, Error> {
+/// A job, and what an export needs besides.
+pub(super) struct JobRow {
+    pub job: Job,
+    /// The entries of its history, as stored.
+    pub entries: Vec<Name>,
+    /// Its history in the form before the list.
+    pub legacy: Option<Json>,
+    pub due: Option<Moment>,
+    pub scheduled: Option<Moment>,
+}
+
+/// Reads a job from its fields. By hand: `get`, lists and exports read many, and a hash that another client
+/// wrote may have a field twice beside a fact of that name. serde would have to look for that.
+pub(super) fn read(jid: &Name, fields: Value) -> Result<JobRow, Error> {
+    const CALL: &str = calls::LOOK_JOBS.name;
     let mut job = Job {
         jid: jid.clone(),
         ..Job::default()
     };
     let (mut shown, mut expires, mut lock, mut due, mut scheduled) = (None, None, None, None, None);
-    for (field, value) in reply::pairs(fields)? {
-        match field.as_slice() {
-            b"dependencies" => {
-                job.dependencies = reply::names(value)?;
-                continue;
+    let (mut entries, mut legacy) = (Vec::new(), None);
+    for (field, value) in reply::pairs(CALL, fields)? {
+        if matches!(value, Value::Array(_)) {
+            match field.as_slice() {
+                b"dependencies" => job.dependencies = reply::read(CALL, value)?,
+                b"dependents" => job.dependents = reply::read(CALL, value)?,
+                b"payloads" => job.payloads = payloads(reply::pairs(CALL, value)?),
+                b"history" => {
+                    entries = reply::read(CALL, value)?;
+                    let entries = entries.iter().map(Name::as_bytes);
+                    job.history = Some(entries.filter_map(Entry::read).collect());
+                }
+                _ => {}
             }
-            b"dependents" => {
-                job.dependents = reply::names(value)?;
-                continue;
-            }
-            b"payloads" => {
-                job.payloads = payloads(value)?;
-                continue;
-            }
-            b"history" => {
-                let entries = reply::names(value)?;
-                job.history = Some(
-                    entries
-                        .iter()
-                        .filter_map(|entry| Entry::read(entry.as_bytes()))
-                        .collect(),
-                );
-                continue;
-            }
-            _ => {}
+            continue;
         }
-        let Some(text) = reply::optional(value)? else {
+        let Some(Bytes(text)) = reply::read(CALL, value)? else {
             continue;
         };
         match field.as_slice() {
@@ -268,6 +275,7 @@ pub(crate) fn read(jid: &Name, fields: Value) -> Result<Job, Error> {
             b"backoff" => job.backoff = Some(Name::from(text)),
             b"fence" => job.fence = Number::read(&text),
             b"grace" => job.in_grace = text == b"1",
+            b"legacy" => legacy = Json::read(&text),
             _ => {}
         }
     }
@@ -283,19 +291,22 @@ pub(crate) fn read(jid: &Name, fields: Value) -> Result<Job, Error> {
         Some(State::Depends) => scheduled,
         _ => None,
     };
-    Ok(job)
+    Ok(JobRow {
+        job,
+        entries,
+        legacy,
+        due,
+        scheduled,
+    })
 }
 
 /// Reads the payloads of a merge job: payload and score in turn.
-fn payloads(value: Value) -> Result<Vec<Payload>, Error> {
-    let pairs = reply::pairs(value)?.into_iter();
-    let payload = |(data, score)| {
-        Ok(Payload {
-            data: Data::from(data),
-            score: Number::read(&reply::bytes(score)?).unwrap_or_default(),
-        })
+fn payloads(pairs: Vec<(Vec<u8>, Value)>) -> Vec<Payload> {
+    let payload = |(data, score)| Payload {
+        data: Data::from(data),
+        score: reply::read(calls::LOOK_JOBS.name, score).unwrap_or_default(),
     };
-    pairs.map(payload).collect()
+    pairs.into_iter().map(payload).collect()
 }
 
 #[cfg(test)]
@@ -320,7 +331,7 @@ mod tests {
             ("worker", "w"),
             ("expires", "70"),
         ];
-        let job = read(&Name::from("j"), reply_of(&fields)).unwrap();
+        let job = read(&Name::from("j"), reply_of(&fields)).unwrap().job;
         assert_eq!((job.worker, job.expires), (None, None));
     }
 
@@ -333,7 +344,7 @@ mod tests {
             ("expires", "60"),
             ("lock", "70"),
         ];
-        let job = read(&Name::from("j"), reply_of(&fields)).unwrap();
+        let job = read(&Name::from("j"), reply_of(&fields)).unwrap().job;
         assert_eq!(job.worker, Some(Name::from("w")));
         assert_eq!(job.expires, Moment::from_seconds(70.0));
     }
@@ -346,7 +357,7 @@ mod tests {
             ("tags", "nonsense"),
             ("priority", "high"),
         ];
-        let job = read(&Name::from("j"), reply_of(&fields)).unwrap();
+        let job = read(&Name::from("j"), reply_of(&fields)).unwrap().job;
         assert_eq!((job.state, job.priority), (None, None));
         assert!(job.tags.is_empty());
         assert_eq!(job.state_stored, Some(Name::from("sleeping")));

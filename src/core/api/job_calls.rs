@@ -4,12 +4,13 @@
 //! A job is changed only if it is still as its mark says. A job without a mark does not exist; some
 //! commands change its leftovers all the same.
 
-use super::guard::{CHANGE_DEPENDENCIES, GuardReply, outcome_and_reply};
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+use super::guard::GuardReply;
 use super::reconcile::ChangedJob;
 use crate::clock::moment::Moment;
-use crate::core::call::call_spec::RetryClass;
-use crate::core::call::reply;
-use crate::core::call::{Call, Core, Value};
+use crate::core::call::{Call, Core, calls};
 use crate::error::{Error, Refusal};
 use crate::model::bulk::Code;
 use crate::model::job_snapshot::JobSnapshot;
@@ -37,16 +38,10 @@ impl Core {
         to: i64,
     ) -> PerJob<i64> {
         let call = |job: &JobSnapshot| {
-            Call::write(
-                "priority",
-                RetryClass::Idempotent,
-                "change the priority of",
-                "changing the priority of",
-            )
-            .jid(&job.jid)
-            .arg(to.to_string())
+            let call = Call::new(calls::PRIORITY);
+            call.arg(&job.jid).arg(to.to_string())
         };
-        self.call_each(now, note, jobs, call, reply::integer, |_| to)
+        self.call_each(now, note, jobs, call, |_| to)
     }
 
     /// Removes and adds tags. Returns all tags of each job as a JSON array.
@@ -57,12 +52,9 @@ impl Core {
         jobs: &[JobSnapshot],
         off: &[Name],
         on: &[Name],
-    ) -> PerJob<Vec<u8>> {
+    ) -> PerJob<Name> {
         let call = |job: &JobSnapshot| {
-            let call = |verb: &str| {
-                let call = Call::write("tag", RetryClass::Idempotent, "tag", "tagging");
-                call.arg(verb).jid(&job.jid)
-            };
+            let call = |verb: &str| Call::new(calls::TAG).arg(verb).arg(&job.jid);
             let (off, on) = (off.iter(), on.iter());
             match (off.len(), on.len()) {
                 (_, 0) => call("remove").args(off),
@@ -70,7 +62,7 @@ impl Core {
                 (count, _) => call("swap").arg(count.to_string()).args(off).args(on),
             }
         };
-        self.call_each(now, note, jobs, call, reply::bytes, |job| job.tags)
+        self.call_each(now, note, jobs, call, |job| job.tags)
     }
 
     /// Starts or stops tracking jobs. Returns whether that changed anything.
@@ -82,24 +74,19 @@ impl Core {
         tracked: bool,
     ) -> PerJob<bool> {
         let call = |job: &JobSnapshot| track_call(tracked, &job.jid);
-        let read = |value| Ok(reply::integer(value)? != 0);
-        self.call_each(now, note, jobs, call, read, |_| true)
+        self.call_each(now, note, jobs, call, |_| true)
     }
 
     /// Tracks jobs that were just put.
     pub fn track_new(&mut self, now: Moment, jids: &[&Name]) -> Vec<Result<(), Error>> {
         let calls: Vec<Call> = jids.iter().map(|jid| track_call(true, jid)).collect();
-        let results = self.calls(now, &calls).into_iter();
-        results.map(|result| result.map(drop)).collect()
+        self.calls(now, &calls)
     }
 
     /// Revokes the locks of running jobs.
     pub fn timeout(&mut self, now: Moment, note: &[u8], jobs: &[JobSnapshot]) -> PerJob<()> {
-        let call = |job: &JobSnapshot| {
-            let call = Call::write("timeout", RetryClass::Guarded, "time out", "timing out");
-            call.jid(&job.jid)
-        };
-        self.call_each(now, note, jobs, call, |_| Ok(()), |_| ())
+        let call = |job: &JobSnapshot| Call::new(calls::TIMEOUT).arg(&job.jid);
+        self.call_each(now, note, jobs, call, |_| ())
     }
 
     /// Removes these dependencies of jobs, or all if none is named.
@@ -117,11 +104,10 @@ impl Core {
             off
         };
         let call = |job: &JobSnapshot| {
-            let (verb, doing) = CHANGE_DEPENDENCIES;
-            let call = Call::write("depends", RetryClass::Idempotent, verb, doing);
-            call.jid(&job.jid).arg("off").args(off)
+            let call = Call::new(calls::DEPENDS).arg(&job.jid);
+            call.arg("off").args(off)
         };
-        self.call_each(now, note, jobs, call, |_| Ok(()), |_| ())
+        self.call_each(now, note, jobs, call, |_| ())
     }
 
     /// Appends to a job's history.
@@ -132,20 +118,18 @@ impl Core {
         message: &Name,
         data: Option<&[u8]>,
     ) -> Result<(), Error> {
-        let call = Call::write("log", RetryClass::Never, "log to", "logging to");
-        let call = call.jid(jid).arg(message).args(data);
-        self.call(now, call).map(drop)
+        let call = Call::new(calls::LOG).arg(jid).arg(message).args(data);
+        self.call(now, call)
     }
 
-    /// Makes one call for each job, guarded by its mark. `read` reads the reply of the command. `after`
-    /// makes the result from the job's present state if the reply was lost.
-    pub(crate) fn call_each<T>(
+    /// Makes one call for each job, guarded by its mark. `after` makes the result from the job's present
+    /// state if the reply was lost.
+    pub(crate) fn call_each<T: DeserializeOwned>(
         &mut self,
         now: Moment,
         note: &[u8],
         jobs: &[JobSnapshot],
         call: impl Fn(&JobSnapshot) -> Call,
-        read: impl Fn(Value) -> Result<T, Error>,
         after: impl Fn(ChangedJob) -> T,
     ) -> PerJob<T> {
         let guarded = |job: &JobSnapshot| {
@@ -158,37 +142,56 @@ impl Core {
         let calls: Vec<Call> = jobs.iter().map(guarded).collect();
         let replies = self.replies(now, &calls);
         let mut to_reconcile: Vec<bool> = Vec::with_capacity(jobs.len());
-        let mut outcomes: Vec<Result<(GuardReply, Option<Value>), Error>> = Vec::new();
+        let mut outcomes: Vec<Result<GuardReply<InnerReply<T>>, Error>> = Vec::new();
         for (job, reply) in jobs.iter().zip(replies) {
-            to_reconcile.push(reply.repeated && !job.mark.is_empty());
-            outcomes.push(match (job.mark.is_empty(), reply.result) {
-                (true, Ok(value)) => Ok((GuardReply::done(), Some(value))),
+            let repeated = reply.repeated;
+            to_reconcile.push(repeated && !job.mark.is_empty());
+            if !job.mark.is_empty() {
+                outcomes.push(reply.read());
+                continue;
+            }
+            let done = match reply.read() {
+                Ok(reply) => Some(InnerReply { reply }),
                 // The first attempt removed even the leftovers.
-                (true, Err(error)) if reply.repeated && is_gone(&error, &job.jid) => {
-                    Ok((GuardReply::done(), None))
+                Err(error) if repeated && is_gone(&error, &job.jid) => None,
+                Err(error) => {
+                    outcomes.push(Err(error));
+                    continue;
                 }
-                (_, result) => result.and_then(outcome_and_reply),
-            });
+            };
+            outcomes.push(Ok(GuardReply {
+                done,
+                ..GuardReply::new(Code::Ok)
+            }));
         }
         let repeated = jobs.iter().zip(&mut outcomes).zip(to_reconcile);
         let repeated = repeated.filter_map(|((job, outcome), repeated)| match outcome {
-            Ok((outcome, _)) if repeated => Some((&job.jid, outcome)),
+            Ok(outcome) if repeated => Some((&job.jid, outcome)),
             _ => None,
         });
-        let mut present = self.reconcile(now, note, repeated.collect());
-        let outcomes = jobs.iter().zip(outcomes).map(|(job, outcome)| {
-            let (outcome, reply) = outcome?;
-            match (outcome.code, reply) {
-                (Code::Ok, Some(reply)) => read(reply).map(CallOutcome::Done),
-                (Code::Ok, None) => {
-                    let job = present.remove(&job.jid).unwrap_or_default();
-                    Ok(CallOutcome::Done(after(job)))
-                }
-                _ => Ok(CallOutcome::Refused(outcome)),
+        let done = |job| InnerReply {
+            reply: Some(after(job)),
+        };
+        self.reconcile(now, note, repeated.collect(), done);
+        let outcomes = outcomes.into_iter().map(|outcome| {
+            let mut outcome = outcome?;
+            if outcome.code != Code::Ok {
+                return Ok(CallOutcome::Refused(outcome.without_values()));
             }
+            let reply = outcome.done.take().and_then(|done| done.reply);
+            let reply = reply.unwrap_or_else(|| after(ChangedJob::default()));
+            Ok(CallOutcome::Done(reply))
         });
         outcomes.collect()
     }
+}
+
+/// The reply of the command that `guard.call` ran.
+#[derive(Deserialize)]
+#[serde(rename = "row")]
+struct InnerReply<T> {
+    #[serde(default = "Option::default")]
+    reply: Option<T>,
 }
 
 fn is_gone(error: &Error, jid: &Name) -> bool {
@@ -197,6 +200,5 @@ fn is_gone(error: &Error, jid: &Name) -> bool {
 
 fn track_call(tracked: bool, jid: &Name) -> Call {
     let word = if tracked { "track" } else { "untrack" };
-    let call = Call::write("track", RetryClass::Idempotent, "track", "tracking");
-    call.arg(word).jid(jid)
+    Call::new(calls::TRACK).arg(word).arg(jid)
 }

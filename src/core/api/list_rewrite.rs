@@ -27,7 +27,7 @@ impl Core {
         key: &[u8],
         replacement: Vec<u8>,
     ) -> Result<ListRewrite, Error> {
-        self.call(self.now(), Call::plain("WATCH").arg(key))?;
+        self.call::<()>(self.now(), Call::plain("WATCH").arg(key))?;
         Ok(ListRewrite {
             key: key.to_vec(),
             replacement,
@@ -60,7 +60,7 @@ impl Core {
             // The reply was lost: the replacement is gone if it has its new name.
             None => {
                 let exists = Call::plain("EXISTS").arg(&rewrite.replacement);
-                Ok(self.call(self.now(), exists)? == Value::Int(0))
+                Ok(self.call::<u64>(self.now(), exists)? == 0)
             }
         }
     }

@@ -1,10 +1,12 @@
 //! Calls about many names: the names go in slices, so that no call carries more words than the core
 //! takes, or holds up the server for long.
 
+use serde::de::DeserializeOwned;
+
 use super::index::Index;
 use crate::clock::moment::Moment;
-use crate::core::call::reply;
-use crate::core::call::{Call, Core, Value};
+use crate::core::call::reply::Listed;
+use crate::core::call::{Call, Core};
 use crate::error::Error;
 use crate::name::Name;
 
@@ -13,55 +15,49 @@ pub(crate) const NAMES_PER_CALL: usize = 500;
 
 impl Core {
     /// Makes a call for each slice of the names, which become its last arguments. Returns the replies.
-    pub(super) fn call_in_slices(
+    pub(super) fn call_in_slices<T: DeserializeOwned>(
         &mut self,
         now: Moment,
         call: &Call,
         names: &[Name],
-    ) -> Result<Vec<Value>, Error> {
+    ) -> Result<Vec<T>, Error> {
         let slices = names.chunks(NAMES_PER_CALL);
         slices
             .map(|names| self.call(now, call.clone().args(names)))
             .collect()
     }
 
-    /// Returns the rows of a call about names, or without names about all members of an index. If
-    /// there are too many of them for one call, the core replies only with their number.
-    pub(super) fn rows(
+    /// Returns the rows of a call about names, or without names about all members of an index.
+    pub(super) fn rows<T: DeserializeOwned>(
         &mut self,
         now: Moment,
         call: &Call,
         index: &Index,
         names: &[Name],
-    ) -> Result<Vec<Value>, Error> {
-        if !names.is_empty() {
-            let replies = self.call_in_slices(now, call, names)?.into_iter();
-            let rows: Vec<Vec<Value>> = replies.map(reply::list).collect::<Result<_, _>>()?;
-            return Ok(rows.into_iter().flatten().collect());
+    ) -> Result<Vec<T>, Error> {
+        if names.is_empty() {
+            let listed = self.call(now, call.clone())?;
+            return self.all_rows(now, call, index, listed);
         }
-        let rows = reply::list(self.call(now, call.clone())?)?;
-        self.all_rows(now, call, index, rows)
+        let replies: Vec<Vec<T>> = self.call_in_slices(now, call, names)?;
+        Ok(replies.into_iter().flatten().collect())
     }
 
-    /// Returns the rows of a reply about all members of an index. If there is only their number, reads
-    /// them.
-    pub(super) fn all_rows(
+    /// Returns the rows of a reply about all members of an index. If it has none, reads them by name.
+    pub(super) fn all_rows<T: DeserializeOwned>(
         &mut self,
         now: Moment,
         call: &Call,
         index: &Index,
-        rows: Vec<Value>,
-    ) -> Result<Vec<Value>, Error> {
-        match rows.as_slice() {
-            [Value::BulkString(_)] => {
-                let names = self.members(now, index)?;
-                if names.is_empty() {
-                    Ok(Vec::new())
-                } else {
-                    self.rows(now, call, index, &names)
-                }
-            }
-            _ => Ok(rows),
+        listed: Listed<T>,
+    ) -> Result<Vec<T>, Error> {
+        if let Listed(Some(rows)) = listed {
+            return Ok(rows);
         }
+        let names = self.members(now, index)?;
+        if names.is_empty() {
+            return Ok(Vec::new());
+        }
+        self.rows(now, call, index, &names)
     }
 }

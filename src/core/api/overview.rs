@@ -1,16 +1,22 @@
 //! Reading what `status` shows.
 
+use serde::Deserialize;
+
 use super::index::Index;
 use super::names::NAMES_PER_CALL;
+use super::queue;
 use crate::clock::moment::Moment;
-use crate::core::call::{Call, Core, Value, reply};
+use crate::core::call::reply::Listed;
+use crate::core::call::{Call, Core, calls};
 use crate::error::{Error, Kind};
+use crate::lenient;
 use crate::model::lag::Why;
 use crate::model::overview::{
     BlockingThrottle, LateRecurring, OldWait, Recent, RecentFailures, ServerFacts, StatusFacts,
-    StuckLane, Today,
+    StuckLane,
 };
-use crate::model::queue::Seconds;
+use crate::model::queue::{Queue, Seconds};
+use crate::model::worker::Worker;
 use crate::name::Name;
 
 impl Core {
@@ -21,8 +27,8 @@ impl Core {
         now: Moment,
         since: Moment,
     ) -> Result<StatusFacts, Error> {
-        let call = Call::read("look.status").arg(since.to_string());
-        let reply = match self.call(now, call.clone()) {
+        let call = Call::new(calls::LOOK_STATUS).arg(since.to_string());
+        let reply: StatusReply = match self.call(now, call.clone()) {
             // Names the key of a wrong type, if a queue has one.
             Err(error) if error.kind() == Kind::Damaged => {
                 self.queues(now, &[])?;
@@ -30,151 +36,150 @@ impl Core {
             }
             reply => reply?,
         };
-        let mut parts = reply::list(reply)?.into_iter();
-        let mut part = || parts.next().unwrap_or(Value::Nil);
         let mut facts = StatusFacts {
-            complete: reply::count(&reply::bytes(part())?),
-            server: reply::optional(part())?.map(|info| server(&info)),
+            complete: reply.complete,
+            server: reply.info.as_deref().map(server),
+            recent: match reply.recent.as_slice() {
+                [completed, seconds] => Some(Recent {
+                    completed: *completed as u64,
+                    seconds: Seconds(*seconds),
+                }),
+                _ => None,
+            },
+            queues: match reply.queue_counts {
+                None => self.queues(now, &[])?,
+                Some(mut queues) => {
+                    queue::complete(now, &mut queues, true);
+                    queues
+                }
+            },
+            workers: self.all_workers(now, reply.workers)?,
             ..StatusFacts::default()
         };
-        let (groups, queues) = (part(), part());
-        let mut recent = texts(part())?.into_iter().flatten();
-        if let (Some(completed), Some(seconds)) = (recent.next(), recent.next()) {
-            let seconds = std::str::from_utf8(&seconds).ok();
-            facts.recent = Some(Recent {
-                completed: reply::count(&completed),
-                seconds: Seconds(seconds.and_then(|text| text.parse().ok()).unwrap_or(0.0)),
-            });
-        }
-        facts.queues = match part() {
-            Value::Nil => self.queues(now, &[])?,
-            rows => self.all_queues(now, reply::list(rows)?)?,
+        let groups = match reply.groups.0 {
+            Some(groups) => groups,
+            None => {
+                let mut groups = Vec::new();
+                for names in self.members(now, &Index::Groups)?.chunks(NAMES_PER_CALL) {
+                    let call = call.clone().arg(names.len().to_string()).args(names);
+                    let (_, _, more, _): NamedStatus = self.call(now, call)?;
+                    groups.extend(more);
+                }
+                groups
+            }
         };
-        facts.workers = self.all_workers(now, reply::list(part())?)?;
-        let mut replies = vec![[groups.clone(), queues.clone()]];
-        // If there are too many for one call, the core replies with their number.
-        if !matches!(groups, Value::Array(_)) {
-            for names in self.members(now, &Index::Groups)?.chunks(NAMES_PER_CALL) {
-                let call = call.clone().arg(names.len().to_string()).args(names);
-                replies.push(last_two(self.call(now, call)?)?);
+        let group = |(group, jobs, recent)| RecentFailures {
+            group,
+            recent,
+            jobs,
+        };
+        facts.groups = groups.into_iter().map(group).collect();
+        let queues = match reply.queues.0 {
+            Some(queues) => queues,
+            None => {
+                let names = self.members(now, &Index::Queues)?;
+                let replies: Vec<NamedStatus> = self.call_in_slices(now, &call.arg("0"), &names)?;
+                replies
+                    .into_iter()
+                    .flat_map(|(_, _, _, queues)| queues)
+                    .collect()
             }
-        }
-        if !matches!(queues, Value::Array(_)) {
-            let names = self.members(now, &Index::Queues)?;
-            for reply in self.call_in_slices(now, &call.arg("0"), &names)? {
-                replies.push(last_two(reply)?);
-            }
-        }
-        for [groups, queues] in replies {
-            add_groups(groups, &mut facts)?;
-            add_queues(now, queues, &mut facts)?;
+        };
+        for queue in queues {
+            add_queue(now, queue, &mut facts);
         }
         Ok(facts)
     }
 }
 
-/// Returns the groups and the queues of a reply.
-fn last_two(reply: Value) -> Result<[Value; 2], Error> {
-    let mut parts = reply::list(reply)?.into_iter().skip(2);
-    let mut part = || parts.next().unwrap_or(Value::Nil);
-    Ok([part(), part()])
+/// What `look.status` replies without names.
+#[derive(Deserialize)]
+#[serde(rename = "row")]
+struct StatusReply {
+    complete: u64,
+    info: Option<String>,
+    groups: Listed<GroupRow>,
+    queues: Listed<QueueRow>,
+    /// Completions of the last minutes, and over how many seconds.
+    recent: Vec<f64>,
+    /// `None` if there are too many queues.
+    queue_counts: Option<Vec<Queue>>,
+    workers: Listed<Worker>,
 }
 
-/// Adds the facts about groups, unless there is only their number.
-fn add_groups(groups: Value, facts: &mut StatusFacts) -> Result<(), Error> {
-    let Value::Array(groups) = groups else {
-        return Ok(());
-    };
-    for group in groups {
-        let mut words = texts(group)?.into_iter();
-        facts.groups.push(RecentFailures {
-            group: words.next().flatten().map(Name::from).unwrap_or_default(),
-            jobs: count(words.next()),
-            recent: count(words.next()),
-        });
-    }
-    Ok(())
-}
+/// What it replies with names: groups and queues, after two absent items.
+type NamedStatus = (Option<Name>, Option<Name>, Vec<GroupRow>, Vec<QueueRow>);
 
-/// Adds the facts about queues, unless there is only their number.
-fn add_queues(now: Moment, queues: Value, facts: &mut StatusFacts) -> Result<(), Error> {
-    let Value::Array(queues) = queues else {
-        return Ok(());
-    };
-    for queue in queues {
-        add_queue(now, texts(queue)?, facts);
-    }
-    Ok(())
+/// A group, the number of its jobs, and of its recent failures.
+type GroupRow = (Name, u64, u64);
+
+#[derive(Default, Deserialize)]
+#[serde(rename = "row", default)]
+struct QueueRow {
+    name: Name,
+    popped: u64,
+    completed: u64,
+    failures: u64,
+    late: u64,
+    #[serde(deserialize_with = "lenient::read")]
+    due: Option<Moment>,
+    /// Since when its oldest wait lasts, with the job, the reason and what holds it.
+    #[serde(deserialize_with = "lenient::read")]
+    since: Option<Moment>,
+    jid: Option<Name>,
+    #[serde(deserialize_with = "lenient::read")]
+    why: Option<Why>,
+    held_by: Option<Name>,
+    /// A throttle that lets no job run, and how many wait for it.
+    throttle: Option<Name>,
+    waiting: Option<u64>,
+    /// A lane whose first job has an expired lock, with the job and the worker that lost it.
+    lane: Option<Name>,
+    first: Option<Name>,
+    worker: Option<Name>,
 }
 
 /// Adds the facts about a queue.
-fn add_queue(now: Moment, words: Vec<Option<Vec<u8>>>, facts: &mut StatusFacts) {
-    let mut words = words.into_iter();
-    let queue = words.next().flatten().map(Name::from).unwrap_or_default();
-    let Today {
-        popped,
-        completed,
-        failures,
-        ..
-    } = &mut facts.today;
-    *popped += count(words.next());
-    *completed += count(words.next());
-    *failures += count(words.next());
-    let late = count(words.next());
-    let due = words.next().flatten().and_then(|due| Moment::read(&due));
-    if late > 0 {
+fn add_queue(now: Moment, row: QueueRow, facts: &mut StatusFacts) {
+    facts.today.popped += row.popped;
+    facts.today.completed += row.completed;
+    facts.today.failures += row.failures;
+    let queue = row.name;
+    if row.late > 0 {
         facts.late_recurring.push(LateRecurring {
             queue: queue.clone(),
-            jobs: late,
-            due,
+            jobs: row.late,
+            due: row.due,
         });
     }
-    let since = words
-        .next()
-        .flatten()
-        .and_then(|since| Moment::read(&since));
-    let mut word = || words.next().flatten();
-    let (jid, why, held_by) = (word(), word(), word());
-    if let (Some(since), Some(jid)) = (since, jid) {
+    if let (Some(since), Some(jid)) = (row.since, row.jid) {
         facts.waits.push(OldWait {
             queue,
-            jid: jid.into(),
+            jid,
             wait_s: Seconds(now.since(since).max(0.0)),
-            why: why.and_then(|why| Why::read(&why)),
-            held_by: held_by.map(Name::from),
+            why: row.why,
+            held_by: row.held_by,
         });
     }
-    if let (Some(id), waiting) = (word().map(Name::from), word()) {
-        let is_known = facts.throttles.iter().any(|known| known.id == id);
-        let waiting = waiting.map_or(0, |text| reply::count(&text));
-        facts
-            .throttles
-            .extend((!is_known).then_some(BlockingThrottle { id, waiting }));
+    if let Some(id) = row.throttle
+        && !facts.throttles.iter().any(|known| known.id == id)
+    {
+        let waiting = row.waiting.unwrap_or(0);
+        facts.throttles.push(BlockingThrottle { id, waiting });
     }
-    if let (Some(lane), Some(first)) = (word().map(Name::from), word()) {
-        let is_known = facts.lanes.iter().any(|known| known.lane == lane);
-        facts.lanes.extend((!is_known).then(|| StuckLane {
+    if let (Some(lane), Some(first)) = (row.lane, row.first)
+        && !facts.lanes.iter().any(|known| known.lane == lane)
+    {
+        facts.lanes.push(StuckLane {
             lane,
-            first: first.into(),
-            worker: word().map(Name::from).unwrap_or_default(),
-        }));
+            first,
+            worker: row.worker.unwrap_or_default(),
+        });
     }
-}
-
-fn texts(value: Value) -> Result<Vec<Option<Vec<u8>>>, Error> {
-    reply::list(value)?
-        .into_iter()
-        .map(reply::optional)
-        .collect()
-}
-
-fn count(text: Option<Option<Vec<u8>>>) -> u64 {
-    text.flatten().map_or(0, |text| reply::count(&text))
 }
 
 /// Reads the text of INFO.
-fn server(info: &[u8]) -> ServerFacts {
-    let info = String::from_utf8_lossy(info);
+fn server(info: &str) -> ServerFacts {
     let text = |key: &str| {
         let value = info
             .lines()

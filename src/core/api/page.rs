@@ -5,7 +5,7 @@
 //! shown of a job and decides about it. Key names come from `lua/keys.lua`.
 
 use crate::clock::moment::Moment;
-use crate::core::call::reply;
+use crate::core::call::reply::Bytes;
 use crate::core::call::{Call, Core};
 use crate::core::script::keys::{self, Keys};
 use crate::error::{Error, Kind};
@@ -105,22 +105,15 @@ impl JobScan {
             .arg(KEYS)
             .arg("TYPE")
             .arg("hash");
-        let mut page = reply::list(core.call(now, call)?)?.into_iter();
-        let (Some(cursor), Some(keys)) = (page.next(), page.next()) else {
-            return Err(reply::unexpected("a page"));
-        };
-        self.cursor = reply::bytes(cursor)?;
+        let (Bytes(cursor), keys): (_, Vec<Bytes>) = core.call(now, call)?;
+        self.cursor = cursor;
         self.done = self.cursor == b"0";
         if self.place.moved(core, self.done)? {
             self.cursor = b"0".to_vec();
             self.done = false;
         }
-        let keys = reply::list(keys)?.into_iter().map(|key| {
-            let mut key = reply::bytes(key)?;
-            key.drain(..prefix.len().min(key.len()));
-            Ok(Name::from(key))
-        });
-        keys.collect::<Result<_, Error>>().map(Some)
+        let jid = |Bytes(key): Bytes| Name::from(key.get(prefix.len()..).unwrap_or_default());
+        Ok(Some(keys.into_iter().map(jid).collect()))
     }
 }
 
@@ -142,15 +135,16 @@ impl Core {
                     Call::plain("HMGET").arg(key).args(names)
                 })
                 .collect();
-            for reply in self.calls(now, &calls) {
+            for reply in self.calls::<Vec<Option<Bytes>>>(now, &calls) {
                 let values = match reply {
-                    Ok(values) => reply::list(values)?,
                     // A key of another type is not a job.
                     Err(error) if error.kind() == Kind::Damaged => Vec::new(),
-                    Err(error) => return Err(error),
+                    values => values?,
                 };
-                let values = values.into_iter().map(reply::optional);
-                fields.push(values.collect::<Result<_, Error>>()?);
+                let values = values
+                    .into_iter()
+                    .map(|value| value.map(|Bytes(text)| text));
+                fields.push(values.collect());
             }
         }
         Ok(fields)

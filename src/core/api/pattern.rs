@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use crate::clock::moment::Moment;
-use crate::core::call::reply;
-use crate::core::call::{Call, Core};
+use crate::core::call::reply::Bytes;
+use crate::core::call::{Call, Core, calls};
 use crate::error::Error;
 use crate::json::Json;
 use crate::model::queue_patterns::{IdentifierPatterns, PriorityPattern};
@@ -13,8 +13,8 @@ use crate::name::Name;
 impl Core {
     /// Returns the stored identifier patterns by name. Patterns that cannot be read are left out.
     pub fn identifier_patterns(&mut self, now: Moment) -> Result<IdentifierPatterns, Error> {
-        let call = Call::read("queueIdentifierPatterns.getAll");
-        let text = reply::bytes(self.call(now, call)?)?;
+        let call = Call::new(calls::QUEUE_IDENTIFIER_PATTERNS_GET_ALL);
+        let Bytes(text) = self.call(now, call)?;
         let stored = Json::read(&text)
             .and_then(|stored| stored.object())
             .unwrap_or_default();
@@ -28,8 +28,8 @@ impl Core {
 
     /// Returns the stored priority patterns in their order. Patterns that cannot be read are left out.
     pub fn priority_patterns(&mut self, now: Moment) -> Result<Vec<PriorityPattern>, Error> {
-        let call = Call::read("queuePriorityPatterns.getAll");
-        let text = reply::bytes(self.call(now, call)?)?;
+        let call = Call::new(calls::QUEUE_PRIORITY_PATTERNS_GET_ALL);
+        let Bytes(text) = self.call(now, call)?;
         let stored = Json::read(&text)
             .and_then(|stored| stored.array())
             .unwrap_or_default();

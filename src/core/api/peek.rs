@@ -1,122 +1,54 @@
-//! The jobs that the next pop of a queue would return.
+//! The jobs that the next pops would return.
 
-use super::index::Index;
-use super::job::Detail;
+use super::job::{Detail, read};
 use crate::clock::moment::Moment;
-use crate::core::call::reply;
-use crate::core::call::{Call, Core};
+use crate::core::call::{Call, Core, Value, calls, reply};
 use crate::error::Error;
-use crate::json::{Json, Number};
-use crate::model::job::{Job, State};
-use crate::model::recur::Recurring;
+use crate::model::job::Job;
 use crate::name::Name;
 
-impl Core {
-    /// Returns the jobs that the next pop would return, by the core's `peek`.
-    pub fn peek(&mut self, now: Moment, queue: &Name, count: u64) -> Result<Vec<Job>, Error> {
-        let call = Call::read("peek").may_tidy().queue(queue);
-        let text = reply::bytes(self.call(now, call.arg(count.to_string()))?)?;
-        let jobs = Json::read(&text)
-            .and_then(|jobs| jobs.array())
-            .unwrap_or_default();
-        let jids = jobs.iter().filter_map(|job| {
-            let members = job.object()?;
-            members
-                .iter()
-                .find(|(key, _)| key.as_bytes() == b"jid")?
-                .1
-                .text()
-        });
-        let jids: Vec<Name> = jids.collect();
-        Ok(self
-            .jobs(now, Detail::Brief, &jids)?
-            .into_iter()
-            .flatten()
-            .collect())
-    }
+/// The most jobs that a dry run shows.
+pub(crate) const MAX_NEXT_JOBS: u64 = 1_000;
 
-    /// Returns the same jobs without any write: this function works out what the core would move or put
-    /// first. A job that a recurring one would put has a jid and no state yet.
-    pub fn peek_read_only(
+/// Whether a paused queue has next jobs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Pauses {
+    Count,
+    Ignored,
+}
+
+impl Core {
+    /// Returns the jobs that pops of queues would get now, one queue after the other, by the core's dry run
+    /// of `pop`. Nothing is written: a job that a recurring one would put has a jid and no state yet.
+    pub(crate) fn next_jobs(
         &mut self,
         now: Moment,
-        queue: &Name,
+        queues: &[Name],
         count: u64,
+        pauses: Pauses,
     ) -> Result<Vec<Job>, Error> {
-        let sets = [
-            Index::Locks,
-            Index::Waiting,
-            Index::Scheduled,
-            Index::Recurring,
-        ];
-        let wanted = sets.map(|set| (set(queue.clone()), 0));
-        let mut parts = self.parts(now, &wanted, count)?.into_iter();
-        let mut members = || parts.next().unwrap_or_default().members;
-        let (locks, waiting, scheduled, templates) = (members(), members(), members(), members());
-        let mut jids = locks.clone();
-        jids.extend(waiting.iter().cloned());
-        jids.extend(scheduled);
-        let mut jobs = self.jobs(now, Detail::Brief, &jids)?.into_iter();
-        let mut next: Vec<Job> = jobs.by_ref().take(locks.len()).flatten().collect();
-        next.retain(|job| job.state == Some(State::Stalled));
-        let mut rest: Vec<Job> = jobs.by_ref().take(waiting.len()).flatten().collect();
-        for template in self.recurs(now, &templates)?.into_iter().flatten() {
-            rest.extend(due(&template, now, count));
+        let mode = if pauses == Pauses::Count {
+            "pop"
+        } else {
+            "peek"
+        };
+        let call = Call::new(calls::LOOK_NEXT).arg(count.to_string()).arg(mode);
+        let (mut jids, mut rows) = (Vec::new(), Vec::new());
+        let reply = self.reply(now, call.args(queues))?.result?;
+        for (jid, row) in reply::pairs(calls::LOOK_NEXT.name, reply)? {
+            jids.push(Name::from(jid));
+            rows.push(row);
         }
-        rest.extend(
-            jobs.flatten()
-                .filter(|job| job.scheduled_for.is_some_and(|due| due <= now)),
-        );
-        // A job whose lock was revoked is next, whatever its priority. Then the higher priority is.
-        rest.sort_by(|one, other| rank(other).total_cmp(&rank(one)));
-        next.append(&mut rest);
-        next.truncate(usize::try_from(count).unwrap_or(usize::MAX));
+        let mut next = Vec::with_capacity(jids.len());
+        let jobs = self.jobs(now, Detail::Brief, &jids)?;
+        for ((jid, row), job) in jids.iter().zip(rows).zip(jobs) {
+            match (job, row) {
+                (Some(job), _) => next.push(job),
+                // Another client has deleted it.
+                (None, Value::Nil) => {}
+                (None, row) => next.push(read(jid, row)?.job),
+            }
+        }
         Ok(next)
     }
-}
-
-fn rank(job: &Job) -> f64 {
-    match (job.state, job.priority) {
-        (Some(State::Stalled), _) => f64::INFINITY,
-        (_, Some(Number(priority))) => priority,
-        (_, None) => 0.0,
-    }
-}
-
-/// Returns the jobs that a template would put now.
-fn due(template: &Recurring, now: Moment, most: u64) -> Vec<Job> {
-    let (Some(next), Some(Number(every))) = (template.next, template.every_s) else {
-        return Vec::new();
-    };
-    if every <= 0.0 {
-        return Vec::new();
-    }
-    let (now, mut at) = (now.seconds(), next.seconds().floor());
-    let backlog = template.backlog.map_or(0.0, |backlog| backlog.0);
-    let late = (now - at) / every;
-    if backlog > 0.0 && late > backlog {
-        at += (late - backlog).ceil() * every;
-    }
-    let mut number = template.count.map_or(0, Number::floor);
-    let mut jobs = Vec::new();
-    while at <= now && (jobs.len() as u64) < most {
-        number += 1;
-        let mut jid = template.jid.as_bytes().to_vec();
-        jid.extend(format!("-{number}").into_bytes());
-        jobs.push(Job {
-            jid: Name::from(jid),
-            klass: template.klass.clone(),
-            queue: template.queue.clone(),
-            priority: template.priority,
-            retries: template.retries,
-            remaining: template.retries,
-            tags: template.tags.clone(),
-            data: template.data.clone(),
-            spawned_from: Some(template.jid.clone()),
-            scheduled_for: Moment::from_seconds(at),
-            ..Job::default()
-        });
-        at += every;
-    }
-    jobs
 }

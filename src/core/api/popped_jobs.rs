@@ -7,23 +7,23 @@ use serde::Deserialize;
 use serde::de::{Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use super::guard::JOBS_PER_READ;
 use crate::clock::moment::Moment;
+use crate::core::call::Core;
 use crate::core::call::reply;
-use crate::core::call::{Core, Value};
 use crate::error::Error;
-use crate::json::Json;
+use crate::json;
+use crate::model::job::{Job, Payload};
 use crate::model::popped_job::PoppedJob;
 use crate::name::{Name, lossless_text};
 
-/// Reads the reply of pop. The history is skipped.
-pub fn read(bytes: &[u8]) -> Result<Vec<PoppedJob>, Error> {
+/// Reads what pop replies, as a part of the reply to `call`. The history is skipped.
+pub fn read(call: &str, bytes: &[u8]) -> Result<Vec<PoppedJob>, Error> {
     if bytes == b"{}" {
         return Ok(Vec::new());
     }
     let text = lossless_text(bytes);
     let jobs: Vec<Entry> =
-        serde_json::from_str(&text).map_err(|_| reply::unexpected("a list of jobs"))?;
+        serde_json::from_str(&text).map_err(|why| reply::unexpected(call, why))?;
     // A text that is UTF-8 means what it says, even where it looks like a byte that is not.
     let is_exact = matches!(text, Cow::Borrowed(_));
     let bytes = |text: Text| match (is_exact, text.0) {
@@ -170,66 +170,36 @@ impl Core {
         worker: &Name,
         jids: &[Name],
     ) -> Result<Vec<PoppedJob>, Error> {
-        let fields = "state,worker,klass,queue,data,tags,priority,retries,remaining,expires,\
+        let fields = "jid,state,shown,worker,klass,queue,data,tags,priority,retries,remaining,expires,\
                       spawned_from_jid,dependencies,key,fence,payloads";
-        let mut held = Vec::with_capacity(jids.len());
-        for jids in jids.chunks(JOBS_PER_READ) {
-            for (jid, job) in jids.iter().zip(self.look(now, fields, jids)?) {
-                if !matches!(job, Value::Nil) {
-                    held.extend(held_job(jid, worker, job)?);
-                }
-            }
-        }
-        Ok(held)
+        let jobs = self.jobs_with(now, fields, jids)?.into_iter().flatten();
+        let held = jobs.filter(|job| job.worker.as_ref() == Some(worker));
+        Ok(held.map(held_job).collect())
     }
 }
 
-/// Reads a job as `look.jobs` shows it, `None` if the worker does not hold it.
-fn held_job(jid: &Name, worker: &Name, job: Value) -> Result<Option<PoppedJob>, Error> {
-    let mut held = PoppedJob {
-        jid: jid.clone(),
-        ..PoppedJob::default()
+/// Returns a job as pop would return it.
+fn held_job(job: Job) -> PoppedJob {
+    let whole = |number: Option<json::Number>| number.map_or(0, |number| number.0 as i64);
+    let payloads = job.payloads.into_iter();
+    let payload = |payload: Payload| {
+        let score = payload.score.to_string();
+        (payload.data.as_bytes().to_vec(), score)
     };
-    let (mut is_running, mut is_own) = (false, false);
-    for (field, value) in reply::pairs(job)? {
-        if field == b"dependencies" {
-            held.dependencies = reply::names(value)?;
-            continue;
-        }
-        if field == b"payloads" {
-            for (payload, score) in reply::pairs(value)? {
-                let score = String::from_utf8(reply::bytes(score)?);
-                let score = score.map_err(|_| reply::unexpected("a score"))?;
-                held.payloads.push((payload, score));
-            }
-            continue;
-        }
-        let Some(text) = reply::optional(value)? else {
-            continue;
-        };
-        let number = || {
-            let text = std::str::from_utf8(&text).unwrap_or_default();
-            text.parse::<f64>().unwrap_or_default()
-        };
-        match field.as_slice() {
-            b"state" => is_running = text == b"running",
-            b"worker" => is_own = text == worker.as_bytes(),
-            b"klass" => held.klass = text.into(),
-            b"queue" => held.queue = text.into(),
-            b"priority" => held.priority = number() as i64,
-            b"retries" => held.retries = number() as i64,
-            b"remaining" => held.remaining = number() as i64,
-            b"expires" => held.expires = number(),
-            b"spawned_from_jid" => held.spawned_from = Some(text.into()),
-            b"tags" => {
-                let tags = Json::read(&text).and_then(|tags| tags.names());
-                held.tags = tags.unwrap_or_default();
-            }
-            b"data" => held.data = text,
-            b"key" => held.key = Some(text.into()),
-            b"fence" => held.fence = Some(number() as u64),
-            _ => {}
-        }
+    PoppedJob {
+        jid: job.jid,
+        klass: job.klass.unwrap_or_default(),
+        queue: job.queue.unwrap_or_default(),
+        data: job.data.as_bytes().to_vec(),
+        tags: job.tags,
+        priority: whole(job.priority),
+        retries: whole(job.retries),
+        remaining: whole(job.remaining),
+        expires: job.expires.map_or(0.0, Moment::seconds),
+        spawned_from: job.spawned_from,
+        dependencies: job.dependencies,
+        key: job.key,
+        fence: job.fence.map(|fence| fence.0 as u64),
+        payloads: payloads.map(payload).collect(),
     }
-    Ok((is_running && is_own).then_some(held))
 }

@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
-use super::guard::{GuardReply, outcomes};
+use serde::Deserialize;
+
+use super::guard::GuardReply;
 use crate::clock::duration::seconds;
 use crate::clock::moment::Moment;
-use crate::core::call::call_spec::{RetryClass, Subject};
-use crate::core::call::{Call, Core};
+use crate::core::call::call_spec::{CallSpec, RetryClass, Subject};
+use crate::core::call::{Call, Core, calls};
 use crate::core::call::{connect, reply};
 use crate::error::Error;
 use crate::json::quote::{array, quote};
@@ -39,33 +41,24 @@ pub struct Policy {
     pub replace: bool,
     /// Skip dependencies that do not exist.
     pub allow_missing: bool,
-    /// Tell which job took each put, and which is before it in its lane: [`Placed`].
+    /// Tell which job took each put, and which is before it in its lane.
     pub tell_lanes: bool,
 }
 
-/// What a put with [`Policy::tell_lanes`] did.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Placed<'r> {
+/// What a put did.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(rename = "row", default)]
+pub struct Placed {
     /// `merged`, `skipped` or `replaced` if another job took the put, else the state of the job.
-    pub state: Option<&'r Name>,
-    /// The job that took the put, if the reply tells it.
-    pub jid: Option<&'r Name>,
-    /// The job before it in its lane.
-    pub behind: Option<&'r Name>,
+    pub state: Option<Name>,
+    /// The job that took the put, with [`Policy::tell_lanes`].
+    pub jid: Option<Name>,
+    /// The job before it in its lane, with [`Policy::tell_lanes`].
+    #[serde(deserialize_with = "reply::not_empty")]
+    pub behind: Option<Name>,
     /// Dependencies that are complete or missing.
-    pub no_dependencies: &'r [Option<Name>],
-}
-
-impl<'r> Placed<'r> {
-    /// Reads the details of a put that was done. After a lost reply there are fewer.
-    pub(crate) fn of(reply: &'r GuardReply) -> Placed<'r> {
-        Placed {
-            state: reply.word(0),
-            jid: reply.word(1),
-            behind: reply.word(2).filter(|jid| !jid.is_empty()),
-            no_dependencies: reply.detail.get(3..).unwrap_or_default(),
-        }
-    }
+    #[serde(rename = "..")]
+    pub no_dependencies: Vec<Name>,
 }
 
 /// A job as the arguments of a call, for callers that put many.
@@ -113,15 +106,18 @@ impl Policy {
         format!(r#"{{"replace":{replace},"missing":"{missing}"{lanes}}}"#)
     }
 
-    /// Returns the call with the policy as its first argument. The second put of a replaced job would
-    /// replace it again.
-    fn call(self) -> Call {
-        let class = if self.replace {
-            RetryClass::Never
+    /// Returns the spec of the call. The second put of a replaced job would replace it again.
+    fn spec(self) -> CallSpec {
+        if self.replace {
+            calls::GUARD_PUT
         } else {
-            RetryClass::Idempotent
-        };
-        Call::write("guard.put", class, "put", "putting").arg(self.word())
+            calls::GUARD_PUT.class(RetryClass::Idempotent)
+        }
+    }
+
+    /// Returns the call with the policy as its first argument.
+    fn call(self, spec: CallSpec) -> Call {
+        Call::new(spec).arg(self.word())
     }
 }
 
@@ -182,17 +178,19 @@ impl Puts {
     }
 
     fn call(self) -> Call {
-        self.policy
-            .call()
-            .packed_args(self.words)
-            .about(Subject::Jobs)
-            .at(self.at)
+        let spec = self.policy.spec().about(Subject::Jobs);
+        self.policy.call(spec).packed_args(self.words).at(self.at)
     }
 }
 
 impl Core {
     /// Puts one job, if the policy allows it.
-    pub fn put(&mut self, now: Moment, policy: Policy, job: &Put) -> Result<GuardReply, Error> {
+    pub fn put(
+        &mut self,
+        now: Moment,
+        policy: Policy,
+        job: &Put,
+    ) -> Result<GuardReply<Placed>, Error> {
         let mut options: Vec<(&'static str, Vec<u8>)> = Vec::new();
         if let Some(at) = job.at {
             options.push(("at", at.to_string().into_bytes()));
@@ -217,7 +215,7 @@ impl Core {
             .map(|(name, value)| (*name, &value[..]))
             .chain(job.coordination.words())
             .collect();
-        let mut call = policy.call().about(Subject::Jid(3));
+        let mut call = policy.call(policy.spec());
         let delay = job.delay.map_or("0".into(), seconds);
         let job_words = PackedJob {
             queue: job.queue.as_bytes(),
@@ -229,15 +227,19 @@ impl Core {
         };
         job_words.for_each_word(|word| call.push_arg(word));
         let reply = self.reply(now, call)?;
-        let outcome = outcomes(reply.result?)?.pop();
-        let mut outcome = outcome.ok_or_else(|| reply::unexpected("an outcome"))?;
-        if reply.repeated && outcome.code == Code::Exists {
+        let repeated = reply.repeated;
+        let (mut outcome,): (GuardReply<Placed>,) = reply.read()?;
+        if repeated && outcome.code == Code::Exists {
             outcome.reconcile_put(now, false);
             if outcome.code == Code::Ok {
                 // The job was put, even if it cannot be read now.
                 let found = self.snapshots(now, std::slice::from_ref(&job.jid));
                 let found = found.unwrap_or_default().into_iter().flatten().next();
-                outcome.detail.push(found.map(|job| job.state.clone()));
+                let state = found.map(|job| job.state.clone());
+                outcome.done = Some(Placed {
+                    state,
+                    ..Placed::default()
+                });
             }
         }
         Ok(outcome)
@@ -245,16 +247,22 @@ impl Core {
 
     /// Puts many jobs in one round trip, call by call in order. Returns the outcomes of each call's
     /// jobs, in order.
-    pub fn puts(&mut self, now: Moment, puts: Vec<Puts>) -> Vec<Result<Vec<GuardReply>, Error>> {
+    pub fn puts(
+        &mut self,
+        now: Moment,
+        puts: Vec<Puts>,
+    ) -> Vec<Result<Vec<GuardReply<Placed>>, Error>> {
         let restored: Vec<Vec<bool>> = puts.iter().map(|puts| puts.restored.clone()).collect();
         let calls: Vec<Call> = puts.into_iter().map(Puts::call).collect();
         let replies = self.replies(now, &calls).into_iter().zip(restored);
         let results = replies.map(|(reply, restored)| {
-            let mut outcomes = outcomes(reply.result?)?;
+            let repeated = reply.repeated;
+            let mut outcomes: Vec<GuardReply<Placed>> = reply.read()?;
             if outcomes.len() != restored.len() {
-                return Err(reply::unexpected("an outcome for each job"));
+                let call = calls::GUARD_PUT.name;
+                return Err(reply::unexpected(call, "not an outcome for each job"));
             }
-            if reply.repeated {
+            if repeated {
                 for (outcome, restored) in outcomes.iter_mut().zip(restored) {
                     outcome.reconcile_put(now, restored);
                 }
@@ -281,15 +289,14 @@ impl Core {
             note.extend(quote(reason.as_bytes()));
         }
         note.push(b'}');
-        let call = Call::write("guard.pause", RetryClass::Idempotent, "pause", "pausing");
-        let call = call.arg(until).arg(note).about(Subject::Queue(2));
-        self.call_in_slices(now, &call, queues).map(drop)
+        let call = Call::new(calls::GUARD_PAUSE).arg(until).arg(note);
+        self.call_in_slices(now, &call, queues).map(|_: Vec<()>| ())
     }
 
     /// Ends the pause of queues.
     pub fn unpause(&mut self, now: Moment, queues: &[Name]) -> Result<(), Error> {
-        let call = Call::write("unpause", RetryClass::Idempotent, "unpause", "unpausing");
-        let call = call.about(Subject::Queue(0));
-        self.call_in_slices(now, &call, queues).map(drop)
+        self.call_in_slices(now, &Call::new(calls::UNPAUSE), queues)
+            .map(|_: Vec<()>| ())
+            .map(drop)
     }
 }

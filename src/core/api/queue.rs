@@ -2,16 +2,21 @@
 
 use std::collections::{HashMap, HashSet};
 
+use serde::Deserialize;
+use strum::VariantArray;
+
 use super::index::Index;
 use super::names::NAMES_PER_CALL;
 use super::not_found;
 use super::read::{Read, ReadReply};
 use crate::clock::moment::Moment;
-use crate::core::call::reply;
-use crate::core::call::{Call, Core, Value};
+use crate::core::call::call_spec::Subject;
+use crate::core::call::reply::{self, Bytes};
+use crate::core::call::{Call, Core, calls};
 use crate::core::script::keys::{Keys, QueueSet};
 use crate::error::{Error, Kind};
 use crate::json::Json;
+use crate::lenient;
 use crate::model::lag::{Lag, Why};
 use crate::model::length::Length;
 use crate::model::pattern::Pattern;
@@ -25,10 +30,9 @@ const READY_PER_CALL: usize = 10_000;
 impl Core {
     /// Returns the number of jobs in a queue.
     pub fn length(&mut self, now: Moment, queue: &Name) -> Result<Length, Error> {
-        let value = self.call(now, Call::read("length").queue(queue))?;
         Ok(Length {
             queue: queue.clone(),
-            length: reply::integer(value)?,
+            length: self.call(now, Call::new(calls::LENGTH).arg(queue))?,
         })
     }
 
@@ -36,9 +40,10 @@ impl Core {
     /// without those that a throttle or a lane holds.
     pub(crate) fn poppable_lags(&mut self, now: Moment, names: &[Name]) -> Result<Vec<f64>, Error> {
         let mut seconds: HashMap<Name, Json> = HashMap::new();
-        for reply in self.call_in_slices(now, &Call::read("lag"), names)? {
-            let slice = Json::read(&reply::bytes(reply)?).and_then(|slice| slice.object());
-            seconds.extend(slice.ok_or_else(|| reply::unexpected("lags"))?);
+        let call = Call::new(calls::LAG.about(Subject::Nothing));
+        for Bytes(lags) in self.call_in_slices(now, &call, names)? {
+            let lags = Json::read(&lags).and_then(|lags| lags.object());
+            seconds.extend(lags.ok_or_else(|| reply::unexpected(calls::LAG.name, "not lags"))?);
         }
         let lag = |queue| seconds.get(queue).and_then(Json::number);
         Ok(names
@@ -49,30 +54,22 @@ impl Core {
 
     /// Returns the lag of each named queue, in their order.
     pub fn lags(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Lag>, Error> {
-        let mut rows = Vec::new();
-        for reply in self.call_in_slices(now, &Call::read("look.lag"), names)? {
-            rows.extend(reply::list(reply)?);
-        }
-        let lags = names.iter().zip(rows);
-        lags.map(|(queue, row)| lag(now, queue, row)).collect()
+        let rows: Vec<Vec<Option<LagRow>>> =
+            self.call_in_slices(now, &Call::new(calls::LOOK_LAG), names)?;
+        let lags = names.iter().zip(rows.into_iter().flatten());
+        let lags = lags.map(|(queue, row)| row.unwrap_or_default().of(queue, now));
+        Ok(lags.collect())
     }
 
     /// Returns those of the named queues, or of all known ones, from which a pop may bring a job now.
     pub fn ready_queues(&mut self, now: Moment, names: &[Name]) -> Result<ReadyQueues, Error> {
-        let call = Call::read("look.ready");
+        let call = Call::new(calls::LOOK_READY);
         let mut ready = ReadyQueues::default();
         // Without names, one call.
         let mut chunks = names.chunks(READY_PER_CALL);
         let first = chunks.next().unwrap_or_default();
         for names in std::iter::once(first).chain(chunks) {
-            let mut rows = reply::list(self.call(now, call.clone().args(names))?)?.into_iter();
-            let due_in = rows.next().map(reply::seconds).transpose()?.flatten();
-            let queues: Result<Vec<Name>, Error> =
-                rows.map(|row| reply::bytes(row).map(Name::from)).collect();
-            ready.add(ReadyQueues {
-                queues: queues?,
-                due_in,
-            });
+            ready.add(self.call(now, call.clone().args(names))?);
         }
         Ok(ready)
     }
@@ -92,26 +89,13 @@ impl Core {
         now: Moment,
         names: &[Name],
     ) -> Result<Vec<Queue>, Error> {
-        let call = Call::read("look.queues");
+        let call = Call::new(calls::LOOK_QUEUES);
         let mut queues = match self.rows(now, &call, &Index::Queues, names) {
-            Ok(rows) => {
-                let rows = rows.into_iter().map(|row| read(now, row));
-                rows.collect::<Result<Vec<Queue>, Error>>()?
-            }
+            Ok(queues) => queues,
             Err(error) if error.kind() == Kind::Damaged => self.one_by_one(now, names)?,
             Err(error) => return Err(error),
         };
-        if names.is_empty() {
-            queues.sort_by(|one, other| one.name.cmp(&other.name));
-        }
-        Ok(queues)
-    }
-
-    /// Reads all known queues from a reply of `look.queues`.
-    pub(super) fn all_queues(&self, now: Moment, rows: Vec<Value>) -> Result<Vec<Queue>, Error> {
-        let rows = rows.into_iter().map(|row| read(now, row));
-        let mut queues = rows.collect::<Result<Vec<Queue>, Error>>()?;
-        queues.sort_by(|one, other| one.name.cmp(&other.name));
+        complete(now, &mut queues, names.is_empty());
         Ok(queues)
     }
 
@@ -126,18 +110,20 @@ impl Core {
         let keys = Keys::new(self.prefix());
         let mut queues = Vec::with_capacity(names.len());
         for names in names.chunks(NAMES_PER_CALL) {
-            let call = |name| Call::read("look.queues").arg(name);
+            let call = |name| Call::new(calls::LOOK_QUEUES).arg(name);
             let calls: Vec<Call> = names.iter().map(call).collect();
             for (name, rows) in names.iter().zip(self.calls(now, &calls)) {
                 let error = match rows {
                     Ok(rows) => {
-                        let rows = reply::list(rows)?.into_iter().map(|row| read(now, row));
-                        queues.extend(rows.collect::<Result<Vec<Queue>, Error>>()?);
+                        queues.extend::<Vec<Queue>>(rows);
                         continue;
                     }
                     Err(error) => error,
                 };
-                let sets = QueueSet::ALL.map(|set| keys.queue(set, name.as_bytes()));
+                let sets = QueueSet::VARIANTS
+                    .iter()
+                    .map(|set| keys.queue(*set, name.as_bytes()));
+                let sets: Vec<_> = sets.collect();
                 let counts = sets.iter().map(|key| Read::count(key)).collect();
                 let replies = self.reads(now, counts)?.into_iter().zip(sets);
                 let wrong = replies.filter(|(reply, _)| matches!(reply, ReadReply::Wrong));
@@ -228,6 +214,17 @@ impl Core {
     }
 }
 
+/// Adds how long the head of each queue has waited; all known queues are ordered by name.
+pub(super) fn complete(now: Moment, queues: &mut [Queue], all: bool) {
+    for queue in queues.iter_mut() {
+        let wait = queue.head_since.map(|since| now.since(since).max(0.0));
+        queue.head_wait_s = wait.map(Seconds);
+    }
+    if all {
+        queues.sort_by(|one, other| one.name.cmp(&other.name));
+    }
+}
+
 /// Refuses a list with a queue that cannot be read.
 pub(crate) fn require_readable(queues: &[Queue]) -> Result<(), Error> {
     match unreadable(queues) {
@@ -260,53 +257,26 @@ fn unreadable(queues: &[Queue]) -> Option<String> {
     (!clauses.is_empty()).then(|| clauses.join("; "))
 }
 
-/// Reads a row of `look.queues`.
-pub(super) fn read(now: Moment, fields: Value) -> Result<Queue, Error> {
-    let mut queue = Queue::default();
-    for (field, value) in reply::pairs(fields)? {
-        let Some(text) = reply::optional(value)? else {
-            continue;
-        };
-        match field.as_slice() {
-            b"name" => queue.name = Name::from(text),
-            b"known" => queue.known = text == b"1",
-            b"waiting" => queue.waiting = reply::count(&text),
-            b"running" => queue.running = reply::count(&text),
-            b"stalled" => queue.stalled = reply::count(&text),
-            b"scheduled" => queue.scheduled = reply::count(&text),
-            b"depends" => queue.depends = reply::count(&text),
-            b"throttled" => queue.throttled = reply::count(&text),
-            b"recurring" => queue.recurring = reply::count(&text),
-            b"paused" => queue.paused = text == b"1",
-            b"since" => queue.paused_since = Moment::read(&text),
-            b"until" => queue.paused_until = Moment::read(&text),
-            b"reason" => queue.paused_reason = Some(Name::from(text)),
-            b"by" => queue.paused_by = Some(Name::from(text)),
-            b"head" => {
-                let waited = Moment::read(&text).map(|since| now.since(since).max(0.0));
-                queue.head_wait_s = waited.map(Seconds);
-            }
-            _ => {}
-        }
-    }
-    Ok(queue)
+/// What `look.lag` replies about a queue.
+#[derive(Default, Deserialize)]
+#[serde(rename = "row", default)]
+struct LagRow {
+    #[serde(deserialize_with = "lenient::read")]
+    since: Option<Moment>,
+    jid: Option<Name>,
+    #[serde(deserialize_with = "lenient::read")]
+    why: Option<Why>,
+    held_by: Option<Name>,
 }
 
-/// Reads a row of `look.lag`.
-fn lag(now: Moment, queue: &Name, row: Value) -> Result<Lag, Error> {
-    let words = match row {
-        Value::Nil => Vec::new(),
-        row => reply::list(row)?,
-    };
-    let words = words.into_iter().map(reply::optional);
-    let mut words = words.collect::<Result<Vec<_>, Error>>()?.into_iter();
-    let mut word = || words.next().flatten();
-    let since = word().and_then(|since| Moment::read(&since));
-    Ok(Lag {
-        queue: queue.clone(),
-        lag_s: Seconds(since.map_or(0.0, |since| now.since(since).max(0.0))),
-        jid: word().map(Name::from),
-        why: word().and_then(|why| Why::read(&why)),
-        held_by: word().map(Name::from),
-    })
+impl LagRow {
+    fn of(self, queue: &Name, now: Moment) -> Lag {
+        Lag {
+            queue: queue.clone(),
+            lag_s: Seconds(self.since.map_or(0.0, |since| now.since(since).max(0.0))),
+            jid: self.jid,
+            why: self.why,
+            held_by: self.held_by,
+        }
+    }
 }

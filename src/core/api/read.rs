@@ -5,12 +5,15 @@
 use crate::clock::moment::Moment;
 use crate::core::call::ahead::Ahead;
 use crate::core::call::connect::Words;
-use crate::core::call::reply;
+use crate::core::call::reply::{self, Bytes};
 use crate::core::call::{Call, Core, Value};
 use crate::error::{Error, Kind};
 
 /// The number of members in a page of a set: about a millisecond of the server.
 pub(crate) const PAGE: usize = 500;
+
+/// How errors call a read.
+const READ: &str = "a plain read";
 
 /// One read.
 #[derive(Clone, Debug)]
@@ -193,23 +196,22 @@ impl ReplyForm {
             Err(error) if error.kind() == Kind::Damaged => return Ok(ReadReply::Wrong),
             result => result?,
         };
+        let bytes = |Bytes(text)| text;
         Ok(match self {
             ReplyForm::Texts => {
-                let texts = reply::list(value)?.into_iter().map(reply::optional);
-                ReadReply::Texts(texts.collect::<Result<_, _>>()?)
+                let texts: Vec<Option<Bytes>> = reply::read(READ, value)?;
+                ReadReply::Texts(texts.into_iter().map(|text| text.map(bytes)).collect())
             }
             ReplyForm::Page => {
-                let mut page = reply::list(value)?.into_iter();
-                let (Some(next), Some(items)) = (page.next(), page.next()) else {
-                    return Err(reply::unexpected("a page"));
-                };
-                let next = reply::bytes(next)?;
-                let items = reply::list(items)?.into_iter().map(reply::bytes);
-                let items = items.collect::<Result<_, _>>()?;
+                let (Bytes(next), items): (_, Vec<Bytes>) = reply::read(READ, value)?;
+                let items = items.into_iter().map(bytes).collect();
                 ReadReply::Page((next != START).then_some(next), items)
             }
-            ReplyForm::Text => ReadReply::Text(reply::optional(value)?),
-            ReplyForm::Number => ReadReply::Number(reply::integer(value)?),
+            ReplyForm::Text => {
+                let text: Option<Bytes> = reply::read(READ, value)?;
+                ReadReply::Text(text.map(bytes))
+            }
+            ReplyForm::Number => ReadReply::Number(reply::read(READ, value)?),
         })
     }
 }
@@ -222,8 +224,10 @@ impl Core {
         }
         let (calls, forms): (Vec<Call>, Vec<ReplyForm>) =
             reads.into_iter().map(|read| (read.call, read.form)).unzip();
-        let results = self.calls(now, &calls).into_iter().zip(forms);
-        results.map(|(result, form)| form.read(result)).collect()
+        let replies = self.replies(now, &calls).into_iter().zip(forms);
+        replies
+            .map(|(reply, form)| form.read(reply.result))
+            .collect()
     }
 
     /// Sends reads, and does not wait for their replies.
@@ -256,13 +260,11 @@ impl Core {
     /// Returns whether no key of this database has an expiry, if the server reports it.
     pub fn nothing_expires(&mut self, now: Moment) -> Result<bool, Error> {
         let call = Call::plain("INFO").arg("keyspace");
-        let info = match self.call(now, call) {
-            Ok(info) => reply::bytes(info)?,
+        let info: String = match self.call(now, call) {
             // Without this right the caller reads the expiry of each key.
             Err(error) if error.kind() == Kind::NoPerm => return Ok(false),
-            Err(error) => return Err(error),
+            info => info?,
         };
-        let info = String::from_utf8_lossy(&info);
         let database = format!("db{}:", self.db());
         let line = info.lines().find_map(|line| line.strip_prefix(&database));
         Ok(line.is_some_and(|line| line.split(',').any(|word| word == "expires=0")))

@@ -6,23 +6,32 @@
 
 use std::collections::HashMap;
 
+use serde::Deserialize;
+
 use super::guard::GuardReply;
 use crate::clock::moment::Moment;
+use crate::core::call::Core;
 use crate::core::call::reply;
-use crate::core::call::{Core, Value};
 use crate::error::Error;
+use crate::json::Number;
+use crate::lenient;
 use crate::model::bulk::Code;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::name::Name;
 
 /// A job that this call changed, as it is now.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
 pub(crate) struct ChangedJob {
+    #[serde(rename = "shown", deserialize_with = "reply::not_empty")]
     pub state: Option<Name>,
+    #[serde(deserialize_with = "reply::not_empty")]
     pub queue: Option<Name>,
     /// A JSON array.
-    pub tags: Vec<u8>,
-    pub remaining: i64,
+    pub tags: Name,
+    #[serde(deserialize_with = "lenient::read")]
+    pub remaining: Option<Number>,
+    history: Vec<Name>,
 }
 
 /// The reason for a job whose outcome nothing shows.
@@ -45,47 +54,45 @@ impl Core {
             b"]".as_slice(),
         ]
         .concat();
+        let entry = Name::from(entry);
         let mut noted = HashMap::new();
         for jids in jids.chunks(MAX_JOBS_PER_CALL) {
             let fields = "history,shown,queue,tags,remaining";
-            for (jid, job) in jids.iter().zip(self.look(now, fields, jids)?) {
-                if matches!(job, Value::Nil) {
-                    continue;
-                }
-                if let Some(job) = read(job, &entry)? {
-                    noted.insert((*jid).clone(), job);
-                }
+            let jobs: Vec<Option<ChangedJob>> = self.look(now, fields, jids)?;
+            for (jid, job) in jids.iter().zip(jobs) {
+                let is_noted = |job: &ChangedJob| job.history.contains(&entry);
+                noted.extend(job.filter(is_noted).map(|job| ((*jid).clone(), job)));
             }
         }
         Ok(noted)
     }
 
-    /// Corrects the outcomes of guarded calls that were repeated. Returns the jobs that the calls
-    /// changed after all.
-    pub(crate) fn reconcile(
+    /// Corrects the outcomes of guarded calls that were repeated. `done` says what a call did, by the
+    /// present job.
+    pub(crate) fn reconcile<D>(
         &mut self,
         now: Moment,
         note: &[u8],
-        repeated: Vec<(&Name, &mut GuardReply)>,
-    ) -> HashMap<Name, ChangedJob> {
-        let changed = |outcome: &GuardReply| outcome.code == Code::StateChanged;
+        repeated: Vec<(&Name, &mut GuardReply<D>)>,
+        done: impl Fn(ChangedJob) -> D,
+    ) {
+        let changed = |outcome: &GuardReply<D>| outcome.code == Code::StateChanged;
         let open = repeated.iter().filter(|(_, outcome)| changed(outcome));
         let open: Vec<&Name> = open.map(|(jid, _)| *jid).collect();
-        let noted = if open.is_empty() {
+        let mut noted = if open.is_empty() {
             Ok(HashMap::new())
         } else {
             self.noted(now, note, &open)
         };
         for (jid, outcome) in repeated {
-            let unknown = match (outcome.code, &noted) {
-                (Code::StateChanged, Ok(noted)) => match noted.get(jid) {
-                    Some(job) => {
+            let unknown = match (outcome.code, &mut noted) {
+                (Code::StateChanged, Ok(noted)) => {
+                    if let Some(job) = noted.remove(jid) {
                         outcome.code = Code::Ok;
-                        outcome.detail = vec![job.state.clone(), job.queue.clone()];
-                        continue;
+                        outcome.done = Some(done(job));
                     }
-                    None => continue,
-                },
+                    continue;
+                }
                 (Code::StateChanged, Err(_)) => LOST,
                 (Code::Gone, _) => LOST_AND_GONE,
                 _ => continue,
@@ -93,17 +100,14 @@ impl Core {
             outcome.code = Code::Unknown;
             outcome.detail = vec![Some(Name::from(unknown))];
         }
-        noted.unwrap_or_default()
     }
 }
 
-impl GuardReply {
+impl<D> GuardReply<D> {
     /// Corrects the outcome of a repeated cancel: a job that no longer exists was cancelled.
     pub(crate) fn reconcile_cancel(&mut self) {
         if self.code == Code::Gone {
             self.code = Code::Ok;
-            self.detail.clear();
-            self.reconciled = true;
         }
     }
 
@@ -113,11 +117,9 @@ impl GuardReply {
         if self.code != Code::Exists {
             return;
         }
-        let since = self.word(usize::from(restored));
-        let since = since.and_then(|since| Moment::read(since.as_bytes()));
+        let since = self.moment(usize::from(restored));
         if since.is_some_and(|since| second(since) >= second(now)) {
             self.code = Code::Ok;
-            self.detail.clear();
         }
     }
 }
@@ -127,35 +129,6 @@ fn second(moment: Moment) -> i64 {
     moment.micros().div_euclid(1_000_000)
 }
 
-/// Reads a job if its history has the entry.
-fn read(job: Value, entry: &[u8]) -> Result<Option<ChangedJob>, Error> {
-    let mut present = ChangedJob::default();
-    let mut noted = false;
-    for (field, value) in reply::pairs(job)? {
-        if field == b"history" {
-            for found in reply::list(value)? {
-                noted |= reply::bytes(found)? == entry;
-            }
-            continue;
-        }
-        let Some(text) = reply::optional(value)? else {
-            continue;
-        };
-        let some = |text: Vec<u8>| (!text.is_empty()).then(|| Name::from(text));
-        match field.as_slice() {
-            b"shown" => present.state = some(text),
-            b"queue" => present.queue = some(text),
-            b"tags" => present.tags = text,
-            b"remaining" => {
-                let text = std::str::from_utf8(&text).unwrap_or_default();
-                present.remaining = text.parse::<f64>().unwrap_or_default() as i64;
-            }
-            _ => {}
-        }
-    }
-    Ok(noted.then_some(present))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -163,10 +136,8 @@ mod tests {
     fn outcome(code: Code, detail: &[Option<&str>]) -> GuardReply {
         let detail = detail.iter().map(|word| word.map(Name::from)).collect();
         GuardReply {
-            code,
-            mark: Vec::new(),
             detail,
-            reconciled: false,
+            ..GuardReply::new(code)
         }
     }
 

@@ -2,13 +2,15 @@
 
 use super::index::Index;
 use crate::clock::moment::Moment;
-use crate::core::call::reply;
-use crate::core::call::{Call, Core, Value};
+use crate::core::call::reply::{self, Bytes};
+use crate::core::call::{Call, Core, Value, calls};
 use crate::error::Error;
 use crate::json::{Data, Json, Number};
 use crate::model::coordination::Coordination;
 use crate::model::recur::Recurring;
 use crate::name::Name;
+
+const CALL: &str = calls::LOOK_RECURS.name;
 
 /// The most templates that one call returns.
 const MOST: usize = 500;
@@ -18,8 +20,10 @@ impl Core {
     pub fn recurs(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<Option<Recurring>>, Error> {
         let mut recurs = Vec::with_capacity(jids.len());
         for slice in jids.chunks(MOST) {
-            let call = Call::read("look.recurs").args(slice);
-            let templates = reply::list(self.call(now, call)?)?;
+            let call = Call::new(calls::LOOK_RECURS).args(slice);
+            let Value::Array(templates) = self.reply(now, call)?.result? else {
+                return Err(reply::unexpected(CALL, "not a list"));
+            };
             for (jid, template) in slice.iter().zip(templates) {
                 recurs.push(match template {
                     Value::Nil => None,
@@ -47,13 +51,14 @@ impl Core {
     }
 }
 
+/// Reads a template from its fields, by hand as a job.
 fn read(jid: &Name, fields: Value) -> Result<Recurring, Error> {
     let mut recurring = Recurring {
         jid: jid.clone(),
         ..Recurring::default()
     };
-    for (field, value) in reply::pairs(fields)? {
-        let Some(text) = reply::optional(value)? else {
+    for (field, value) in reply::pairs(CALL, fields)? {
+        let Some(Bytes(text)) = reply::read(CALL, value)? else {
             continue;
         };
         match field.as_slice() {

@@ -1,12 +1,14 @@
 //! What the outcomes of endings mean if an earlier attempt of the same call may have ended the jobs
 //! (`reliability.md` 4.4): the job's history shows it.
 
+use serde::{Deserialize, Deserializer};
+
 use super::guard::JOBS_PER_READ;
 use crate::clock::moment::Moment;
-use crate::core::call::reply;
-use crate::core::call::{Core, Value};
+use crate::core::call::Core;
 use crate::error::Error;
-use crate::json::Json;
+use crate::json::{Json, Number};
+use crate::lenient;
 use crate::model::ending::{EndingOutcome, EndingWay, JobEnding};
 use crate::name::Name;
 
@@ -30,7 +32,8 @@ impl Core {
         }
         for open in open.chunks_mut(JOBS_PER_READ) {
             let jids: Vec<&Name> = open.iter().map(|(job, _)| &job.jid).collect();
-            let present = self.look(now, "state,worker,remaining,history", &jids);
+            let fields = "state,worker,remaining,history";
+            let present: Result<Vec<Option<JobNow>>, Error> = self.look(now, fields, &jids);
             let Ok(present) = present else {
                 for (_, outcome) in open {
                     **outcome = EndingOutcome::Unknown;
@@ -38,13 +41,13 @@ impl Core {
                 continue;
             };
             for ((job, outcome), present) in open.iter_mut().zip(present) {
-                match JobNow::read(present) {
-                    Ok(Some(present)) => {
+                match present {
+                    Some(present) => {
                         if let Some(done) = present.done(second(now), worker, &job.way) {
                             **outcome = done;
                         }
                     }
-                    _ => **outcome = EndingOutcome::Unknown,
+                    None => **outcome = EndingOutcome::Unknown,
                 }
             }
         }
@@ -57,12 +60,24 @@ fn second(moment: Moment) -> i64 {
 }
 
 /// A job as it is now.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
 struct JobNow {
     state: Name,
     worker: Name,
-    remaining: i64,
+    #[serde(deserialize_with = "lenient::read")]
+    remaining: Option<Number>,
+    #[serde(deserialize_with = "history")]
     history: Vec<Entry>,
+}
+
+/// Reads the entries of a history; those that cannot be read are left out.
+fn history<'de, D: Deserializer<'de>>(entries: D) -> Result<Vec<Entry>, D::Error> {
+    let entries = Vec::<Name>::deserialize(entries)?;
+    let entries = entries
+        .iter()
+        .filter_map(|entry| Entry::read(entry.as_bytes()));
+    Ok(entries.collect())
 }
 
 /// An entry of a history.
@@ -102,35 +117,6 @@ impl Entry {
 }
 
 impl JobNow {
-    /// Reads a job, `None` if it does not exist.
-    fn read(job: Value) -> Result<Option<JobNow>, Error> {
-        if matches!(job, Value::Nil) {
-            return Ok(None);
-        }
-        let mut now = JobNow::default();
-        for (field, value) in reply::pairs(job)? {
-            if field == b"history" {
-                for entry in reply::list(value)? {
-                    now.history.extend(Entry::read(&reply::bytes(entry)?));
-                }
-                continue;
-            }
-            let Some(text) = reply::optional(value)? else {
-                continue;
-            };
-            match field.as_slice() {
-                b"state" => now.state = text.into(),
-                b"worker" => now.worker = text.into(),
-                b"remaining" => {
-                    let text = std::str::from_utf8(&text).unwrap_or_default();
-                    now.remaining = text.parse::<f64>().unwrap_or_default() as i64;
-                }
-                _ => {}
-            }
-        }
-        Ok(Some(now))
-    }
-
     /// Returns what the ending did if it was applied at this second, `None` if the lock was lost
     /// before.
     fn done(&self, second: i64, worker: &Name, way: &EndingWay) -> Option<EndingOutcome> {
@@ -162,7 +148,7 @@ impl JobNow {
                     "scheduled"
                 };
                 self.wrote(second, worker, "retried")
-                    .then(|| done(state, Some(self.remaining)))
+                    .then(|| done(state, Some(self.remaining.map_or(0, Number::floor))))
             }
         }
     }

@@ -1,8 +1,8 @@
 //! Reading the statistics of days.
 
 use crate::clock::moment::Moment;
-use crate::core::call::reply;
-use crate::core::call::{Call, Core};
+use crate::core::call::reply::Bytes;
+use crate::core::call::{Call, Core, calls};
 use crate::error::Error;
 use crate::json::{Json, Number};
 use crate::model::stats::{Histogram, Spread, Stats};
@@ -27,16 +27,16 @@ impl Core {
         for slice in asked.chunks(SLICE) {
             let calls: Vec<Call> = slice
                 .iter()
-                .map(|(queue, (_, of))| Call::read("stats").queue(queue).arg(of.to_string()))
+                .map(|(queue, (_, of))| Call::new(calls::STATS).arg(queue).arg(of.to_string()))
                 .collect();
-            let replies = self.calls(now, &calls);
+            let replies: Vec<Result<Bytes, Error>> = self.calls(now, &calls);
             for ((queue, (day, of)), reply) in slice.iter().zip(replies) {
                 let mut stats = Stats {
                     queue: (*queue).clone(),
                     day: day.clone(),
                     ..Stats::default()
                 };
-                read(&mut stats, &reply::bytes(reply?)?);
+                read(&mut stats, &reply?.0);
                 stats.set_rate((now.since(*of) / 3600.0).clamp(0.0, 24.0));
                 all.push(stats);
             }

@@ -2,14 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use super::guard::{GuardReply, outcomes};
+use super::guard::GuardReply;
 use super::read::Read;
 use crate::clock::duration::seconds;
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
 use crate::core::call::call_spec::{RetryClass, Subject};
-use crate::core::call::reply;
-use crate::core::call::{Call, Core};
+use crate::core::call::{Call, Core, calls};
 use crate::core::script::keys::{self, Keys};
 use crate::error::{Error, Kind};
 use crate::json::Number;
@@ -77,8 +76,8 @@ impl Core {
             b"backlog",
             job.backlog.as_bytes(),
         ];
-        let call = recur_call(&words, job.coordination, job.pause);
-        self.call(now, call).map(drop)
+        let call = put_call(&words, job.coordination, job.pause);
+        self.call(now, call)
     }
 
     /// Raises the number of jobs that a recurring job has put to `count`. The next job gets the next
@@ -92,11 +91,11 @@ impl Core {
             let Some((key, item, before, after)) = self.counted(now, jid, count)? else {
                 return Ok(());
             };
-            let call = Call::write("check.revert", RetryClass::Idempotent, "change", "changing");
+            let call = Call::new(calls::CHECK_REVERT.wording("change", "changing"));
             let words = [item, after, before].map(|word| [b"+", word.as_bytes()].concat());
             let call = call.arg(&key).args(words);
-            let counts = reply::list(self.call(now, call)?)?;
-            if let Some(Ok(1)) = counts.into_iter().next().map(reply::integer) {
+            let (reverted, _): (u64, u64) = self.call(now, call)?;
+            if reverted == 1 {
                 return Ok(());
             }
         }
@@ -182,9 +181,9 @@ impl Core {
         // To repeat the call could put a second job. So after a lost reply the stored template decides.
         let deadline = Instant::now() + self.call_timeout();
         loop {
-            let lost = match self.call(now, recur_call(&words, &job.coordination, pause)) {
+            let lost = match self.call(now, put_call(&words, &job.coordination, pause)) {
                 Err(error) if error.kind() == Kind::Unknown => error,
-                result => return result.map(drop),
+                result => return result,
             };
             let found = self.recurs(now, std::slice::from_ref(&job.jid));
             let Ok(found) = found else {
@@ -209,26 +208,25 @@ impl Core {
         next: Option<Moment>,
     ) -> Result<(), Error> {
         let next = next.map_or(String::new(), |next| next.to_string());
-        let mut call = change_call("update").arg(next).arg(jid);
+        let mut call = recur_call("update", 2).arg(next).arg(jid);
         for (name, value) in changes {
             call = call.arg(name).arg(value);
         }
-        self.change_template(now, jid, call.about(Subject::Jid(2)))
-            .map(drop)
+        self.change_template(now, jid, call).map(drop)
     }
 
     /// Makes a call that changes one recurring job, paused or not. Returns the end of its row.
     fn change_template(&mut self, now: Moment, jid: &Name, call: Call) -> Result<Name, Error> {
-        let Some(reply) = outcomes(self.call(now, call)?)?.pop() else {
-            return Err(reply::unexpected("an outcome"));
-        };
-        let word = reply.word(0).cloned().unwrap_or_default();
+        let (reply,): (GuardReply<Vec<Name>>,) = self.call(now, call)?;
         match reply.code {
-            Code::Ok => Ok(word),
+            Code::Ok => Ok(reply
+                .done
+                .and_then(|mut words| words.pop())
+                .unwrap_or_default()),
             Code::Gone => Err(Error::not_found(format!(
                 "recurring job `{jid}` does not exist"
             ))),
-            _ => Err(Error::conflict(format!("cannot change `{jid}`: {word}")).jid(jid)),
+            _ => Err(Error::conflict(format!("cannot change `{jid}`: {}", reply.why())).jid(jid)),
         }
     }
 
@@ -239,20 +237,18 @@ impl Core {
         note: &[u8],
         jids: &[Name],
     ) -> Result<Vec<GuardReply>, Error> {
-        let call = Call::write("guard.recur", RetryClass::Idempotent, "pause", "pausing");
-        let call = call.arg("pause").arg(note).args(jids);
-        outcomes(self.call(now, call.about(Subject::Jid(2)))?)
+        let call = recur_call("pause", 2).arg(note).args(jids);
+        self.call(now, call)
     }
 
-    /// Resumes paused recurring jobs. The first word of each reply is the time of the next run.
+    /// Resumes paused recurring jobs. Each reply has the time of the next run.
     pub fn resume_recurring(
         &mut self,
         now: Moment,
         jids: &[Name],
-    ) -> Result<Vec<GuardReply>, Error> {
-        let call = Call::write("guard.recur", RetryClass::Idempotent, "resume", "resuming");
-        let call = call.arg("resume").args(jids);
-        outcomes(self.call(now, call.about(Subject::Jid(1)))?)
+    ) -> Result<Vec<GuardReply<Vec<Name>>>, Error> {
+        let call = recur_call("resume", 1).args(jids);
+        self.call(now, call)
     }
 
     /// Adds or removes tags of a recurring job. The reply is the core's own, a JSON array.
@@ -267,28 +263,29 @@ impl Core {
             Tagging::Add => "tag",
             Tagging::Remove => "untag",
         };
-        let call = change_call(name).arg(jid).args(tags);
-        let tags = self.change_template(now, jid, call.about(Subject::Jid(1)))?;
+        let call = recur_call(name, 1).arg(jid).args(tags);
+        let tags = self.change_template(now, jid, call)?;
         Ok(tags.as_bytes().to_vec())
     }
 
     /// Removes a recurring job. The jobs that it put stay.
     pub fn unrecur(&mut self, now: Moment, jid: &Name, _: Consent) -> Result<(), Error> {
-        let call = Call::write("guard.recur", RetryClass::Idempotent, "remove", "removing");
-        let call = call.arg("remove").arg(jid).about(Subject::Jid(1));
-        self.call(now, call).map(drop)
+        let call = recur_call("remove", 1).arg(jid);
+        self.call(now, call)
     }
 }
 
 /// Returns the call that puts a recurring job: its queue and jid come first. With a note
 /// ([`pause_note`]) it becomes a paused one, or replaces one.
-fn recur_call(words: &[&[u8]], coordination: &Coordination, pause: Option<&[u8]>) -> Call {
-    let call = |name| Call::write(name, RetryClass::Never, "put", "putting");
-    let (call, jid) = match pause {
-        None => (call("recur"), 1),
-        Some(note) => (call("guard.recur").arg("put").arg(note), 3),
+fn put_call(words: &[&[u8]], coordination: &Coordination, pause: Option<&[u8]>) -> Call {
+    let call = match pause {
+        None => Call::new(calls::RECUR),
+        Some(note) => {
+            let spec = calls::GUARD_RECUR.wording("put", "putting");
+            Call::new(spec.about(Subject::Jid(3))).arg("put").arg(note)
+        }
     };
-    add_options(call.args(words), coordination).about(Subject::Jid(jid))
+    add_options(call.args(words), coordination)
 }
 
 /// Returns the note for the core about a pause: since when, by whom and why.
@@ -310,8 +307,16 @@ fn add_options(call: Call, coordination: &Coordination) -> Call {
     words.fold(call, |call, (name, value)| call.arg(name).arg(value))
 }
 
-fn change_call(verb: &'static str) -> Call {
-    Call::write("guard.recur", RetryClass::Idempotent, "change", "changing").arg(verb)
+/// Returns a call that changes recurring jobs, the first of which is the argument `jid`.
+fn recur_call(verb: &'static str, jid: usize) -> Call {
+    let spec = match verb {
+        "pause" => calls::GUARD_RECUR.wording("pause", "pausing"),
+        "resume" => calls::GUARD_RECUR.wording("resume", "resuming"),
+        "remove" => calls::GUARD_RECUR.wording("remove", "removing"),
+        _ => calls::GUARD_RECUR,
+    };
+    let spec = spec.class(RetryClass::Idempotent).about(Subject::Jid(jid));
+    Call::new(spec).arg(verb)
 }
 
 impl Template {

@@ -2,18 +2,20 @@
 
 use std::collections::BTreeSet;
 
+use serde::Deserialize;
+
 use super::index;
 use super::index::Index;
 use super::job::{Detail, MOST};
 use super::queue::CHECK;
 use super::read::{Read, ReadReply, START};
 use crate::clock::moment::Moment;
-use crate::core::call::call_spec::RetryClass;
-use crate::core::call::reply;
-use crate::core::call::{Call, Core, Value};
+use crate::core::call::reply::{self, Bytes};
+use crate::core::call::{Call, Core, calls};
 use crate::core::script::keys::Keys;
 use crate::error::{Error, Kind};
 use crate::json::Json;
+use crate::lenient;
 use crate::model::job::Neighbor;
 use crate::model::throttle::{Throttle, ThrottleJobs};
 use crate::name::{Name, reserved_for_throttles};
@@ -31,12 +33,14 @@ const SHOWN: usize = 100;
 const WOKEN_PER_CALL: u64 = 1000;
 
 /// What a call did with the held jobs of a throttle.
+#[derive(Deserialize)]
+#[serde(rename = "row")]
 struct Woken {
     returned: u64,
     /// The jobs that still wait.
     held: u64,
-    /// The free slots; `None` without a limit.
-    free: Option<u64>,
+    /// The free slots; negative without a limit.
+    free: i64,
 }
 
 impl Core {
@@ -52,17 +56,16 @@ impl Core {
         by: &str,
     ) -> Result<u64, Error> {
         let before = self.wake_throttle(now, id, 0)?;
-        let call = Call::write("throttle.set", RetryClass::Idempotent, "set", "setting");
+        let call = Call::new(calls::THROTTLE_SET);
         let call = call.arg(id).arg(maximum.to_string());
         let call = call.arg(seconds.unwrap_or("0")).arg(by);
-        self.call(now, call).map(drop)?;
+        self.call::<()>(now, call)?;
         let after = self.wake_throttle(now, id, 0)?;
         let mut returned = before.held.saturating_sub(after.held);
         loop {
             // A job that returned takes its slot when it is popped.
-            let free = after
-                .free
-                .map_or(u64::MAX, |free| free.saturating_sub(returned));
+            let free = u64::try_from(after.free);
+            let free = free.map_or(u64::MAX, |free| free.saturating_sub(returned));
             let woken = self.wake_throttle(now, id, free.min(WOKEN_PER_CALL))?;
             returned += woken.returned;
             if woken.returned == 0 || woken.held == 0 {
@@ -73,29 +76,13 @@ impl Core {
 
     /// Returns up to `most` held jobs of a throttle to their queues.
     fn wake_throttle(&mut self, now: Moment, id: &Name, most: u64) -> Result<Woken, Error> {
-        let class = RetryClass::Idempotent;
-        let call = Call::write("throttle.wake", class, "wake the jobs of", "waking");
-        let reply = reply::list(self.call(now, call.arg(id).arg(most.to_string()))?)?;
-        let counts = reply.into_iter().map(reply::integer);
-        match counts.collect::<Result<Vec<i64>, Error>>()?.as_slice() {
-            [returned, held, free] => Ok(Woken {
-                returned: returned.unsigned_abs(),
-                held: held.unsigned_abs(),
-                free: u64::try_from(*free).ok(),
-            }),
-            _ => Err(reply::unexpected("three numbers")),
-        }
+        let call = Call::new(calls::THROTTLE_WAKE);
+        self.call(now, call.arg(id).arg(most.to_string()))
     }
 
     /// Deletes the maximum of a throttle. Its jobs go on.
     pub(crate) fn delete_throttle(&mut self, now: Moment, id: &Name) -> Result<(), Error> {
-        let call = Call::write(
-            "throttle.delete",
-            RetryClass::Idempotent,
-            "delete",
-            "deleting",
-        );
-        self.call(now, call.arg(id)).map(drop)
+        self.call(now, Call::new(calls::THROTTLE_DELETE).arg(id))
     }
 
     /// Frees the slots that running jobs hold, and lets jobs that wait for one run without it.
@@ -105,10 +92,8 @@ impl Core {
         id: &Name,
         jids: &[Name],
     ) -> Result<(), Error> {
-        let class = RetryClass::Idempotent;
-        let call = Call::write("throttle.release", class, "release", "releasing");
-        let call = call.arg(id).args(jids);
-        self.call(now, call).map(drop)
+        let call = Call::new(calls::THROTTLE_RELEASE).arg(id).args(jids);
+        self.call(now, call)
     }
 
     /// Returns the jids of jobs that hold a slot of a throttle, the oldest holder first, or of those
@@ -119,7 +104,8 @@ impl Core {
         id: &Name,
         part: ThrottlePart,
     ) -> Result<Vec<Name>, Error> {
-        names(self.call(now, part.call(id))?)
+        let call = part.call(id);
+        names(self.call(now, call)?)
     }
 
     /// Returns throttles in the order of the ids.
@@ -136,7 +122,7 @@ impl Core {
     pub(crate) fn maxima(&mut self, now: Moment, ids: &[Name]) -> Result<Vec<i64>, Error> {
         let mut maxima = Vec::with_capacity(ids.len());
         for ids in ids.chunks(SLICE) {
-            let get = |id| Call::read("throttle.get").arg(id);
+            let get = |id| Call::new(calls::THROTTLE_GET).arg(id);
             let calls: Vec<Call> = ids.iter().map(get).collect();
             for (id, reply) in ids.iter().zip(self.calls(now, &calls)) {
                 maxima.push(throttle_of(id, reply?)?.maximum);
@@ -155,7 +141,7 @@ impl Core {
         let mut throttles = Vec::with_capacity(ids.len());
         for ids in ids.chunks(SLICE) {
             let calls = ids.iter().flat_map(|id| {
-                let get = Call::read("throttle.get").arg(id);
+                let get = Call::new(calls::THROTTLE_GET).arg(id);
                 [
                     get,
                     ThrottlePart::Locks.call(id),
@@ -165,10 +151,7 @@ impl Core {
             let calls: Vec<Call> = calls.collect();
             let mut replies = self.calls(now, &calls).into_iter();
             for id in ids {
-                let mut next = || {
-                    let reply = replies.next();
-                    reply.unwrap_or_else(|| Err(reply::unexpected("three replies")))
-                };
+                let mut next = || replies.next().unwrap_or_else(|| Ok(Bytes::default()));
                 let (throttle, locks, pending) = (next(), next(), next());
                 let read = || {
                     let mut throttle = throttle_of(id, throttle?)?;
@@ -201,7 +184,7 @@ impl Core {
         while let Some(at) = cursor {
             let ReadReply::Page(next, names) = self.read(now, Read::keys(&at, &pattern, SCAN))?
             else {
-                return Err(reply::unexpected("a page of keys"));
+                return Err(reply::unexpected("SCAN", "not a page of keys"));
             };
             cursor = next;
             for name in &names {
@@ -258,7 +241,7 @@ impl Core {
             [own, locks, pending, no_locks, no_pending] => {
                 [*own, *locks && *no_locks, *pending && *no_pending]
             }
-            _ => return Err(reply::unexpected("five replies")),
+            _ => return Err(Error::internal("reads without outcome")),
         };
         let keys = is_wrong.into_iter().zip([maximum, locks, pending]);
         let keys = keys.filter_map(|(wrong, key)| wrong.then(|| Name::from(key)));
@@ -280,10 +263,9 @@ impl Core {
         let mut shown = self.throttle(now, id)?;
         let key = Keys::new(self.prefix()).throttle(id.as_bytes());
         let call = Call::plain("HMGET").arg(key).arg("changed").arg("by");
-        let mut stored = reply::list(self.call(now, call)?)?.into_iter();
-        let mut field = || stored.next().map_or(Ok(None), reply::optional);
-        shown.changed = field()?.and_then(|text| Moment::read(&text));
-        shown.changed_by = field()?.map(Name::from);
+        let (changed, by): (Option<Name>, Option<Name>) = self.call(now, call)?;
+        shown.changed = changed.and_then(|text| Moment::read(text.as_bytes()));
+        shown.changed_by = by;
         Ok(shown)
     }
 
@@ -292,7 +274,7 @@ impl Core {
         let found = self
             .throttles_with_jids(now, std::slice::from_ref(id))?
             .pop();
-        let found = found.unwrap_or_else(|| Err(reply::unexpected("a throttle")));
+        let found = found.unwrap_or_else(|| Err(Error::internal("a throttle without outcome")));
         let (throttle, mut locks, mut pending) = found?;
         locks.truncate(SHOWN);
         pending.truncate(SHOWN);
@@ -320,7 +302,7 @@ impl Core {
     ) -> Result<Vec<Vec<Neighbor>>, Error> {
         let mut found = Vec::with_capacity(lanes.len());
         for lanes in lanes.chunks(SLICE) {
-            let call = |lane| Call::read("key.get").arg(lane);
+            let call = |lane| Call::new(calls::KEY_GET).arg(lane);
             let calls: Vec<Call> = lanes.iter().map(call).collect();
             for (reply, lane) in self.calls(now, &calls).into_iter().zip(lanes) {
                 let mut jobs = lane_of(reply?)?;
@@ -343,22 +325,8 @@ impl Core {
     ) -> Result<Vec<LaneTime>, Error> {
         let mut times = Vec::with_capacity(jids.len());
         for jids in jids.chunks(MOST) {
-            for job in self.look(now, "key,time", jids)? {
-                let mut found = LaneTime::default();
-                let fields = match job {
-                    Value::Nil => Vec::new(),
-                    job => reply::pairs(job)?,
-                };
-                for (name, value) in fields {
-                    let text = reply::optional(value)?.filter(|text| !text.is_empty());
-                    match name.as_slice() {
-                        b"key" => found.lane = text.map(Name::from),
-                        b"time" => found.time = text.as_deref().and_then(Moment::read),
-                        _ => {}
-                    }
-                }
-                times.push(found);
-            }
+            let found: Vec<Option<LaneTime>> = self.look(now, "key,time", jids)?;
+            times.extend(found.into_iter().map(Option::unwrap_or_default));
         }
         Ok(times)
     }
@@ -371,10 +339,13 @@ impl Core {
 }
 
 /// The lane of a job, and its time.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default)]
 pub(crate) struct LaneTime {
+    #[serde(rename = "key", deserialize_with = "reply::not_empty")]
     pub lane: Option<Name>,
     /// When it was last put or started.
+    #[serde(deserialize_with = "lenient::read")]
     pub time: Option<Moment>,
 }
 
@@ -388,15 +359,12 @@ pub(crate) enum ThrottlePart {
 }
 
 impl ThrottlePart {
-    pub(crate) const fn word(self) -> &'static str {
-        match self {
-            ThrottlePart::Locks => "throttle.locks",
-            ThrottlePart::Pending => "throttle.pending",
-        }
-    }
-
-    fn call(self, id: &Name) -> Call {
-        Call::read(self.word()).arg(id)
+    pub(crate) fn call(self, id: &Name) -> Call {
+        let spec = match self {
+            ThrottlePart::Locks => calls::THROTTLE_LOCKS,
+            ThrottlePart::Pending => calls::THROTTLE_PENDING,
+        };
+        Call::new(spec).arg(id)
     }
 }
 
@@ -436,15 +404,16 @@ fn glob(text: &[u8]) -> Vec<u8> {
 }
 
 /// Reads a JSON array of names.
-fn names(value: Value) -> Result<Vec<Name>, Error> {
-    let names = Json::read(&reply::bytes(value)?).and_then(|names| names.names());
-    names.ok_or_else(|| reply::unexpected("a list of jids"))
+fn names(Bytes(text): Bytes) -> Result<Vec<Name>, Error> {
+    let names = Json::read(&text).and_then(|names| names.names());
+    names.ok_or_else(|| reply::unexpected("throttle.*", "not a list of jids"))
 }
 
 /// Reads `{"id","maximum","ttl"}`: ttl -1 is no expiry, -2 no maximum of its own.
-fn throttle_of(id: &Name, value: Value) -> Result<Throttle, Error> {
-    let members = Json::read(&reply::bytes(value)?).and_then(|throttle| throttle.object());
-    let members = members.ok_or_else(|| reply::unexpected("a throttle"))?;
+fn throttle_of(id: &Name, Bytes(text): Bytes) -> Result<Throttle, Error> {
+    let members = Json::read(&text).and_then(|throttle| throttle.object());
+    let members =
+        members.ok_or_else(|| reply::unexpected(calls::THROTTLE_GET.name, "not a throttle"))?;
     let number = |name: &str| {
         let mut members = members.iter();
         let found = members.find(|(key, _)| key.as_bytes() == name.as_bytes());
@@ -465,9 +434,9 @@ fn throttle_of(id: &Name, value: Value) -> Result<Throttle, Error> {
 }
 
 /// Reads `{"key","jobs":[{"jid","state","queue"}]}`.
-fn lane_of(value: Value) -> Result<Vec<Neighbor>, Error> {
-    let lane = Json::read(&reply::bytes(value)?).and_then(|lane| lane.object());
-    let lane = lane.ok_or_else(|| reply::unexpected("a lane"))?;
+fn lane_of(Bytes(text): Bytes) -> Result<Vec<Neighbor>, Error> {
+    let lane = Json::read(&text).and_then(|lane| lane.object());
+    let lane = lane.ok_or_else(|| reply::unexpected(calls::KEY_GET.name, "not a lane"))?;
     let jobs = lane.into_iter().find(|(key, _)| key.as_bytes() == b"jobs");
     let jobs = jobs.and_then(|(_, jobs)| jobs.array()).unwrap_or_default();
     let job = |job: &Json| {
@@ -494,8 +463,8 @@ mod tests {
     use super::*;
     use crate::model::job::State;
 
-    fn text(text: &str) -> Value {
-        Value::BulkString(text.as_bytes().to_vec())
+    fn text(text: &str) -> Bytes {
+        Bytes(text.as_bytes().to_vec())
     }
 
     #[test]

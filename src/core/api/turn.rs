@@ -2,14 +2,16 @@
 
 use std::borrow::Cow;
 
+use serde::Deserialize;
+
 use super::index::Index;
 use super::popped_jobs;
 use crate::clock::duration::seconds;
 use crate::clock::moment::Moment;
-use crate::core::call::call_spec::{RetryClass, Subject};
-use crate::core::call::reply;
-use crate::core::call::{Call, Core, Value};
+use crate::core::call::reply::{self, Bytes};
+use crate::core::call::{Call, Core, Value, calls};
 use crate::error::{Cause, Error, Kind};
+use crate::json::Number;
 use crate::json::quote::array;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
 use crate::model::ending::{EndingOutcome, EndingWay, JobEnding, LockOutcome};
@@ -29,11 +31,6 @@ pub struct Turn {
     /// known.
     pub due_in: Option<f64>,
 }
-
-/// How the errors of these calls speak.
-const END: (&str, &str) = ("end jobs of", "ending jobs of");
-const TURN: (&str, &str) = ("end and pop jobs of", "ending and popping jobs of");
-const EXTEND: (&str, &str) = ("extend the locks of", "extending the locks of");
 
 /// Why an answer is not valid whose call the server refused.
 const TOO_LONG: &str = "it is longer than the server reads (`proto-max-bulk-len`)";
@@ -72,18 +69,19 @@ impl Core {
         let chunks = || jobs.chunks(MAX_JOBS_PER_CALL);
         let calls: Vec<Call> = chunks()
             .map(|jobs| {
-                let call = Call::write("guard.finish", RetryClass::Guarded, END.0, END.1);
-                add_endings(call.arg(worker).about(Subject::Worker(0)), jobs)
+                let call = Call::new(calls::GUARD_FINISH).arg(worker);
+                add_endings(call, jobs)
             })
             .collect();
         let replies = self.replies(now, &calls);
         let mut none_applied = replies.iter().all(|reply| reply.result.is_err());
         let mut outcomes = Vec::with_capacity(jobs.len());
         for (jobs, reply) in chunks().zip(replies) {
-            match reply.result {
+            let repeated = reply.repeated;
+            match reply.read() {
                 Ok(rows) => {
-                    let mut ended = read_endings(rows, jobs)?;
-                    if again || reply.repeated {
+                    let mut ended = endings(rows, jobs)?;
+                    if again || repeated {
                         self.settle_endings(now, worker, jobs, &mut ended);
                     }
                     outcomes.append(&mut ended);
@@ -125,15 +123,14 @@ impl Core {
         if !first.is_empty() {
             turn.endings = self.finish(now, worker, first)?;
         }
-        let call = Call::write("guard.turn", RetryClass::Never, TURN.0, TURN.1);
-        let call = call.arg(worker).about(Subject::Worker(0));
-        let mut call = call
+        let mut call = Call::new(calls::GUARD_TURN)
+            .arg(worker)
             .arg(total.to_string())
             .arg((2 * queues.len()).to_string());
         for (queue, count) in queues {
             call = call.arg(queue).arg(count.to_string());
         }
-        let rows = match self.call(now, add_endings(call, last)) {
+        let rows = match self.reply(now, add_endings(call, last))?.result {
             // Each ending goes alone then, so that the one at fault is known.
             Err(error) if error.cause() == Some(&Cause::TooLong) && !last.is_empty() => {
                 let ended = self.finish(now, worker, last);
@@ -148,28 +145,31 @@ impl Core {
             Err(error) if !turn.endings.is_empty() => return Err(in_part(error)),
             rows => rows?,
         };
-        let mut rows = reply::list(rows)?;
+        // By hand: the numbers of jobs and of queues say what an item is.
+        let name = calls::GUARD_TURN.name;
         let expected = last.len() + queues.len();
+        let Value::Array(mut rows) = rows else {
+            return Err(reply::unexpected(name, "not a list"));
+        };
         if rows.len() == expected + 1 {
-            turn.due_in = rows.pop().map(reply::seconds).transpose()?.flatten();
+            turn.due_in = rows.pop().and_then(|due| reply::read(name, due).ok());
         }
         if rows.len() != expected {
-            return Err(reply::unexpected("a turn"));
+            return Err(reply::unexpected(
+                name,
+                "not an item for each job and queue",
+            ));
         }
         let pops = rows.split_off(last.len());
-        turn.endings
-            .append(&mut read_endings(Value::Array(rows), last)?);
+        let ended = reply::read(name, Value::Array(rows))?;
+        turn.endings.append(&mut endings(ended, last)?);
         for ((queue, _), pop) in queues.iter().zip(pops) {
-            match pop {
-                Value::Array(refusal) => {
-                    let why = refusal.into_iter().nth(1).map(reply::bytes);
-                    let why = why.transpose()?.unwrap_or_default();
-                    let why = String::from_utf8_lossy(&why).into_owned();
-                    turn.refused.push((queue.clone(), why));
-                }
-                jobs => turn
-                    .jobs
-                    .append(&mut popped_jobs::read(&reply::bytes(jobs)?)?),
+            if matches!(pop, Value::Array(_)) {
+                let (_, why): (Name, String) = reply::read(name, pop)?;
+                turn.refused.push((queue.clone(), why));
+            } else {
+                let Bytes(jobs) = reply::read(name, pop)?;
+                turn.jobs.append(&mut popped_jobs::read(name, &jobs)?);
             }
         }
         Ok(turn)
@@ -183,26 +183,29 @@ impl Core {
         jids: &[Name],
     ) -> Result<Vec<LockOutcome>, Error> {
         let extend = |jids: &[Name]| {
-            let call = Call::write(
-                "guard.heartbeat",
-                RetryClass::Idempotent,
-                EXTEND.0,
-                EXTEND.1,
-            );
-            let call = call.arg(worker).about(Subject::Worker(0));
+            let call = Call::new(calls::GUARD_HEARTBEAT).arg(worker);
             call.args(jids.iter().flat_map(|jid| [jid.as_bytes(), b""]))
         };
         let calls: Vec<Call> = jids.chunks(MAX_JOBS_PER_CALL).map(extend).collect();
         let mut outcomes = Vec::with_capacity(jids.len());
-        for rows in self.calls(now, &calls) {
-            for row in reply::list(rows?)? {
-                outcomes.push(read_lock(row)?);
+        for locks in self.calls::<Vec<LockReply>>(now, &calls) {
+            for lock in locks? {
+                outcomes.push(match lock {
+                    LockReply::Done(expires) => LockOutcome::Extended(expires),
+                    LockReply::Gone => LockOutcome::Gone,
+                    LockReply::NotHolder => LockOutcome::Lost,
+                    LockReply::Invalid(why) => {
+                        let message = format!("cannot extend a lock: {why}");
+                        return Err(Error::new(Kind::Error, message));
+                    }
+                });
             }
         }
         if outcomes.len() == jids.len() {
             Ok(outcomes)
         } else {
-            Err(reply::unexpected("one outcome per lock"))
+            let call = calls::GUARD_HEARTBEAT.name;
+            Err(reply::unexpected(call, "not one outcome per lock"))
         }
     }
 
@@ -274,72 +277,41 @@ fn add_endings(mut call: Call, jobs: &[JobEnding]) -> Call {
     call
 }
 
-/// Reads `[outcome, detail …]` of each job.
-fn read_endings(rows: Value, jobs: &[JobEnding]) -> Result<Vec<EndingOutcome>, Error> {
-    let rows = reply::list(rows)?;
-    if rows.len() != jobs.len() {
-        return Err(reply::unexpected("one outcome per job"));
+/// Checks that each job has an outcome. For a retry that was done, the core tells the remaining retries
+/// in place of the state.
+fn endings(
+    mut outcomes: Vec<EndingOutcome>,
+    jobs: &[JobEnding],
+) -> Result<Vec<EndingOutcome>, Error> {
+    let unexpected = |why| reply::unexpected(calls::GUARD_FINISH.name, why);
+    if outcomes.len() != jobs.len() {
+        return Err(unexpected("not one outcome per job"));
     }
-    jobs.iter()
-        .zip(rows)
-        .map(|(job, row)| read_ending(row, job))
-        .collect()
+    for (job, outcome) in jobs.iter().zip(&mut outcomes) {
+        if let (EndingWay::Retry { delay, .. }, EndingOutcome::Done { state, remaining }) =
+            (&job.way, outcome)
+        {
+            let left = Number::read(state.as_bytes());
+            let left = left.ok_or_else(|| unexpected("not a number of retries"))?.0 as i64;
+            let now = match (left < 0, delay.is_zero()) {
+                (true, _) => "failed",
+                (false, false) => "scheduled",
+                (false, true) => "waiting",
+            };
+            (*state, *remaining) = (now.into(), Some(left));
+        }
+    }
+    Ok(outcomes)
 }
 
-fn read_ending(row: Value, job: &JobEnding) -> Result<EndingOutcome, Error> {
-    let row = reply::names(row)?;
-    let words: Vec<&[u8]> = row.iter().map(Name::as_bytes).collect();
-    Ok(match words[..] {
-        [b"done", detail] => match &job.way {
-            EndingWay::Retry { delay, .. } => {
-                let left: Option<f64> = std::str::from_utf8(detail)
-                    .ok()
-                    .and_then(|left| left.parse().ok());
-                let left = left.ok_or_else(|| reply::unexpected("a number of retries"))? as i64;
-                let state = match (left < 0, delay.is_zero()) {
-                    (true, _) => "failed",
-                    (false, false) => "scheduled",
-                    (false, true) => "waiting",
-                };
-                EndingOutcome::Done {
-                    state: state.into(),
-                    remaining: Some(left),
-                }
-            }
-            _ => EndingOutcome::Done {
-                state: detail.into(),
-                remaining: None,
-            },
-        },
-        [b"gone"] => EndingOutcome::Gone,
-        [b"not_holder", state, worker] => EndingOutcome::NotHolder {
-            state: state.into(),
-            worker: worker.into(),
-        },
-        [b"invalid", why] => EndingOutcome::Invalid(String::from_utf8_lossy(why).into_owned()),
-        _ => return Err(reply::unexpected("the outcome of an ending")),
-    })
-}
-
-fn read_lock(row: Value) -> Result<LockOutcome, Error> {
-    let row = reply::names(row)?;
-    let words: Vec<&[u8]> = row.iter().map(Name::as_bytes).collect();
-    Ok(match words[..] {
-        [b"done", expires] => {
-            let expires = std::str::from_utf8(expires)
-                .ok()
-                .and_then(|at| at.parse().ok());
-            LockOutcome::Extended(expires.ok_or_else(|| reply::unexpected("a time"))?)
-        }
-        [b"gone"] => LockOutcome::Gone,
-        [b"not_holder", ..] => LockOutcome::Lost,
-        [b"invalid", why] => {
-            let why = String::from_utf8_lossy(why).into_owned();
-            return Err(Error::new(
-                Kind::Error,
-                format!("cannot extend a lock: {why}"),
-            ));
-        }
-        _ => return Err(reply::unexpected("the outcome of a lock")),
-    })
+/// The reply about a lock that was to be extended.
+#[derive(Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum LockReply {
+    /// When it expires now.
+    Done(f64),
+    Gone,
+    NotHolder,
+    /// The core refused the call about this job.
+    Invalid(String),
 }

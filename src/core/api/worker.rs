@@ -3,8 +3,8 @@
 use super::index::Index;
 use super::job::Detail;
 use crate::clock::moment::Moment;
-use crate::core::call::reply;
-use crate::core::call::{Call, Core, Value};
+use crate::core::call::reply::Listed;
+use crate::core::call::{Call, Core, calls};
 use crate::error::Error;
 use crate::model::job::State;
 use crate::model::worker::{Worker, WorkerJobs};
@@ -14,19 +14,20 @@ use crate::name::Name;
 impl Core {
     /// Returns the named workers in their order, or all known ones, last seen first.
     pub fn workers(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Worker>, Error> {
-        let call = Call::read("look.workers");
-        let rows = self.rows(now, &call, &Index::Workers, names)?;
-        workers(rows, names.is_empty())
+        let call = Call::new(calls::LOOK_WORKERS);
+        let found = self.rows(now, &call, &Index::Workers, names)?;
+        Ok(workers(found, names.is_empty()))
     }
 
     /// Reads all known workers from a reply of `look.workers`.
     pub(super) fn all_workers(
         &mut self,
         now: Moment,
-        rows: Vec<Value>,
+        listed: Listed<Worker>,
     ) -> Result<Vec<Worker>, Error> {
-        let call = Call::read("look.workers");
-        workers(self.all_rows(now, &call, &Index::Workers, rows)?, true)
+        let call = Call::new(calls::LOOK_WORKERS);
+        let found = self.all_rows(now, &call, &Index::Workers, listed)?;
+        Ok(workers(found, true))
     }
 
     /// Returns a worker with its jobs, `None` if it does not exist.
@@ -61,33 +62,13 @@ impl Core {
     }
 }
 
-/// Reads workers; all known ones are ordered, and those that were not seen for long are left out.
-fn workers(rows: Vec<Value>, all: bool) -> Result<Vec<Worker>, Error> {
-    let mut workers = Vec::with_capacity(rows.len());
-    for fields in rows {
-        let (mut worker, mut recent) = (Worker::default(), true);
-        for (field, value) in reply::pairs(fields)? {
-            let Some(text) = reply::optional(value)? else {
-                continue;
-            };
-            match field.as_slice() {
-                b"name" => {
-                    worker.name = Name::from(text);
-                    worker.process = WorkerProcess::of(&worker.name);
-                }
-                b"seen" => worker.last_seen = Moment::read(&text),
-                b"recent" => recent = text == b"1",
-                b"running" => worker.running = reply::count(&text),
-                b"stalled" => worker.stalled = reply::count(&text),
-                _ => {}
-            }
-        }
-        // The index also lists workers that were not seen for long.
-        if recent || !all {
-            workers.push(worker);
-        }
+/// Completes workers; all known ones are ordered, and those that were not seen for long are left out.
+fn workers(mut workers: Vec<Worker>, all: bool) -> Vec<Worker> {
+    for worker in &mut workers {
+        worker.process = WorkerProcess::of(&worker.name);
     }
     if all {
+        workers.retain(|worker| worker.recent);
         workers.sort_by(|one, other| {
             other
                 .last_seen
@@ -95,5 +76,5 @@ fn workers(rows: Vec<Value>, all: bool) -> Result<Vec<Worker>, Error> {
                 .then_with(|| one.name.cmp(&other.name))
         });
     }
-    Ok(workers)
+    workers
 }

@@ -8,10 +8,10 @@ use super::reconcile::ChangedJob;
 use crate::clock::duration::seconds;
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
-use crate::core::call::call_spec::{RetryClass, Subject};
-use crate::core::call::reply;
-use crate::core::call::{Call, Core};
+use crate::core::call::reply::Bytes;
+use crate::core::call::{Call, Core, calls};
 use crate::error::Error;
+use crate::json::Number;
 use crate::json::quote::array;
 use crate::model::ending::{FailureReason, NextQueue};
 use crate::model::job::State;
@@ -27,12 +27,9 @@ impl Core {
         worker: &Name,
         count: u64,
     ) -> Result<Vec<u8>, Error> {
-        let call = Call::write("pop", RetryClass::Never, "pop from", "popping from");
-        let call = call.arg(queue).arg(worker).about(Subject::Pop {
-            queue: 0,
-            worker: 1,
-        });
-        reply::bytes(self.call(now, call.arg(count.to_string()))?)
+        let call = Call::new(calls::POP).arg(queue).arg(worker);
+        let Bytes(jobs) = self.call(now, call.arg(count.to_string()))?;
+        Ok(jobs)
     }
 
     /// Completes running jobs, each in the name of a worker, and returns the new states. Without new
@@ -48,8 +45,8 @@ impl Core {
     ) -> PerJob<Name> {
         let call = |job: &JobSnapshot| {
             let queue = job.queue.clone().unwrap_or_default();
-            let mut call = Call::write("complete", RetryClass::Guarded, "complete", "completing")
-                .jid(&job.jid)
+            let mut call = Call::new(calls::COMPLETE)
+                .arg(&job.jid)
                 .arg(worker(job).as_bytes())
                 .arg(queue.as_bytes())
                 .arg(data.unwrap_or_default());
@@ -64,9 +61,8 @@ impl Core {
             }
             call
         };
-        let read = |value| reply::bytes(value).map(Name::from);
         let after = |job: ChangedJob| job.state.unwrap_or_default();
-        self.call_each(now, note, jobs, call, read, after)
+        self.call_each(now, note, jobs, call, after)
     }
 
     /// Extends the locks on jobs, each in the name of a worker. Returns when they expire, in whole
@@ -79,18 +75,13 @@ impl Core {
         data: Option<&[u8]>,
     ) -> PerJob<i64> {
         let call = |job: &JobSnapshot| {
-            let call = Call::write(
-                "heartbeat",
-                RetryClass::Idempotent,
-                "extend the lock of",
-                "extending the lock of",
-            );
-            call.jid(&job.jid).arg(worker(job).as_bytes()).args(data)
+            let call = Call::new(calls::HEARTBEAT).arg(&job.jid);
+            call.arg(worker(job).as_bytes()).args(data)
         };
         let calls: Vec<Call> = jobs.iter().map(call).collect();
         let results = self.calls(now, &calls).into_iter();
-        let read = |value| reply::integer(value).map(CallOutcome::Done);
-        results.map(|result| result.and_then(read)).collect()
+        let results = results.map(|result| result.map(CallOutcome::Done));
+        results.collect()
     }
 
     /// Fails running jobs, each in the name of a worker.
@@ -104,14 +95,14 @@ impl Core {
         data: Option<&[u8]>,
     ) -> PerJob<()> {
         let call = |job: &JobSnapshot| {
-            Call::write("fail", RetryClass::Guarded, "fail", "failing")
-                .jid(&job.jid)
+            Call::new(calls::FAIL)
+                .arg(&job.jid)
                 .arg(worker(job).as_bytes())
                 .arg(why.group.as_bytes())
                 .arg(why.message.as_bytes())
                 .args(data)
         };
-        self.call_each(now, note, jobs, call, |_| Ok(()), |_| ())
+        self.call_each(now, note, jobs, call, |_| ())
     }
 
     /// Fails jobs that have not started.
@@ -123,12 +114,12 @@ impl Core {
         why: &FailureReason,
     ) -> PerJob<()> {
         let call = |job: &JobSnapshot| {
-            Call::write("bury", RetryClass::Guarded, "bury", "burying")
-                .jid(&job.jid)
+            Call::new(calls::BURY)
+                .arg(&job.jid)
                 .arg(why.group.as_bytes())
                 .arg(why.message.as_bytes())
         };
-        self.call_each(now, note, jobs, call, |_| Ok(()), |_| ())
+        self.call_each(now, note, jobs, call, |_| ())
     }
 
     /// Releases running jobs, each in the name of a worker, which uses one retry. Returns how many
@@ -144,8 +135,8 @@ impl Core {
     ) -> PerJob<i64> {
         let call = |job: &JobSnapshot| {
             let queue = job.queue.clone().unwrap_or_default();
-            let call = Call::write("retry", RetryClass::Guarded, "retry", "retrying")
-                .jid(&job.jid)
+            let call = Call::new(calls::RETRY)
+                .arg(&job.jid)
                 .arg(queue.as_bytes())
                 .arg(worker(job).as_bytes())
                 .arg(seconds(delay));
@@ -156,9 +147,9 @@ impl Core {
         };
         let after = |job: ChangedJob| match job.state {
             Some(state) if state.as_bytes() == b"failed" => -1,
-            _ => job.remaining,
+            _ => job.remaining.map_or(0, Number::floor),
         };
-        self.call_each(now, note, jobs, call, reply::integer, after)
+        self.call_each(now, note, jobs, call, after)
     }
 
     /// Moves the oldest failures of a group to one queue. Returns how many.
@@ -170,9 +161,8 @@ impl Core {
         count: u64,
         _: Consent,
     ) -> Result<i64, Error> {
-        let call = Call::write("unfail", RetryClass::Never, "unfail", "unfailing");
-        let call = call.arg(queue).arg(group).about(Subject::Group(1));
-        reply::integer(self.call(now, call.arg(count.to_string()))?)
+        let call = Call::new(calls::UNFAIL).arg(queue).arg(group);
+        self.call(now, call.arg(count.to_string()))
     }
 }
 

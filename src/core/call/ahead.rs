@@ -75,7 +75,10 @@ impl Core {
             {
                 response.replies.into_iter().map(Ok).collect()
             }
-            _ => self.calls(now, &calls),
+            _ => {
+                let replies = self.replies(now, &calls).into_iter();
+                replies.map(|reply| reply.result).collect()
+            }
         }
     }
 

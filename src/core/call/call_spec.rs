@@ -1,8 +1,7 @@
 //! The facts about a call that the core needs besides its name and arguments: what may be done if
 //! its reply is lost (`reliability.md` 4.1), and how errors speak of it.
 //!
-//! Each method of `core::api` states the spec of its call. Calls by their name on the wire have
-//! theirs from [`raw`](super::raw).
+//! [`calls`](super::calls) has the spec of each command.
 
 use crate::command_line::CommandLine;
 use crate::name::Name;
@@ -51,6 +50,8 @@ pub(crate) enum Subject {
 /// The facts about one call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct CallSpec {
+    /// Its name on the wire.
+    pub name: &'static str,
     pub class: RetryClass,
     /// Whether it may change something, if only in passing: some reads of the reference move due
     /// jobs, put recurring ones, or forget workers.
@@ -61,28 +62,36 @@ pub(crate) struct CallSpec {
 
 impl CallSpec {
     /// The spec of a call that reads.
-    pub(crate) const READ: CallSpec = CallSpec {
-        class: RetryClass::Read,
-        may_write: false,
-        wording: Wording {
-            verb: "read",
-            doing: "reading",
-        },
-        subject: Subject::Nothing,
-    };
-
-    /// The spec of a call that writes.
-    pub(crate) const fn write(
-        class: RetryClass,
-        verb: &'static str,
-        doing: &'static str,
-    ) -> CallSpec {
+    pub(crate) const fn read(name: &'static str) -> CallSpec {
         CallSpec {
-            class,
-            may_write: true,
-            wording: Wording { verb, doing },
+            name,
+            class: RetryClass::Read,
+            may_write: false,
+            wording: Wording {
+                verb: "read",
+                doing: "reading",
+            },
             subject: Subject::Nothing,
         }
+    }
+
+    /// A read that may write in passing.
+    pub(crate) const fn may_tidy(self) -> CallSpec {
+        CallSpec {
+            may_write: true,
+            ..self
+        }
+    }
+
+    /// The same call with other words in errors.
+    pub(crate) const fn wording(self, verb: &'static str, doing: &'static str) -> CallSpec {
+        let wording = Wording { verb, doing };
+        CallSpec { wording, ..self }
+    }
+
+    /// The same call of another class.
+    pub(crate) const fn class(self, class: RetryClass) -> CallSpec {
+        CallSpec { class, ..self }
     }
 
     /// The same call about something.

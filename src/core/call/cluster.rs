@@ -6,14 +6,18 @@
 
 use std::time::{Duration, Instant};
 
+use serde::Deserialize;
+
 use super::connect::{Connection, Packed};
 use super::handshake::{Mode, Server};
+use super::reply::Bytes;
 use super::route::{MAX_MOVES, Moved, Reached, attempt_deadline};
 use super::{Call, Core, Value, error, reply, server_error};
 use crate::address::{Address, Node};
 use crate::clock::moment::Moment;
 use crate::core::script::Script;
 use crate::error::{Error, Kind};
+use crate::name::Name;
 
 /// The number of slots of a cluster.
 const SLOTS: i64 = 16_384;
@@ -24,6 +28,9 @@ const SEARCH: (usize, &str) = (20, "1000");
 /// How long that takes at most.
 const SEARCH_TIME: Duration = Duration::from_secs(1);
 
+/// How long nodes of the address that are not in the map may take to reply, together.
+const STRANGER_PATIENCE: Duration = Duration::from_millis(300);
+
 /// What a node reports about its cluster.
 struct Map {
     primaries: Vec<Node>,
@@ -32,6 +39,25 @@ struct Map {
     ids: Vec<Vec<u8>>,
     /// Whether the primaries have all slots.
     complete: bool,
+}
+
+/// Slots in a row, and the nodes that have them: the primary first.
+#[derive(Deserialize)]
+#[serde(rename = "row")]
+struct SlotRange {
+    first: i64,
+    last: i64,
+    #[serde(rename = "..")]
+    nodes: Vec<SlotNode>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename = "row")]
+struct SlotNode {
+    host: Option<String>,
+    port: i64,
+    #[serde(default)]
+    id: Option<Name>,
 }
 
 /// Where the keys of the prefix are, as a node reports.
@@ -73,7 +99,10 @@ impl Core {
                 Err(error) => return Err(error),
             };
             match arrival {
-                (arrival, Place::Here) => return Ok(arrival),
+                (arrival, Place::Here) => {
+                    self.require_one_cluster(seeds, &node, deadline)?;
+                    return Ok(arrival);
+                }
                 (_, Place::Down) => last = Some(error::cluster_down(&self.target)),
                 (_, Place::Foreign) => foreign = Some(node),
                 (_, Place::Elsewhere(moved)) => {
@@ -96,7 +125,7 @@ impl Core {
         // The cluster is there, and may be about to replace the node.
         Err(match (owner, foreign, last) {
             (Some(owner), ..) => error::owner_lost(&self.target, self.prefix(), &owner),
-            (None, Some(foreign), _) => error::other_cluster(&self.target, &foreign),
+            (None, Some(foreign), _) => error::other_cluster(&self.target, &[foreign]),
             (None, None, Some(error)) => error::no_node_replies(&self.target, error),
             (None, None, None) => error::cluster_down(&self.target),
         })
@@ -131,6 +160,35 @@ impl Core {
             node,
         };
         Ok((arrival, place))
+    }
+
+    /// At the first connection, refuses an address that names nodes of two clusters. Asks only the nodes that
+    /// the map does not name: such a node may also be lost, or have another name there.
+    fn require_one_cluster(
+        &self,
+        seeds: &[Node],
+        reached: &Node,
+        deadline: Instant,
+    ) -> Result<(), Error> {
+        if self.was_connected || self.route.ids.is_empty() {
+            return Ok(());
+        }
+        let deadline = deadline.min(Instant::now() + STRANGER_PATIENCE);
+        let unnamed = |seed: &&Node| *seed != reached && !self.route.listed.contains(seed);
+        let is_foreign = |seed: &&Node| {
+            let arrival = self.log_in_at(seed, deadline);
+            let map = arrival
+                .ok()
+                .and_then(|(connection, _)| self.locate(&connection, seed, deadline).0);
+            map.is_some_and(|map| !map.ids.is_empty() && !self.is_same_cluster(&map.ids))
+        };
+        let unnamed = seeds.iter().filter(unnamed);
+        let foreign: Vec<Node> = unnamed.filter(is_foreign).cloned().collect();
+        if foreign.is_empty() {
+            Ok(())
+        } else {
+            Err(error::other_cluster(&self.target, &foreign))
+        }
     }
 
     /// Whether these ids share a node with the cluster in use; any do if there is none yet.
@@ -225,8 +283,7 @@ impl Core {
             return Ok(());
         }
         let keys = self.script.routing_keys().to_vec();
-        self.call(self.now(), Call::plain("EXISTS").args(keys))?;
-        Ok(())
+        self.call(self.now(), Call::plain("EXISTS").args(keys))
     }
 
     /// Returns the number of keys in the slot of the prefix, if the user may ask; `None` outside a cluster.
@@ -236,10 +293,9 @@ impl Core {
         }
         let prefix = self.prefix().to_owned();
         let slot = Call::plain("CLUSTER").arg("KEYSLOT").arg(prefix);
-        let slot = reply::integer(self.call(now, slot).ok()?).ok()?;
+        let slot: i64 = self.call(now, slot).ok()?;
         let count = Call::plain("CLUSTER").arg("COUNTKEYSINSLOT");
-        let count = self.call(now, count.arg(slot.to_string())).ok()?;
-        u64::try_from(reply::integer(count).ok()?).ok()
+        self.call(now, count.arg(slot.to_string())).ok()
     }
 
     /// Returns the node of the cluster that the last connection went to; `None` outside a cluster.
@@ -278,13 +334,13 @@ impl Core {
                     count,
                 ]);
                 let reply = connection.exchange(packed, deadline).replies.pop();
-                let page = reply.and_then(|reply| reply::list(reply).ok());
-                let [next, keys] = page.unwrap_or_default().try_into().unwrap_or_default();
-                for key in reply::names(keys).unwrap_or_default() {
+                let page = reply.and_then(|page| reply::read("SCAN", page).ok());
+                let (next, keys): (Bytes, Vec<Name>) = page.unwrap_or_default();
+                for key in keys {
                     let key = key.lossless_text();
                     found.extend(key.strip_suffix("queues").map(str::to_owned));
                 }
-                cursor = reply::bytes(next).unwrap_or_default();
+                cursor = next.0;
                 if matches!(&*cursor, b"" | b"0") {
                     break;
                 }
@@ -337,21 +393,13 @@ impl Map {
     fn read(reply: Value, from: &Node) -> Option<Map> {
         let (mut primaries, mut replicas, mut slots) = (Vec::new(), Vec::new(), 0);
         let mut ids = Vec::new();
-        for range in reply::list(reply).ok()? {
-            let mut parts = reply::list(range).ok()?.into_iter();
-            let (first, last) = (parts.next()?, parts.next()?);
-            slots += reply::integer(last).ok()? - reply::integer(first).ok()? + 1;
-            for (at, part) in parts.enumerate() {
-                let mut fields = reply::list(part).ok()?.into_iter();
-                let (host, port) = (fields.next()?, fields.next()?);
-                let host = reply::optional(host).ok()?.unwrap_or_default();
-                let host = String::from_utf8(host).ok()?;
-                let host = match host.as_str() {
-                    "" | "?" => from.host.clone(),
-                    _ => host,
-                };
-                let node = Node::new(host, reply::integer(port).ok()?.try_into().ok()?);
-                ids.extend(fields.next().and_then(|id| reply::bytes(id).ok()));
+        for range in reply::read::<Vec<SlotRange>>("CLUSTER SLOTS", reply).ok()? {
+            slots += range.last - range.first + 1;
+            for (at, node) in range.nodes.into_iter().enumerate() {
+                let host = node.host.filter(|host| !matches!(host.as_str(), "" | "?"));
+                let host = host.unwrap_or_else(|| from.host.clone());
+                ids.extend(node.id.map(Name::into_bytes));
+                let node = Node::new(host, node.port.try_into().ok()?);
                 let nodes = if at == 0 {
                     &mut primaries
                 } else {

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use super::connect::{Connection, Fault, Packed, Response};
 use super::error;
-use super::rights;
 use super::{Value, server_error};
+use super::{rights, sentinel};
 use crate::address::{Address, Target};
 use crate::clock::moment::Moment;
 use crate::error::{Error, Kind};
@@ -124,6 +124,13 @@ pub(crate) fn login(
     let mut server = Server::unknown();
     for (step, reply) in first.iter().zip(replies) {
         read(*step, reply, target, &mut server)?;
+        if server.mode == Mode::Sentinel {
+            let mut packed = Packed::default();
+            packed.add(&["SENTINEL", "MASTERS"]);
+            let masters = connection.exchange(packed, deadline).replies.pop();
+            let error = error::address_is_sentinel(target, sentinel::master_names(masters));
+            return Err(Failed::Refused(Box::new(error)));
+        }
     }
     Ok(server)
 }
@@ -200,7 +207,7 @@ fn add_common_steps<'a>(target: &'a Target, asked: Questions<'a>, steps: &mut Ve
         fsync: Some(fsync), ..
     } = &target.address
     {
-        steps.push(Step::Fsync(fsync.word()));
+        steps.push(Step::Fsync(fsync.into_str()));
     }
     steps.extend(asked.rights.map(Step::Rights));
     steps.extend(asked.eviction.then_some(Step::Memory));
@@ -312,11 +319,6 @@ fn read(step: Step, reply: Value, target: &Target, server: &mut Server) -> Resul
                     ("role", role) => server.is_replica = role != "master",
                     _ => {}
                 }
-            }
-            if server.mode == Mode::Sentinel {
-                return Err(Failed::Refused(Box::new(error::address_is_sentinel(
-                    target,
-                ))));
             }
             require_supported(&server.version)
         }

@@ -330,7 +330,7 @@ impl Local {
             ("--unixsocketperm", "700".into()),
             ("--dir", self.dir.clone().into_os_string()),
             ("--appendonly", "yes".into()),
-            ("--appendfsync", fsync.word().into()),
+            ("--appendfsync", fsync.into_str().into()),
             ("--save", "".into()),
             ("--maxmemory-policy", "noeviction".into()),
             ("--daemonize", "yes".into()),

@@ -7,8 +7,10 @@
 
 pub(crate) mod ahead;
 pub(crate) mod call_spec;
+pub(crate) mod calls;
 mod cluster;
 pub(crate) mod connect;
+mod deserialize;
 mod dial;
 mod error;
 mod handshake;
@@ -34,6 +36,7 @@ use std::borrow::Cow;
 use std::time::{Duration, Instant};
 
 pub(crate) use redis::Value;
+use serde::de::DeserializeOwned;
 
 use self::call_spec::RetryClass;
 use self::connect::{Connection, Fault, Packed};
@@ -212,8 +215,7 @@ impl Core {
         let mut info = Packed::default();
         info.add(&["INFO", "server"]);
         let deadline = Instant::now() + self.timeout;
-        let info = reply::bytes(self.send_once(info, deadline)?).ok()?;
-        let info = String::from_utf8_lossy(&info);
+        let info: String = reply::read("INFO", self.send_once(info, deadline)?).ok()?;
         let id = info.lines().find_map(|line| line.strip_prefix("run_id:"))?;
         Some(id.trim().to_string())
     }
@@ -280,9 +282,13 @@ impl Core {
         reply::lines(reply.ok_or_else(no_outcome)?.result?)
     }
 
-    /// Makes one call.
-    pub(crate) fn call(&mut self, now: Moment, call: Call) -> Result<Value, Error> {
-        self.reply(now, call)?.result
+    /// Makes one call and reads its reply.
+    pub(crate) fn call<T: DeserializeOwned>(
+        &mut self,
+        now: Moment,
+        call: Call,
+    ) -> Result<T, Error> {
+        self.reply(now, call)?.read()
     }
 
     /// Makes one call and says whether it was repeated.
@@ -292,9 +298,13 @@ impl Core {
     }
 
     /// Makes calls in one round trip. Each has its own result, in order.
-    pub(crate) fn calls(&mut self, now: Moment, calls: &[Call]) -> Vec<Result<Value, Error>> {
+    pub(crate) fn calls<T: DeserializeOwned>(
+        &mut self,
+        now: Moment,
+        calls: &[Call],
+    ) -> Vec<Result<T, Error>> {
         let replies = self.replies(now, calls);
-        replies.into_iter().map(|reply| reply.result).collect()
+        replies.into_iter().map(Reply::read).collect()
     }
 
     /// Makes calls in one round trip, and says which of them were repeated.
@@ -351,6 +361,7 @@ impl Core {
         let outcomes = replies.into_iter().zip(repeated).zip(lost).zip(calls);
         let mut outcomes: Vec<Reply> = outcomes
             .map(|(((reply, repeated), lost), call)| Reply {
+                call: call.name.clone(),
                 result: self.result(reply, lost, unsent.as_ref(), call),
                 repeated,
             })
@@ -403,7 +414,8 @@ impl Core {
             return;
         };
         let mut packed = Packed::default();
-        rights::ask_again(!call.may_write(), self.prefix(), &mut packed);
+        let one_primary = self.is_untagged_in_cluster();
+        rights::ask_again(!call.may_write(), one_primary, self.prefix(), &mut packed);
         let missing = self.send_once(packed, deadline).map(rights::missing);
         let Some(missing) = missing.filter(|missing| !missing.is_empty()) else {
             return;

@@ -32,7 +32,7 @@ impl Core {
                 Harmless(refused.message)
             )));
         }
-        let have = reply::integer(reply)?.unsigned_abs();
+        let have: u64 = reply::read("WAIT", reply)?;
         if have >= replicas {
             Ok(())
         } else {

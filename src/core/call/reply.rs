@@ -1,64 +1,63 @@
 //! Reading the core's replies.
 
+use std::fmt;
+use std::fmt::Display;
+
+use serde::de::{Deserialize, DeserializeOwned, Deserializer, Visitor};
+
 use super::Value;
+use super::deserialize::Reader;
 use crate::error::{Error, Kind};
+use crate::lenient;
 use crate::name::Name;
+
+/// Reads the reply to a call.
+pub(crate) fn read<T: DeserializeOwned>(call: &str, reply: Value) -> Result<T, Error> {
+    T::deserialize(Reader(reply)).map_err(|why| unexpected(call, why))
+}
 
 /// Returns the error for a reply of an unexpected form. The core sends none: whatever a server sends is a
 /// fault of that server, and not of this program.
-pub(crate) fn unexpected(expected: &str) -> Error {
-    let message = format!("the server's reply is not {expected}");
+pub(crate) fn unexpected(call: &str, why: impl Display) -> Error {
+    let message = format!("unexpected reply to `{call}`: {why}");
     Error::new(Kind::Protocol, message).hint("is it a Redis server, and the right port?")
 }
 
-/// Reads a whole number, from an integer or a text.
-pub(crate) fn integer(value: Value) -> Result<i64, Error> {
-    match value {
-        Value::Int(number) => Ok(number),
-        other => std::str::from_utf8(&bytes(other)?)
-            .ok()
-            .and_then(|text| text.parse().ok())
-            .ok_or_else(|| unexpected("a number")),
+/// A text that is kept as it came.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) struct Bytes(pub Vec<u8>);
+
+impl<'de> Deserialize<'de> for Bytes {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Bytes, D::Error> {
+        struct Text;
+        impl Visitor<'_> for Text {
+            type Value = Bytes;
+            fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
+                f.write_str("a text")
+            }
+            fn visit_byte_buf<E>(self, bytes: Vec<u8>) -> Result<Bytes, E> {
+                Ok(Bytes(bytes))
+            }
+        }
+        deserializer.deserialize_byte_buf(Text)
     }
 }
 
-/// Reads a count from the text of a field. A text that is not a number is 0.
-pub(crate) fn count(text: &[u8]) -> u64 {
-    let number: Option<f64> = std::str::from_utf8(text)
-        .ok()
-        .and_then(|text| text.parse().ok());
-    number.map_or(0, |number| number as u64)
-}
+/// Rows about all members of an index; `None` if there are too many for one call: then the core
+/// replies only with their number.
+#[derive(Clone, Debug)]
+pub(crate) struct Listed<T>(pub Option<Vec<T>>);
 
-/// Reads a time span in seconds; `None` for an empty text.
-pub(crate) fn seconds(value: Value) -> Result<Option<f64>, Error> {
-    let text = bytes(value)?;
-    if text.is_empty() {
-        return Ok(None);
+impl<'de, T: Deserialize<'de>> Deserialize<'de> for Listed<T> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Listed<T>, D::Error> {
+        lenient::read(deserializer).map(Listed)
     }
-    let text = std::str::from_utf8(&text).ok();
-    let seconds = text.and_then(|text| text.parse::<f64>().ok());
-    let seconds = seconds.filter(|seconds| *seconds >= 0.0);
-    seconds
-        .map(Some)
-        .ok_or_else(|| unexpected("a number of seconds"))
 }
 
-/// Reads a text.
-pub(crate) fn bytes(value: Value) -> Result<Vec<u8>, Error> {
-    optional(value)?.ok_or_else(|| unexpected("a text"))
-}
-
-/// Reads a text or nil.
-pub(crate) fn optional(value: Value) -> Result<Option<Vec<u8>>, Error> {
-    match value {
-        Value::Nil => Ok(None),
-        Value::BulkString(bytes) => Ok(Some(bytes)),
-        Value::SimpleString(text) => Ok(Some(text.into_bytes())),
-        Value::Okay => Ok(Some(b"OK".to_vec())),
-        Value::Int(number) => Ok(Some(number.to_string().into_bytes())),
-        _ => Err(unexpected("a text")),
-    }
+/// Reads a text for `deserialize_with`; `None` if it is nil or empty.
+pub(crate) fn not_empty<'de, D: Deserializer<'de>>(reply: D) -> Result<Option<Name>, D::Error> {
+    let name = Option::<Name>::deserialize(reply)?;
+    Ok(name.filter(|name| !name.is_empty()))
 }
 
 /// Returns a reply as `-o raw` writes it: a text or a number on its own line; each element of a list
@@ -79,7 +78,8 @@ pub(crate) fn lines(value: Value) -> Result<Vec<u8>, Error> {
 
 fn cells(value: Value, line: &mut Vec<u8>) -> Result<(), Error> {
     let Value::Array(values) = value else {
-        line.extend(optional(value)?.unwrap_or_default());
+        let text: Option<Bytes> = read("-o raw", value)?;
+        line.extend(text.unwrap_or_default().0);
         return Ok(());
     };
     for (at, value) in values.into_iter().enumerate() {
@@ -100,29 +100,17 @@ pub(crate) fn size(value: &Value) -> usize {
     }
 }
 
-/// Reads a list.
-pub(crate) fn list(value: Value) -> Result<Vec<Value>, Error> {
-    match value {
-        Value::Array(items) => Ok(items),
-        _ => Err(unexpected("a list")),
-    }
-}
-
-/// Reads a list of names.
-pub(crate) fn names(value: Value) -> Result<Vec<Name>, Error> {
-    list(value)?
-        .into_iter()
-        .map(|item| bytes(item).map(Name::from))
-        .collect()
-}
-
-/// Reads a list of names and values in turn, as `look.*` replies.
-pub(crate) fn pairs(value: Value) -> Result<Vec<(Vec<u8>, Value)>, Error> {
-    let mut items = list(value)?.into_iter();
+/// Returns the names and values of a stored job or template, which [`read`] would read too slowly
+/// (`api/job.rs`).
+pub(crate) fn pairs(call: &str, fields: Value) -> Result<Vec<(Vec<u8>, Value)>, Error> {
+    let Value::Array(items) = fields else {
+        return Err(unexpected(call, "not a list"));
+    };
+    let mut items = items.into_iter();
     let mut pairs = Vec::with_capacity(items.len() / 2);
-    while let Some(name) = items.next() {
-        let value = items.next().ok_or_else(|| unexpected("pairs"))?;
-        pairs.push((bytes(name)?, value));
+    while let (Some(name), Some(value)) = (items.next(), items.next()) {
+        let Bytes(name) = read(call, name)?;
+        pairs.push((name, value));
     }
     Ok(pairs)
 }

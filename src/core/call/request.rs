@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 
-use super::call_spec::{CallSpec, RetryClass, Subject};
+use super::call_spec::{CallSpec, RetryClass};
 use super::connect::Words;
-use super::raw;
+use super::{calls, raw};
 use crate::clock::moment::Moment;
 use crate::name::Name;
 
@@ -44,31 +44,13 @@ impl Call {
     pub fn plain(name: &'static str) -> Call {
         Call {
             is_plain: true,
-            ..Call::with(name, Some(CallSpec::READ))
+            ..Call::with(name, Some(CallSpec::read(name)))
         }
     }
 
-    /// A call that reads.
-    pub(crate) fn read(name: &'static str) -> Call {
-        Call::with(name, Some(CallSpec::READ))
-    }
-
-    /// A call that writes: errors say `cannot {verb} …` and `lost … while {doing} …`.
-    pub(crate) fn write(
-        name: &'static str,
-        class: RetryClass,
-        verb: &'static str,
-        doing: &'static str,
-    ) -> Call {
-        Call::with(name, Some(CallSpec::write(class, verb, doing)))
-    }
-
-    /// Marks a call that reads and may write in passing.
-    pub(crate) fn may_tidy(mut self) -> Call {
-        if let Some(spec) = &mut self.spec {
-            spec.may_write = true;
-        }
-        self
+    /// A call with the spec of its command.
+    pub(crate) fn new(spec: CallSpec) -> Call {
+        Call::with(spec.name, Some(spec))
     }
 
     /// Gives the call its own time: jobs that are put at the same time have no order.
@@ -101,37 +83,12 @@ impl Call {
         self
     }
 
-    /// Sets what the call is about.
-    pub(crate) fn about(mut self, subject: Subject) -> Call {
-        self.spec = self.spec.map(|spec| spec.about(subject));
-        self
-    }
-
-    /// Adds the job that the call is about.
-    pub(crate) fn jid(self, jid: &Name) -> Call {
-        let at = self.args.len();
-        self.arg(jid).about(Subject::Jid(at))
-    }
-
-    /// Adds the queue that the call is about.
-    pub(crate) fn queue(self, queue: &Name) -> Call {
-        let at = self.args.len();
-        self.arg(queue).about(Subject::Queue(at))
-    }
-
     /// Wraps the call so that the core makes it only if the job is still as its mark says.
     pub(crate) fn guarded(self, jid: &Name, mark: &[u8], note: &[u8]) -> Call {
         let wording = self.spec().wording;
-        let mut call = Call::write(
-            "guard.call",
-            RetryClass::Guarded,
-            wording.verb,
-            wording.doing,
-        )
-        .jid(jid)
-        .arg(mark)
-        .arg(note)
-        .arg(self.name.as_bytes());
+        let spec = calls::GUARD_CALL.wording(wording.verb, wording.doing);
+        let call = Call::new(spec).arg(jid).arg(mark).arg(note);
+        let mut call = call.arg(self.name.as_bytes());
         call.args.extend(self.args);
         call.packed_args(self.packed_args)
     }

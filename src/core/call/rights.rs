@@ -10,6 +10,7 @@ use super::connect::Packed;
 use super::reply;
 use super::{Value, server_error};
 use crate::error::{Effect, Error, Kind};
+use crate::name::Name;
 use crate::text::Harmless;
 
 /// The commands that the script runs, except in `check.*`, `look.scan` and `subscription`.
@@ -96,6 +97,10 @@ pub(crate) const SCANS: &[&str] = &[
     "cluster|countkeysinslot",
 ];
 
+/// The commands that setting a key aside needs besides in a cluster with one primary, if the prefix has no
+/// hash tag: RENAME takes keys of one slot (`lua/split.lua`).
+const ONE_PRIMARY: &[&str] = &["dump", "pttl", "restore"];
+
 /// The commands that reading needs, also on a replica.
 const READS: &[&str] = &[
     "eval_ro",
@@ -163,6 +168,12 @@ pub fn lines(prefix: &str) -> String {
     add_rights(&mut text, &[CALLS, AROUND, WAITING]);
     text.push_str("# check, export, selectors that read every job need also\nACL SETUSER qless");
     add_rights(&mut text, &[SCANS]);
+    if !prefix.contains('{') {
+        text.push_str(
+            "# check --repair in a cluster with one primary needs also\nACL SETUSER qless",
+        );
+        add_rights(&mut text, &[ONE_PRIMARY]);
+    }
     text.push_str("# --read-only, on a primary or a replica (before Redis 7: ~ instead of %R~, and eval, evalsha)\n");
     text.push_str(&user("qless-ro", "%R~"));
     add_rights(&mut text, &[READS]);
@@ -202,7 +213,7 @@ return lacks";
 
 /// Whether a line of [`lines`] names a command, of which a subcommand may follow a `|`.
 pub(crate) fn is_named(command: &str) -> bool {
-    let parts = [CALLS, AROUND, WAITING, SCANS, READS];
+    let parts = [CALLS, AROUND, WAITING, SCANS, ONE_PRIMARY, READS];
     let all = parts.iter().copied().flatten();
     let name = |named: &'static str| named.split('|').next().unwrap_or(named);
     let command = command.split('|').next().unwrap_or(command);
@@ -216,8 +227,10 @@ pub(crate) fn ask(prefix: &str, packed: &mut Packed) {
 }
 
 /// Adds the test of the commands that a refused script may have run. `reads`: it only reads.
-pub(crate) fn ask_again(reads: bool, prefix: &str, packed: &mut Packed) {
-    let names = CALLS.iter().chain(SCANS).copied();
+/// `one_primary`: the prefix has no hash tag, in a cluster.
+pub(crate) fn ask_again(reads: bool, one_primary: bool, prefix: &str, packed: &mut Packed) {
+    let split = if one_primary { ONE_PRIMARY } else { &[] };
+    let names = CALLS.iter().chain(SCANS).chain(split).copied();
     // A user that only reads has the right to `EVAL_RO`, and not to `EVAL`.
     let eval = if reads { "EVAL_RO" } else { "EVAL" };
     // The script runs no subcommands, and the test knows none.
@@ -241,7 +254,7 @@ pub(crate) fn missing(reply: Value) -> Vec<String> {
     if server_error(&reply).is_some() {
         return Vec::new();
     }
-    let names = reply::names(reply).unwrap_or_default();
+    let names: Vec<Name> = reply::read("ACL", reply).unwrap_or_default();
     names
         .iter()
         .map(|name| name.lossless_text().to_uppercase())

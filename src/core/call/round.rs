@@ -1,17 +1,30 @@
 //! The calls of one round trip: which of them still have to be sent, and what came back.
 
+use std::borrow::Cow;
+
+use serde::de::DeserializeOwned;
+
 use super::call_spec::RetryClass;
 use super::connect::Fault;
 use super::request::Call;
-use super::{Value, server_error};
+use super::{Value, reply, server_error};
 use crate::error::Error;
 
 /// The reply to a call.
 pub(crate) struct Reply {
+    /// The name of the call.
+    pub call: Cow<'static, str>,
     pub result: Result<Value, Error>,
     /// Whether the call was repeated after a reply was lost. Then this is the reply to the last of
     /// several attempts, each of which may have been applied.
     pub repeated: bool,
+}
+
+impl Reply {
+    /// Reads the reply.
+    pub(crate) fn read<T: DeserializeOwned>(self) -> Result<T, Error> {
+        reply::read(&self.call, self.result?)
+    }
 }
 
 /// The state of one round trip. Each list has one entry per call.

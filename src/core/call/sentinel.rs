@@ -5,6 +5,8 @@
 
 use std::time::{Duration, Instant};
 
+use serde::Deserialize;
+
 use super::connect::{Connection, Packed};
 use super::handshake;
 use super::route::{Reached, attempt_deadline};
@@ -64,7 +66,7 @@ impl Core {
         }
         Err(match (last, known, refused) {
             (Some(error), ..) => error,
-            (None, Some(known), _) => error::unknown_master(sentinels, known),
+            (None, Some(known), _) => error::unknown_master(&self.target, sentinels, known),
             (None, None, refused) => error::no_sentinel_replies(&self.target, sentinels, refused),
         })
     }
@@ -108,26 +110,30 @@ impl Core {
         if let Some(refused) = server_error(&place) {
             return Err(match refused.code.as_str() {
                 // `ERR unknown command 'SENTINEL'`
-                "ERR" => error::not_a_sentinel(&target),
+                "ERR" => error::not_a_sentinel(&self.target, node),
                 _ => error::login_refused(&refused, &target),
             });
         }
-        if let [host, port] = reply::names(place).unwrap_or_default().as_slice()
+        if let Ok((host, port)) = reply::read::<(Name, Name)>("SENTINEL", place)
             && let Ok(port) = port.lossless_text().parse()
         {
             return Ok(Answer::Master(Node::new(host.lossless_text(), port)));
         }
-        let masters = masters.and_then(|masters| reply::list(masters).ok());
-        let names = masters
-            .unwrap_or_default()
-            .into_iter()
-            .filter_map(|master| {
-                let fields = reply::pairs(master).ok()?;
-                let name = fields.into_iter().find(|(field, _)| field == b"name")?.1;
-                reply::bytes(name).ok().map(Name::from)
-            });
-        Ok(Answer::Unknown(names.collect()))
+        Ok(Answer::Unknown(master_names(masters)))
     }
+}
+
+/// A master that a Sentinel watches.
+#[derive(Deserialize)]
+struct Master {
+    name: Name,
+}
+
+/// Reads the names of the masters from the reply to `SENTINEL MASTERS`, if there is one.
+pub(super) fn master_names(reply: Option<Value>) -> Vec<Name> {
+    let masters = reply.and_then(|masters| reply::read("SENTINEL", masters).ok());
+    let masters: Vec<Master> = masters.unwrap_or_default();
+    masters.into_iter().map(|master| master.name).collect()
 }
 
 /// Returns whether a master refuses this client for a reason that time does not change.

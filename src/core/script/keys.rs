@@ -1,10 +1,12 @@
 //! The names of keys, for the few plain reads that need them. They come from `lua/keys.lua`: the build
 //! writes one constant for each, without the prefix. No other Rust module has a key name.
 
+use strum::VariantArray;
+
 include!(concat!(env!("OUT_DIR"), "/keys.rs"));
 
 /// The sets of a queue.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, VariantArray)]
 pub enum QueueSet {
     Work,
     Locks,
@@ -15,15 +17,6 @@ pub enum QueueSet {
 }
 
 impl QueueSet {
-    pub const ALL: [QueueSet; 6] = [
-        QueueSet::Work,
-        QueueSet::Locks,
-        QueueSet::Scheduled,
-        QueueSet::Depends,
-        QueueSet::Throttled,
-        QueueSet::Recur,
-    ];
-
     fn suffix(self) -> &'static str {
         match self {
             QueueSet::Work => WORK,
@@ -37,7 +30,7 @@ impl QueueSet {
 }
 
 /// The other keys of a job besides its hash.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, VariantArray)]
 pub enum Companion {
     History,
     Dependencies,
@@ -46,13 +39,6 @@ pub enum Companion {
 }
 
 impl Companion {
-    const ALL: [Companion; 4] = [
-        Companion::History,
-        Companion::Dependencies,
-        Companion::Dependents,
-        Companion::Payloads,
-    ];
-
     fn suffix(self) -> &'static str {
         match self {
             Companion::History => HISTORY,
@@ -264,16 +250,16 @@ impl Keys {
         };
         let after = |start: &str| key.strip_prefix(start.as_bytes());
         if let Some(jid) = after(JOB) {
-            let companion = Companion::ALL.into_iter().find_map(|which| {
+            let companion = Companion::VARIANTS.iter().find_map(|which| {
                 let owner = jid.strip_suffix(which.suffix().as_bytes())?;
-                Some(Family::Companion(which, owner))
+                Some(Family::Companion(*which, owner))
             });
             return companion.unwrap_or(Family::Job(jid));
         }
         if let Some(queue) = after(QUEUE) {
-            let part = QueueSet::ALL.into_iter().find_map(|part| {
+            let part = QueueSet::VARIANTS.iter().find_map(|part| {
                 let queue = queue.strip_suffix(part.suffix().as_bytes())?;
-                Some(Family::Queue(part, queue))
+                Some(Family::Queue(*part, queue))
             });
             let completed = queue.strip_suffix(COMPLETED_IN.as_bytes());
             let completed = completed.map(Family::CompletedIn);

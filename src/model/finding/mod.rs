@@ -2,10 +2,12 @@
 //! repaired. The help, the manual, the scan and the repair all read one table.
 
 mod table;
+pub(crate) mod text;
 
 use std::fmt;
 
-use serde::ser::{Serialize, Serializer};
+use serde::{Serialize, Serializer};
+use strum::{EnumString, IntoStaticStr, VariantArray};
 
 use super::verdict::{Verdict, VerdictOutcome};
 
@@ -148,7 +150,22 @@ impl Serialize for FindingId {
 }
 
 /// How bad a finding is; the worst is last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    IntoStaticStr,
+    EnumString,
+    VariantArray,
+    Serialize,
+)]
+#[strum(serialize_all = "snake_case", const_into_str)]
+#[serde(rename_all = "snake_case")]
 pub enum Severity {
     /// Needs no action.
     Info,
@@ -161,22 +178,6 @@ pub enum Severity {
 }
 
 impl Severity {
-    pub const ALL: [Severity; 4] = [
-        Severity::Critical,
-        Severity::Error,
-        Severity::Warn,
-        Severity::Info,
-    ];
-
-    pub const fn word(self) -> &'static str {
-        match self {
-            Severity::Critical => "critical",
-            Severity::Error => "error",
-            Severity::Warn => "warn",
-            Severity::Info => "info",
-        }
-    }
-
     pub const fn meaning(self) -> &'static str {
         match self {
             Severity::Critical => "wedges a queue for clients with the reference core",

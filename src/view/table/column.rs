@@ -3,6 +3,8 @@
 use std::cmp::Ordering;
 
 use super::NONE;
+use crate::clock::moment::Moment;
+use crate::json::Number;
 use crate::name::Name;
 use crate::text;
 use crate::view::Page;
@@ -11,9 +13,22 @@ use crate::view::paint::Ink;
 /// The minimum width of a free text.
 const LEAST: usize = 10;
 
-/// A column that a table can have.
+/// A column of a table whose rows are `T`s.
+pub(crate) struct Column<T> {
+    pub(super) heading: Heading,
+    pub(super) content: Content<T>,
+}
+
+/// What a cell of the column is made from.
+pub(super) enum Content<T> {
+    Name(fn(&T) -> &Name),
+    Count(fn(&T) -> u64),
+    Cell(fn(&T, &Page) -> Cell),
+}
+
+/// The title of a column, and when and how it is shown.
 #[derive(Clone, Copy, Debug)]
-pub struct Column {
+pub(crate) struct Heading {
     pub name: &'static str,
     pub(super) kind: Kind,
     /// Whether it is shown if `--columns` is not given.
@@ -28,6 +43,8 @@ pub struct Column {
     pub(super) sparse: bool,
     /// Whether it is shown only if a row has something to count, also in a pipe.
     pub(super) if_any: bool,
+    /// Whether a count of more than 0 is a warning.
+    pub(super) warns: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,21 +55,31 @@ pub(super) enum Kind {
     Free,
 }
 
-impl Column {
-    pub const fn text(name: &'static str) -> Column {
-        Column::new(name, Kind::Text)
+impl<T> Column<T> {
+    /// A column of names.
+    pub(crate) const fn name(title: &'static str, name: fn(&T) -> &Name) -> Column<T> {
+        Column::new(title, Kind::Text, Content::Name(name))
     }
 
-    pub const fn number(name: &'static str) -> Column {
-        Column::new(name, Kind::Number)
+    /// A column of counts.
+    pub(crate) const fn count(title: &'static str, count: fn(&T) -> u64) -> Column<T> {
+        Column::new(title, Kind::Number, Content::Count(count))
     }
 
-    pub const fn free(name: &'static str) -> Column {
-        Column::new(name, Kind::Free)
+    pub(crate) const fn text(title: &'static str, cell: fn(&T, &Page) -> Cell) -> Column<T> {
+        Column::new(title, Kind::Text, Content::Cell(cell))
     }
 
-    const fn new(name: &'static str, kind: Kind) -> Column {
-        Column {
+    pub(crate) const fn number(title: &'static str, cell: fn(&T, &Page) -> Cell) -> Column<T> {
+        Column::new(title, Kind::Number, Content::Cell(cell))
+    }
+
+    pub(crate) const fn free(title: &'static str, cell: fn(&T, &Page) -> Cell) -> Column<T> {
+        Column::new(title, Kind::Free, Content::Cell(cell))
+    }
+
+    const fn new(name: &'static str, kind: Kind, content: Content<T>) -> Column<T> {
+        let heading = Heading {
             name,
             kind,
             default: true,
@@ -61,51 +88,68 @@ impl Column {
             least: LEAST,
             sparse: false,
             if_any: false,
-        }
+            warns: false,
+        };
+        Column { heading, content }
     }
 
     /// A column that a narrow terminal drops: the highest rank first.
-    pub const fn rank(self, rank: u8) -> Column {
-        Column { rank, ..self }
+    pub(crate) const fn rank(mut self, rank: u8) -> Column<T> {
+        self.heading.rank = rank;
+        self
     }
 
     /// A column that a terminal shows only if a row has a value.
-    pub const fn sparse(self) -> Column {
-        Column {
-            sparse: true,
-            ..self
-        }
+    pub(crate) const fn sparse(mut self) -> Column<T> {
+        self.heading.sparse = true;
+        self
     }
 
     /// A column that is shown only if a row has more than nothing or 0, also in a pipe.
-    pub const fn if_any(self) -> Column {
-        Column {
-            if_any: true,
-            ..self
-        }
+    pub(crate) const fn if_any(mut self) -> Column<T> {
+        self.heading.if_any = true;
+        self
     }
 
     /// A free text that is not cut to fewer columns than this.
-    pub const fn least(self, least: usize) -> Column {
-        Column { least, ..self }
+    pub(crate) const fn least(mut self, least: usize) -> Column<T> {
+        self.heading.least = least;
+        self
     }
 
     /// A column that is shown only if `--columns` names it.
-    pub const fn on_request(self) -> Column {
-        Column {
-            default: false,
-            ..self
-        }
+    pub(crate) const fn on_request(mut self) -> Column<T> {
+        self.heading.default = false;
+        self
     }
 
     /// A column of marks, without a header.
-    pub const fn headless(self) -> Column {
-        Column {
-            headed: false,
-            ..self
-        }
+    pub(crate) const fn headless(mut self) -> Column<T> {
+        self.heading.headed = false;
+        self
     }
 
+    /// A column in which a count of more than 0 is yellow.
+    pub(crate) const fn warn(mut self) -> Column<T> {
+        self.heading.warns = true;
+        self
+    }
+
+    /// Returns the cell of a row.
+    pub(super) fn cell(&self, row: &T, page: &Page) -> Cell {
+        match self.content {
+            Content::Name(name) => Cell::text(name(row)),
+            Content::Count(count) => {
+                let count = count(row);
+                let ink = (self.heading.warns && count > 0).then_some(Ink::Yellow);
+                Cell::count(count, page).ink(ink)
+            }
+            Content::Cell(cell) => cell(row, page),
+        }
+    }
+}
+
+impl Heading {
     /// Returns its header.
     pub(super) const fn header(&self) -> &'static str {
         if self.headed { self.name } else { "" }
@@ -168,6 +212,9 @@ impl Cell {
 
     /// Names, separated by commas; with `…` at the end if there are more.
     pub(crate) fn names(names: &[Name], more: bool) -> Cell {
+        if names.is_empty() {
+            return Cell::missing();
+        }
         let more = more.then_some("…".as_bytes());
         let names = names.iter().map(Name::as_bytes).chain(more);
         Cell::text(names.collect::<Vec<&[u8]>>().join(&b", "[..]))
@@ -186,6 +233,27 @@ impl Cell {
         text.map_or_else(Cell::missing, Cell::text)
     }
 
+    /// A value that is written as it is, such as a process id.
+    pub(crate) fn plain(value: Option<impl ToString>) -> Cell {
+        Cell::maybe(value.map(|value| value.to_string()))
+    }
+
+    /// A duration in seconds.
+    pub(crate) fn duration(seconds: Option<f64>) -> Cell {
+        match seconds {
+            Some(seconds) => Cell::by(seconds, text::duration(seconds)),
+            None => Cell::missing(),
+        }
+    }
+
+    /// How long ago something was, or in how long it will be.
+    pub(crate) fn when(moment: Option<Moment>, page: &Page) -> Cell {
+        match moment {
+            Some(moment) => Cell::by(page.now.since(moment), page.when(moment)),
+            None => Cell::missing(),
+        }
+    }
+
     pub(crate) fn count(count: u64, page: &Page) -> Cell {
         Cell {
             text: page.count(count),
@@ -193,6 +261,13 @@ impl Cell {
             key: SortKey::Number(count as f64),
             ink: None,
         }
+    }
+
+    /// A number of a job, as the server has it.
+    pub(crate) fn number(number: Option<Number>) -> Cell {
+        number.map_or_else(Cell::missing, |number| {
+            Cell::by(number.0, number.to_string())
+        })
     }
 
     /// A text with a number as its sort key, such as an age.

@@ -9,7 +9,7 @@ use super::Page;
 use super::paint::Marks;
 use crate::error::Error;
 
-pub(crate) use column::{Cell, Column};
+pub(crate) use column::{Cell, Column, Heading};
 use column::{Kind, compare};
 
 /// The text of a missing value.
@@ -39,7 +39,7 @@ impl Choice {
     }
 
     /// Refuses names that none of these columns has.
-    pub fn check(&self, known: &[Column]) -> Result<(), Error> {
+    pub(crate) fn check(&self, known: &[Heading]) -> Result<(), Error> {
         let typed = [
             ("--columns", &self.columns[..]),
             ("--sort", self.sort.as_slice()),
@@ -65,25 +65,35 @@ impl Choice {
     }
 }
 
+/// Returns the headings of columns.
+pub(crate) fn headings<T>(columns: &[Column<T>]) -> Vec<Heading> {
+    columns.iter().map(|column| column.heading).collect()
+}
+
 /// Rows under columns: aligned and with headers on a terminal, tab-separated in a pipe.
 #[derive(Debug)]
 pub(crate) struct Table {
-    columns: &'static [Column],
+    columns: Vec<Heading>,
     rows: Vec<Vec<Cell>>,
 }
 
 impl Table {
-    pub(crate) fn new(columns: &'static [Column]) -> Table {
+    /// Returns a table with a row for each of these.
+    pub(crate) fn new<'t, T: 't>(
+        columns: &[Column<T>],
+        rows: impl IntoIterator<Item = &'t T>,
+        page: &Page,
+    ) -> Table {
+        let row = |row: &T| {
+            columns
+                .iter()
+                .map(|column| column.cell(row, page))
+                .collect()
+        };
         Table {
-            columns,
-            rows: Vec::new(),
+            columns: headings(columns),
+            rows: rows.into_iter().map(row).collect(),
         }
-    }
-
-    /// Adds a row: one cell for each column, in their order.
-    pub(crate) fn row(&mut self, cells: Vec<Cell>) {
-        debug_assert_eq!(cells.len(), self.columns.len());
-        self.rows.push(cells);
     }
 
     /// Returns the text; without rows it is empty, without even a header.
@@ -230,28 +240,23 @@ mod tests {
     use super::*;
     use crate::view::paint::Ink;
 
-    const COLUMNS: [Column; 4] = [
-        Column::text("GROUP"),
-        Column::number("JOBS"),
-        Column::text("LAST SEEN").on_request(),
-        Column::free("SAMPLE"),
+    /// A group, its number of jobs, and a sample.
+    type Row = (&'static str, u64, &'static [u8]);
+
+    const COLUMNS: &[Column<Row>] = &[
+        Column::text("GROUP", |row, _| Cell::text(row.0)),
+        Column::count("JOBS", |row| row.1),
+        Column::text("LAST SEEN", |_: &Row, _| Cell::missing()).on_request(),
+        Column::free("SAMPLE", |row, _| Cell::text(row.2).ink(Some(Ink::Red))),
     ];
 
     fn table(page: &Page) -> String {
-        let mut table = Table::new(&COLUMNS);
-        for (group, jobs, sample) in [
-            ("upload error", 1204, "PermissionError: cannot open\nspool"),
-            ("Ünïcode 日本", 31, "\x1b[31mred\x1b[0m \u{202e}"),
-            ("bad", 2, "\tkey \"user\" missing"),
-        ] {
-            table.row(vec![
-                Cell::text(group),
-                Cell::count(jobs, page),
-                Cell::missing(),
-                Cell::text(sample).ink(Some(Ink::Red)),
-            ]);
-        }
-        table.draw(page)
+        let rows: [Row; 3] = [
+            ("upload error", 1204, b"PermissionError: cannot open\nspool"),
+            ("Ünïcode 日本", 31, "\x1b[31mred\x1b[0m \u{202e}".as_bytes()),
+            ("bad", 2, b"\tkey \"user\" missing"),
+        ];
+        Table::new(COLUMNS, &rows, page).draw(page)
     }
 
     fn shows(page: &Page, wanted: Expect) {
@@ -289,20 +294,18 @@ mod tests {
             b"\xff",
             b"\\xff",
         ];
-        let drawn = |page: &Page, cell: fn(&[u8]) -> Cell| {
-            let mut table = Table::new(&COLUMNS[..1]);
-            texts.iter().for_each(|text| table.row(vec![cell(text)]));
-            table.draw(page)
+        let drawn = |page: &Page, cell: fn(&&[u8], &Page) -> Cell| {
+            Table::new(&[Column::text("TEXT", cell)], &texts, page).draw(page)
         };
-        let programs = drawn(&Page::pipe(), |text| Cell::text(text));
+        let programs = drawn(&Page::pipe(), |text, _| Cell::text(text));
         expect![[r#"
             a\nb
         "#]];
         let lines: std::collections::BTreeSet<&str> = programs.lines().collect();
         assert_eq!(lines.len(), texts.len(), "{programs}");
-        assert!(drawn(&Page::terminal(80), |text| Cell::text(text)).contains("\na\\nb\n"));
+        assert!(drawn(&Page::terminal(80), |text, _| Cell::text(text)).contains("\na\\nb\n"));
         // JSON has no backslash but its own.
-        assert!(drawn(&Page::pipe(), |text| Cell::escaped(text)).contains("\na\\nb\n"));
+        assert!(drawn(&Page::pipe(), |text, _| Cell::escaped(text)).contains("\na\\nb\n"));
     }
 
     #[test]
@@ -344,7 +347,7 @@ mod tests {
             columns: vec!["jid".into()],
             ..Choice::default()
         };
-        let error = choice.check(&COLUMNS).unwrap_err();
+        let error = choice.check(&headings(COLUMNS)).unwrap_err();
         assert_eq!(error.message(), "`--columns`: no column is called `jid`");
         assert_eq!(
             error.hint_text(),
@@ -363,29 +366,20 @@ mod tests {
 
     #[test]
     fn a_narrow_terminal_drops_empty_columns_then_those_alike_then_the_least_needed() {
-        const RANKED: [Column; 5] = [
-            Column::text("QUEUE"),
-            Column::number("WAITING").rank(1),
-            Column::number("RUNNING").rank(4),
-            Column::number("STALLED").rank(2),
-            Column::text("STATE").rank(3),
+        const RANKED: &[Column<(&str, u64, u64)>] = &[
+            Column::text("QUEUE", |row, _| Cell::text(row.0)),
+            Column::count("WAITING", |row: &(&str, u64, u64)| row.1).rank(1),
+            Column::count("RUNNING", |row: &(&str, u64, u64)| row.2).rank(4),
+            Column::count("STALLED", |_: &(&str, u64, u64)| 0).rank(2),
+            Column::text("STATE", |_: &(&str, u64, u64), _| Cell::text("paused")).rank(3),
         ];
         let shown = |width: usize, choice: Choice| {
             let page = Page {
                 choice,
                 ..Page::terminal(width)
             };
-            let mut table = Table::new(&RANKED);
-            for (queue, waiting, running) in [("images", 5, 1), ("mail", 5, 20)] {
-                table.row(vec![
-                    Cell::text(queue),
-                    Cell::count(waiting, &page),
-                    Cell::count(running, &page),
-                    Cell::count(0, &page),
-                    Cell::text("paused"),
-                ]);
-            }
-            let drawn = table.draw(&page);
+            let rows = [("images", 5, 1), ("mail", 5, 20)];
+            let drawn = Table::new(RANKED, &rows, &page).draw(&page);
             let header = drawn.lines().next().unwrap_or_default();
             header.split_whitespace().collect::<Vec<_>>().join(" ")
         };
@@ -412,6 +406,7 @@ mod tests {
 
     #[test]
     fn a_table_without_rows_is_empty() {
-        assert_eq!(Table::new(&COLUMNS).draw(&Page::terminal(80)), "");
+        let page = Page::terminal(80);
+        assert_eq!(Table::new(COLUMNS, &[], &page).draw(&page), "");
     }
 }

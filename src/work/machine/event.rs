@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::error::Kind;
 use crate::model::ending::{EndingOutcome, JobEnding, LockOutcome};
 use crate::model::popped_job::PoppedJob;
 use crate::model::queue::{Queue, ReadyQueues};
@@ -145,8 +146,8 @@ pub struct Failure {
     pub may_be_applied: bool,
     /// Whether the server replied and refused to write. It may still answer questions.
     pub is_refusal: bool,
-    /// Whether the user lacks a right, which no repetition will give it.
-    pub is_forbidden: bool,
+    /// Whether the user lacks a right, or the server is a replica: no repetition will change that.
+    pub forbidden: Option<Kind>,
     /// Whether the call itself is at fault, so that every repetition fails. Nothing was changed.
     pub is_final: bool,
     pub message: String,
@@ -334,8 +335,8 @@ pub enum WorkResult {
     NoProgram(String),
     /// The directory of a slot cannot be prepared.
     NoDirectory(String),
-    /// The user lacks a right that the first turn needs.
-    Forbidden(String),
+    /// The user lacks a right that the first turn needs, or the server is a replica.
+    Forbidden(Kind, String),
     /// Running jobs did not exist any more, this many, and nobody cancelled them.
     Vanished(u64),
     /// The server refused a call for good.

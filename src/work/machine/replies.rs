@@ -19,12 +19,12 @@ impl Machine {
         let reply = match reply {
             Ok(reply) => reply,
             Err(failure)
-                if failure.is_forbidden
+                if let Some(kind) = failure.forbidden
                     && !self.has_turned
                     && self.held.is_empty()
                     && turn.endings.is_empty() =>
             {
-                self.start_fault = Some(WorkResult::Forbidden(failure.message));
+                self.start_fault = Some(WorkResult::Forbidden(kind, failure.message));
                 return self.drain();
             }
             Err(failure) if failure.is_final => {

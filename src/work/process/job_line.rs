@@ -10,32 +10,26 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::clock::moment::Moment;
 use crate::error::Error;
+use crate::json::write;
 use crate::model::popped_job::PoppedJob;
-use crate::name::{self, Name};
+use crate::name::Name;
 
 #[derive(Serialize)]
 struct JobLine<'a> {
-    #[serde(flatten, serialize_with = "name::jid")]
     jid: &'a Name,
-    #[serde(flatten, serialize_with = "name::queue")]
     queue: &'a Name,
-    #[serde(flatten, serialize_with = "name::klass")]
     klass: &'a Name,
     /// `null` if the stored bytes are not JSON; `data_bytes` has them then.
     data: Option<OneLine<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     data_bytes: Option<String>,
-    #[serde(flatten, serialize_with = "name::tags")]
     tags: &'a Vec<Name>,
     priority: i64,
     attempt: i64,
     retries_left: i64,
-    #[serde(flatten, serialize_with = "name::spawned_from")]
     spawned_from: &'a Option<Name>,
-    #[serde(flatten, serialize_with = "name::dependencies")]
     dependencies: &'a Vec<Name>,
     expires: Option<Moment>,
-    #[serde(flatten, serialize_with = "name::key")]
     key: &'a Option<Name>,
     fence: Option<u64>,
     /// Absent unless it is a merge job.
@@ -98,7 +92,7 @@ pub fn append<'j>(job: &'j PoppedJob, into: &mut Vec<u8>) -> Result<(), Error> {
         payloads,
     };
     into.reserve(job.data.len() + 256);
-    serde_json::to_writer(&mut *into, &line).map_err(Error::internal)?;
+    write::exact(&line, into).map_err(Error::internal)?;
     into.push(b'\n');
     Ok(())
 }

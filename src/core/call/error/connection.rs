@@ -105,7 +105,7 @@ pub(super) fn no_reply(target: &Target, timeout: Duration) -> String {
 /// did, so the address is right and the server probably comes back.
 pub(crate) fn is_temporary(error: &Error, was_there: bool) -> bool {
     match error.kind() {
-        _ if error.cause() == Some(&Cause::Lasting) => false,
+        _ if matches!(error.cause(), Some(Cause::Lasting | Cause::Address { .. })) => false,
         Kind::Loading | Kind::Busy | Kind::Stale | Kind::ClusterDown => true,
         Kind::NoMaster => was_there || error.cause() != Some(&Cause::NotThere),
         Kind::Refused => error.cause() == Some(&Cause::ClientLimit),

@@ -47,6 +47,11 @@ impl ServerError {
         if let Some(raised_again) = raised_again {
             return raised_again;
         }
+        // A script without keys is refused only at its first command.
+        if self.code == "ERR" && self.message.contains("while the cluster is down") {
+            let (code, message) = ("CLUSTERDOWN".to_owned(), self.message.clone());
+            return ServerError { code, message };
+        }
         let Some((_, rest)) = self.message.split_once("Error running script (call to f_") else {
             return self.clone();
         };

@@ -64,21 +64,61 @@ pub(crate) fn not_a_cluster_node(target: &Target, node: &Node) -> Error {
     })
 }
 
-/// Returns the error for an address of a server that is a Sentinel.
-pub(crate) fn address_is_sentinel(target: &Target) -> Error {
-    let place = target.place();
-    let scheme = scheme(target, "-sentinel");
-    Error::usage(format!("`{}` is a Sentinel, which has no jobs", Harmless(&place)))
-        .hint(format!("use `--redis '{scheme}{place}/0?master=NAME'`; `redis-cli -p PORT SENTINEL MASTERS` names the masters"))
+/// Returns the error for an address of a server that is a Sentinel. `known`: the names of its masters.
+pub(crate) fn address_is_sentinel(target: &Target, known: Vec<Name>) -> Error {
+    let place = Harmless(target.place());
+    let error = Error::usage(format!("`{place}` is a Sentinel, which has no jobs"));
+    let node = target.first_node().cloned();
+    naming_masters(error, target, node.into_iter().collect(), known)
+}
+
+/// Adds the address of the only master that these Sentinels know, or the names of all.
+fn naming_masters(error: Error, target: &Target, nodes: Vec<Node>, mut known: Vec<Name>) -> Error {
+    known.sort();
+    known.dedup();
+    let Some(first) = known.first() else {
+        return error.hint("no master at all is known there");
+    };
+    let sentinels = Sentinels {
+        nodes,
+        master: first.lossless_text().into_owned(),
+        user: None,
+        password: None,
+    };
+    let redis = Target {
+        address: Address::Sentinel(sentinels),
+        ..target.clone()
+    };
+    let redis = redis.to_string();
+    let names = known.iter().take(NAMES).map(|name| format!("`{name}`"));
+    let names: Vec<String> = names.collect();
+    let error = error.hint(format!(
+        "known there: {}; use `--redis '{}'`",
+        names.join(", "),
+        Harmless(&redis)
+    ));
+    if known.len() > 1 {
+        return error;
+    }
+    error.caused_by(Cause::Address {
+        redis: Some(redis),
+        prefix: None,
+    })
 }
 
 /// Returns the error for an address of a Sentinel that is a server of data.
-pub(crate) fn not_a_sentinel(target: &Target) -> Error {
-    let place = target.place();
-    Error::usage(format!("`{}` is not a Sentinel", Harmless(place))).hint(format!(
-        "use `{}` if it is the server itself",
-        scheme(target, "")
-    ))
+pub(crate) fn not_a_sentinel(target: &Target, node: &Node) -> Error {
+    let redis = target.at(node).to_string();
+    let node = node.to_string();
+    Error::usage(format!("`{}` is not a Sentinel", Harmless(node)))
+        .hint(format!(
+            "use `{}` if it is the server itself",
+            scheme(target, "")
+        ))
+        .caused_by(Cause::Address {
+            redis: Some(redis),
+            prefix: None,
+        })
 }
 
 /// Returns the same address in its `redis-cluster://` form.
@@ -120,14 +160,27 @@ pub(crate) fn owner_lost(target: &Target, prefix: &str, owner: &Node) -> Error {
     .hint("a replica takes its place after `cluster-node-timeout`, if it has one")
 }
 
-/// Returns the error for a node that belongs to another cluster than the one in use.
-pub(crate) fn other_cluster(target: &Target, node: &Node) -> Error {
-    let node = node.to_string();
-    Error::usage(format!(
-        "`{}` belongs to another cluster than the other nodes of `{target}`",
-        Harmless(node)
-    ))
-    .hint("name nodes of one cluster in `--redis`")
+/// Returns the error for nodes that belong to another cluster than the one in use.
+pub(crate) fn other_cluster(target: &Target, foreign: &[Node]) -> Error {
+    let belong = if foreign.len() > 1 {
+        "belong"
+    } else {
+        "belongs"
+    };
+    let error = Error::usage(format!(
+        "`{}` {belong} to another cluster than the other nodes of `{target}`",
+        Harmless(listed(foreign))
+    ));
+    let mut own = target.clone();
+    if let Address::Cluster(nodes) = &mut own.address {
+        nodes.retain(|node| !foreign.contains(node));
+    }
+    error
+        .hint("name nodes of one cluster in `--redis`")
+        .caused_by(Cause::Address {
+            redis: Some(own.to_string()),
+            prefix: None,
+        })
 }
 
 /// Returns the error for a cluster of which no node can be reached. `last`: that of one of them.
@@ -191,8 +244,7 @@ pub(crate) fn no_sentinel_replies(
                 );
             }
             Kind::Usage | Kind::Tls | Kind::NoPerm => {
-                let hint = last.hint_text().map(str::to_owned);
-                return Error::new(kind, message).hint_if(hint);
+                return last.clone();
             }
             _ => {}
         }
@@ -213,26 +265,15 @@ pub(crate) fn no_sentinel_replies(
 }
 
 /// Returns the error for a name that the Sentinels do not know. `known`: the names that they do.
-pub(crate) fn unknown_master(sentinels: &Sentinels, mut known: Vec<Name>) -> Error {
-    known.sort();
-    known.dedup();
+pub(crate) fn unknown_master(target: &Target, sentinels: &Sentinels, known: Vec<Name>) -> Error {
     let count = plural(sentinels.nodes.len() as u64, "Sentinel", "Sentinels");
     let master = Harmless(&sentinels.master);
-    let names: Vec<String> = known
-        .iter()
-        .take(NAMES)
-        .map(|name| format!("`{name}`"))
-        .collect();
     let error = Error::new(
         Kind::NoMaster,
         format!("no master `{master}` is known to {count}"),
     );
     let error = error.caused_by(Cause::Lasting);
-    if names.is_empty() {
-        error.hint("they know no master at all")
-    } else {
-        error.hint(format!("they know: {}", names.join(", ")))
-    }
+    naming_masters(error, target, sentinels.nodes.clone(), known)
 }
 
 /// Returns the error for a server that a Sentinel calls the master, and that is none.

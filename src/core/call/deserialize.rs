@@ -1,0 +1,407 @@
+//! Reads the replies of the core with serde.
+//!
+//! - A list is a sequence or a tuple. A struct is read by name from a list of names and values
+//!   (`name, value, name, value`); names that it lacks are skipped.
+//! - A struct that is renamed `row` is read by position. Its last member, if renamed `..`, takes all
+//!   that is left.
+//! - An enum is a word, or a list of the word and its values.
+//! - nil is `None`. A text is a name, bytes or a number: a count (`u64`) that is no number is 0, as in
+//!   the core; any other number must be one. A `bool` is `1` if true.
+
+use std::fmt::Display;
+
+use serde::de::value::{BytesDeserializer, StrDeserializer};
+use serde::de::{
+    DeserializeSeed, Deserializer, EnumAccess, Error as _, MapAccess, SeqAccess, VariantAccess,
+    Visitor,
+};
+use serde::forward_to_deserialize_any;
+
+use super::Value;
+
+/// Why a reply cannot be read: the member, then what is wrong with it.
+#[derive(Debug)]
+pub(super) struct Misread(String);
+
+impl Display for Misread {
+    fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for Misread {}
+
+impl serde::de::Error for Misread {
+    fn custom<T: Display>(what: T) -> Misread {
+        Misread(what.to_string())
+    }
+}
+
+/// A reply, or a part of one.
+pub(super) struct Reader(pub(super) Value);
+
+impl Reader {
+    fn bytes(self) -> Result<Vec<u8>, Misread> {
+        match self.0 {
+            Value::BulkString(bytes) => Ok(bytes),
+            Value::SimpleString(text) => Ok(text.into_bytes()),
+            Value::Okay => Ok(b"OK".to_vec()),
+            Value::Int(number) => Ok(number.to_string().into_bytes()),
+            Value::Nil => Err(Misread::custom("nil in place of a text")),
+            _ => Err(Misread::custom("not a text")),
+        }
+    }
+
+    fn list(self) -> Result<std::vec::IntoIter<Value>, Misread> {
+        match self.0 {
+            Value::Array(items) => Ok(items.into_iter()),
+            _ => Err(Misread::custom("not a list")),
+        }
+    }
+
+    /// Reads a number from the text of a field, or from an integer.
+    fn number<T: std::str::FromStr>(self) -> Result<T, Misread> {
+        let text = self.bytes()?;
+        let text = std::str::from_utf8(&text).ok();
+        text.and_then(|text| text.trim().parse().ok())
+            .ok_or_else(|| Misread::custom("not a number"))
+    }
+}
+
+impl<'de> Deserializer<'de> for Reader {
+    type Error = Misread;
+
+    fn deserialize_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+        match self.0 {
+            Value::Nil => visitor.visit_unit(),
+            Value::Array(items) => visitor.visit_seq(List::new(items.into_iter())),
+            _ => visitor.visit_byte_buf(self.bytes()?),
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+        match self.0 {
+            Value::Nil => visitor.visit_none(),
+            _ => visitor.visit_some(self),
+        }
+    }
+
+    fn deserialize_bool<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+        visitor.visit_bool(self.bytes()? == b"1")
+    }
+
+    fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+        let text = self.bytes()?;
+        let number = Reader(Value::BulkString(text)).number::<f64>();
+        visitor.visit_u64(number.unwrap_or(0.0) as u64)
+    }
+
+    fn deserialize_i64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+        visitor.visit_i64(self.number()?)
+    }
+
+    fn deserialize_f64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+        visitor.visit_f64(self.number()?)
+    }
+
+    fn deserialize_string<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+        visitor.visit_str(&String::from_utf8_lossy(&self.bytes()?))
+    }
+
+    fn deserialize_map<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+        visitor.visit_map(Pairs {
+            items: self.list()?,
+            name: Vec::new(),
+        })
+    }
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        name: &'static str,
+        members: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Misread> {
+        if name == "row" {
+            let (items, members) = (self.list()?, members.iter());
+            visitor.visit_seq(List { items, members })
+        } else {
+            self.deserialize_map(visitor)
+        }
+    }
+
+    fn deserialize_enum<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Misread> {
+        let mut items = match self.0 {
+            Value::Array(items) => items.into_iter(),
+            word => vec![word].into_iter(),
+        };
+        let word = items.next().unwrap_or(Value::Nil);
+        let word = Reader(word).bytes()?;
+        visitor.visit_enum(Variant { word, items })
+    }
+
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Misread> {
+        visitor.visit_newtype_struct(self)
+    }
+
+    /// Whatever a command replies, the caller does not need it.
+    fn deserialize_unit<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+        visitor.visit_unit()
+    }
+
+    fn deserialize_ignored_any<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Misread> {
+        visitor.visit_unit()
+    }
+
+    forward_to_deserialize_any! {
+        i8 i16 i32 i128 u8 u16 u32 u128 f32 char str bytes byte_buf unit_struct seq tuple
+        tuple_struct identifier
+    }
+}
+
+/// A list of values, or of the members of a struct.
+struct List {
+    items: std::vec::IntoIter<Value>,
+    members: std::slice::Iter<'static, &'static str>,
+}
+
+impl List {
+    fn new(items: std::vec::IntoIter<Value>) -> List {
+        let members = [].iter();
+        List { items, members }
+    }
+}
+
+impl<'de> SeqAccess<'de> for List {
+    type Error = Misread;
+
+    fn next_element_seed<T: DeserializeSeed<'de>>(
+        &mut self,
+        seed: T,
+    ) -> Result<Option<T::Value>, Misread> {
+        let member = self.members.next().copied();
+        let item = match member {
+            Some("..") => Some(Value::Array(self.items.by_ref().collect())),
+            _ => self.items.next(),
+        };
+        let item = item.map(|item| seed.deserialize(Reader(item))).transpose();
+        item.map_err(|Misread(what)| match member {
+            Some(member) => Misread(format!("`{member}`: {what}")),
+            None => Misread(what),
+        })
+    }
+
+    fn size_hint(&self) -> Option<usize> {
+        Some(self.items.len())
+    }
+}
+
+/// A list of names and values in turn.
+struct Pairs {
+    items: std::vec::IntoIter<Value>,
+    /// The name whose value is next.
+    name: Vec<u8>,
+}
+
+impl<'de> MapAccess<'de> for Pairs {
+    type Error = Misread;
+
+    fn next_key_seed<K: DeserializeSeed<'de>>(
+        &mut self,
+        seed: K,
+    ) -> Result<Option<K::Value>, Misread> {
+        self.name = loop {
+            let Some(name) = self.items.next() else {
+                return Ok(None);
+            };
+            // Of several values of a name, as in the hash of a damaged job, the last counts.
+            if self
+                .items
+                .as_slice()
+                .iter()
+                .skip(1)
+                .step_by(2)
+                .any(|other| *other == name)
+            {
+                self.items.next();
+                continue;
+            }
+            break Reader(name).bytes()?;
+        };
+        seed.deserialize(BytesDeserializer::new(&self.name))
+            .map(Some)
+    }
+
+    fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Misread> {
+        let value = match self.items.next() {
+            Some(value) => seed.deserialize(Reader(value)),
+            None => Err(Misread::custom("no value")),
+        };
+        value.map_err(|Misread(what)| {
+            let name = crate::text::Harmless(&self.name);
+            Misread(format!("`{name}`: {what}"))
+        })
+    }
+}
+
+/// A word and its values.
+struct Variant {
+    word: Vec<u8>,
+    items: std::vec::IntoIter<Value>,
+}
+
+impl<'de> EnumAccess<'de> for Variant {
+    type Error = Misread;
+    type Variant = List;
+
+    fn variant_seed<V: DeserializeSeed<'de>>(self, seed: V) -> Result<(V::Value, List), Misread> {
+        let word = String::from_utf8_lossy(&self.word);
+        let word = seed.deserialize(StrDeserializer::new(&word))?;
+        Ok((word, List::new(self.items)))
+    }
+}
+
+impl<'de> VariantAccess<'de> for List {
+    type Error = Misread;
+
+    fn unit_variant(self) -> Result<(), Misread> {
+        Ok(())
+    }
+
+    fn newtype_variant_seed<T: DeserializeSeed<'de>>(
+        mut self,
+        seed: T,
+    ) -> Result<T::Value, Misread> {
+        let value = self.next_element_seed(seed)?;
+        value.ok_or_else(|| Misread::custom("no value"))
+    }
+
+    fn tuple_variant<V: Visitor<'de>>(self, _: usize, visitor: V) -> Result<V::Value, Misread> {
+        visitor.visit_seq(self)
+    }
+
+    fn struct_variant<V: Visitor<'de>>(
+        self,
+        _: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Misread> {
+        visitor.visit_seq(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use crate::clock::moment::Moment;
+    use crate::core::call::Value::{self, Array, Int, Nil};
+    use crate::core::call::reply;
+    use crate::lenient;
+    use crate::name::Name;
+
+    fn text(text: &str) -> Value {
+        Value::BulkString(text.as_bytes().to_vec())
+    }
+
+    fn texts(words: &[&str]) -> Value {
+        Array(words.iter().map(|word| text(word)).collect())
+    }
+
+    #[derive(Debug, Default, PartialEq, Deserialize)]
+    #[serde(default)]
+    struct Queue {
+        name: Name,
+        waiting: u64,
+        paused: bool,
+        #[serde(deserialize_with = "lenient::read")]
+        since: Option<Moment>,
+        by: Option<Name>,
+        jobs: Vec<Name>,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(rename = "row")]
+    struct Row {
+        total: i64,
+        first: Option<Name>,
+        #[serde(rename = "..")]
+        rest: Vec<Outcome>,
+    }
+
+    #[derive(Debug, PartialEq, Deserialize)]
+    #[serde(rename_all = "snake_case")]
+    enum Outcome {
+        Gone,
+        Done(f64),
+        NotHolder { state: Name, worker: Name },
+    }
+
+    #[test]
+    fn names_and_values_are_a_struct() {
+        let row = texts(&[
+            "name", "q", "new", "x", "waiting", "a few", "paused", "1", "since", "",
+        ]);
+        let Array(mut items) = row else {
+            unreachable!()
+        };
+        items.extend([text("jobs"), texts(&["a", "b"]), text("by"), Nil]);
+        let queue = Queue {
+            name: "q".into(),
+            paused: true,
+            jobs: vec!["a".into(), "b".into()],
+            ..Queue::default()
+        };
+        assert_eq!(reply::read::<Queue>("c", Array(items)).unwrap(), queue);
+    }
+
+    #[test]
+    fn of_several_values_of_a_name_the_last_counts() {
+        let row = texts(&["waiting", "1", "name", "q", "waiting", "2"]);
+        assert_eq!(reply::read::<Queue>("c", row).unwrap().waiting, 2);
+    }
+
+    #[test]
+    fn a_row_is_read_by_position_and_an_enum_by_its_word() {
+        let not_holder = texts(&["not_holder", "running", "w"]);
+        let row = vec![
+            Int(3),
+            Nil,
+            text("gone"),
+            texts(&["done", "1.5"]),
+            not_holder,
+        ];
+        let (state, worker) = ("running".into(), "w".into());
+        let rest = vec![
+            Outcome::Gone,
+            Outcome::Done(1.5),
+            Outcome::NotHolder { state, worker },
+        ];
+        let (total, first) = (3, None);
+        let expected = Row { total, first, rest };
+        assert_eq!(reply::read::<Row>("c", Array(row)).unwrap(), expected);
+    }
+
+    #[test]
+    fn an_error_names_the_call_and_the_member() {
+        let message = |row| {
+            let error = reply::read::<Vec<Queue>>("look.queues", Array(vec![row]));
+            error.unwrap_err().message().to_owned()
+        };
+        let odd = "unexpected reply to `look.queues`: `waiting`: no value";
+        assert_eq!(message(texts(&["name", "q", "waiting"])), odd);
+        let list = Array(vec![text("waiting"), texts(&[])]);
+        let expected = "unexpected reply to `look.queues`: `waiting`: not a text";
+        assert_eq!(message(list), expected);
+        let row = reply::read::<Row>("look.index", texts(&["many", "a"]));
+        let expected = "unexpected reply to `look.index`: `total`: not a number";
+        assert_eq!(row.unwrap_err().message(), expected);
+    }
+}

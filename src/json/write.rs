@@ -1,0 +1,287 @@
+//! Writing documents: a name that is not UTF-8 gets a field with its bytes, and what a terminal
+//! would act on is escaped.
+
+use std::io::{self, Write};
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use serde::Serialize;
+use serde_json::Serializer;
+use serde_json::ser::{CharEscape, CompactFormatter, Formatter, PrettyFormatter};
+
+use crate::name::document_text;
+use crate::text::is_harmful;
+
+/// Writes a value over several lines, harmless on a terminal.
+pub(crate) fn pretty<T: Serialize + ?Sized>(
+    value: &T,
+    into: &mut Vec<u8>,
+) -> Result<(), serde_json::Error> {
+    let formatter = DocumentFormatter::new(PrettyFormatter::new(), true);
+    value.serialize(&mut Serializer::with_formatter(into, formatter))
+}
+
+/// Writes a value on one line, harmless on a terminal.
+pub(crate) fn compact<T: Serialize + ?Sized>(
+    value: &T,
+    into: &mut Vec<u8>,
+) -> Result<(), serde_json::Error> {
+    let formatter = DocumentFormatter::new(CompactFormatter, true);
+    value.serialize(&mut Serializer::with_formatter(into, formatter))
+}
+
+/// Writes a value on one line for programs: embedded JSON stays as it is stored.
+pub(crate) fn exact<T: Serialize + ?Sized>(
+    value: &T,
+    into: &mut Vec<u8>,
+) -> Result<(), serde_json::Error> {
+    let formatter = DocumentFormatter::new(CompactFormatter, false);
+    value.serialize(&mut Serializer::with_formatter(into, formatter))
+}
+
+/// A formatter for documents. [`Name`](crate::name::Name) serializes itself as bytes if it is not UTF-8;
+/// here these become text with `\xff`, and the field `queue` is followed by `queue_bytes`, the bytes in
+/// base64. A list of names with such a name is followed by the bytes of all its names.
+struct DocumentFormatter<F> {
+    inner: F,
+    /// Whether characters that JSON allows but a terminal would act on are escaped: DEL, C1 and
+    /// bidirectional controls, for example.
+    is_harmless: bool,
+    in_key: bool,
+    /// The field that is written in each open object, innermost last.
+    fields: Vec<Field>,
+}
+
+#[derive(Default)]
+struct Field {
+    key: String,
+    is_list: bool,
+    /// The value if it is a name, or the strings of the list.
+    names: Vec<Vec<u8>>,
+    /// Whether one of the names is not UTF-8.
+    needs_bytes: bool,
+}
+
+impl<F: Formatter> DocumentFormatter<F> {
+    fn new(inner: F, is_harmless: bool) -> DocumentFormatter<F> {
+        DocumentFormatter {
+            inner,
+            is_harmless,
+            in_key: false,
+            fields: Vec::new(),
+        }
+    }
+
+    /// Notes a part of a key, or of a string in a list.
+    fn note(&mut self, part: &str) {
+        let Some(field) = self.fields.last_mut() else {
+            return;
+        };
+        if self.in_key {
+            field.key.push_str(part);
+        } else if field.is_list
+            && let Some(name) = field.names.last_mut()
+        {
+            name.extend(part.as_bytes());
+        }
+    }
+
+    fn write<W: ?Sized + Write>(&self, w: &mut W, text: &str) -> io::Result<()> {
+        if self.is_harmless {
+            escape(w, text)
+        } else {
+            w.write_all(text.as_bytes())
+        }
+    }
+
+    /// Writes the field with the bytes of the names.
+    fn write_bytes<W: ?Sized + Write>(&mut self, w: &mut W, field: &Field) -> io::Result<()> {
+        self.inner.begin_object_key(w, false)?;
+        serde_json::to_writer(&mut *w, &format!("{}_bytes", field.key))?;
+        self.inner.end_object_key(w)?;
+        self.inner.begin_object_value(w)?;
+        if field.is_list {
+            self.inner.begin_array(w)?;
+        }
+        for (at, name) in field.names.iter().enumerate() {
+            if field.is_list {
+                self.inner.begin_array_value(w, at == 0)?;
+            }
+            write!(w, "\"{}\"", STANDARD.encode(name))?;
+            if field.is_list {
+                self.inner.end_array_value(w)?;
+            }
+        }
+        if field.is_list {
+            self.inner.end_array(w)?;
+        }
+        self.inner.end_object_value(w)
+    }
+}
+
+impl<F: Formatter> Formatter for DocumentFormatter<F> {
+    fn begin_string<W: ?Sized + Write>(&mut self, w: &mut W) -> io::Result<()> {
+        if !self.in_key
+            && let Some(field) = self.fields.last_mut()
+            && field.is_list
+        {
+            field.names.push(Vec::new());
+        }
+        self.inner.begin_string(w)
+    }
+
+    fn write_string_fragment<W: ?Sized + Write>(
+        &mut self,
+        w: &mut W,
+        text: &str,
+    ) -> io::Result<()> {
+        self.note(text);
+        self.write(w, text)
+    }
+
+    fn write_char_escape<W: ?Sized + Write>(
+        &mut self,
+        w: &mut W,
+        escape: CharEscape,
+    ) -> io::Result<()> {
+        let c = match &escape {
+            CharEscape::Quote => '"',
+            CharEscape::ReverseSolidus => '\\',
+            CharEscape::Solidus => '/',
+            CharEscape::Backspace => '\u{8}',
+            CharEscape::FormFeed => '\u{c}',
+            CharEscape::LineFeed => '\n',
+            CharEscape::CarriageReturn => '\r',
+            CharEscape::Tab => '\t',
+            CharEscape::AsciiControl(byte) => char::from(*byte),
+        };
+        self.note(c.encode_utf8(&mut [0; 4]));
+        self.inner.write_char_escape(w, escape)
+    }
+
+    /// Writes a name that is not UTF-8.
+    fn write_byte_array<W: ?Sized + Write>(&mut self, w: &mut W, name: &[u8]) -> io::Result<()> {
+        if let Some(field) = self.fields.last_mut() {
+            field.names.push(name.to_vec());
+            field.needs_bytes = true;
+        }
+        self.write(w, &serde_json::to_string(&document_text(name))?)
+    }
+
+    /// Writes embedded JSON. Control characters between its tokens become blanks, so that a line
+    /// stays one line.
+    fn write_raw_fragment<W: ?Sized + Write>(&mut self, w: &mut W, text: &str) -> io::Result<()> {
+        if self.is_harmless && text.bytes().any(|byte| byte < b' ') {
+            escape(w, &text.replace(|c: char| c < ' ', " "))
+        } else {
+            self.write(w, text)
+        }
+    }
+
+    fn begin_array<W: ?Sized + Write>(&mut self, w: &mut W) -> io::Result<()> {
+        if let Some(field) = self.fields.last_mut() {
+            field.is_list = true;
+        }
+        self.inner.begin_array(w)
+    }
+
+    fn end_array<W: ?Sized + Write>(&mut self, w: &mut W) -> io::Result<()> {
+        self.inner.end_array(w)
+    }
+
+    fn begin_array_value<W: ?Sized + Write>(&mut self, w: &mut W, first: bool) -> io::Result<()> {
+        self.inner.begin_array_value(w, first)
+    }
+
+    fn end_array_value<W: ?Sized + Write>(&mut self, w: &mut W) -> io::Result<()> {
+        self.inner.end_array_value(w)
+    }
+
+    fn begin_object<W: ?Sized + Write>(&mut self, w: &mut W) -> io::Result<()> {
+        self.fields.push(Field::default());
+        self.inner.begin_object(w)
+    }
+
+    fn end_object<W: ?Sized + Write>(&mut self, w: &mut W) -> io::Result<()> {
+        self.fields.pop();
+        self.inner.end_object(w)
+    }
+
+    fn begin_object_key<W: ?Sized + Write>(&mut self, w: &mut W, first: bool) -> io::Result<()> {
+        if let Some(field) = self.fields.last_mut() {
+            field.key.clear();
+        }
+        self.in_key = true;
+        self.inner.begin_object_key(w, first)
+    }
+
+    fn end_object_key<W: ?Sized + Write>(&mut self, w: &mut W) -> io::Result<()> {
+        self.in_key = false;
+        self.inner.end_object_key(w)
+    }
+
+    fn begin_object_value<W: ?Sized + Write>(&mut self, w: &mut W) -> io::Result<()> {
+        if let Some(field) = self.fields.last_mut() {
+            field.is_list = false;
+            field.needs_bytes = false;
+            field.names.clear();
+        }
+        self.inner.begin_object_value(w)
+    }
+
+    fn end_object_value<W: ?Sized + Write>(&mut self, w: &mut W) -> io::Result<()> {
+        self.inner.end_object_value(w)?;
+        if self.fields.last().is_some_and(|field| field.needs_bytes) {
+            let field = self.fields.pop().unwrap_or_default();
+            self.write_bytes(w, &field)?;
+            self.fields.push(field);
+        }
+        Ok(())
+    }
+}
+
+/// Writes the text with harmful characters as `\uXXXX`.
+fn escape<W: ?Sized + Write>(w: &mut W, text: &str) -> io::Result<()> {
+    let mut start = 0;
+    for (at, c) in text.char_indices().filter(|(_, c)| is_harmful(*c)) {
+        w.write_all(&text.as_bytes()[start..at])?;
+        let mut units = [0; 2];
+        for unit in c.encode_utf16(&mut units) {
+            write!(w, "\\u{unit:04x}")?;
+        }
+        start = at + c.len_utf8();
+    }
+    w.write_all(&text.as_bytes()[start..])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::name::Name;
+
+    #[test]
+    fn names_that_are_not_utf8_are_followed_by_their_bytes() {
+        #[derive(Serialize)]
+        struct Document {
+            jid: Name,
+            tags: Vec<Name>,
+            queue: Option<Name>,
+            plain: Vec<Name>,
+        }
+        let document = Document {
+            jid: Name::from(&b"a\n\xff"[..]),
+            tags: vec![Name::from("\"t"), Name::from(&b"\xfe"[..])],
+            queue: None,
+            plain: vec![Name::from("x")],
+        };
+        let mut text = Vec::new();
+        compact(&document, &mut text).unwrap();
+        assert_eq!(
+            String::from_utf8(text).unwrap(),
+            concat!(
+                r#"{"jid":"a\n\\xff","jid_bytes":"YQr/","tags":["\"t","\\xfe"],"#,
+                r#""tags_bytes":["InQ=","/g=="],"queue":null,"plain":["x"]}"#
+            )
+        );
+    }
+}

@@ -1,0 +1,313 @@
+//! The report of a bulk action: the outcome of each job, and the totals.
+
+pub(crate) mod text;
+
+use std::fmt;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize, Serializer};
+use strum::IntoStaticStr;
+
+use super::queue::Seconds;
+use crate::name::Name;
+
+/// Maximum number of jobs in one call.
+pub(crate) const MAX_JOBS_PER_CALL: usize = 500;
+
+/// The outcome of one job, as the core's guarded calls report it.
+#[derive(
+    Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, IntoStaticStr,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
+pub enum Code {
+    #[serde(rename(deserialize = "done"))]
+    Ok,
+    /// The job differs from its snapshot, or its state forbids the change.
+    StateChanged,
+    /// The job does not exist.
+    Gone,
+    Complete,
+    /// Another worker holds the job.
+    NotHolder,
+    /// Other jobs depend on the job.
+    HasDependents,
+    MissingDependency,
+    Cycle,
+    Exists,
+    Invalid,
+    /// The server refused the call.
+    Server,
+    /// The reply was lost.
+    Unknown,
+}
+
+impl Code {
+    /// Returns how a job with this code is counted. A change by another client is not a failure.
+    pub const fn result(self) -> ItemResult {
+        match self {
+            Code::Ok => ItemResult::Done,
+            Code::StateChanged | Code::Gone | Code::Complete => ItemResult::Skipped,
+            _ => ItemResult::Failed,
+        }
+    }
+}
+
+/// How a job is counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, IntoStaticStr)]
+#[serde(rename_all = "snake_case")]
+#[strum(serialize_all = "snake_case", const_into_str)]
+pub enum ItemResult {
+    Done,
+    Skipped,
+    Failed,
+    /// In a dry run: the job would be tried.
+    Planned,
+}
+
+/// The part of an outcome that its code does not say.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum ItemDetail {
+    /// The job is in a state that forbids the change; `required` is the state that the change
+    /// requires, if there is exactly one.
+    State {
+        is: Name,
+        required: Option<&'static str>,
+    },
+    /// The end of a sentence that begins with "it is".
+    Is(String),
+    /// A clause, or any other text.
+    Text(String),
+}
+
+impl ItemDetail {
+    /// Returns the text in documents and report files.
+    pub(crate) fn document(&self) -> String {
+        match self {
+            ItemDetail::Text(text) => text.clone(),
+            _ => format!("it is {}", self.short()),
+        }
+    }
+
+    /// Returns the text in a summary of several jobs: `depends, not running`.
+    pub(crate) fn short(&self) -> String {
+        match self {
+            ItemDetail::State { is, required: None } => is.to_string(),
+            ItemDetail::State {
+                is,
+                required: Some(required),
+            } => format!("{is}, not {required}"),
+            ItemDetail::Is(text) | ItemDetail::Text(text) => text.clone(),
+        }
+    }
+}
+
+/// Displays the text in an error about one job: ``its state is `depends`, not `running` ``.
+impl fmt::Display for ItemDetail {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            ItemDetail::State { is, required } => {
+                write!(f, "its state is `{is}`")?;
+                match required {
+                    Some(required) => write!(f, ", not `{required}`"),
+                    None => Ok(()),
+                }
+            }
+            ItemDetail::Is(_) | ItemDetail::Text(_) => f.write_str(&self.document()),
+        }
+    }
+}
+
+impl From<String> for ItemDetail {
+    fn from(text: String) -> ItemDetail {
+        ItemDetail::Text(text)
+    }
+}
+
+impl From<&str> for ItemDetail {
+    fn from(text: &str) -> ItemDetail {
+        ItemDetail::Text(text.into())
+    }
+}
+
+/// One job of a bulk action.
+#[derive(Clone, Debug, PartialEq, JsonSchema)]
+pub(crate) struct BulkItem {
+    /// The job's id
+    pub jid: Name,
+    /// One of done, skipped, failed or planned
+    #[schemars(with = "String")]
+    pub result: ItemResult,
+    /// `ok`, or why not
+    #[schemars(with = "String")]
+    pub code: Code,
+    /// Why, in words
+    #[schemars(with = "Option<String>")]
+    pub detail: Option<ItemDetail>,
+    /// Its queue
+    pub queue: Option<Name>,
+    /// Its state when it was read
+    pub state_before: Option<Name>,
+    /// Its state now
+    pub state_after: Option<Name>,
+    /// Its line in the file: put --from
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u64>,
+}
+
+impl BulkItem {
+    /// Returns the outcome of a job.
+    pub(crate) fn new(jid: &Name, code: Code) -> BulkItem {
+        BulkItem {
+            jid: jid.clone(),
+            result: code.result(),
+            code,
+            detail: None,
+            queue: None,
+            state_before: None,
+            state_after: None,
+            line: None,
+        }
+    }
+
+    /// Returns the outcome of a job that a dry run would try.
+    pub(crate) fn planned(jid: &Name) -> BulkItem {
+        BulkItem {
+            result: ItemResult::Planned,
+            ..BulkItem::new(jid, Code::Ok)
+        }
+    }
+
+    pub(crate) fn detail(mut self, detail: impl Into<ItemDetail>) -> BulkItem {
+        self.detail = Some(detail.into());
+        self
+    }
+}
+
+impl Serialize for BulkItem {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        #[derive(Serialize)]
+        struct Fields<'a> {
+            jid: &'a Name,
+            result: &'static str,
+            code: &'static str,
+            detail: Option<String>,
+            queue: &'a Option<Name>,
+            state_before: &'a Option<Name>,
+            state_after: &'a Option<Name>,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            line: Option<u64>,
+        }
+        Fields {
+            jid: &self.jid,
+            result: self.result.into_str(),
+            code: self.code.into_str(),
+            detail: self.detail.as_ref().map(ItemDetail::document),
+            queue: &self.queue,
+            state_before: &self.state_before,
+            state_after: &self.state_after,
+            line: self.line,
+        }
+        .serialize(serializer)
+    }
+}
+
+/// The totals of a bulk action.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct Totals {
+    /// The command
+    pub action: &'static str,
+    /// True if nothing was changed
+    pub dry_run: bool,
+    /// The context that was used
+    pub context: Option<String>,
+    /// Jobs that were selected
+    pub matched: usize,
+    /// Jobs that were changed
+    pub done: usize,
+    /// Jobs that had changed meanwhile or no longer exist
+    pub skipped: usize,
+    /// Jobs that could not be changed
+    pub failed: usize,
+    /// Jobs that were not tried
+    pub remaining: usize,
+    /// How long it took
+    pub elapsed_s: Seconds,
+}
+
+impl Totals {
+    /// Returns totals without any outcome.
+    pub(crate) fn of(action: &'static str, dry_run: bool, matched: usize) -> Totals {
+        Totals {
+            action,
+            dry_run,
+            context: None,
+            matched,
+            done: 0,
+            skipped: 0,
+            failed: 0,
+            remaining: 0,
+            elapsed_s: Seconds(0.0),
+        }
+    }
+
+    /// Sets the name of the context in use.
+    pub(crate) fn within(self, context: Option<&str>) -> Totals {
+        Totals {
+            context: context.map(str::to_owned),
+            ..self
+        }
+    }
+}
+
+/// The document of a bulk action, and the rows of its table.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct BulkReport {
+    #[serde(flatten)]
+    pub sum: Totals,
+    /// The jobs that were skipped or failed; with -v, all
+    pub items: Vec<BulkItem>,
+    #[serde(skip)]
+    pub row_content: RowContent,
+    #[serde(skip)]
+    pub rows: Vec<BulkRow>,
+}
+
+/// The rows that a table shows for a verb.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RowContent {
+    Nothing,
+    Jids,
+    /// The old and the new priority of each job.
+    Priorities,
+    /// All tags of each job.
+    Tags,
+    /// How many retries each job has left.
+    Remaining,
+    /// The new state of each job.
+    States,
+    /// When the lock of each job expires.
+    Expiries,
+}
+
+/// A row of that table: the jid, and the cells after it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct BulkRow {
+    pub jid: Name,
+    pub cells: Vec<Name>,
+}
+
+/// A bulk verb.
+#[derive(Debug)]
+pub(crate) struct Verb {
+    /// The document's `action`, as it is typed: `retry`.
+    pub word: &'static str,
+    /// The verb in plans and questions: `time out`.
+    pub infinitive: &'static str,
+    /// The verb in reports: `retried`.
+    pub past: &'static str,
+    /// Begins the sentence about one job, if that is not `past`; it then ends with the job.
+    pub of_one: Option<&'static str>,
+    /// The rows of the table.
+    pub row_content: RowContent,
+}

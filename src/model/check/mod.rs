@@ -1,0 +1,218 @@
+//! The result of a scan.
+
+pub(crate) mod text;
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Serialize, Serializer};
+
+use super::finding::{Approval, Finding, FindingId, Form, Severity};
+use super::verdict::Verdict;
+use crate::command_line::CommandLine;
+use crate::json::Number;
+use crate::name::Name;
+
+/// The document of `qless check`.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Check {
+    #[serde(flatten)]
+    pub scan: Scan,
+    /// One for each finding, the lines of ndjson
+    pub items: Vec<Found>,
+}
+
+/// The extent of a scan, and its verdict.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Scan {
+    /// Keys scanned
+    pub keys: u64,
+    /// Keys of them that are jobs
+    pub jobs: u64,
+    /// Queues that exist, or that were given
+    pub queues: u64,
+    /// How long the scan took
+    pub elapsed_s: Number,
+    /// Whether everything was scanned
+    pub complete: bool,
+    /// Whether the scan is complete and no finding is at or above `fail_on`
+    pub clean: bool,
+    /// The lowest severity of finding for which the exit code is 7
+    #[schemars(with = "String")]
+    pub fail_on: Severity,
+    /// Probable causes
+    pub causes: Vec<String>,
+}
+
+/// A finding with its count and examples.
+#[derive(Clone, Debug)]
+pub(crate) struct Found {
+    pub finding: &'static Finding,
+    pub severity: Severity,
+    pub count: u64,
+    /// Whether there may be more than `count`.
+    pub at_least: bool,
+    /// How many a repair would repair.
+    pub repairable: u64,
+    /// How many more it would repair if `--only` names the finding.
+    pub needs_only: u64,
+    /// The largest number in its details, if these decide something.
+    pub largest: Option<f64>,
+    pub examples: Vec<Example>,
+}
+
+/// One item of a finding.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+pub(crate) struct Example {
+    /// The job, name or key
+    pub item: Name,
+    /// The problem with it
+    pub detail: Name,
+    #[serde(skip)]
+    pub number: Option<f64>,
+    /// See [`Verdict::cycle`].
+    #[serde(skip)]
+    pub cycle: Vec<Name>,
+}
+
+impl From<&Verdict> for Example {
+    fn from(verdict: &Verdict) -> Example {
+        Example {
+            number: verdict.number,
+            cycle: verdict.cycle.clone(),
+            ..Example::new(verdict.item.clone(), verdict.detail.clone())
+        }
+    }
+}
+
+impl Example {
+    pub(crate) fn new(item: Name, detail: Name) -> Example {
+        Example {
+            item,
+            detail,
+            number: None,
+            cycle: Vec::new(),
+        }
+    }
+}
+
+impl Found {
+    pub(crate) fn new(id: FindingId, severity: Severity) -> Found {
+        Found {
+            finding: id.row(),
+            severity,
+            count: 0,
+            at_least: false,
+            repairable: 0,
+            needs_only: 0,
+            largest: None,
+            examples: Vec::new(),
+        }
+    }
+
+    /// Returns what you can decide, with the command for each choice: for a dependency cycle, a
+    /// command for each edge of the examples.
+    pub(crate) fn choices(&self) -> Vec<String> {
+        let choices = self
+            .finding
+            .choices
+            .iter()
+            .map(|choice| (*choice).to_owned());
+        if self.finding.form != Form::Chain {
+            return choices.collect();
+        }
+        let cuts = self.cuts().into_iter();
+        let cuts: Vec<String> = cuts.map(|cut| format!("break it here: `{cut}`")).collect();
+        // The first choice of the table is the same command without job names.
+        let skipped = usize::from(!cuts.is_empty());
+        cuts.into_iter().chain(choices.skip(skipped)).collect()
+    }
+
+    /// Returns a command for each edge of a dependency cycle that removes it, if it can be typed.
+    pub(crate) fn cuts(&self) -> Vec<String> {
+        let mut cuts = Vec::new();
+        for Example { cycle, .. } in &self.examples {
+            for (one, other) in cycle.iter().zip(cycle.iter().cycle().skip(1)) {
+                let cut = cut(one, other).filter(|cut| !cuts.contains(cut));
+                cuts.extend(cut);
+            }
+        }
+        cuts
+    }
+
+    /// Adds an example if it is among the first `most` in order, so that the examples do not depend
+    /// on the order of the scan.
+    pub(crate) fn add_example(&mut self, example: Example, most: usize) {
+        let before =
+            |other: &Example| (&other.detail, &other.item) < (&example.detail, &example.item);
+        let position = self.examples.partition_point(before);
+        if position < most {
+            self.examples.insert(position, example);
+            self.examples.truncate(most);
+        }
+    }
+}
+
+/// Returns the command that removes a dependency, if it can be typed.
+fn cut(one: &Name, other: &Name) -> Option<String> {
+    let command = CommandLine::new("depends").value("--off", other).name(one);
+    command.line()
+}
+
+/// A finding in a document.
+#[derive(Serialize, JsonSchema)]
+struct FoundFields<'a> {
+    /// One of critical, error, warn or info
+    #[schemars(with = "String")]
+    severity: Severity,
+    /// The kind of problem; names are stable and never used again
+    finding: &'static str,
+    /// How many there are
+    count: u64,
+    /// Whether there may be more
+    at_least: bool,
+    /// The problem, in words
+    problem: &'static str,
+    /// The invariants of the core that it breaks
+    invariants: Vec<String>,
+    /// How many of them --repair repairs
+    mends: u64,
+    /// How many of them --repair repairs only if `--only` names the finding
+    asks: u64,
+    /// The possible decisions, with the command for each
+    choices: Vec<String>,
+    /// The first few
+    examples: &'a [Example],
+}
+
+impl Serialize for Found {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let finding = self.finding;
+        FoundFields {
+            severity: self.severity,
+            finding: finding.name,
+            count: self.count,
+            at_least: self.at_least,
+            problem: finding.problem,
+            invariants: finding.invariants().collect(),
+            mends: self.repairable,
+            asks: self.needs_only,
+            choices: match finding.approval {
+                Approval::Automatic if self.repairable == self.count => Vec::new(),
+                _ => self.choices(),
+            },
+            examples: &self.examples,
+        }
+        .serialize(serializer)
+    }
+}
+
+impl JsonSchema for Found {
+    fn schema_name() -> Cow<'static, str> {
+        "Found".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        FoundFields::json_schema(generator)
+    }
+}

@@ -1,0 +1,107 @@
+//! The dependencies and dependents of a job.
+
+use super::job::text::join_parts;
+use super::job::{Dependencies, Neighbor, State};
+use crate::name::Name;
+use crate::text;
+use crate::view::document::Document;
+use crate::view::table::{Cell, Column, NONE, Table};
+use crate::view::{Page, View};
+
+const NEIGHBORS: &[Column<Neighbor>] = &[
+    Column::name("JID", |other| &other.jid),
+    Column::text("KLASS", |other, _| Cell::maybe(other.klass.as_ref())),
+    Column::text("STATE", |other, _| {
+        Cell::text(other.state_text()).ink(other.state.and_then(State::ink))
+    }),
+    Column::free("DETAIL", |other, page| Cell::text(other.detail(page))),
+];
+
+impl View for Dependencies {
+    const DOCUMENT: Document = Document::new::<Dependencies>(
+        "dependencies",
+        "A job's dependencies and dependents: depends",
+    );
+
+    fn text(&self, page: &Page) -> String {
+        if !page.terminal {
+            return self.piped();
+        }
+        let kind = join_parts([
+            self.klass.as_ref().map(Name::to_string),
+            self.queue.as_ref().map(Name::to_string),
+        ]);
+        let mut text = format!("{} ({kind}) depends on", text::short(&self.jid));
+        text.push_str(&neighbors(&self.dependencies, page));
+        text.push_str("and is needed by");
+        text.push_str(&neighbors(&self.dependents, page));
+        text
+    }
+
+    fn jids(&self) -> Option<Vec<&Name>> {
+        Some(
+            self.dependencies
+                .iter()
+                .chain(&self.dependents)
+                .map(|other| &other.jid)
+                .collect(),
+        )
+    }
+}
+
+impl Dependencies {
+    /// Returns one line for each edge: its direction, then the job at its other end.
+    fn piped(&self) -> String {
+        let mut lines = String::new();
+        for (direction, others) in [
+            ("waits for", &self.dependencies),
+            ("needed by", &self.dependents),
+        ] {
+            for other in others {
+                let Neighbor { jid, .. } = other;
+                let text = |name: &Option<Name>| {
+                    let name = name.as_ref().map(Name::to_string);
+                    name.unwrap_or_else(|| NONE.to_owned())
+                };
+                let (klass, queue) = (text(&other.klass), text(&other.queue));
+                let state = other.state_text();
+                lines.push_str(&format!("{direction}\t{jid}\t{klass}\t{queue}\t{state}\n"));
+            }
+        }
+        lines
+    }
+}
+
+impl Neighbor {
+    fn state_text(&self) -> &'static str {
+        self.state.as_ref().map_or("missing", State::into_str)
+    }
+
+    /// Returns the detail that matters in its state.
+    fn detail(&self, page: &Page) -> String {
+        let detail = self.job.as_ref().map(|job| match (job.state, job.since) {
+            (Some(State::Failed), Some(since)) => {
+                let group = job
+                    .failure
+                    .as_ref()
+                    .map(|failure| failure.group.to_string());
+                join_parts([group, Some(page.when(since))])
+            }
+            (Some(State::Running), Some(since)) => {
+                let worker = job.worker.as_ref().map(Name::to_string);
+                join_parts([worker, Some(page.age(since))])
+            }
+            _ => job.detail(page),
+        });
+        detail.unwrap_or_default()
+    }
+}
+
+/// Returns a table of the jobs at the other ends of edges, below the line that it continues.
+fn neighbors(others: &[Neighbor], page: &Page) -> String {
+    if others.is_empty() {
+        return " nothing\n".to_owned();
+    }
+    let table = Table::new(NEIGHBORS, others, page);
+    format!("\n{}", table.inset(page))
+}

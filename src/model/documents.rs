@@ -1,0 +1,121 @@
+//! The documents of `-o json` and ndjson by kind, for `qless help json KIND` and `qless-json(5)`.
+
+use super::bulk::BulkReport;
+use super::check::Check;
+use super::complete::{Complete, Lock};
+use super::config::ConfigOption;
+use super::context::Context;
+use super::defaults::QueueDefaults;
+use super::done::Done;
+use super::explain::{Explanation, Explanations};
+use super::export;
+use super::failure::FailureGroup;
+use super::job::{Counts, Dependencies, Job};
+use super::lag::Lag;
+use super::length::Length;
+use super::list::Jobs;
+use super::local::Status;
+use super::overview::Overview;
+use super::put::Put;
+use super::queue::Queue;
+use super::recur::Recurring;
+use super::stats::DayStats;
+use super::tag::Tag;
+use super::throttle::{Throttle, ThrottleJobs};
+use super::version::Version;
+use super::wait::Wait;
+use super::work_event::WorkEvent;
+use super::worker::{Worker, WorkerJobs};
+use crate::error::ErrorDocument;
+use crate::view::View;
+use crate::view::document::Document;
+use crate::view::list::Row;
+
+/// All documents, by kind.
+pub(crate) const DOCUMENTS: [Document; 37] = [
+    BulkReport::DOCUMENT,
+    Check::DOCUMENT,
+    Complete::DOCUMENT,
+    ConfigOption::LIST,
+    Context::LIST,
+    Counts::DOCUMENT,
+    QueueDefaults::DOCUMENT,
+    QueueDefaults::LIST,
+    Dependencies::DOCUMENT,
+    Done::DOCUMENT,
+    ERROR,
+    Explanation::DOCUMENT,
+    Explanations::DOCUMENT,
+    export::HEAD,
+    FailureGroup::LIST,
+    Job::DOCUMENT,
+    Jobs::DOCUMENT,
+    Lag::LIST,
+    Length::DOCUMENT,
+    export::LIMIT,
+    Status::DOCUMENT,
+    Lock::DOCUMENT,
+    export::PAUSED,
+    Put::DOCUMENT,
+    Queue::LIST,
+    Recurring::DOCUMENT,
+    Recurring::LIST,
+    DayStats::DOCUMENT,
+    Overview::DOCUMENT,
+    Tag::LIST,
+    ThrottleJobs::DOCUMENT,
+    Throttle::LIST,
+    Version::DOCUMENT,
+    Wait::DOCUMENT,
+    WorkEvent::DOCUMENT,
+    WorkerJobs::DOCUMENT,
+    Worker::LIST,
+];
+
+/// The document of an error; `error::Error` writes it.
+const ERROR: Document = Document::new::<ErrorDocument>("error", "An error, on stderr");
+
+/// Returns the document of this kind.
+pub(crate) fn named(kind: &str) -> Option<&'static Document> {
+    DOCUMENTS.iter().find(|document| document.kind == kind)
+}
+
+/// Returns the list of kinds, a line for each.
+pub(crate) fn kinds() -> String {
+    let kinds = DOCUMENTS.iter().map(|document| document.kind.len());
+    let widest = kinds.max().unwrap_or(0);
+    let lines = DOCUMENTS
+        .iter()
+        .map(|document| format!("{:widest$}  {}\n", document.kind, document.summary));
+    lines.collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use serde_json::Value;
+
+    use super::*;
+    use crate::view::document::members;
+
+    #[test]
+    fn kinds_are_unique_and_each_field_has_a_meaning() {
+        let kinds: BTreeSet<&str> = DOCUMENTS.iter().map(|document| document.kind).collect();
+        assert_eq!(kinds.len(), DOCUMENTS.len());
+        for document in &DOCUMENTS {
+            assert_described(document.kind, &document.fields());
+        }
+    }
+
+    /// Fails if a field has neither a meaning nor the bytes of another field.
+    fn assert_described(path: &str, schema: &Value) {
+        for (name, field) in members(schema, "properties") {
+            let path = format!("{path}.{name}");
+            let is_bytes = name.ends_with("_bytes");
+            assert!(field["description"].is_string() || is_bytes, "{path}");
+            assert_described(&path, &field);
+            assert_described(&path, &field["items"]);
+        }
+    }
+}

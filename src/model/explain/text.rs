@@ -1,0 +1,495 @@
+//! Why a job does not run: a heading, and a line for each reason with its evidence and the command
+//! that helps.
+
+use super::{Backoff, Evidence, Explanation, Explanations, Reason, ReasonCode, Traces};
+use crate::model::job::{Neighbor, State};
+use crate::model::queue::Queue;
+use crate::name::Name;
+use crate::text;
+use crate::text::{Harmless, decisive_line, duration, plural, short};
+use crate::view::document::Document;
+use crate::view::paint::{Ink, Marks};
+use crate::view::{Lines, Page, View};
+
+impl View for Explanation {
+    const DOCUMENT: Document = Document::new::<Explanation>(
+        "explain",
+        "Why a job does not run, or why pops of a queue get no job: explain",
+    );
+
+    fn text(&self, page: &Page) -> String {
+        if page.terminal {
+            self.for_people(page)
+        } else {
+            self.rows(page)
+        }
+    }
+
+    fn jids(&self) -> Option<Vec<&Name>> {
+        self.jid.as_ref().map(|jid| vec![jid])
+    }
+}
+
+impl View for Explanations {
+    const DOCUMENT: Document =
+        Document::list::<Explanation>("explanations", "Why jobs do not run: explain of several");
+
+    fn text(&self, page: &Page) -> String {
+        let texts = self.list.items.iter().map(|item| item.text(page));
+        texts
+            .collect::<Vec<String>>()
+            .join(if page.terminal { "\n" } else { "" })
+    }
+
+    fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
+        lines.items(&self.list.items)
+    }
+
+    fn jids(&self) -> Option<Vec<&Name>> {
+        let jids = self.list.items.iter().map(|item| item.jid.as_ref());
+        jids.collect()
+    }
+}
+
+impl Explanation {
+    /// Returns the text for a terminal.
+    fn for_people(&self, page: &Page) -> String {
+        let mut lines: Vec<(char, Option<Ink>, [String; 3])> = Vec::new();
+        for reason in &self.reasons {
+            let (mark, ink) = if reason.blocking {
+                ('✗', Some(Ink::Red))
+            } else {
+                ('·', None)
+            };
+            let command = reason.command().unwrap_or_default();
+            let line = [reason.sentence(page), reason.evidence(page), command];
+            lines.push((mark, ink, line));
+        }
+        if let Some(popped) = self.last_pop {
+            let line = [
+                "the newest lock was granted".into(),
+                page.when(popped),
+                String::new(),
+            ];
+            lines.push(('✓', Some(Ink::Green), line));
+        }
+        let widest = |at: usize| {
+            let widths = lines.iter().map(|(_, _, line)| text::width(&line[at]));
+            widths.max().unwrap_or(0)
+        };
+        let (first, second, third) = (widest(0), widest(1), widest(2));
+        let fits = 4 + first + 2 + second + 2 + third <= page.width;
+        let marks = Marks::new(page.color);
+        let pad = |text: &str, width: usize| {
+            let gap = width.saturating_sub(text::width(text));
+            format!("{text}{}", " ".repeat(gap))
+        };
+        let mut text = format!("{}\n", self.heading());
+        text.push_str(&self.counts(page));
+        if !lines.is_empty() {
+            text.push('\n');
+        }
+        for (mark, ink, [sentence, evidence, command]) in &lines {
+            let mark = marks.put(&mark.to_string(), *ink);
+            let line = if fits {
+                let (sentence, evidence) = (pad(sentence, first), pad(evidence, second));
+                format!("  {mark} {sentence}  {evidence}  {command}")
+            } else if command.is_empty() {
+                format!("  {mark} {sentence}  {evidence}")
+            } else {
+                format!("  {mark} {sentence}  {evidence}\n      {command}")
+            };
+            text.push_str(&format!("{}\n", line.trim_end()).replace(" \n", "\n"));
+        }
+        marks.colorize(text)
+    }
+
+    /// Returns a line for each reason, tab-separated, and one for the job that a pop would get.
+    fn rows(&self, page: &Page) -> String {
+        let subject = self.jid.as_ref().or(self.queue.as_ref());
+        let subject = subject.map_or_else(String::new, |name| page.name(name));
+        let rows = self.reasons.iter().map(|reason| {
+            let blocking = if reason.blocking {
+                "blocking"
+            } else {
+                "delaying"
+            };
+            let (code, command) = (reason.code.into_str(), reason.command().unwrap_or_default());
+            // Some counts stand in the sentence only.
+            let line = reason.line(page);
+            format!("{subject}\t{code}\t{blocking}\t{line}\t{command}\n")
+        });
+        let next = self.next_jid.as_ref();
+        let next = next.map(|next| format!("{subject}\tnext\t\t{}\t\n", page.name(next)));
+        rows.chain(next).collect()
+    }
+
+    fn heading(&self) -> String {
+        let name = |name: &Option<Name>| name.as_ref().map_or("–".into(), Name::to_string);
+        if self.jid.is_none() {
+            let queue = name(&self.queue);
+            return match (self.runnable, self.reasons.is_empty()) {
+                (true, _) => format!("a pop of {queue} would get {}", name(&self.next_jid)),
+                (false, true) => format!("{queue} has no job to pop"),
+                (false, false) => format!("no job can be popped from {queue} now"),
+            };
+        }
+        let what = match self.queue {
+            Some(_) => format!("{} in {}", name(&self.klass), name(&self.queue)),
+            None => name(&self.klass),
+        };
+        match self.state {
+            _ if self.recurring => format!("{what} is a recurring job"),
+            Some(State::Running) => format!("{what} is running"),
+            Some(State::Complete) => format!("{what} is complete"),
+            Some(State::Failed) => format!("{what} has failed"),
+            Some(State::Depends) => format!("{what} depends on other jobs and cannot run now"),
+            Some(state) if self.jid == self.next_jid => {
+                format!("{what} is {state}; a pop would get it now")
+            }
+            Some(state) if self.runnable => format!("{what} is {state} and can run"),
+            Some(state) => format!("{what} is {state} and cannot run now"),
+            None => format!("{what} is in no known state"),
+        }
+    }
+
+    /// Returns the counts of a queue in one line.
+    fn counts(&self, page: &Page) -> String {
+        let Some(queue) = &self.counts else {
+            return String::new();
+        };
+        let Queue {
+            waiting,
+            running,
+            stalled,
+            scheduled,
+            depends,
+            throttled,
+            recurring,
+            ..
+        } = queue;
+        let counts = [
+            (waiting, "waiting"),
+            (running, "running"),
+            (stalled, "stalled"),
+            (scheduled, "scheduled"),
+            (depends, "depends"),
+            (throttled, "throttled"),
+            (recurring, "recurring"),
+        ];
+        let counts = counts.iter().filter(|(count, _)| **count > 0);
+        let mut parts: Vec<String> = counts
+            .map(|(count, state)| format!("{} {state}", page.count(**count)))
+            .collect();
+        if let Some(wait) = self.oldest_wait_s {
+            parts.push(format!("the oldest wait is {}", duration(wait.0)));
+        }
+        if parts.is_empty() {
+            String::new()
+        } else {
+            format!("{}\n", parts.join(", "))
+        }
+    }
+}
+
+impl Reason {
+    /// Returns the reason in one line, with its evidence.
+    pub(crate) fn line(&self, page: &Page) -> String {
+        let mut line = self.sentence(page);
+        let evidence = self.evidence(page);
+        if !evidence.is_empty() {
+            let gap = match self.code {
+                ReasonCode::Paused | ReasonCode::RecurringPaused | ReasonCode::NoConsumer => "",
+                _ => ":",
+            };
+            line.push_str(&format!("{gap} {evidence}"));
+        }
+        line
+    }
+
+    /// The command that helps, if it can be typed.
+    pub(crate) fn command(&self) -> Option<String> {
+        self.fix.line()
+    }
+
+    fn sentence(&self, page: &Page) -> String {
+        let Evidence { jobs, entry, .. } = &self.evidence;
+        let count = jobs.unwrap_or(1);
+        let jobs = |one: &str, many: &str| {
+            let rest = if count == 1 { one } else { many };
+            format!("{} {rest}", page.plural(count, "job", "jobs"))
+        };
+        match self.code {
+            ReasonCode::Complete => "it is complete".into(),
+            ReasonCode::Failed => "it failed".into(),
+            ReasonCode::Running => "a worker runs it".into(),
+            ReasonCode::Grace if self.evidence.jobs.is_some() => {
+                let locks = page.plural(count, "lock has expired", "locks have expired");
+                format!("{locks}; a pop first warns the worker")
+            }
+            ReasonCode::Grace => "its lock expired and was extended once".into(),
+            ReasonCode::Stalled if self.evidence.jobs.is_some() => {
+                jobs("is stalled", "are stalled")
+            }
+            ReasonCode::Stalled => "its lock expired or was revoked".into(),
+            ReasonCode::DependsCycle => "it depends on itself".into(),
+            ReasonCode::DependsMissing => {
+                jobs("it depends on does not exist", "it depends on do not exist")
+            }
+            ReasonCode::DependsFailed => {
+                jobs("it depends on has failed", "it depends on have failed")
+            }
+            ReasonCode::Ordered => {
+                let lane = self.evidence.lane.as_ref();
+                let lane = lane.map_or_else(String::new, |lane| format!(" {lane}"));
+                let verb = if count == 1 { "comes" } else { "come" };
+                let jobs = page.plural(count, "job", "jobs");
+                format!("{jobs} {verb} before it in lane{lane}")
+            }
+            ReasonCode::Throttled => match &self.evidence.throttle {
+                Some(throttle) => format!("throttle {throttle} has no free slot"),
+                None if self.evidence.jobs.is_some() => {
+                    let waiting = jobs("waits for a throttle", "wait for throttles");
+                    if self.blocking {
+                        waiting
+                    } else {
+                        format!("{waiting}; slots are free")
+                    }
+                }
+                None => "its throttles have free slots: the next pops return it".into(),
+            },
+            ReasonCode::Depends if self.evidence.roots.is_empty() => {
+                jobs("waits for other jobs", "wait for other jobs")
+            }
+            ReasonCode::Depends => jobs("must be complete first", "must be complete first"),
+            ReasonCode::Scheduled if self.evidence.jobs.is_some() => {
+                jobs("is scheduled", "are scheduled")
+            }
+            ReasonCode::Scheduled if self.evidence.backoff == Some(Backoff::LostLock) => {
+                "its lock was lost, and it waits for its back-off".into()
+            }
+            ReasonCode::Scheduled if self.evidence.backoff.is_some() => {
+                "it was retried, and waits for its back-off".into()
+            }
+            ReasonCode::Scheduled if self.evidence.remaining.is_some() => {
+                "it is scheduled to run again".into()
+            }
+            ReasonCode::Scheduled => "it is scheduled".into(),
+            ReasonCode::QueueBroken if entry.is_some() => "an entry of the queue has no job".into(),
+            ReasonCode::QueueBroken => "no pop can find it".into(),
+            ReasonCode::Paused => "the queue is paused".into(),
+            ReasonCode::RecurringPaused => "it is paused".into(),
+            ReasonCode::Concurrency => "concurrency is used up".into(),
+            ReasonCode::NoConsumer => match self.evidence.worker {
+                Some(_) => "no worker has asked for a job".into(),
+                None => "no worker has taken the next job yet".into(),
+            },
+            ReasonCode::RecurringNotPolled if self.evidence.jobs.is_some() => {
+                format!(
+                    "{} late",
+                    page.plural(count, "recurring job is", "recurring jobs are")
+                )
+            }
+            ReasonCode::RecurringNotPolled => "it is due, and no pop has put its job".into(),
+            ReasonCode::DataInvalid => "its data is not JSON".into(),
+            ReasonCode::Ahead => jobs("is ahead of it", "are ahead of it"),
+        }
+    }
+
+    /// Returns the facts behind the reason, for people.
+    fn evidence(&self, page: &Page) -> String {
+        let Evidence {
+            since,
+            until,
+            by,
+            reason,
+            worker,
+            group,
+            message,
+            entry,
+            jobs,
+            waiting,
+            limit,
+            remaining,
+            backoff: _,
+            throttle,
+            lane: _,
+            per_minute,
+            eta_s,
+            roots,
+            cycle,
+        } = &self.evidence;
+        let mut parts: Vec<String> = Vec::new();
+        match self.code {
+            ReasonCode::Paused | ReasonCode::RecurringPaused => {
+                parts.extend(since.map(|since| {
+                    if page.relative() {
+                        format!("for {}", page.age(since))
+                    } else {
+                        format!("since {}", page.stamp(since))
+                    }
+                }));
+                parts.extend(reason.as_ref().map(|reason| format!("\"{reason}\"")));
+                parts.extend(by.as_ref().map(|by| format!("by {by}")));
+                parts.extend(until.map(|until| format!("ends {}", page.when(until))));
+            }
+            ReasonCode::Concurrency => {
+                let (jobs, limit) = (jobs.unwrap_or(0), limit.unwrap_or(0));
+                parts.push(format!("{jobs} of {limit} running"));
+            }
+            ReasonCode::Throttled if throttle.is_some() => {
+                let (jobs, limit) = (jobs.unwrap_or(0), limit.unwrap_or(0));
+                parts.push(match limit {
+                    0 => "no job may run".to_owned(),
+                    limit => format!("{jobs} of {limit} taken"),
+                });
+                parts.extend(waiting.filter(|waiting| *waiting > 0).map(|waiting| {
+                    let jobs = page.plural(waiting, "job waits", "jobs wait");
+                    format!("{jobs} for it")
+                }));
+                parts.extend(roots.iter().take(3).map(root));
+                let more = jobs.saturating_sub(3);
+                if more > 0 && !roots.is_empty() {
+                    parts.push(format!("{more} more"));
+                }
+            }
+            ReasonCode::Throttled => {}
+            ReasonCode::Ordered => parts.extend(roots.iter().map(root)),
+            ReasonCode::Ahead => {
+                if let (Some(eta), Some(pace)) = (eta_s, per_minute) {
+                    let eta = duration(eta.0);
+                    parts.push(format!(
+                        "about {eta} at the pace of the last 5m ({:.1}/min)",
+                        pace.0
+                    ));
+                }
+            }
+            ReasonCode::NoConsumer => {
+                // Without a worker, it is the time of the job, of which a pause may have been a part.
+                let subject = if worker.is_some() {
+                    ""
+                } else {
+                    "it has waited "
+                };
+                parts.extend(since.map(|since| {
+                    if page.relative() {
+                        format!("{subject}for {}", page.age(since))
+                    } else {
+                        format!("{subject}since {}", page.stamp(since))
+                    }
+                }));
+                parts.extend(
+                    worker
+                        .as_ref()
+                        .map(|worker| format!("the last worker seen is {worker}")),
+                );
+            }
+            ReasonCode::QueueBroken => {
+                let note = "pops of the reference core fail";
+                parts.extend(entry.as_ref().map(|entry| format!("{entry}: {note}")));
+            }
+            ReasonCode::Running | ReasonCode::Grace => {
+                parts.extend(worker.as_ref().map(Name::to_string));
+                parts.extend(since.map(|since| format!("popped {}", page.when(since))));
+                parts.extend(until.map(|until| format!("lock expires {}", page.when(until))));
+            }
+            ReasonCode::Stalled => {
+                parts.extend(
+                    worker
+                        .as_ref()
+                        .map(|worker| format!("the worker was {worker}")),
+                );
+                parts.extend(since.map(|since| page.when(since)));
+            }
+            ReasonCode::Scheduled => {
+                let what = if jobs.is_some() {
+                    "the next is due"
+                } else {
+                    "due"
+                };
+                parts.extend(until.map(|due| format!("{what} {}", page.when(due))));
+                parts.extend(remaining.map(|left| {
+                    let retries = page.plural(left, "retry", "retries");
+                    format!("{retries} remaining")
+                }));
+            }
+            ReasonCode::Failed => {
+                parts.push(failure(group, message));
+                parts.extend(since.map(|since| page.when(since)));
+            }
+            ReasonCode::Complete => parts.extend(since.map(|since| page.when(since))),
+            ReasonCode::RecurringNotPolled => {
+                parts.extend(since.map(|since| format!("due {}", page.when(since))));
+            }
+            ReasonCode::DependsCycle => {
+                let jids: Vec<String> = cycle.iter().map(short).collect();
+                parts.push(jids.join(" → "));
+            }
+            ReasonCode::Depends | ReasonCode::DependsFailed | ReasonCode::DependsMissing => {
+                parts.extend(roots.iter().take(3).map(root));
+                let more = jobs.unwrap_or(0).saturating_sub(3);
+                if !roots.is_empty() && more > 0 {
+                    parts.push(format!("{more} more"));
+                }
+            }
+            ReasonCode::DataInvalid => {}
+        }
+        parts.retain(|part| !part.is_empty());
+        parts.join(", ")
+    }
+}
+
+/// Returns a job that blocks others, with its state.
+fn root(root: &Neighbor) -> String {
+    match (&root.queue, root.state) {
+        (Some(queue), Some(state)) => format!("{} ({queue}, {state})", root.jid),
+        (None, Some(state)) => format!("{} ({state})", root.jid),
+        (_, None) => format!("{} (missing)", root.jid),
+    }
+}
+
+fn failure(group: &Option<Name>, message: &Option<Name>) -> String {
+    let message = message
+        .as_ref()
+        .map(|message| decisive_line(message.as_bytes()));
+    match (group, message) {
+        (Some(group), Some(message)) => format!("{group}: {}", Harmless(message)),
+        _ => String::new(),
+    }
+}
+
+/// Returns the traces that are left of a job, `None` if there are none.
+pub(crate) fn traces(traces: &Traces) -> Option<String> {
+    let mut parts = Vec::new();
+    if traces.history > 0 {
+        let entries = plural(traces.history, "entry", "entries");
+        parts.push(format!("a history of {entries}"));
+    }
+    let flags = [
+        (traces.tracked, "it is tracked"),
+        (traces.complete, "it is listed as complete"),
+    ];
+    parts.extend(
+        flags
+            .iter()
+            .filter(|(is, _)| *is)
+            .map(|(_, text)| (*text).to_owned()),
+    );
+    let lists = [
+        ("it is in queue", &traces.queues),
+        ("it has tag", &traces.tags),
+        ("these depend on it:", &traces.dependents),
+        ("it depends on", &traces.dependencies),
+    ];
+    for (what, names) in lists {
+        if !names.is_empty() {
+            let names: Vec<String> = names
+                .iter()
+                .take(10)
+                .map(|name| format!("`{name}`"))
+                .collect();
+            parts.push(format!("{what} {}", names.join(", ")));
+        }
+    }
+    (!parts.is_empty()).then(|| parts.join("; "))
+}

@@ -1,0 +1,151 @@
+//! The table of findings as text: for `qless help findings` and the manual.
+
+use std::fmt::Write;
+
+use strum::VariantArray;
+
+use super::{Approval, FINDINGS, Finding, FindingId, LIMITS, Severity, invariant};
+use crate::model::known_deviations::{DEFECTS, TOLERATED};
+use crate::text::wrapped;
+
+/// The width of a line of help.
+const WIDTH: usize = 98;
+
+/// The indent of the lines below the name of a finding.
+const INDENT: usize = 4;
+
+/// Returns the text of `qless help findings`.
+pub(crate) fn topic() -> String {
+    let mut text = String::from(INTRODUCTION);
+    text.push('\n');
+    for severity in Severity::VARIANTS.iter().rev() {
+        let (word, meaning) = (severity.into_str(), severity.meaning());
+        _ = writeln!(text, "{word:<8}  {meaning}");
+    }
+    for finding in &FINDINGS {
+        _ = writeln!(text, "\n{} ({})", finding.name, rating(finding));
+        for line in sentences(finding) {
+            text.push_str(&wrapped(&line, WIDTH, INDENT));
+        }
+        for choice in finding.choices {
+            text.push_str(&bullet(choice));
+        }
+    }
+    text.push_str("\nLimits of a scan:\n");
+    for (number, says) in LIMITS {
+        _ = writeln!(text, "    {}  {says}", invariant(*number));
+    }
+    text.push_str("\nNormal, though it may look damaged:\n");
+    for line in tolerated() {
+        text.push_str(&bullet(&line));
+    }
+    text.push_str("\nLeft behind by clients with the reference core, and reported:\n");
+    for line in defects() {
+        text.push_str(&bullet(&line));
+    }
+    text
+}
+
+fn bullet(line: &str) -> String {
+    let lines = wrapped(line, WIDTH, INDENT + 2);
+    format!("{:INDENT$}- {}", "", lines.trim_start())
+}
+
+/// Returns the deviations that are normal, a line each.
+pub(crate) fn tolerated() -> Vec<String> {
+    let lines = TOLERATED.iter().map(|deviation| match deviation.findings {
+        [] => deviation.says.to_owned(),
+        findings => format!("{} (info: {})", deviation.says, names(findings)),
+    });
+    lines.collect()
+}
+
+/// Returns what the defects of the reference core leave behind, a line each.
+pub(crate) fn defects() -> Vec<String> {
+    let lines = DEFECTS.iter().map(|defect| {
+        let findings = names(defect.findings);
+        format!("{findings}: {} (D-{:02})", defect.says, defect.number)
+    });
+    lines.collect()
+}
+
+fn names(findings: &[FindingId]) -> String {
+    let names: Vec<&str> = findings.iter().map(|id| id.name()).collect();
+    names.join(", ")
+}
+
+/// Returns the findings for the manual, without escapes: name and rating, sentences, choices.
+pub(crate) fn entries() -> Vec<(String, Vec<String>, &'static [&'static str])> {
+    let of = |finding: &Finding| {
+        let name = format!("{} ({})", finding.name, rating(finding));
+        (name, sentences(finding), finding.choices)
+    };
+    FINDINGS.iter().map(of).collect()
+}
+
+pub(crate) const INTRODUCTION: &str = "\
+Each finding of `qless check` has a stable name, a severity, and the invariants that it breaks: I-01
+to I-37 are those of the core, E-01 to E-09 those of lanes, throttles and merge jobs. `Repair:` says
+what `--repair` does; `if named` requires `--only` with the name; `--only all` names all findings
+except `lost-key`. For the other findings you decide: the list below the finding has a command for
+each choice.
+";
+
+/// Returns the severity and the invariants.
+fn rating(finding: &Finding) -> String {
+    let mut words = vec![finding.severity.into_str().to_owned()];
+    words.extend(finding.invariants());
+    words.join(", ")
+}
+
+/// Returns the sentences about a finding.
+fn sentences(finding: &Finding) -> Vec<String> {
+    let mut sentences = vec![format!("{}.", capital(finding.problem))];
+    for grade in finding.grades {
+        sentences.push(format!(
+            "{} {}.",
+            capital(grade.severity.into_str()),
+            grade.says
+        ));
+    }
+    let when = match finding.approval {
+        Approval::Automatic | Approval::Never => "",
+        Approval::Named => ", if named",
+        Approval::Typed => ", if named, after a typed answer",
+    };
+    sentences.push(match finding.remedy {
+        Some(remedy) => format!("Repair{when}: {} {}.", remedy.verb, remedy.what),
+        None => "Never repaired.".to_owned(),
+    });
+    for case in finding.cases {
+        sentences.push(match case.approval {
+            Approval::Never => format!("Not repaired: {}.", case.says),
+            _ => format!("If named: {}.", case.says),
+        });
+    }
+    sentences
+}
+
+fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_help_has_every_finding() {
+        let text = topic();
+        for finding in &FINDINGS {
+            assert!(
+                text.contains(&format!("\n{} (", finding.name)),
+                "{}",
+                finding.name
+            );
+        }
+        assert!(text.lines().all(|line| line.chars().count() <= 100));
+    }
+}

@@ -1,0 +1,96 @@
+//! The history of a job, a line for each entry.
+
+use super::job::Entry;
+use crate::name::Name;
+use crate::text;
+use crate::view::Page;
+use crate::view::table::{Cell, Column, Table};
+
+/// An entry with its place in the history.
+type Step<'h> = (&'h [Entry], usize);
+
+/// Returns one line for each entry: when, what, its note, and how long the job waited or ran.
+pub(crate) fn render(history: &[Entry], page: &Page) -> String {
+    let columns: [Column<Step>; 4] = [
+        Column::text("WHEN", |(history, at), page| {
+            Cell::maybe(history[*at].when.map(|when| page.stamp(when)))
+        }),
+        Column::text("WHAT", |(history, at), _| Cell::text(&history[*at].what)),
+        Column::text("NOTE", |(history, at), _| Cell::text(note(&history[*at]))),
+        Column::text("DURATION", |(history, at), _| {
+            Cell::text(duration(history, *at))
+        }),
+    ];
+    let steps: Vec<Step> = (0..history.len()).map(|at| (history, at)).collect();
+    let table = Table::new(&columns, &steps, page);
+    format!("\nhistory ({})\n{}", history.len(), table.inset(page))
+}
+
+/// Returns the note of an entry: in words if the core wrote it, else as `key=value`.
+fn note(entry: &Entry) -> String {
+    let text = |key: &str| entry.text(key).map(|text| text.to_string());
+    let known = match entry.what.as_bytes() {
+        b"put" => text("queue").map(|queue| format!("in {queue}")),
+        b"popped" => text("worker").map(|worker| format!("by {worker}")),
+        b"failed" => text("group"),
+        b"retried" => {
+            let code = entry.value("exit").map(|code| code.to_name());
+            let code = code.map(|code| format!("exit code {code}"));
+            let message = entry.text("message");
+            let message = message.map(|message| on_one_line(message.as_bytes()));
+            let parts = [code, text("group"), message];
+            let parts: Vec<String> = parts.into_iter().flatten().collect();
+            Some(parts.join(": ")).filter(|why| !why.is_empty())
+        }
+        b"throttled" => text("throttle").map(|throttle| format!("by {throttle}")),
+        _ => None,
+    };
+    known.unwrap_or_else(|| {
+        let members = entry.note.iter().map(|(key, value)| {
+            let value = value.text().unwrap_or_else(|| value.to_name());
+            format!("{key}={value}")
+        });
+        members.collect::<Vec<String>>().join(" ")
+    })
+}
+
+/// Returns the first and the last line of a message: some programs write the reason first, others last.
+fn on_one_line(message: &[u8]) -> String {
+    let lines = message.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii);
+    let mut lines = lines.filter(|line| !line.is_empty());
+    let line = |line| text::cut(&Name::from(line).to_string(), LINE);
+    match (lines.next().map(line), lines.next_back().map(line)) {
+        (Some(first), Some(last)) => format!("{first} … {last}"),
+        (first, _) => first.unwrap_or_default(),
+    }
+}
+
+/// The longest line of a message that is shown, in characters.
+const LINE: usize = 80;
+
+/// Returns how long the job had waited when it was popped, or how long it ran.
+fn duration(history: &[Entry], at: usize) -> String {
+    let (verb, from): (&str, &[u8]) = match history[at].what.as_bytes() {
+        b"popped" => ("waited", b"put"),
+        b"done" | b"failed" | b"timed-out" | b"retried" => ("ran", b"popped"),
+        _ => return String::new(),
+    };
+    let began = history[..at].iter().rev().find(|entry| {
+        let what = entry.what.as_bytes();
+        what == from || what == b"popped" || what == b"put"
+    });
+    match (
+        began.filter(|entry| entry.what.as_bytes() == from),
+        history[at].when,
+    ) {
+        (
+            Some(Entry {
+                when: Some(began), ..
+            }),
+            Some(ended),
+        ) => {
+            format!("{verb} {}", text::duration(ended.since(*began)))
+        }
+        _ => String::new(),
+    }
+}

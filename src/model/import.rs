@@ -1,0 +1,102 @@
+//! The plan of an import, which the prompt shows.
+
+use std::collections::BTreeMap;
+
+use super::config::OptionChange;
+use super::throttle::MaximumChange;
+use crate::clock::moment::Moment;
+use crate::name::Name;
+use crate::text::plural;
+use crate::view::Page;
+use crate::view::table::{Cell, Column, Table};
+
+/// The changes that an import would make.
+pub(crate) struct Proposal<'p> {
+    /// How many jobs it would put into each queue.
+    pub queues: BTreeMap<&'p Name, u64>,
+    pub recurring: usize,
+    /// How many of the jobs exist already, and whether the import replaces them.
+    pub existing: u64,
+    pub replaces: bool,
+    pub changes: &'p [OptionChange],
+    pub maxima: &'p [MaximumChange],
+    pub pauses: &'p [&'p Name],
+    pub holds: &'p [Name],
+}
+
+/// A queue and how many jobs it gets.
+type Target<'p> = (&'p Name, u64);
+
+impl Proposal<'_> {
+    /// Returns the jobs by queue, and a line for each other change.
+    pub(crate) fn text(&self, page: &Page) -> String {
+        let columns: [Column<Target>; 2] = [
+            Column::text("QUEUE", |(queue, _), _| Cell::text(queue)),
+            Column::count("JOBS", |(_, jobs)| *jobs),
+        ];
+        let targets: Vec<Target> = self
+            .queues
+            .iter()
+            .map(|(queue, jobs)| (*queue, *jobs))
+            .collect();
+        let table = Table::new(&columns, &targets, page);
+        let mut text: String = table
+            .draw(page)
+            .lines()
+            .map(|line| format!("  {line}\n"))
+            .collect();
+        let others = self.other_changes();
+        if !text.is_empty() && !others.is_empty() {
+            text.push('\n');
+        }
+        for line in others {
+            text.push_str(&format!("  {line}\n"));
+        }
+        text
+    }
+
+    /// Returns a line for each change besides new jobs.
+    pub(crate) fn other_changes(&self) -> Vec<String> {
+        let mut lines = Vec::new();
+        if self.existing > 0 {
+            let jobs = plural(self.existing, "job", "jobs");
+            lines.push(if self.replaces {
+                format!("replace what is there already: {jobs}")
+            } else {
+                format!("leave what is there already: {jobs}")
+            });
+        }
+        if self.recurring > 0 {
+            let jobs = plural(self.recurring as u64, "recurring job", "recurring jobs");
+            lines.push(format!("make {jobs}"));
+        }
+        let names = |names: &mut dyn Iterator<Item = &Name>| {
+            let names: Vec<String> = names.map(Name::to_string).collect();
+            names.join(", ")
+        };
+        if !self.holds.is_empty() {
+            lines.push(format!("hold {}", names(&mut self.holds.iter())));
+        }
+        if !self.pauses.is_empty() {
+            lines.push(format!("pause {}", names(&mut self.pauses.iter().copied())));
+        }
+        let changes = self
+            .changes
+            .iter()
+            .map(|change| format!("set {}", change.line()));
+        lines.extend(changes);
+        lines.extend(self.maxima.iter().map(maximum));
+        lines
+    }
+}
+
+/// Returns the line of a maximum that is set.
+fn maximum(change: &MaximumChange) -> String {
+    let MaximumChange { id, maximum, .. } = change;
+    let until = change.expires.and_then(Moment::rfc3339);
+    let until = until.map_or_else(String::new, |until| format!(", until {until}"));
+    match change.before {
+        Some(before) => format!("set ~ throttle {id}: {before} -> {maximum}{until}"),
+        None => format!("set + throttle {id}: {maximum}{until}"),
+    }
+}

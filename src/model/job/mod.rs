@@ -1,0 +1,513 @@
+//! A job as an operator sees it, with its state, failure, history and neighbors.
+
+pub(crate) mod text;
+
+use std::borrow::Cow;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
+use strum::{Display, EnumString, IntoStaticStr, VariantArray};
+
+use super::coordination::LostLockBackoff;
+use super::ending::exhausted_group;
+use super::explain::Reason;
+use crate::clock::moment::Moment;
+use crate::json::quote::encoded;
+use crate::json::{Data, Json, Number};
+use crate::name::{Name, document_text};
+
+/// The state of a job. `stalled` is a running job whose lock has expired or was revoked.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    IntoStaticStr,
+    EnumString,
+    Display,
+    VariantArray,
+)]
+#[serde(rename_all = "snake_case")]
+#[strum(
+    serialize_all = "snake_case",
+    const_into_str,
+    parse_err_ty = String,
+    parse_err_fn = unknown_state
+)]
+pub enum State {
+    Running,
+    Stalled,
+    Waiting,
+    Scheduled,
+    Depends,
+    /// Waits for a free slot of a throttle.
+    Throttled,
+    Failed,
+    Complete,
+}
+
+impl State {
+    /// The states of jobs that are in a queue.
+    pub const QUEUED: [State; 6] = [
+        State::Running,
+        State::Stalled,
+        State::Waiting,
+        State::Scheduled,
+        State::Depends,
+        State::Throttled,
+    ];
+
+    /// Returns the states of jobs that are not complete.
+    pub fn unfinished() -> Vec<State> {
+        let states = State::VARIANTS.iter().copied();
+        states.filter(|state| *state != State::Complete).collect()
+    }
+}
+
+/// The error about a word that is not a state.
+fn unknown_state(_: &str) -> String {
+    let words: Vec<&str> = State::VARIANTS.iter().map(State::into_str).collect();
+    format!("a state is one of {}", words.join(", "))
+}
+
+/// A job. A field is absent if the server does not have it, or if it is unreadable.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Job {
+    /// The job's id
+    pub jid: Name,
+    /// The kind of work
+    pub klass: Option<Name>,
+    /// Its queue; null when complete
+    pub queue: Option<Name>,
+    /// One of waiting, running, stalled, scheduled, depends, throttled, failed or complete
+    #[schemars(with = "Option<String>")]
+    pub state: Option<State>,
+    /// The state as stored: an expired lock does not change it
+    pub state_stored: Option<Name>,
+    /// Higher runs first
+    pub priority: Option<Number>,
+    /// Retries allowed
+    pub retries: Option<Number>,
+    /// Retries remaining
+    pub remaining: Option<Number>,
+    /// The holder of its lock, or the last holder
+    pub worker: Option<Name>,
+    /// When its lock expires, or expired
+    pub expires: Option<Moment>,
+    /// Whether it has events of its own
+    pub tracked: bool,
+    /// Its tags
+    pub tags: Vec<Name>,
+    #[serde(flatten)]
+    pub data: Data,
+    /// Its last failure
+    pub failure: Option<Failure>,
+    /// The jobs that it depends on
+    pub dependencies: Vec<Name>,
+    /// The jobs that depend on it
+    pub dependents: Vec<Name>,
+    /// The recurring job that put it
+    pub spawned_from: Option<Name>,
+    /// When it is due, if that is in the future
+    pub scheduled_for: Option<Moment>,
+    /// When its newest history entry was made
+    pub since: Option<Moment>,
+    /// The throttles of which it needs a slot to run
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub throttles: Vec<Name>,
+    /// Its lane: the key, after the queue and a slash unless it begins with one
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub key: Option<Name>,
+    /// `merge` if puts with its key add to its data
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dup: Option<Name>,
+    /// Which score an equal payload of a merge job keeps: min or max
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rescore: Option<Name>,
+    /// True if it blocks its lane when it has failed
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub hold: bool,
+    /// The delay of its retries, or an object: the delay after a lost lock
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub backoff: Option<Name>,
+    /// The number of its newest grant; a later grant has a larger one
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fence: Option<Number>,
+    /// The payloads of a merge job, in the order of its data
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub payloads: Vec<Payload>,
+    /// Its history, with the notes of each entry; lists have it if it is asked for
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub history: Option<Vec<Entry>>,
+    /// The mark of the job as it was read, which a guarded call compares.
+    #[serde(skip)]
+    pub mark: Vec<u8>,
+    /// Whether its lock expired and was extended once, for its holder.
+    #[serde(skip)]
+    pub in_grace: bool,
+    /// How many of its dependencies have failed; 0 if they were not read.
+    #[serde(skip)]
+    pub failed_dependencies: u64,
+    /// Its dependencies and dependents, if they were read.
+    #[serde(skip)]
+    pub neighbors: Vec<Neighbor>,
+    /// Why it cannot run, if that was asked.
+    #[serde(skip)]
+    pub blocked_by: Option<Box<Reason>>,
+}
+
+impl Job {
+    /// Returns whether the job has fewer retries remaining than it got.
+    pub(crate) fn has_used_retry(&self) -> bool {
+        match (self.remaining, self.retries) {
+            (Some(remaining), Some(retries)) => remaining.floor() < retries.floor(),
+            _ => false,
+        }
+    }
+
+    /// The retries that it has remaining, for people. The wire counts the attempt that used up the
+    /// last one, too, so that such a job has -1.
+    pub(crate) fn remaining_retries(&self) -> Option<i64> {
+        self.remaining.map(|remaining| remaining.floor().max(0))
+    }
+
+    /// Whether it is in the morgue of its queue: it failed because its retries were used up, in
+    /// whatever group, or it was buried in the group of such jobs.
+    pub(crate) fn is_dead(&self) -> bool {
+        let exhausted = self.remaining.is_some_and(|remaining| remaining.0 < 0.0);
+        let group = self.failure.as_ref().map(|failure| &failure.group);
+        let own = self.queue.as_ref().map(exhausted_group);
+        self.state == Some(State::Failed) && (exhausted || group.is_some() && group == own.as_ref())
+    }
+
+    /// The policy that delays its retries; `None` if it has none, or only one for lost locks.
+    pub(crate) fn retry_policy(&self) -> Option<&Name> {
+        let policy = self.backoff.as_ref().filter(|policy| !policy.is_empty())?;
+        let is_for_lost_locks = LostLockBackoff::read(policy.as_bytes()).is_some();
+        (!is_for_lost_locks).then_some(policy)
+    }
+
+    /// Returns the number of entries of its history, by its mark: `<state>:<when>:<length>:<queue>`.
+    pub(crate) fn entries(&self) -> Option<usize> {
+        let length = self.mark.split(|byte| *byte == b':').nth(2)?;
+        std::str::from_utf8(length).ok()?.parse().ok()
+    }
+}
+
+/// A part of the data of a merge job, as one put gave it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Payload {
+    #[serde(flatten)]
+    pub data: Data,
+    /// Its place among the others
+    pub score: Number,
+}
+
+/// Why and when a job failed last.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Failure {
+    /// The kind of failure
+    pub group: Name,
+    /// The message
+    pub message: Name,
+    /// The worker that ran the job
+    pub worker: Option<Name>,
+    /// When it failed
+    pub when: Option<Moment>,
+}
+
+impl Failure {
+    /// Reads the stored field; `None` for a job that never failed or was completed later.
+    pub fn read(bytes: &[u8]) -> Option<Failure> {
+        let members = Json::read(bytes)?.object()?;
+        if members.is_empty() {
+            return None;
+        }
+        let mut failure = Failure::default();
+        for (key, value) in members {
+            match key.as_bytes() {
+                b"group" => failure.group = value.text().unwrap_or_default(),
+                b"message" => failure.message = value.text().unwrap_or_default(),
+                b"worker" => failure.worker = value.text().filter(|worker| !worker.is_empty()),
+                b"when" => failure.when = value.number().and_then(Moment::from_seconds),
+                _ => {}
+            }
+        }
+        Some(failure)
+    }
+}
+
+/// An entry of a job's history: what happened, when, and a note.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Entry {
+    /// Put, popped, done, failed, retried, timed-out, or the text of a log entry
+    pub what: Name,
+    /// When it happened
+    pub when: Option<Moment>,
+    /// The other members, as stored. The member `q` of a `put` is called `queue` here.
+    pub note: Vec<(Name, Json)>,
+}
+
+impl Entry {
+    /// Reads a stored entry, `[when, what]` or `[when, what, {…}]`.
+    pub fn read(bytes: &[u8]) -> Option<Entry> {
+        let mut parts = Json::read(bytes)?.array()?.into_iter();
+        let when = parts.next()?.number().and_then(Moment::from_seconds);
+        let what = parts.next()?.text()?;
+        let mut note = parts
+            .next()
+            .and_then(|note| note.object())
+            .unwrap_or_default();
+        note.retain(|(key, _)| !matches!(key.as_bytes(), b"when" | b"what"));
+        if what.as_bytes() == b"put" {
+            for (key, _) in note.iter_mut().filter(|(key, _)| key.as_bytes() == b"q") {
+                *key = Name::from("queue");
+            }
+        }
+        Some(Entry { what, when, note })
+    }
+
+    /// Returns the entry as the core writes it. The stored text can differ if another client wrote it.
+    pub fn stored(&self) -> Vec<u8> {
+        let put = self.what.as_bytes() == b"put";
+        let mut text = b"[".to_vec();
+        text.extend(
+            self.when
+                .map_or("null".into(), |when| when.to_string())
+                .into_bytes(),
+        );
+        text.push(b',');
+        text.extend(encoded(self.what.as_bytes()));
+        for (at, (key, value)) in self.note.iter().enumerate() {
+            text.extend(if at == 0 { b",{" } else { &b","[..] });
+            let key: &[u8] = match key.as_bytes() {
+                b"queue" if put => b"q",
+                key => key,
+            };
+            text.extend(encoded(key));
+            text.push(b':');
+            text.extend(value.to_name().into_bytes());
+        }
+        text.extend(if self.note.is_empty() {
+            b"]"
+        } else {
+            &b"}]"[..]
+        });
+        text
+    }
+
+    /// Returns a text of the note, such as the worker of `popped`.
+    pub fn text(&self, key: &str) -> Option<Name> {
+        self.value(key)?.text()
+    }
+
+    /// Returns a member of the note.
+    pub(crate) fn value(&self, key: &str) -> Option<&Json> {
+        let mut note = self.note.iter();
+        let found = note.find(|(name, _)| name.as_bytes() == key.as_bytes());
+        found.map(|(_, value)| value)
+    }
+}
+
+impl Serialize for Entry {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_map(None)?;
+        fields.serialize_entry("what", &self.what)?;
+        fields.serialize_entry("when", &self.when)?;
+        for (key, value) in &self.note {
+            fields.serialize_entry(&document_text(key.as_bytes()), value)?;
+        }
+        fields.end()
+    }
+}
+
+/// The members that each entry has; others are notes.
+impl JsonSchema for Entry {
+    fn schema_name() -> Cow<'static, str> {
+        "Entry".into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        #[derive(JsonSchema)]
+        #[expect(dead_code)]
+        struct Fields {
+            /// One of put, popped, done, failed, retried, timed-out, or the text of a log entry
+            what: Name,
+            /// When it happened
+            when: Option<Moment>,
+        }
+        Fields::json_schema(generator)
+    }
+}
+
+/// Whether a count that documents leave out is zero.
+pub(crate) fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
+/// How many jobs are in each state.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub(crate) struct Counts {
+    /// Jobs in this state
+    pub waiting: u64,
+    /// Jobs in this state
+    pub running: u64,
+    /// Jobs in this state
+    pub stalled: u64,
+    /// Jobs in this state
+    pub scheduled: u64,
+    /// Jobs in this state
+    pub depends: u64,
+    /// Jobs in this state, if there are any
+    #[serde(skip_serializing_if = "is_zero")]
+    pub throttled: u64,
+    /// Jobs in this state
+    pub complete: u64,
+    /// Jobs in this state
+    pub failed: u64,
+}
+
+impl Counts {
+    /// Returns the number of jobs in all states.
+    pub(crate) fn all(&self) -> u64 {
+        let queued = self.waiting + self.running + self.stalled + self.scheduled + self.depends;
+        queued + self.throttled + self.complete + self.failed
+    }
+
+    /// Returns the count of a state.
+    pub(crate) fn of(&mut self, state: State) -> &mut u64 {
+        match state {
+            State::Running => &mut self.running,
+            State::Stalled => &mut self.stalled,
+            State::Waiting => &mut self.waiting,
+            State::Scheduled => &mut self.scheduled,
+            State::Depends => &mut self.depends,
+            State::Throttled => &mut self.throttled,
+            State::Failed => &mut self.failed,
+            State::Complete => &mut self.complete,
+        }
+    }
+}
+
+/// The dependencies and dependents of a job.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Dependencies {
+    /// The job's id
+    pub jid: Name,
+    /// The kind of work
+    pub klass: Option<Name>,
+    /// Its queue
+    pub queue: Option<Name>,
+    /// The jobs that it depends on
+    pub dependencies: Vec<Neighbor>,
+    /// The jobs that depend on it
+    pub dependents: Vec<Neighbor>,
+}
+
+/// A job at the other end of an edge.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Neighbor {
+    /// The job's id
+    pub jid: Name,
+    /// The kind of work
+    pub klass: Option<Name>,
+    /// Its queue
+    pub queue: Option<Name>,
+    /// Its state; null for a job that does not exist
+    #[schemars(with = "Option<String>")]
+    pub state: Option<State>,
+    #[serde(skip)]
+    pub job: Option<Box<Job>>,
+}
+
+impl Neighbor {
+    pub fn new(jid: Name, job: Option<Job>) -> Neighbor {
+        let (klass, queue, state) = match &job {
+            Some(job) => (job.klass.clone(), job.queue.clone(), job.state),
+            None => (None, None, None),
+        };
+        Neighbor {
+            jid,
+            klass,
+            queue,
+            state,
+            job: job.map(Box::new),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::write;
+
+    fn written(value: &impl Serialize) -> String {
+        let mut text = Vec::new();
+        write::exact(value, &mut text).unwrap();
+        String::from_utf8(text).unwrap()
+    }
+
+    #[test]
+    fn entries_keep_the_notes_of_other_clients() {
+        let entry = Entry::read(br#"[11,"cli",{"verb":"retry","n":9007199254740993}]"#).unwrap();
+        assert_eq!(
+            written(&entry),
+            r#"{"what":"cli","when":"1970-01-01T00:00:11.000Z","verb":"retry","n":9007199254740993}"#
+        );
+        let put = Entry::read(br#"[1,"put",{"q":"mail"}]"#).unwrap();
+        assert_eq!(put.text("queue"), Some(Name::from("mail")));
+        assert_eq!(Entry::read(br#"[1,"done"]"#).unwrap().note, []);
+        assert_eq!(Entry::read(b"nonsense"), None);
+    }
+
+    #[test]
+    fn entries_are_written_as_the_core_writes_them() {
+        for text in [
+            r#"[1,"done"]"#,
+            r#"[1.5,"a\/b\u007f",{"x":[1,{}],"y\/":"\/"}]"#,
+            r#"[1763627462,"put",{"q":"mail"}]"#,
+        ] {
+            let entry = Entry::read(text.as_bytes()).unwrap();
+            assert_eq!(String::from_utf8(entry.stored()).unwrap(), text);
+        }
+    }
+
+    #[test]
+    fn a_failure_is_read_byte_for_byte() {
+        let text = b"{\"group\":\"g\xff\",\"message\":\"a\\nb\",\"when\":31.5,\"worker\":\"\"}";
+        let failure = Failure::read(text).unwrap();
+        assert_eq!(failure.group, Name::from(&b"g\xff"[..]));
+        assert_eq!(failure.message, Name::from("a\nb"));
+        assert_eq!(failure.worker, None);
+        assert_eq!(Failure::read(b"{}"), None);
+    }
+
+    #[test]
+    fn a_document_of_a_job_has_all_fields_in_order() {
+        let job = Job {
+            jid: Name::from("j"),
+            queue: Some(Name::from(&b"q\xff"[..])),
+            state: Some(State::Waiting),
+            state_stored: Some(Name::from("waiting")),
+            priority: Some(Number(10.0)),
+            data: Data::from(b"[]".to_vec()),
+            ..Job::default()
+        };
+        assert_eq!(
+            written(&job),
+            concat!(
+                r#"{"jid":"j","klass":null,"queue":"q\\xff","queue_bytes":"cf8=","#,
+                r#""state":"waiting","state_stored":"waiting","priority":10,"retries":null,"#,
+                r#""remaining":null,"worker":null,"expires":null,"tracked":false,"tags":[],"#,
+                r#""data":[],"failure":null,"dependencies":[],"dependents":[],"#,
+                r#""spawned_from":null,"scheduled_for":null,"since":null}"#
+            )
+        );
+    }
+}

@@ -1,0 +1,664 @@
+//! Jobs: a row for each in lists, one in full, and their number by state.
+
+use strum::VariantArray;
+
+use super::{Counts, Failure, Job, State};
+use crate::clock::moment::Moment;
+use crate::model::coordination::LostLockBackoff;
+use crate::model::export::SavedJob;
+use crate::model::history;
+use crate::model::list::Jobs;
+use crate::name::Name;
+use crate::text;
+use crate::view::detail::Detail;
+use crate::view::document::Document;
+use crate::view::list::Row;
+use crate::view::paint::Ink;
+use crate::view::table::{Cell, Column, NONE};
+use crate::view::{Page, View};
+
+impl State {
+    /// Returns its color; waiting has none.
+    pub(crate) const fn ink(self) -> Option<Ink> {
+        match self {
+            State::Running => Some(Ink::Green),
+            State::Waiting => None,
+            State::Scheduled => Some(Ink::Blue),
+            State::Depends => Some(Ink::Cyan),
+            State::Stalled | State::Throttled => Some(Ink::Yellow),
+            State::Failed => Some(Ink::Red),
+            State::Complete => Some(Ink::Dim),
+        }
+    }
+}
+
+impl Row for Job {
+    const LIST: Document = Jobs::DOCUMENT;
+
+    const COLUMNS: &'static [Column<Job>] = &[
+        Column::name("JID", |job| &job.jid),
+        Column::text("KLASS", |job: &Job, _| Cell::maybe(job.klass.as_ref())).rank(2),
+        Column::text("STATE", |job: &Job, _| {
+            Cell::text(job.state_text()).ink(job.state.and_then(State::ink))
+        })
+        .rank(1),
+        Column::text("QUEUE", |job: &Job, _| Cell::maybe(job.queue.as_ref())).rank(4),
+        Column::number("PRI", |job: &Job, _| Cell::number(job.priority)).rank(7),
+        Column::number("REMAINING", |job: &Job, _| {
+            match (job.remaining_retries(), job.retries) {
+                (Some(left), Some(all)) => Cell::by(left as f64, format!("{left}/{all}")),
+                _ => Cell::missing(),
+            }
+        })
+        .rank(6),
+        Column::text("AGE", |job: &Job, page| match job.since {
+            Some(since) => Cell::by(page.now.since(since), page.age(since)),
+            None => Cell::missing(),
+        })
+        .rank(5),
+        Column::text("WORKER", |job: &Job, _| Cell::maybe(job.worker.as_ref())).on_request(),
+        Column::text("TAGS", |job: &Job, _| Cell::names(&job.tags, false)).on_request(),
+        Column::text("LANE", |job: &Job, _| Cell::maybe(job.key.as_ref())).on_request(),
+        Column::text("THROTTLES", |job: &Job, _| {
+            Cell::names(&job.throttles, false)
+        })
+        .on_request(),
+        Column::text("GROUP", |job: &Job, _| {
+            Cell::maybe(job.failure.as_ref().map(|failure| &failure.group))
+        })
+        .on_request(),
+        Column::free("DATA", |job: &Job, page| {
+            if page.choice.is_default() {
+                Cell::missing()
+            } else {
+                Cell::escaped(job.data.as_bytes())
+            }
+        })
+        .on_request(),
+        Column::free("DETAIL", |job: &Job, page| Cell::text(job.detail(page))).rank(3),
+    ];
+
+    fn jid(&self) -> Option<&Name> {
+        Some(&self.jid)
+    }
+}
+
+impl Job {
+    /// Returns its state for people.
+    fn state_text(&self) -> String {
+        match (self.state, &self.state_stored) {
+            (Some(state), _) => state.to_string(),
+            (None, Some(stored)) => stored.to_string(),
+            // A job that a recurring job has not put yet.
+            (None, None) if self.spawned_from.is_some() => "(due)".to_owned(),
+            (None, None) => NONE.to_owned(),
+        }
+    }
+
+    /// Returns the detail that matters in its state, harmless.
+    pub fn detail(&self, page: &Page) -> String {
+        let holder = self.worker.as_ref().map(Name::to_string);
+        match self.state {
+            Some(State::Running) => {
+                let lock = self.expires.map(|expires| {
+                    if page.relative() {
+                        format!("lock {}", text::duration(expires.since(page.now)))
+                    } else {
+                        format!("lock until {}", page.stamp(expires))
+                    }
+                });
+                join_parts([holder, lock])
+            }
+            Some(State::Stalled) => {
+                let lost = self
+                    .lock_lost_at()
+                    .map(|at| page.when(at))
+                    .unwrap_or_default();
+                match holder {
+                    // `timeout` leaves no end of the lock.
+                    Some(holder) if self.expires.is_none() => {
+                        format!("{holder} lost its lock {lost}")
+                    }
+                    Some(holder) => format!("the lock of {holder} expired {lost}"),
+                    None => format!("lost {lost}"),
+                }
+            }
+            Some(State::Waiting) => match self.since {
+                Some(since) if page.relative() => format!("waits {}", page.age(since)),
+                Some(since) => format!("waits since {}", page.stamp(since)),
+                None => String::new(),
+            },
+            Some(State::Scheduled) => self
+                .scheduled_for
+                .map_or_else(String::new, |due| due_at(due, page)),
+            Some(State::Depends) => {
+                let jobs = page.plural(self.dependencies.len() as u64, "job", "jobs");
+                match self.failed_dependencies {
+                    0 => format!("on {jobs}"),
+                    failed => format!("on {jobs}, {failed} failed"),
+                }
+            }
+            Some(State::Throttled) => {
+                if self.throttles.is_empty() {
+                    String::new()
+                } else {
+                    format!("needs {}", join_names(&self.throttles))
+                }
+            }
+            Some(State::Failed) => match &self.failure {
+                Some(failure) => {
+                    let line = text::decisive_line(failure.message.as_bytes());
+                    format!("{}: {}", failure.group, text::Harmless(line))
+                }
+                None => String::new(),
+            },
+            Some(State::Complete) => self.since.map(|since| page.when(since)).unwrap_or_default(),
+            // A job that a recurring job has not put yet.
+            None => match (&self.state_stored, &self.spawned_from) {
+                (None, Some(recurring)) => format!("from {recurring}"),
+                _ => String::new(),
+            },
+        }
+    }
+
+    /// Returns when its lock was lost: when it expired, or when it was revoked.
+    fn lock_lost_at(&self) -> Option<Moment> {
+        self.expires.or(self.since)
+    }
+}
+
+/// Returns when a scheduled or recurring job is due.
+pub(crate) fn due_at(due: Moment, page: &Page) -> String {
+    match page.now.since(due) {
+        late if late >= 0.0 && page.relative() => format!("due {}", page.when(due)),
+        _ => page.when(due),
+    }
+}
+
+/// Returns the parts that exist, with a comma between them.
+pub(crate) fn join_parts(parts: [Option<String>; 2]) -> String {
+    parts
+        .into_iter()
+        .flatten()
+        .collect::<Vec<String>>()
+        .join(", ")
+}
+
+/// Returns names with commas between them, harmless.
+pub(crate) fn join_names(names: &[Name]) -> String {
+    let names: Vec<String> = names.iter().map(Name::to_string).collect();
+    names.join(", ")
+}
+
+impl View for Job {
+    const DOCUMENT: Document = Document::new::<SavedJob>("job", "A job in full: get");
+
+    fn text(&self, page: &Page) -> String {
+        let mut detail = Detail::new(page);
+        detail.line("jid", &self.jid);
+        detail.maybe("klass", self.klass.as_ref());
+        detail.maybe("queue", self.queue.as_ref());
+        let ink = self.state.and_then(State::ink);
+        detail.line_with_remark("state", self.state_text(), ink, self.state_remark(page));
+        if let Some(reason) = &self.blocked_by {
+            let (line, ink) = (reason.line(page), Some(Ink::Yellow));
+            detail.line_with_remark("blocked", line, ink, String::new());
+        }
+        match self.priority {
+            Some(priority) => {
+                let remark = "higher runs first".to_owned();
+                detail.line_with_remark("priority", priority.to_string(), None, remark);
+            }
+            None => detail.line("priority", NONE),
+        }
+        match (self.remaining_retries(), self.retries) {
+            (Some(left), Some(all)) => {
+                detail.line("retries", format!("{left} of {all} remaining"));
+            }
+            _ => detail.line("retries", NONE),
+        }
+        list_line(&mut detail, "tags", join_names(&self.tags));
+        detail.line("tracked", if self.tracked { "yes" } else { "no" });
+        let edges = |jids: &[Name]| {
+            let texts = jids.iter().map(|jid| {
+                let neighbor = self.neighbors.iter().find(|other| other.jid == *jid);
+                match neighbor.map(|other| other.state) {
+                    Some(Some(state)) => format!("{jid} ({state})"),
+                    Some(None) => format!("{jid} (missing)"),
+                    None => jid.to_string(),
+                }
+            });
+            texts.collect::<Vec<String>>().join(", ")
+        };
+        list_line(&mut detail, "depends on", edges(&self.dependencies));
+        list_line(&mut detail, "needed by", edges(&self.dependents));
+        self.coordination(&mut detail, page);
+        if let Some(template) = &self.spawned_from {
+            detail.line("spawned from", template);
+        }
+        if let Some(due) = self.scheduled_for {
+            detail.line("scheduled", due_at(due, page));
+        }
+        detail.line("data", self.data.as_bytes());
+        let mut text = detail.draw();
+        if let Some(failure) = &self.failure {
+            text.push_str("\nfailure\n");
+            text.push_str(&indented(&failure.message));
+        }
+        if let Some(history) = &self.history {
+            text.push_str(&history::render(history, page));
+        }
+        text
+    }
+
+    fn jids(&self) -> Option<Vec<&Name>> {
+        Some(vec![&self.jid])
+    }
+}
+
+impl Job {
+    /// Adds what coordinates it with other jobs, as far as it is set.
+    fn coordination(&self, detail: &mut Detail, page: &Page) {
+        if let Some(lane) = &self.key {
+            let remark = if self.hold {
+                "blocked if the job fails".to_owned()
+            } else {
+                String::new()
+            };
+            detail.line_with_remark("lane", lane, None, remark);
+        }
+        if !self.throttles.is_empty() {
+            detail.line("throttles", join_names(&self.throttles));
+        }
+        if let Some(backoff) = self.backoff.as_ref().and_then(backoff_text) {
+            detail.line("backoff", backoff);
+        }
+        if let Some(fence) = self.fence {
+            detail.line("fence", fence.to_string());
+        }
+        for (at, payload) in self.payloads.iter().take(PAYLOADS).enumerate() {
+            // A script finds each line by its name.
+            let name = if at == 0 || !page.terminal {
+                "payloads"
+            } else {
+                ""
+            };
+            let score = format!("score {}", payload.score);
+            detail.line_with_remark(name, payload.data.as_bytes(), None, score);
+        }
+        let more = self.payloads.len().saturating_sub(PAYLOADS);
+        if more > 0 {
+            detail.line("", format!("… {} more", page.count(more as u64)));
+        }
+    }
+
+    /// Returns the remark beside the state in the view of one job.
+    fn state_remark(&self, page: &Page) -> String {
+        match (self.state, &self.failure) {
+            (Some(State::Failed), Some(failure)) => failed_remark(failure, page),
+            (Some(State::Failed | State::Scheduled), _) => self
+                .since
+                .map(|since| format!("since {}", page.when(since)))
+                .unwrap_or_default(),
+            _ => self.detail(page),
+        }
+    }
+}
+
+/// Returns what a back-off means: `5 s × 2^n after a lost lock`. Policies of retries stand as they were
+/// put. `None` if it has no effect.
+fn backoff_text(backoff: &Name) -> Option<String> {
+    let Some(lost) = LostLockBackoff::read(backoff.as_bytes()) else {
+        return Some(backoff.to_string());
+    };
+    let delay = lost.initial_delay.map(|delay| format!("{delay} s"));
+    let factor = lost.factor.map(|factor| format!("{factor}^n"));
+    let (delay, factor) = match (delay, factor) {
+        (None, None) => return None,
+        (delay, factor) => (
+            delay.unwrap_or_else(|| "`backoff-initial-delay`".to_owned()),
+            factor.unwrap_or_else(|| "`backoff-factor`^n".to_owned()),
+        ),
+    };
+    Some(format!("{delay} × {factor} after a lost lock"))
+}
+
+/// The most payloads that the view of one job lists.
+const PAYLOADS: usize = 20;
+
+/// Returns why, when and where a job failed: `upload error, 3h 12m ago, by mx-2-18841`.
+fn failed_remark(failure: &Failure, page: &Page) -> String {
+    let mut remark = failure.group.to_string();
+    if let Some(when) = failure.when {
+        remark.push_str(&format!(", {}", page.when(when)));
+    }
+    if let Some(worker) = &failure.worker {
+        remark.push_str(&format!(", by {worker}"));
+    }
+    remark
+}
+
+/// Adds a line with a list that may be empty.
+fn list_line(detail: &mut Detail, name: &'static str, list: String) {
+    let value = if list.is_empty() { NONE } else { &list };
+    detail.line(name, value);
+}
+
+/// Returns a text of several lines, each indented by two blanks.
+fn indented(lines: &Name) -> String {
+    let clean = text::clean_lines(lines.as_bytes());
+    clean.lines().map(|line| format!("  {line}\n")).collect()
+}
+
+impl View for Counts {
+    const DOCUMENT: Document = Document::new::<Counts>("counts", "Jobs by state: jobs --count");
+
+    fn text(&self, page: &Page) -> String {
+        let mut counts = *self;
+        let mut detail = Detail::new(page);
+        for state in State::VARIANTS.iter().copied() {
+            let count = *counts.of(state);
+            if state == State::Throttled && count == 0 {
+                // Only a system with throttles has such jobs.
+                continue;
+            }
+            detail.line_with_remark(
+                state.into_str(),
+                page.count(count),
+                state.ink().filter(|_| count > 0),
+                String::new(),
+            );
+        }
+        detail.draw()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::clock::moment::Moment;
+    use crate::json::Data;
+    use crate::json::Number;
+    use crate::model::job::{Dependencies, Entry, Neighbor};
+    use crate::model::list::List;
+
+    fn at(seconds: f64) -> Option<Moment> {
+        Moment::from_seconds(seconds)
+    }
+
+    fn name(text: &str) -> Option<Name> {
+        Some(Name::from(text))
+    }
+
+    fn page(width: usize) -> Page {
+        Page {
+            now: at(100_000.0).unwrap(),
+            ..Page::terminal(width)
+        }
+    }
+
+    fn job(jid: &str, klass: &str, state: State, since: f64) -> Job {
+        Job {
+            jid: Name::from(jid),
+            klass: name(klass),
+            queue: name("mail"),
+            state: Some(state),
+            state_stored: name(state.into_str()),
+            priority: Some(Number(10.0)),
+            retries: Some(Number(5.0)),
+            remaining: Some(Number(3.0)),
+            since: at(since),
+            data: Data::from(br#"{"user":9007199254740993,"locale":"de"}"#.to_vec()),
+            ..Job::default()
+        }
+    }
+
+    fn failure() -> Failure {
+        Failure {
+            group: Name::from("upload error"),
+            message: Name::from("PermissionError: cannot open spool/4411\n  at upload.py:88"),
+            worker: name("mx-2-18841"),
+            when: at(88_480.0),
+        }
+    }
+
+    fn jobs() -> List<Job> {
+        let jid = "77be2d0c4a1f4e0f9f0d3b6a5c8e7f10";
+        List::whole(vec![
+            Job {
+                worker: name("mx-1-220"),
+                expires: at(100_019.0),
+                ..job(jid, "Mail::Digest", State::Running, 99_959.0)
+            },
+            Job {
+                worker: name("mx-2-18841"),
+                expires: at(99_988.0),
+                ..job("9a01b7c6", "Mail::Welcome", State::Stalled, 99_870.0)
+            },
+            job("waits", "Mail::Welcome", State::Waiting, 99_748.0),
+            Job {
+                scheduled_for: at(107_500.0),
+                ..job("later", "A", State::Scheduled, 99_999.0)
+            },
+            Job {
+                scheduled_for: at(99_960.0),
+                ..job("due", "A", State::Scheduled, 90_000.0)
+            },
+            Job {
+                dependencies: vec![Name::from("a"), Name::from("b"), Name::from("c")],
+                failed_dependencies: 1,
+                ..job("blocked", "A", State::Depends, 99_999.0)
+            },
+            Job {
+                failure: Some(failure()),
+                ..job("broke", "A", State::Failed, 88_480.0)
+            },
+            Job {
+                queue: None,
+                ..job("done", "A", State::Complete, 99_000.0)
+            },
+            Job {
+                state: None,
+                since: None,
+                ..job("odd", "A", State::Failed, 0.0)
+            },
+        ])
+    }
+
+    fn shows(text: String, wanted: Expect) {
+        wanted.assert_eq(&text);
+    }
+
+    #[test]
+    fn lists_have_a_detail_for_each_state() {
+        shows(
+            jobs().text(&page(120)),
+            expect![[r#"
+                JID                               KLASS          STATE      QUEUE  PRI  REMAINING  AGE      DETAIL
+                77be2d0c4a1f4e0f9f0d3b6a5c8e7f10  Mail::Digest   running    mail    10        3/5  41s      mx-1-220, lock 19s
+                9a01b7c6                          Mail::Welcome  stalled    mail    10        3/5  2m 10s   the lock of mx-2-18841 expi…
+                waits                             Mail::Welcome  waiting    mail    10        3/5  4m 12s   waits 4m 12s
+                later                             A              scheduled  mail    10        3/5  1s       in 2h 5m
+                due                               A              scheduled  mail    10        3/5  2h 46m   due 40s ago
+                blocked                           A              depends    mail    10        3/5  1s       on 3 jobs, 1 failed
+                broke                             A              failed     mail    10        3/5  3h 12m   upload error: PermissionErr…
+                done                              A              complete   –       10        3/5  16m 40s  16m 40s ago
+                odd                               A              failed     mail    10        3/5  –
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_narrow_terminal_wraps_rows() {
+        shows(
+            jobs().text(&page(40)),
+            expect![[r#"
+                JID                               QUEUE
+                77be2d0c4a1f4e0f9f0d3b6a5c8e7f10  mail
+                9a01b7c6                          mail
+                waits                             mail
+                later                             mail
+                due                               mail
+                blocked                           mail
+                broke                             mail
+                done                              –
+                odd                               mail
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_job_in_full_has_failure_and_history() {
+        let entry = |text: &str| Entry::read(text.as_bytes()).unwrap();
+        let failed = Job {
+            tags: vec![Name::from("onboarding"), Name::from("eu")],
+            failure: Some(failure()),
+            dependents: vec![Name::from("c41d77aa0e3b4f6c9d1f2a5b8c7e6d50")],
+            neighbors: vec![Neighbor::new(
+                Name::from("c41d77aa0e3b4f6c9d1f2a5b8c7e6d50"),
+                Some(job("c41d77aa", "Deploy", State::Depends, 0.0)),
+            )],
+            history: Some(vec![
+                entry(r#"[88442,"put",{"q":"mail"}]"#),
+                entry(r#"[88449,"popped",{"worker":"mx-2-18841"}]"#),
+                entry(r#"[88480,"failed",{"group":"upload error","worker":"mx-2-18841"}]"#),
+                entry(r#"[88490,"cli",{"verb":"retry","by":"ann@h","n":[1, 2]}]"#),
+            ]),
+            ..job(
+                "0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a",
+                "Mail::Welcome",
+                State::Failed,
+                88_480.0,
+            )
+        };
+        shows(
+            failed.text(&page(80)),
+            expect![[r#"
+                jid         0b6e5c0d9a4f4d7e8a51f0c2b7d61e9a
+                klass       Mail::Welcome
+                queue       mail
+                state       failed    upload error, 3h 12m ago, by mx-2-18841
+                priority    10        higher runs first
+                retries     3 of 5 remaining
+                tags        onboarding, eu
+                tracked     no
+                depends on  –
+                needed by   c41d77aa0e3b4f6c9d1f2a5b8c7e6d50 (depends)
+                data        {"user":9007199254740993,"locale":"de"}
+
+                failure
+                  PermissionError: cannot open spool/4411
+                    at upload.py:88
+
+                history (4)
+                  1970-01-02 00:34:02  put     in mail
+                  1970-01-02 00:34:09  popped  by mx-2-18841                waited 7s
+                  1970-01-02 00:34:40  failed  upload error                 ran 31s
+                  1970-01-02 00:34:50  cli     verb=retry by=ann@h n=[1,2]
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_hostile_job_is_harmless_on_a_terminal() {
+        let evil = || Name::from("\x1b]0;owned\x07\u{202e}\u{9b}31m\u{2028}\r\n\tx\u{301}");
+        let bytes = || Name::from(&b"\xff\x1b[2J\xfe"[..]);
+        let hostile = Job {
+            jid: evil(),
+            klass: Some(bytes()),
+            queue: Some(evil()),
+            worker: Some(bytes()),
+            tags: vec![evil(), bytes()],
+            data: Data::from(b"\"\x1b[31m\xff\"".to_vec()),
+            failure: Some(Failure {
+                group: evil(),
+                message: evil(),
+                worker: Some(bytes()),
+                when: at(1.0),
+            }),
+            dependencies: vec![evil()],
+            dependents: vec![bytes()],
+            spawned_from: Some(evil()),
+            history: Some(vec![Entry {
+                what: evil(),
+                when: None,
+                note: vec![],
+            }]),
+            ..job("", "", State::Failed, 1.0)
+        };
+        let around = Dependencies {
+            jid: evil(),
+            klass: Some(evil()),
+            queue: Some(bytes()),
+            dependencies: vec![Neighbor::new(evil(), Some(hostile.clone()))],
+            dependents: vec![Neighbor::new(bytes(), None)],
+        };
+        for page in [page(80), page(30), Page::pipe()] {
+            for state in State::VARIANTS.iter().copied() {
+                let in_state = Job {
+                    state: Some(state),
+                    ..hostile.clone()
+                };
+                let list = List::whole(vec![in_state.clone()]).text(&page);
+                assert!(page.terminal || list.lines().count() == 1, "{list}");
+                for text in [in_state.text(&page), list, around.text(&page)] {
+                    let acts = |&c: &char| text::is_harmful(c) && c != '\n' && c != '\t';
+                    assert_eq!(text.chars().find(acts), None, "{text}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn dependencies_and_dependents_are_listed() {
+        let failed = Job {
+            failure: Some(failure()),
+            ..job("77be2d0c", "Test", State::Failed, 88_480.0)
+        };
+        let running = Job {
+            worker: name("d-1-77"),
+            ..job("5510a4d2", "Docs", State::Running, 99_959.0)
+        };
+        let around = Dependencies {
+            jid: Name::from("c41d77aa0e3b4f6c9d1f2a5b8c7e6d50"),
+            klass: name("Deploy"),
+            queue: name("deploy"),
+            dependencies: vec![
+                Neighbor::new(Name::from("77be2d0c"), Some(failed)),
+                Neighbor::new(Name::from("5510a4d2"), Some(running)),
+                Neighbor::new(Name::from("gone"), None),
+            ],
+            dependents: vec![],
+        };
+        shows(
+            around.text(&page(80)),
+            expect![[r#"
+                c41d77aa… (Deploy, deploy) depends on
+                  77be2d0c  Test  failed   upload error, 3h 12m ago
+                  5510a4d2  Docs  running  d-1-77, 41s
+                  gone      –     missing
+                and is needed by nothing
+            "#]],
+        );
+    }
+
+    #[test]
+    fn states_have_their_colors_and_nothing_else_moves() {
+        let plain = jobs().text(&page(100));
+        let colored = jobs().text(&Page {
+            color: true,
+            ..page(100)
+        });
+        assert!(colored.contains("\x1b[32mrunning\x1b[0m"), "{colored}");
+        let bare = colored
+            .split('\x1b')
+            .enumerate()
+            .map(|(at, part)| match at {
+                0 => part,
+                _ => part.split_once('m').map_or("", |(_, rest)| rest),
+            });
+        assert_eq!(bare.collect::<String>(), plain);
+    }
+}

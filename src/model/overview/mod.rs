@@ -1,0 +1,361 @@
+//! The whole system at one moment, as `status` shows it.
+
+pub(crate) mod text;
+
+use std::time::Instant;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::job::is_zero;
+use super::lag::Why;
+use super::queue::{Queue, Seconds};
+use super::worker::Worker;
+use crate::clock::moment::Moment;
+use crate::command_line::CommandLine;
+use crate::name::Name;
+
+/// The whole system.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct Overview {
+    /// Null if the user may not read it
+    pub server: Option<ServerFacts>,
+    /// Counts of the whole system
+    pub totals: OverviewTotals,
+    /// Since midnight UTC
+    pub today: Today,
+    /// Completions of the last five minutes; null if no complete job is kept
+    pub recent: Option<Recent>,
+    /// Rates between the times of `--watch`, over a minute
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub last_minute: Option<LastMinute>,
+    /// The oldest wait of each queue, the longest first
+    pub waits: Vec<OldWait>,
+    /// The paused queues
+    pub paused: Vec<PausedPart>,
+    /// Groups with failures since `--since`
+    pub failures: Vec<RecentFailures>,
+    /// How far back `failures` goes
+    pub since_s: Seconds,
+    /// Workers whose locks have expired
+    pub stalled_workers: Vec<Worker>,
+    /// Queues with recurring jobs that are due and have not been put
+    pub late_recurring: Vec<LateRecurring>,
+    /// What needs attention
+    pub problems: Vec<Problem>,
+}
+
+/// What the server says about itself.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct ServerFacts {
+    /// The version of Redis
+    pub version: String,
+    /// One of master or slave
+    pub role: String,
+    /// How long it runs
+    pub uptime_s: u64,
+    /// Memory in use
+    pub memory_bytes: u64,
+    /// The limit; 0 if there is none
+    pub max_memory_bytes: u64,
+    /// What it does at the limit
+    pub eviction: String,
+    /// Whether it has an append-only file
+    pub append_only: bool,
+    /// The last snapshot
+    pub last_save: Option<Moment>,
+    /// Whether it could not save its data the last time
+    pub save_failed: bool,
+    /// Whether a replica has lost its primary
+    pub link_down: bool,
+}
+
+/// Counts of the whole system.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct OverviewTotals {
+    /// Known queues
+    pub queues: u64,
+    /// Jobs in this state
+    pub waiting: u64,
+    /// Jobs in this state
+    pub running: u64,
+    /// Jobs in this state
+    pub stalled: u64,
+    /// Jobs in this state
+    pub scheduled: u64,
+    /// Jobs in this state
+    pub depends: u64,
+    /// Jobs in this state, if there are any
+    #[serde(skip_serializing_if = "is_zero")]
+    pub throttled: u64,
+    /// Jobs in this state
+    pub failed: u64,
+    /// Jobs in this state that are still kept
+    pub complete: u64,
+    /// Recurring jobs
+    pub recurring: u64,
+    /// Groups of failures
+    pub groups: u64,
+    /// Workers that were seen recently
+    pub workers: u64,
+    /// Workers that hold jobs
+    pub busy_workers: u64,
+    /// When a worker was seen last
+    pub last_seen: Option<Moment>,
+}
+
+/// Counters of a day so far.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct Today {
+    /// Jobs popped
+    pub popped: u64,
+    /// Jobs completed
+    pub completed: u64,
+    /// Failures
+    pub failures: u64,
+    /// Jobs popped per second of the day
+    pub popped_per_s: Option<Seconds>,
+    /// Jobs completed per second of the day
+    pub completed_per_s: Option<Seconds>,
+}
+
+/// The completions of the last minutes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct Recent {
+    /// The time in which they were completed
+    pub seconds: Seconds,
+    /// Jobs completed
+    pub completed: u64,
+}
+
+/// Rates between two moments.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct LastMinute {
+    /// The time between the two counts
+    pub seconds: Seconds,
+    /// Jobs put per second, without those cancelled meanwhile
+    pub put_per_s: Seconds,
+    /// Jobs completed per second
+    pub completed_per_s: Seconds,
+}
+
+/// What `status --watch` counts each time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sample {
+    pub at: Instant,
+    /// Jobs that are not complete.
+    pub open: u64,
+    /// Jobs completed today.
+    pub completed: u64,
+}
+
+/// The oldest wait of a queue.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct OldWait {
+    /// The queue
+    pub queue: Name,
+    /// The job that has waited longest
+    pub jid: Name,
+    /// How long it has waited
+    pub wait_s: Seconds,
+    /// Waiting for a worker; or paused, throttled, ordered (its lane) or expired (its lock)
+    pub why: Option<Why>,
+    /// The throttle or the lane that holds it
+    pub held_by: Option<Name>,
+}
+
+/// A paused queue.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct PausedPart {
+    /// The queue
+    pub queue: Name,
+    /// When it was paused, if known
+    pub since: Option<Moment>,
+    /// When the pause ends, if an end was given
+    pub until: Option<Moment>,
+    /// Who paused it, if known
+    pub by: Option<Name>,
+    /// The reason, if one was given
+    pub reason: Option<Name>,
+}
+
+/// A group with recent failures.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct RecentFailures {
+    /// The kind of failure
+    pub group: Name,
+    /// Jobs that failed since `--since`; above 16 to a sixteenth
+    pub recent: u64,
+    /// All failed jobs of the group
+    pub jobs: u64,
+}
+
+/// A queue with recurring jobs that are due and have not been put.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct LateRecurring {
+    /// The queue
+    pub queue: Name,
+    /// Recurring jobs that are due
+    pub jobs: u64,
+    /// When the first of them was due
+    pub due: Option<Moment>,
+}
+
+/// Something that needs attention.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum ProblemCode {
+    Eviction,
+    Memory,
+    Persistence,
+    Replica,
+    WorkersSilent,
+    Throttle,
+    Lane,
+    Stalled,
+    NoWorkers,
+    LateRecurring,
+}
+
+/// A problem.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub(crate) struct Problem {
+    /// One of eviction, memory, persistence, replica, no_workers, workers_silent, throttle, lane,
+    /// stalled or late_recurring
+    #[schemars(with = "String")]
+    pub code: ProblemCode,
+    /// The sentence for people
+    pub message: String,
+}
+
+impl Problem {
+    /// Returns the problem with the command that helps, if there is one that can be typed.
+    pub(crate) fn new(code: ProblemCode, what: &str, fix: Option<CommandLine>) -> Problem {
+        let message = match fix.and_then(|fix| fix.line()) {
+            Some(fix) => format!("{what}: `{fix}`"),
+            None => what.to_owned(),
+        };
+        Problem { code, message }
+    }
+}
+
+/// A throttle that lets no job run.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct BlockingThrottle {
+    pub id: Name,
+    /// Jobs that wait for it.
+    pub waiting: u64,
+}
+
+/// A lane whose first job has an expired lock.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct StuckLane {
+    pub lane: Name,
+    pub first: Name,
+    /// The worker that lost the lock.
+    pub worker: Name,
+}
+
+impl Default for Seconds {
+    fn default() -> Seconds {
+        Seconds(0.0)
+    }
+}
+
+/// What the overview is made of.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct StatusFacts {
+    pub queues: Vec<Queue>,
+    pub workers: Vec<Worker>,
+    pub complete: u64,
+    pub server: Option<ServerFacts>,
+    pub groups: Vec<RecentFailures>,
+    pub today: Today,
+    pub recent: Option<Recent>,
+    pub waits: Vec<OldWait>,
+    pub late_recurring: Vec<LateRecurring>,
+    pub throttles: Vec<BlockingThrottle>,
+    pub lanes: Vec<StuckLane>,
+}
+
+#[cfg(test)]
+impl Overview {
+    /// An overview in which each list has an item.
+    pub(crate) fn example() -> Overview {
+        Overview {
+            server: Some(ServerFacts {
+                version: "7.0.15".into(),
+                role: "master".into(),
+                uptime_s: 273_600,
+                memory_bytes: 1_288_490_189,
+                max_memory_bytes: 4 << 30,
+                eviction: "noeviction".into(),
+                append_only: true,
+                ..ServerFacts::default()
+            }),
+            totals: OverviewTotals {
+                queues: 3,
+                waiting: 1204,
+                running: 11,
+                stalled: 1,
+                failed: 1237,
+                complete: 18_204,
+                workers: 4,
+                busy_workers: 2,
+                last_seen: Moment::from_seconds(99_220.0),
+                ..OverviewTotals::default()
+            },
+            today: Today {
+                popped: 18_412,
+                completed: 18_204,
+                failures: 37,
+                popped_per_s: Some(Seconds(0.61)),
+                completed_per_s: Some(Seconds(0.6)),
+            },
+            recent: Some(Recent {
+                seconds: Seconds(300.0),
+                completed: 37,
+            }),
+            last_minute: Some(LastMinute {
+                seconds: Seconds(60.0),
+                put_per_s: Seconds(61.2),
+                completed_per_s: Seconds(58.9),
+            }),
+            waits: vec![OldWait {
+                queue: "mail".into(),
+                jid: "welcome-42".into(),
+                wait_s: Seconds(252.0),
+                why: Some(Why::Throttled),
+                held_by: Some("api".into()),
+            }],
+            paused: vec![PausedPart {
+                queue: "images".into(),
+                since: Moment::from_seconds(92_560.0),
+                by: Some("ann@host".into()),
+                reason: Some("disk\x1b swap".into()),
+                ..PausedPart::default()
+            }],
+            failures: vec![RecentFailures {
+                group: "upload error".into(),
+                recent: 12,
+                jobs: 1204,
+            }],
+            since_s: Seconds(3600.0),
+            stalled_workers: vec![Worker {
+                name: "mx-2-18841".into(),
+                stalled: 1,
+                ..Worker::default()
+            }],
+            late_recurring: vec![LateRecurring {
+                queue: "web".into(),
+                jobs: 1,
+                due: Moment::from_seconds(99_960.0),
+            }],
+            problems: vec![Problem::new(
+                ProblemCode::Stalled,
+                "jobs have lost their workers",
+                Some(CommandLine::new("jobs --state stalled")),
+            )],
+        }
+    }
+}

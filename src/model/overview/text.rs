@@ -1,0 +1,241 @@
+//! The whole system on one screen.
+
+use super::{Overview, OverviewTotals, PausedPart, ServerFacts};
+use crate::model::lag::Why;
+use crate::name::Name;
+use crate::text::duration;
+use crate::view::detail::Detail;
+use crate::view::document::Document;
+use crate::view::paint::Ink;
+use crate::view::{Page, View};
+
+/// The most items of a list that are shown.
+const MOST: usize = 5;
+
+/// How long no worker may have been seen before that is said.
+const SILENT: f64 = 60.0;
+
+impl View for Overview {
+    const DOCUMENT: Document = Document::new::<Overview>("status", "The whole system: status");
+
+    fn text(&self, page: &Page) -> String {
+        let mut detail = Detail::new(page);
+        if let Some(server) = &self.server {
+            detail.line("server", server_line(server, page));
+        }
+        let problems = self.problems.iter().map(|problem| problem.message.clone());
+        section(&mut detail, page, "problems", problems, Some(Ink::Red));
+        let OverviewTotals {
+            queues,
+            waiting,
+            running,
+            stalled,
+            scheduled,
+            depends,
+            throttled,
+            failed,
+            complete,
+            recurring,
+            groups,
+            workers,
+            busy_workers,
+            last_seen,
+        } = self.totals;
+        let counts = [
+            (waiting, "waiting"),
+            (running, "running"),
+            (stalled, "stalled"),
+            (scheduled, "scheduled"),
+            (depends, "depends"),
+            (throttled, "throttled"),
+            (failed, "failed"),
+            (complete, "complete"),
+        ];
+        // Only a system with throttles has such jobs.
+        let shown = |(count, state): &(u64, &str)| *count > 0 || *state != "throttled";
+        let counts = counts.into_iter().filter(shown);
+        let counts: Vec<String> = counts
+            .map(|(count, state)| format!("{} {state}", page.count(count)))
+            .collect();
+        detail.line("jobs", counts.join(", "));
+        let recurring = page.plural(recurring, "recurring job", "recurring jobs");
+        let groups = page.plural(groups, "group of failures", "groups of failures");
+        let queues = page.count(queues);
+        detail.line("queues", format!("{queues} known, {recurring}, {groups}"));
+        let rate = |rate: f64| format!("{rate:.1}/s");
+        let today = &self.today;
+        let line = format!(
+            "{} popped, {} completed, {}",
+            page.count(today.popped),
+            page.count(today.completed),
+            page.plural(today.failures, "failure", "failures"),
+        );
+        detail.line("today", line);
+        if let Some(recent) = &self.recent {
+            let (completed, seconds) = (recent.completed, recent.seconds.0);
+            let pace = match completed as f64 / seconds {
+                0.0 => String::new(),
+                pace if pace >= 1.0 => format!(" ({})", rate(pace)),
+                pace => format!(" ({:.1}/min)", pace * 60.0),
+            };
+            let time = duration(seconds);
+            let line = format!("{} completed{pace}, over {time}", page.count(completed));
+            detail.line("lately", line);
+        }
+        if let Some(last) = &self.last_minute {
+            let (put, completed) = (rate(last.put_per_s.0), rate(last.completed_per_s.0));
+            let time = duration(last.seconds.0);
+            detail.line(
+                "now",
+                format!("{put} put, {completed} completed, over {time}"),
+            );
+        }
+        let known = page.plural(workers, "known worker", "known workers");
+        let hold = page.plural(busy_workers, "holds jobs", "hold jobs");
+        let silence = last_seen.map(|seen| page.now.since(seen));
+        let silence = silence.filter(|silence| *silence >= SILENT);
+        let silence = silence.map_or_else(String::new, |silence| {
+            format!(", none has been seen for {}", duration(silence))
+        });
+        detail.line("workers", format!("{known}, {hold}{silence}"));
+        let stalled = self.stalled_workers.iter();
+        let stalled = stalled.map(|worker| format!("{} lost {}", worker.name, worker.stalled));
+        section(&mut detail, page, "stalled", stalled, Some(Ink::Yellow));
+        let waits = self.waits.iter().map(|wait| {
+            let time = duration(wait.wait_s.0);
+            let why = wait.why.filter(|why| *why != Why::Waiting);
+            let why = why.map_or_else(String::new, |why| {
+                format!(": {}", why.sentence(wait.held_by.as_ref()))
+            });
+            format!("{} {time} ({}){why}", wait.queue, wait.jid)
+        });
+        section(&mut detail, page, "oldest wait", waits, None);
+        let paused = self.paused.iter().map(|queue| paused_line(queue, page));
+        section(&mut detail, page, "paused", paused, Some(Ink::Yellow));
+        let since = duration(self.since_s.0);
+        let failures = self.failures.iter().map(|group| {
+            let (recent, jobs) = (page.count(group.recent), page.count(group.jobs));
+            format!(
+                "{}: {recent} in the last {since}, {jobs} in all",
+                group.group
+            )
+        });
+        section(&mut detail, page, "failures", failures, Some(Ink::Red));
+        let late = self.late_recurring.iter().map(|late| {
+            let jobs = page.plural(late.jobs, "recurring job", "recurring jobs");
+            let due = late.due.map(|due| format!(", due {}", page.when(due)));
+            format!("{}: {jobs}{}", late.queue, due.unwrap_or_default())
+        });
+        section(&mut detail, page, "late", late, Some(Ink::Yellow));
+        detail.draw()
+    }
+}
+
+/// Adds a line for each of the first items, and one that counts the rest.
+fn section(
+    detail: &mut Detail,
+    page: &Page,
+    name: &'static str,
+    items: impl ExactSizeIterator<Item = String>,
+    ink: Option<Ink>,
+) {
+    let more = items.len().saturating_sub(MOST);
+    for (at, item) in items.take(MOST).enumerate() {
+        // A script finds each line by its name.
+        let name = if at == 0 || !page.terminal { name } else { "" };
+        detail.line_with_remark(name, item, ink, String::new());
+    }
+    if more > 0 {
+        let name = if page.terminal { "" } else { name };
+        detail.line(name, format!("… {more} more"));
+    }
+}
+
+fn server_line(server: &ServerFacts, page: &Page) -> String {
+    let ServerFacts {
+        version,
+        role,
+        uptime_s,
+        memory_bytes,
+        max_memory_bytes,
+        eviction,
+        append_only,
+        last_save,
+        ..
+    } = server;
+    let memory = match max_memory_bytes {
+        0 => bytes(*memory_bytes),
+        limit => format!("{} of {}", bytes(*memory_bytes), bytes(*limit)),
+    };
+    let saves = match (append_only, last_save) {
+        (true, _) => "append-only file".to_owned(),
+        (false, Some(saved)) => format!("last snapshot {}", page.when(*saved)),
+        (false, None) => "no append-only file".to_owned(),
+    };
+    let uptime = duration(*uptime_s as f64);
+    format!("Redis {version}, {role}, up {uptime}, memory {memory}, {eviction}, {saves}")
+}
+
+/// Returns `images for 2h 4m, by ann@host (disk swap)`.
+fn paused_line(queue: &PausedPart, page: &Page) -> String {
+    let mut line = queue.queue.to_string();
+    match queue.since {
+        Some(since) if page.relative() => line.push_str(&format!(" for {}", page.age(since))),
+        Some(since) => line.push_str(&format!(" since {}", page.stamp(since))),
+        None => {}
+    }
+    if let Some(by) = &queue.by {
+        line.push_str(&format!(", by {by}"));
+    }
+    if let Some(until) = queue.until {
+        line.push_str(&format!(", ends {}", page.when(until)));
+    }
+    let reason = queue.reason.as_ref().map(Name::to_string);
+    reason.map_or(line.clone(), |reason| format!("{line} ({reason})"))
+}
+
+/// Returns a size in the largest unit: `1.2 GiB`.
+fn bytes(count: u64) -> String {
+    let mut size = count as f64;
+    for unit in ["B", "KiB", "MiB"] {
+        if size < 1024.0 {
+            return match unit {
+                "B" => format!("{count} B"),
+                unit => format!("{size:.1} {unit}"),
+            };
+        }
+        size /= 1024.0;
+    }
+    format!("{size:.1} GiB")
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::clock::moment::Moment;
+
+    #[test]
+    fn everything_fits_one_screen() {
+        let page = Page {
+            now: Moment::from_seconds(100_000.0).unwrap(),
+            ..Page::terminal(100)
+        };
+        expect![[r#"
+            server       Redis 7.0.15, master, up 3d 4h, memory 1.2 GiB of 4.0 GiB, noeviction, append-only file
+            problems     jobs have lost their workers: `qless jobs --state stalled`
+            jobs         1,204 waiting, 11 running, 1 stalled, 0 scheduled, 0 depends, 1,237 failed, 18,204 complete
+            queues       3 known, 0 recurring jobs, 0 groups of failures
+            today        18,412 popped, 18,204 completed, 37 failures
+            lately       37 completed (7.4/min), over 5m
+            now          61.2/s put, 58.9/s completed, over 1m
+            workers      4 known workers, 2 hold jobs, none has been seen for 13m
+            stalled      mx-2-18841 lost 1
+            oldest wait  mail 4m 12s (welcome-42): throttle api has no free slot
+            paused       images for 2h 4m, by ann@host (disk\x1b swap)
+            failures     upload error: 12 in the last 1h, 1,204 in all
+            late         web: 1 recurring job, due 40s ago
+        "#]].assert_eq(&Overview::example().text(&page));
+    }
+}

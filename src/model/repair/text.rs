@@ -1,0 +1,264 @@
+//! A repair: its plan, its commands, its result.
+
+use std::collections::BTreeMap;
+
+use super::{Planned, RepairPlan, Repaired, Row};
+use crate::model::check::text::{COLUMNS as FOUND, count, examples, severity};
+use crate::model::check::{Check, Found};
+use crate::model::finding::{Approval, FindingId, Severity};
+use crate::name::Name;
+use crate::text::{Harmless, is_harmful, measure, thousands};
+use crate::view::document::Document;
+use crate::view::json::Lines;
+use crate::view::table::{Cell, Column, Heading, Table, headings};
+use crate::view::{Page, View};
+
+const COLUMNS: &[Column<Row>] = &[
+    Column::text("SEVERITY", |row, _| severity(row.found.severity)),
+    Column::text("FINDING", |row, _| Cell::text(row.found.finding.name)),
+    Column::count("REPAIRED", |row: &Row| row.counts.repaired).rank(1),
+    Column::count("GONE", |row: &Row| row.counts.gone).rank(5),
+    Column::count("REFUSED", |row: &Row| row.counts.refused).rank(4),
+    Column::count("REMAINING", |row: &Row| row.found.count).rank(2),
+    Column::free("ACTION", |row: &Row, _| Cell::escaped(row.action()))
+        .rank(3)
+        .least(24),
+];
+
+impl Row {
+    /// Returns what was done about the finding.
+    fn action(&self) -> String {
+        let Row { found, counts } = self;
+        match (counts.repaired, found.finding.remedy) {
+            (1.., Some(remedy)) => format!("{} {}", remedy.past, remedy.what),
+            _ if found.repairable > 0 || counts.gone + counts.refused > 0 => "none".to_owned(),
+            _ if found.needs_only > 0 => "none, needs `--only`".to_owned(),
+            _ => "none, report only".to_owned(),
+        }
+    }
+}
+
+impl View for Repaired {
+    const DOCUMENT: Document = Check::DOCUMENT;
+
+    fn headings() -> Vec<Heading> {
+        headings(COLUMNS)
+    }
+
+    fn text(&self, page: &Page) -> String {
+        Table::new(COLUMNS, &self.items, page).draw(page)
+    }
+
+    fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
+        lines.items(&self.items)
+    }
+}
+
+impl Repaired {
+    /// Returns the totals: `6 repaired, 1 gone by itself in 0.4s`.
+    pub(crate) fn summary(&self) -> String {
+        let mut summary = format!("{} repaired", thousands(self.totals.repaired));
+        if self.totals.gone > 0 {
+            summary.push_str(&format!(", {} gone by itself", thousands(self.totals.gone)));
+        }
+        if self.totals.refused > 0 {
+            summary.push_str(&format!(", {} refused", thousands(self.totals.refused)));
+        }
+        if self.scan.elapsed_s.0 >= 0.05 {
+            summary.push_str(&format!(" in {}", measure(self.scan.elapsed_s.0)));
+        }
+        summary
+    }
+}
+
+impl View for RepairPlan {
+    const DOCUMENT: Document = Check::DOCUMENT;
+
+    fn headings() -> Vec<Heading> {
+        headings(FOUND)
+    }
+
+    fn text(&self, _: &Page) -> String {
+        self.plan.iter().map(commands).collect()
+    }
+
+    fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
+        lines.items(&self.plan)
+    }
+}
+
+/// Returns the commands of a planned repair, below a line with the finding.
+pub(crate) fn commands(planned: &Planned) -> String {
+    let mut text = format!("# {}", planned.finding);
+    for word in [&planned.item, &planned.detail] {
+        if !word.is_empty() {
+            text.push(' ');
+            text.push_str(&word.to_string());
+        }
+    }
+    text.push('\n');
+    for command in &planned.commands {
+        text.push_str(command);
+        text.push('\n');
+    }
+    text
+}
+
+/// Returns a command as redis-cli accepts it: with quotes where necessary, and with bytes on which a
+/// terminal would act as `\xNN`.
+pub(crate) fn redis_cli_line(words: &[Name]) -> String {
+    let words: Vec<String> = words.iter().map(redis_cli_word).collect();
+    words.join(" ")
+}
+
+fn redis_cli_word(word: &Name) -> String {
+    let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.,:/@%+=".contains(byte);
+    let bytes = word.as_bytes();
+    if !bytes.is_empty() && bytes.iter().all(plain) {
+        return String::from_utf8_lossy(bytes).into_owned();
+    }
+    let mut text = String::from("\"");
+    let escape = |text: &mut String, bytes: &[u8]| {
+        for byte in bytes {
+            text.push_str(&format!("\\x{byte:02x}"));
+        }
+    };
+    for chunk in bytes.utf8_chunks() {
+        for letter in chunk.valid().chars() {
+            match letter {
+                '"' | '\\' => text.extend(['\\', letter]),
+                '\n' => text.push_str("\\n"),
+                '\r' => text.push_str("\\r"),
+                '\t' => text.push_str("\\t"),
+                letter if is_harmful(letter) => {
+                    escape(&mut text, letter.encode_utf8(&mut [0; 4]).as_bytes());
+                }
+                letter => text.push(letter),
+            }
+        }
+        escape(&mut text, chunk.invalid());
+    }
+    text.push('"');
+    text
+}
+
+const PLAN: &[Column<Found>] = &[
+    Column::text("FINDING", |found, _| Cell::text(found.finding.name)),
+    Column::number("COUNT", |found: &Found, page| {
+        count(found.repairable, found, page)
+    })
+    .rank(1),
+    Column::free("ACTION", |found: &Found, _| {
+        let remedy = found.finding.remedy;
+        let action = remedy.map(|remedy| format!("{} {}", remedy.verb, remedy.what));
+        Cell::escaped(action.unwrap_or_default())
+    })
+    .rank(2)
+    .least(24),
+    Column::free("EXAMPLES", |found: &Found, page| {
+        Cell::escaped(examples(found, page.terminal))
+    })
+    .rank(3)
+    .least(14),
+];
+
+/// What stands before each line of the plan.
+const INDENT: &str = "  ";
+
+/// From this number on, the jobs in no set may be all jobs of a queue.
+const MANY_LOST: u64 = 10;
+
+/// Returns the plan of a repair: the action for each finding, and what you decide.
+pub(crate) fn plan(items: &[Found], page: &Page) -> String {
+    let repairable = items.iter().filter(|found| found.repairable > 0);
+    let table = Table::new(PLAN, repairable, page);
+    let plain = Page {
+        headers: true,
+        width: page.width.saturating_sub(INDENT.len()),
+        choice: Default::default(),
+        ..page.clone()
+    };
+    let table = table.draw(&plain);
+    let mut text: String = table
+        .lines()
+        .map(|line| format!("{INDENT}{line}\n"))
+        .collect();
+    let many =
+        |found: &Found| found.finding.id == FindingId::InNoSet && found.repairable >= MANY_LOST;
+    if items.iter().any(many) {
+        text.push_str(
+            "\n  if a whole queue was lost, a backup may be better: it has the position of each job\n",
+        );
+    }
+    let decisions = decisions(items, Severity::Info);
+    if !decisions.is_empty() {
+        text.push('\n');
+        text.push_str(&decisions);
+    }
+    text
+}
+
+/// Returns the findings that you decide about, with the command for each choice.
+pub(crate) fn decisions(items: &[Found], least: Severity) -> String {
+    let mut text = String::new();
+    let undecided = |found: &&Found| {
+        let remaining = found.count > found.repairable;
+        remaining
+            && (found.severity >= Severity::Warn || found.needs_only > 0 && found.severity >= least)
+    };
+    for found in items.iter().filter(undecided) {
+        if text.is_empty() {
+            text.push_str("  not repaired, because you have to decide:\n");
+        }
+        let (name, count) = (
+            found.finding.name,
+            thousands(found.count - found.repairable),
+        );
+        text.push_str(&format!("  {name}, {count}: {}\n", found.finding.problem));
+        for choice in found.choices() {
+            text.push_str(&format!("    {choice}\n"));
+        }
+    }
+    text
+}
+
+/// Returns the number of changes by finding.
+pub(crate) fn by_finding(counts: &BTreeMap<String, u64>) -> String {
+    let wide = counts.keys().map(String::len).max().unwrap_or(0);
+    let lines = counts.iter().map(|(finding, count)| {
+        let count = thousands(*count);
+        format!("  {:<wide$}  {count}\n", Harmless(finding).to_string())
+    });
+    lines.collect()
+}
+
+/// Returns the number of keys to delete, which `--revert` cannot restore.
+pub(crate) fn deletions(items: &[Found]) -> u64 {
+    let typed = |found: &&Found| found.finding.approval == Approval::Typed;
+    items
+        .iter()
+        .filter(typed)
+        .map(|found| found.repairable)
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_quoted_for_redis_cli() {
+        for (word, spelling) in [
+            (&b"ql:q:mail-work"[..], "ql:q:mail-work"),
+            (b"-163.5", "-163.5"),
+            (b"", "\"\""),
+            (b"two words", "\"two words\""),
+            (b"it's", "\"it's\""),
+            (b"{\"a\":\"\\\"}", "\"{\\\"a\\\":\\\"\\\\\\\"}\""),
+            (b"a\nb\x1b[31m\xff", "\"a\\nb\\x1b[31m\\xff\""),
+            ("ü\u{202e}".as_bytes(), "\"ü\\xe2\\x80\\xae\""),
+        ] {
+            assert_eq!(redis_cli_word(&Name::from(word)), spelling);
+        }
+    }
+}

@@ -1,0 +1,370 @@
+//! Statistics of a queue for a day: counts, and how long jobs waited and ran.
+
+pub(crate) mod text;
+
+use clap::ValueEnum;
+use schemars::JsonSchema;
+use serde::Serialize;
+use strum::IntoStaticStr;
+
+use super::list::List;
+use crate::json::Number;
+use crate::name::Name;
+
+/// The statistics of a queue for one day.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Stats {
+    /// The queue
+    pub queue: Name,
+    /// The day, in UTC
+    pub day: String,
+    /// Jobs completed
+    pub completed: u64,
+    /// Failures
+    pub failures: u64,
+    /// Jobs that failed on this day and are still failed
+    pub failed: u64,
+    /// Locks lost
+    pub retries: u64,
+    /// How long jobs waited
+    pub wait: Spread,
+    /// How long jobs ran
+    pub run: Spread,
+    /// Jobs completed per hour of the day so far
+    pub completed_per_hour: Number,
+    /// Its change since the day before: 0.1 is a tenth more; null without `--days`, or if nothing
+    /// was completed then
+    pub change: Option<Number>,
+}
+
+impl Stats {
+    pub fn spread(&self, of: Measure) -> &Spread {
+        match of {
+            Measure::Wait => &self.wait,
+            Measure::Run => &self.run,
+        }
+    }
+
+    /// Sets the rate from the hours of the day that have passed.
+    pub fn set_rate(&mut self, hours: f64) {
+        let rate = if hours > 0.0 {
+            self.completed as f64 / hours
+        } else {
+            0.0
+        };
+        self.completed_per_hour = thousandths(rate);
+    }
+
+    /// Sets the change since another day. There is none if nothing was completed on that day.
+    pub fn set_change(&mut self, before: &Stats) {
+        let (now, then) = (self.completed_per_hour.0, before.completed_per_hour.0);
+        self.change = (then > 0.0).then(|| thousandths(now / then - 1.0));
+    }
+}
+
+fn thousandths(number: f64) -> Number {
+    Number((number * 1000.0).round() / 1000.0)
+}
+
+/// The durations that are measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, IntoStaticStr)]
+#[strum(serialize_all = "snake_case", const_into_str)]
+pub enum Measure {
+    /// How long jobs waited
+    Wait,
+    /// How long jobs ran
+    Run,
+}
+
+/// Queues on one day, and the histogram to show.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub(crate) struct DayStats {
+    #[serde(flatten)]
+    pub list: List<Stats>,
+    #[serde(skip)]
+    pub picture: Option<Measure>,
+}
+
+/// Queues on several days, a line for each.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(transparent)]
+pub(crate) struct StatsByDay(pub List<Stats>);
+
+/// The distribution of a duration over many jobs.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
+pub struct Spread {
+    /// How many jobs
+    pub count: u64,
+    /// Their mean
+    pub mean_s: Option<Number>,
+    /// Their standard deviation
+    pub std_s: Option<Number>,
+    /// The range of the median; 0 to 0 without jobs
+    pub p50: Bound,
+    /// The range of the 90th percentile
+    pub p90: Bound,
+    /// The range of the 95th percentile
+    pub p95: Bound,
+    /// The range of the 99th percentile
+    pub p99: Bound,
+    /// The range of the longest
+    pub max: Bound,
+    /// The histogram, without empty buckets
+    pub buckets: Vec<Bucket>,
+}
+
+impl Spread {
+    pub fn read(
+        count: u64,
+        mean_s: Option<Number>,
+        std_s: Option<Number>,
+        histogram: Histogram,
+    ) -> Spread {
+        Spread {
+            count,
+            mean_s,
+            std_s,
+            p50: histogram.percentile(50),
+            p90: histogram.percentile(90),
+            p95: histogram.percentile(95),
+            p99: histogram.percentile(99),
+            max: histogram.percentile(100),
+            buckets: histogram.buckets(),
+        }
+    }
+}
+
+/// The range of a value. Beyond the last bucket there is no upper end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Bound {
+    /// At least this long
+    pub lo_s: u64,
+    /// At most this long; null beyond the last bucket
+    pub hi_s: Option<u64>,
+}
+
+impl Bound {
+    /// The range without any jobs.
+    pub const NONE: Bound = Bound {
+        lo_s: 0,
+        hi_s: Some(0),
+    };
+}
+
+impl Default for Bound {
+    fn default() -> Bound {
+        Bound::NONE
+    }
+}
+
+/// How many jobs took at most `le_s`, and longer than the bucket before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Bucket {
+    /// At most this long; null beyond the last bucket
+    pub le_s: Option<u64>,
+    /// How many jobs, without those of shorter buckets
+    pub count: u64,
+}
+
+/// The day's histogram as the core keeps it: seconds to a minute, minutes to an hour, hours to a
+/// day, days to a week, and one more for what took longer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Histogram {
+    slots: [u64; SLOTS + 1],
+}
+
+const SLOTS: usize = 148;
+const WEEK: u64 = 7 * 86400;
+
+impl Histogram {
+    /// Reads the core's slots. `count` includes jobs that are in no slot: those of a week and more,
+    /// and those with a negative duration, if clocks disagree. The mean bounds the number of the
+    /// long ones; the others are added to the shortest.
+    pub fn read(slots: &[u64], count: u64, mean: f64) -> Histogram {
+        let mut all = [0; SLOTS + 1];
+        for (slot, count) in all[..SLOTS].iter_mut().zip(slots) {
+            *slot = *count;
+        }
+        let inside = sum(&all);
+        let outside = u64::try_from(u128::from(count).saturating_sub(inside)).unwrap_or(u64::MAX);
+        let longest = (mean * count as f64 / WEEK as f64 + 1e-9).floor() as u64;
+        all[SLOTS] = outside.min(longest);
+        all[0] = all[0].saturating_add(outside - all[SLOTS]);
+        Histogram { slots: all }
+    }
+
+    /// Returns the bucket of a percentile, by the nearest rank.
+    pub fn percentile(&self, percent: u32) -> Bound {
+        let rank = (sum(&self.slots) * u128::from(percent)).div_ceil(100);
+        let mut counted = 0;
+        for (at, &count) in self.slots.iter().enumerate() {
+            counted += u128::from(count);
+            if count > 0 && counted >= rank {
+                return bound(at);
+            }
+        }
+        Bound::NONE
+    }
+
+    /// Returns the buckets that are not empty, shortest first.
+    fn buckets(&self) -> Vec<Bucket> {
+        let slots = self.slots.iter().enumerate();
+        slots
+            .filter(|&(_, &count)| count > 0)
+            .map(|(at, &count)| Bucket {
+                le_s: bound(at).hi_s,
+                count,
+            })
+            .collect()
+    }
+}
+
+fn sum(slots: &[u64]) -> u128 {
+    slots.iter().copied().map(u128::from).sum()
+}
+
+/// Returns the range of a slot.
+fn bound(slot: usize) -> Bound {
+    let (unit, n) = match slot as u64 {
+        n @ 0..60 => (1, n),
+        n @ 60..119 => (60, n - 59),
+        n @ 119..142 => (3600, n - 118),
+        n @ 142..148 => (86400, n - 141),
+        _ => {
+            return Bound {
+                lo_s: WEEK,
+                hi_s: None,
+            };
+        }
+    };
+    Bound {
+        lo_s: n * unit,
+        hi_s: Some((n + 1) * unit),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn slots(filled: &[(usize, u64)]) -> [u64; SLOTS] {
+        let mut slots = [0; SLOTS];
+        for &(at, count) in filled {
+            slots[at] = count;
+        }
+        slots
+    }
+
+    fn histogram(filled: &[(usize, u64)]) -> Histogram {
+        Histogram::read(&slots(filled), 0, 0.0)
+    }
+
+    fn between(lo_s: u64, hi_s: u64) -> Bound {
+        Bound {
+            lo_s,
+            hi_s: Some(hi_s),
+        }
+    }
+
+    const BEYOND: Bound = Bound {
+        lo_s: WEEK,
+        hi_s: None,
+    };
+
+    #[test]
+    fn slots_follow_one_another_without_a_gap() {
+        let mut end = 0;
+        for slot in 0..SLOTS {
+            assert_eq!(bound(slot).lo_s, end, "{slot}");
+            end = bound(slot).hi_s.unwrap();
+        }
+        assert_eq!(bound(SLOTS), BEYOND);
+        assert_eq!(end, WEEK);
+    }
+
+    #[test]
+    fn without_jobs_all_percentiles_are_zero() {
+        for percent in [50, 99, 100] {
+            assert_eq!(histogram(&[]).percentile(percent), Bound::NONE);
+        }
+        assert_eq!(histogram(&[]).buckets(), []);
+    }
+
+    #[test]
+    fn one_job_is_at_every_percentile() {
+        for percent in [1, 50, 95, 99, 100] {
+            assert_eq!(histogram(&[(23, 1)]).percentile(percent), between(23, 24));
+        }
+    }
+
+    #[test]
+    fn percentiles_are_of_the_nearest_rank() {
+        let tens = histogram(&[(0, 50), (1, 40), (60, 5), (119, 4), (142, 1)]);
+        for (percent, bound) in [
+            (50, between(0, 1)),
+            (51, between(1, 2)),
+            (90, between(1, 2)),
+            (91, between(60, 120)),
+            (95, between(60, 120)),
+            (99, between(3600, 7200)),
+            (100, between(86400, 172_800)),
+        ] {
+            assert_eq!(tens.percentile(percent), bound, "{percent}");
+        }
+        let two = histogram(&[(2, 1), (9, 1)]);
+        assert_eq!(two.percentile(50), between(2, 3));
+        assert_eq!(two.percentile(90), between(9, 10));
+    }
+
+    #[test]
+    fn durations_of_a_week_are_beyond_the_last_bucket() {
+        let week = WEEK as f64;
+        let histogram = Histogram::read(&slots(&[(3, 9)]), 10, (9.0 * 3.5 + week) / 10.0);
+        assert_eq!(histogram.percentile(90), between(3, 4));
+        assert_eq!(histogram.percentile(95), BEYOND);
+        let last = Bucket {
+            le_s: None,
+            count: 1,
+        };
+        assert_eq!(histogram.buckets().last(), Some(&last));
+        let all = Histogram::read(&slots(&[]), 3, week);
+        assert_eq!(all.percentile(1), BEYOND);
+        assert_eq!(all.buckets(), [Bucket { count: 3, ..last }]);
+    }
+
+    #[test]
+    fn negative_durations_count_as_the_shortest() {
+        let histogram = Histogram::read(&slots(&[(3, 9)]), 10, 2.9);
+        assert_eq!(histogram.percentile(100), between(3, 4));
+        assert_eq!(histogram.percentile(1), between(0, 1));
+    }
+
+    #[test]
+    fn impossible_counts_do_not_overflow() {
+        let histogram = Histogram::read(&[u64::MAX; 200], u64::MAX, f64::NAN);
+        assert_eq!(histogram.percentile(100), between(6 * 86400, WEEK));
+        let histogram = Histogram::read(&slots(&[(0, u64::MAX)]), 1, f64::INFINITY);
+        assert_eq!(histogram.percentile(99), between(0, 1));
+        Histogram::read(&[], u64::MAX, f64::MAX).percentile(99);
+        Histogram::read(&[], 1, f64::MIN).percentile(99);
+    }
+
+    #[test]
+    fn rates_count_the_hours_so_far_and_the_change_compares_them() {
+        let day = |completed: u64, hours: f64| {
+            let mut stats = Stats {
+                completed,
+                ..Stats::default()
+            };
+            stats.set_rate(hours);
+            stats
+        };
+        let (nothing, before, mut today) = (day(0, 24.0), day(240, 24.0), day(30, 2.5));
+        today.set_change(&before);
+        assert_eq!(today.completed_per_hour, Number(12.0));
+        assert_eq!(today.change, Some(Number(0.2)));
+        today.set_change(&nothing);
+        assert_eq!(today.change, None);
+        assert_eq!(day(5, 0.0).completed_per_hour, Number(0.0));
+    }
+}

@@ -1,0 +1,444 @@
+//! Statistics of queues: one day in full with a histogram, or a line for each of several days.
+
+use super::{Bound, Bucket, DayStats, Measure, Spread, Stats, StatsByDay};
+use crate::json::Number;
+use crate::model::list::List;
+use crate::text;
+use crate::view::document::Document;
+use crate::view::table::{Cell, Column, Heading, NONE, Table, headings};
+use crate::view::{Lines, Page, View};
+
+const QUEUE: Column<Stats> = Column::name("QUEUE", |of| &of.queue);
+const DATE: Column<Stats> = Column::text("DAY", |of, _| Cell::text(&of.day));
+const COMPLETED: Column<Stats> = Column::count("COMPLETED", |of| of.completed);
+const FAILURES: Column<Stats> = Column::count("FAILURES", |of| of.failures);
+
+/// A queue on one day.
+const DAY: &[Column<Stats>] = &[
+    QUEUE,
+    DATE,
+    COMPLETED,
+    FAILURES,
+    Column::count("STILL FAILED", |of| of.failed),
+    Column::count("LOCKS LOST", |of| of.retries),
+    Column::count("WAITS", |of| of.wait.count),
+    Column::text("WAIT MEAN", |of, _| of.wait.seconds(of.wait.mean_s)),
+    Column::text("WAIT STD", |of, _| of.wait.seconds(of.wait.std_s)),
+    Column::text("WAIT P50", |of, _| of.wait.cell(of.wait.p50)),
+    Column::text("WAIT P90", |of, _| of.wait.cell(of.wait.p90)),
+    Column::text("WAIT P95", |of, _| of.wait.cell(of.wait.p95)),
+    Column::text("WAIT P99", |of, _| of.wait.cell(of.wait.p99)),
+    Column::text("WAIT MAX", |of, _| of.wait.cell(of.wait.max)),
+    Column::count("RUNS", |of| of.run.count),
+    Column::text("RUN MEAN", |of, _| of.run.seconds(of.run.mean_s)),
+    Column::text("RUN STD", |of, _| of.run.seconds(of.run.std_s)),
+    Column::text("RUN P50", |of, _| of.run.cell(of.run.p50)),
+    Column::text("RUN P90", |of, _| of.run.cell(of.run.p90)),
+    Column::text("RUN P95", |of, _| of.run.cell(of.run.p95)),
+    Column::text("RUN P99", |of, _| of.run.cell(of.run.p99)),
+    Column::text("RUN MAX", |of, _| of.run.cell(of.run.max)),
+];
+
+/// The durations of a queue on one day.
+fn spreads<'t>() -> [Column<(Measure, &'t Spread)>; 9] {
+    [
+        Column::text("", |(measure, _), _| Cell::text(measure.into_str())),
+        Column::count("COUNT", |of| of.1.count),
+        Column::number("MEAN", |of, _| of.1.seconds(of.1.mean_s)),
+        Column::number("STD", |of, _| of.1.seconds(of.1.std_s)),
+        Column::number("P50", |of, _| of.1.cell(of.1.p50)),
+        Column::number("P90", |of, _| of.1.cell(of.1.p90)),
+        Column::number("P95", |of, _| of.1.cell(of.1.p95)),
+        Column::number("P99", |of, _| of.1.cell(of.1.p99)),
+        Column::number("MAX", |of, _| of.1.cell(of.1.max)),
+    ]
+}
+
+/// A bucket of a histogram, with its queue and day.
+fn buckets<'t>() -> [Column<(&'t Stats, Measure, Bucket)>; 5] {
+    [
+        Column::text("QUEUE", |(of, ..), _| Cell::text(&of.queue)),
+        Column::text("DAY", |(of, ..), _| Cell::text(&of.day)),
+        Column::text("MEASURE", |(_, measure, _), _| {
+            Cell::text(measure.into_str())
+        }),
+        Column::text("BUCKET", |(.., bucket), _| Cell::text(at_most(bucket.le_s))),
+        Column::count("JOBS", |(.., bucket)| bucket.count),
+    ]
+}
+
+/// A queue on one of several days.
+const DAYS: &[Column<Stats>] = &[
+    QUEUE,
+    DATE,
+    COMPLETED,
+    Column::number("PER HOUR", |of, page| {
+        let rate = of.completed_per_hour.0;
+        Cell::by(rate, per_hour(rate, page))
+    }),
+    Column::number("CHANGE", |of, _| match of.change {
+        Some(change) => Cell::by(change.0, percent(change.0)),
+        None => Cell::missing(),
+    }),
+    FAILURES,
+    Column::number("WAIT P95", |of, _| of.wait.cell(of.wait.p95)),
+    Column::number("RUN P95", |of, _| of.run.cell(of.run.p95)),
+];
+
+impl View for DayStats {
+    const DOCUMENT: Document =
+        Document::list::<Stats>("stats", "Statistics of queues for a day: stats");
+
+    /// On a terminal, a paragraph for each queue. In a pipe, a line for each queue, or for each
+    /// bucket if a histogram was asked for.
+    fn text(&self, page: &Page) -> String {
+        let items = &self.list.items;
+        if page.terminal {
+            let picture = self.picture.unwrap_or(Measure::Wait);
+            let paragraphs: Vec<String> = items
+                .iter()
+                .map(|stats| stats.paragraph(picture, page))
+                .collect();
+            return paragraphs.join("\n");
+        }
+        match self.picture {
+            Some(picture) => {
+                let rows = items.iter().flat_map(|stats| {
+                    let buckets = stats.spread(picture).buckets.iter();
+                    buckets.map(move |bucket| (stats, picture, *bucket))
+                });
+                let rows: Vec<_> = rows.collect();
+                Table::new(&buckets(), &rows, page).draw(page)
+            }
+            None => Table::new(DAY, items, page).draw(page),
+        }
+    }
+
+    fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
+        items(&self.list, lines)
+    }
+}
+
+impl View for StatsByDay {
+    const DOCUMENT: Document = DayStats::DOCUMENT;
+
+    fn headings() -> Vec<Heading> {
+        headings(DAYS)
+    }
+
+    fn text(&self, page: &Page) -> String {
+        Table::new(DAYS, &self.0.items, page).draw(page)
+    }
+
+    fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {
+        items(&self.0, lines)
+    }
+}
+
+fn items(list: &List<Stats>, lines: &mut Lines) -> Result<(), serde_json::Error> {
+    lines.items(&list.items)
+}
+
+impl Stats {
+    /// Returns its counts, the table of both measures and the histogram of one.
+    fn paragraph(&self, picture: Measure, page: &Page) -> String {
+        let today = page
+            .now
+            .rfc3339()
+            .is_some_and(|now| now.starts_with(&self.day));
+        let when = if today { ", so far" } else { "" };
+        let queue = &self.queue;
+        let counts = [
+            format!("{queue} on {} (UTC{when}) ", self.day),
+            format!("{} completed", page.count(self.completed)),
+            page.plural(self.failures, "failure", "failures"),
+            format!("{} still failed", page.count(self.failed)),
+            page.plural(self.retries, "lock lost", "locks lost"),
+        ];
+        let mut text = wrap_parts("", counts, "  ", page);
+        text.push('\n');
+        let measures = [Measure::Wait, Measure::Run].map(|of| (of, self.spread(of)));
+        let with_headers = Page {
+            headers: true,
+            choice: Default::default(),
+            ..page.clone()
+        };
+        text.push_str(&Table::new(&spreads(), &measures, page).draw(&with_headers));
+        let spread = self.spread(picture);
+        if !spread.buckets.is_empty() {
+            text.push('\n');
+            text.push_str(&bars(picture.into_str(), &spread.buckets, page));
+        }
+        text
+    }
+}
+
+impl Spread {
+    /// Returns a mean or a deviation.
+    fn seconds(&self, seconds: Option<Number>) -> Cell {
+        match seconds {
+            Some(seconds) if self.count > 0 => Cell::by(seconds.0, text::measure(seconds.0)),
+            _ => Cell::by(0.0, NONE),
+        }
+    }
+
+    /// Returns the upper end of a percentile's range.
+    fn cell(&self, bound: Bound) -> Cell {
+        if self.buckets.is_empty() {
+            Cell::missing()
+        } else {
+            Cell::by(
+                bound.hi_s.map_or(f64::INFINITY, |most| most as f64),
+                at_most(bound.hi_s),
+            )
+        }
+    }
+}
+
+/// Returns an upper bound: `≤ 24s`, or `> 7d` for the range without one.
+fn at_most(seconds: Option<u64>) -> String {
+    match seconds {
+        Some(seconds) => format!("≤ {}", text::duration(seconds as f64)),
+        None => "> 7d".to_owned(),
+    }
+}
+
+fn per_hour(rate: f64, page: &Page) -> String {
+    match rate {
+        small if small < 10.0 => format!("{small:.1}"),
+        rate => page.count(rate.round() as u64),
+    }
+}
+
+fn percent(change: f64) -> String {
+    match (change * 100.0).round() {
+        0.0 => "0%".to_owned(),
+        change => format!("{change:+}%"),
+    }
+}
+
+/// The bars of the histogram: label and upper end. The bars after the first [`ALWAYS`] are shown
+/// only if they contain jobs.
+const BARS: [(&str, Option<u64>); 8] = [
+    ("1s", Some(1)),
+    ("10s", Some(10)),
+    ("1m", Some(60)),
+    ("10m", Some(600)),
+    ("1h", Some(3600)),
+    ("1d", Some(86400)),
+    ("7d", Some(604_800)),
+    ("> 7d", None),
+];
+
+/// How many bars are shown even if they are empty.
+const ALWAYS: usize = 5;
+
+/// The maximum length of a bar, on a wide terminal.
+const LONGEST: usize = 20;
+
+/// Returns the histogram as bars: on one line, or on several if the terminal is narrow.
+fn bars(name: &str, buckets: &[Bucket], page: &Page) -> String {
+    let mut counts = [0u64; BARS.len()];
+    for bucket in buckets {
+        let fits = |(_, end): &(&str, Option<u64>)| match (*end, bucket.le_s) {
+            (Some(end), Some(most)) => most <= end,
+            (end, _) => end.is_none(),
+        };
+        if let Some(bar) = BARS.iter().position(fits) {
+            counts[bar] = counts[bar].saturating_add(bucket.count);
+        }
+    }
+    let largest = counts.iter().copied().max().unwrap_or(0).max(1);
+    let longest = LONGEST.min((page.width / 2).saturating_sub(4));
+    let mut parts = Vec::new();
+    for (at, (&count, (label, _))) in counts.iter().zip(BARS).enumerate() {
+        if count == 0 && at >= ALWAYS {
+            continue;
+        }
+        let bar = match bar(count, largest, longest) {
+            0 => String::new(),
+            cells => format!("{} ", "▇".repeat(cells)),
+        };
+        let shown = match count {
+            0 => NONE.to_owned(),
+            count => page.count(count),
+        };
+        parts.push(format!("{label} {bar}{shown}"));
+    }
+    wrap_parts(&format!("{name:<6}"), parts, &" ".repeat(6), page)
+}
+
+/// Returns the parts on one line, or on several if the terminal is narrow. Lines after the first
+/// begin with the margin.
+fn wrap_parts(
+    name: &str,
+    parts: impl IntoIterator<Item = String>,
+    margin: &str,
+    page: &Page,
+) -> String {
+    let mut text = name.to_owned();
+    let mut taken = text::width(name);
+    for (at, part) in parts.into_iter().enumerate() {
+        let width = text::width(&part);
+        if at > 0 && taken + 3 + width > page.width {
+            text.truncate(text.trim_end().len());
+            text.push('\n');
+            text.push_str(margin);
+            taken = text::width(margin) + width;
+        } else if at > 0 {
+            text.push_str("   ");
+            taken += 3 + width;
+        } else {
+            taken += width;
+        }
+        text.push_str(&part);
+    }
+    text.push('\n');
+    text
+}
+
+/// Returns the length of a bar: at least one cell from a hundredth of the largest count on.
+fn bar(count: u64, largest: u64, longest: usize) -> usize {
+    let (count, largest) = (u128::from(count), u128::from(largest));
+    if count * 100 >= largest {
+        (count * longest as u128).div_ceil(largest) as usize
+    } else {
+        0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::clock::moment::Moment;
+    use crate::model::stats::Histogram;
+    use crate::name::Name;
+
+    fn page(width: usize) -> Page {
+        Page {
+            now: Moment::from_seconds(100_000.0).unwrap(),
+            ..Page::terminal(width)
+        }
+    }
+
+    fn stats() -> Stats {
+        let mut slots = [0; 148];
+        for (at, count) in [
+            (0, 9120),
+            (1, 7024),
+            (8, 811),
+            (23, 1250),
+            (60, 204),
+            (63, 3),
+        ] {
+            slots[at] = count;
+        }
+        let histogram = Histogram::read(&slots, 18412, 4.1);
+        let mut stats = Stats {
+            queue: Name::from("mail"),
+            day: "1970-01-02".to_owned(),
+            completed: 18204,
+            failures: 37,
+            failed: 12,
+            retries: 1,
+            wait: Spread::read(18412, Some(Number(4.1)), Some(Number(11.8)), histogram),
+            run: Spread::default(),
+            ..Stats::default()
+        };
+        stats.set_rate(3.0);
+        stats
+    }
+
+    fn day(picture: Option<Measure>) -> DayStats {
+        let list = List::whole(vec![stats()]);
+        DayStats { list, picture }
+    }
+
+    #[test]
+    fn a_day_is_counts_a_table_and_a_histogram() {
+        expect![[r#"
+            mail on 1970-01-02 (UTC, so far)    18,204 completed   37 failures   12 still failed   1 lock lost
+
+                   COUNT  MEAN    STD   P50   P90    P95   P99   MAX
+            wait  18,412  4.1s  11.8s  ≤ 2s  ≤ 9s  ≤ 24s  ≤ 2m  ≤ 5m
+            run        0     –      –     –     –      –     –     –
+
+            wait  1s ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇ 9,120   10s ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇ 7,835   1m ▇▇▇ 1,250   10m ▇ 207   1h –
+        "#]].assert_eq(&day(None).text(&page(120)));
+    }
+
+    #[test]
+    fn a_narrow_terminal_wraps_the_histogram() {
+        let text = day(Some(Measure::Wait)).text(&page(40));
+        let (_, picture) = text.rsplit_once("\n\n").unwrap();
+        expect![[r#"
+            wait  1s ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇ 9,120
+                  10s ▇▇▇▇▇▇▇▇▇▇▇▇▇▇ 7,835
+                  1m ▇▇▇ 1,250   10m ▇ 207   1h –
+        "#]]
+        .assert_eq(picture);
+    }
+
+    #[test]
+    fn without_jobs_there_is_no_histogram() {
+        let text = day(Some(Measure::Run)).text(&page(120));
+        assert!(!text.contains('▇'));
+    }
+
+    #[test]
+    fn durations_of_days_have_bars_of_their_own() {
+        let buckets = [(Some(86400), 2), (Some(172_800), 1), (None, 1)]
+            .map(|(le_s, count)| Bucket { le_s, count });
+        expect![[r#"
+            run   1s –   10s –   1m –   10m –   1h –   1d ▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇▇ 2   7d ▇▇▇▇▇▇▇▇▇▇ 1   > 7d ▇▇▇▇▇▇▇▇▇▇ 1
+        "#]].assert_eq(&bars("run", &buckets, &page(120)));
+    }
+
+    #[test]
+    fn a_bar_is_visible_from_a_hundredth_of_the_largest_on() {
+        for (count, cells) in [(9120, 20), (811, 2), (204, 1), (92, 1), (91, 0), (0, 0)] {
+            assert_eq!(bar(count, 9120, LONGEST), cells, "{count}");
+        }
+        assert_eq!(bar(u64::MAX, u64::MAX, LONGEST), 20);
+    }
+
+    #[test]
+    fn each_day_is_a_line_with_its_change() {
+        let before = stats();
+        let mut today = Stats {
+            queue: Name::from("mail"),
+            day: "1970-01-03".to_owned(),
+            completed: 4,
+            wait: Spread::read(1, None, None, Histogram::read(&[], 1, 700_000.0)),
+            ..Stats::default()
+        };
+        today.set_rate(2.0);
+        today.set_change(&before);
+        let days = StatsByDay(List::whole(vec![before, today]));
+        expect![[r#"
+            QUEUE  DAY         COMPLETED  PER HOUR  CHANGE  FAILURES  WAIT P95  RUN P95
+            mail   1970-01-02     18,204     6,068       –        37     ≤ 24s        –
+            mail   1970-01-03          4       2.0   -100%         0      > 7d        –
+        "#]]
+        .assert_eq(&days.text(&page(120)));
+        expect![[r#"
+            mail	1970-01-02	18204	6068	–	37	≤ 24s	–
+            mail	1970-01-03	4	2.0	-100%	0	> 7d	–
+        "#]]
+        .assert_eq(&days.text(&Page::pipe()));
+    }
+
+    #[test]
+    fn changes_are_shown_in_whole_percent() {
+        for (change, text) in [
+            (0.123, "+12%"),
+            (-1.0, "-100%"),
+            (-0.001, "0%"),
+            (3.0, "+300%"),
+        ] {
+            assert_eq!(percent(change), text);
+        }
+    }
+}
