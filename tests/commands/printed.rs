@@ -471,7 +471,7 @@ const QUOTED_IN: [&str; 6] = [
     "src/app/dispatch.rs",
     "src/app/suggestion.rs",
     "src/bulk/ledger.rs",
-    "src/view/version.rs",
+    "src/model/version.rs",
     "src/watch.rs",
 ];
 
