@@ -559,7 +559,7 @@ fn an_invalid_dump_changes_nothing() {
     "#]]);
     load("").shows(expect![[r#"
         --- stderr
-        error: the configuration is not JSON: line 1, column 1: EOF while parsing a value
+        error: the configuration is not JSON: line 1, column 1: it is empty, a value was expected
         --- exit 2
     "#]]);
     load(r#"{"heartbeat": 5, "heartbeat": 6}"#).shows(expect![[r#"

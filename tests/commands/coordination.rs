@@ -392,10 +392,10 @@ fn wrong_options_of_a_line_are_refused_before_anything_is_sent() {
         (
             r#""key":7"#,
             expect![[r#"
-            --- stderr
-            error: stdin, line 2, column 32: `key` expects a text, not a number
-            --- exit 2
-        "#]],
+                --- stderr
+                error: stdin, line 2, column 32: `key` expects a text, not `7`
+                --- exit 2
+            "#]],
         ),
         (
             r#""key":"k","dup":"all""#,
@@ -408,10 +408,10 @@ fn wrong_options_of_a_line_are_refused_before_anything_is_sent() {
         (
             r#""throttles":"api""#,
             expect![[r#"
-            --- stderr
-            error: stdin, line 2, column 38: `throttles` expects an array of texts, not a text
-            --- exit 2
-        "#]],
+                --- stderr
+                error: stdin, line 2, column 38: `throttles` expects an array of texts, not `"api"`
+                --- exit 2
+            "#]],
         ),
         (
             r#""throttles":["api",1]"#,
@@ -432,10 +432,10 @@ fn wrong_options_of_a_line_are_refused_before_anything_is_sent() {
         (
             r#""key":"k","dup":"merge","score":"1""#,
             expect![[r#"
-            --- stderr
-            error: stdin, line 2, column 58: `score` expects a number, not a text
-            --- exit 2
-        "#]],
+                --- stderr
+                error: stdin, line 2, column 58: `score` expects a number, not `"1"`
+                --- exit 2
+            "#]],
         ),
         (
             r#""backoff":"exp""#,

@@ -117,11 +117,11 @@ fn wrong_defaults_are_refused_before_they_are_written() {
         (
             "{\"lock\":",
             expect![[r#"
-            --- stderr
-            error: data is not JSON: line 1, column 9: it ends where a value was expected
-            hint: quote it for the shell, or build it from pairs: `--arg user:=42`
-            --- exit 2
-        "#]],
+                --- stderr
+                error: data is not JSON: line 1, column 9: EOF while parsing a value
+                hint: quote it for the shell, or build it from pairs: `--arg user:=42`
+                --- exit 2
+            "#]],
         ),
         (
             "{\"lok\":\"*\"}",

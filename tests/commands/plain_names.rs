@@ -54,13 +54,13 @@ fn values_and_files_are_what_was_typed() {
     let run = |line: &str| redis.at(1).input("{}").run(line);
     run("put q K -- @/etc/hostname").shows(expect![[r#"
         --- stderr
-        error: data is not JSON: line 1, column 1: expected a value, not `@`
+        error: data is not JSON: line 1, column 1: expected value at `@`
         hint: quote it for the shell, or build it from pairs: `--arg user:=42`
         --- exit 2
     "#]]);
     run("put q K -- -").shows(expect![[r#"
         --- stderr
-        error: data is not JSON: line 1, column 2: it ends where a digit was expected
+        error: data is not JSON: line 1, column 1: invalid number at `-`
         hint: quote it for the shell, or build it from pairs: `--arg user:=42`
         --- exit 2
     "#]]);
