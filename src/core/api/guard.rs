@@ -22,7 +22,7 @@ pub struct GuardReply {
     pub code: Code,
     /// The current mark of the job, if the job changed since it was read.
     pub mark: Vec<u8>,
-    /// The other values, by outcome (`core.md` 9.4).
+    /// The other values, by outcome.
     pub detail: Vec<Option<Name>>,
     /// Whether the outcome was found out after the reply was lost. Then there is no detail.
     pub reconciled: bool,
