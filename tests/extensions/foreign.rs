@@ -1,4 +1,5 @@
-//! A script without knowledge of lanes and throttles serves the same database: one test for each effect, and random histories in which both take part (C3).
+//! A script without knowledge of lanes and throttles serves the same database: one test for each
+//! effect, and random histories in which both take part (C3).
 
 use serde_json::json;
 
