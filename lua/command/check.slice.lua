@@ -9,7 +9,7 @@
 --   (jids), unlisted (jid and mark alternately, of jobs that are in no failure list), entries (where blocks of 50
 --   entries begin, counted from the end, ascending): `name` is the group.
 --   `name` is `''` for the other kinds; `together` for jobs that belong in one call.
---   Two findings require a complete scan first (core.md 9.5); `failed-counter` requires correct lists; all
+--   Two findings require a complete scan first (docs/check.md); `failed-counter` requires correct lists; all
 --   jobs with the same job among their dependents belong in one call.
 -- Returns: per finding: id, item, outcome (`found`, `decide`, `report`, `mended`), detail, and per change: key,
 --   item, before, after. `look` writes nothing. An outcome `found` in a repair means that the server

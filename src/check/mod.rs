@@ -1,4 +1,4 @@
-//! `qless check`: the scan for candidates, their verdicts, the repair (`core.md` 8).
+//! `qless check`: the scan for candidates, their verdicts, the repair.
 
 pub(crate) mod repair;
 pub mod scan;

@@ -1,5 +1,5 @@
 //! Deviations that look like inconsistent data but are normal: shapes that clients with the
-//! reference core leave behind in ordinary work (`core.md` 3.6, 8.1). A scan reports none of them,
+//! reference core leave behind in ordinary work. A scan reports none of them,
 //! or only as information. And what the defects of that core leave behind, which a scan reports.
 //! `tests/check/known_deviations.rs` has a case for each.
 

@@ -9,7 +9,7 @@ use crate::name::Name;
 /// The most items that one call verifies.
 pub const MAX_ITEMS: usize = 200;
 
-/// The kind of an item to verify (`core.md` 9.5).
+/// The kind of an item to verify.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, IntoStaticStr)]
 #[strum(serialize_all = "snake_case", const_into_str)]
 pub enum ItemKind {

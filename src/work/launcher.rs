@@ -20,7 +20,7 @@ use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
 use crate::text::{Harmless, clean_lines};
 
-/// The most output that becomes data (`reliability.md` 10.7).
+/// The most output that becomes data.
 const MAX_DATA: usize = 16 * 1024 * 1024;
 
 /// Starts the command.

@@ -64,7 +64,7 @@ const AWAKE: Duration = Duration::from_secs(1);
 /// The most queues that are named in notes of one kind. The others are counted.
 const NAMED: usize = 10;
 
-/// The lock and the grace period of a queue without settings, in seconds (`core.md` 6).
+/// The lock and the grace period of a queue without settings, in seconds.
 const HEARTBEAT: f64 = 60.0;
 const GRACE: f64 = 10.0;
 

@@ -23,7 +23,7 @@ use crate::model::queue::ReadyQueues;
 use crate::name::Name;
 use crate::session::actor;
 
-/// The most queues of one turn (`core.md` 9.1).
+/// The most queues of one turn.
 pub(super) const MAX_QUEUES: usize = 500;
 
 /// How many queues a turn asks first, if more than the most may have jobs.

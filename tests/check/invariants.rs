@@ -1,4 +1,4 @@
-//! Invariants across keys (`core.md` 8), verified on a dump alone. Each fault names its invariant.
+//! Invariants across keys, verified on a dump alone. Each fault names its invariant.
 
 use std::collections::{BTreeMap, BTreeSet};
 

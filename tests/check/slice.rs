@@ -1,5 +1,5 @@
 //! `check.slice` and `check.revert` as a client uses them: a scan of everything, a repair in the
-//! order of `core.md` 8.2, and what both must never do.
+//! order of docs/check.md, and what both must never do.
 
 use expect_test::expect;
 

@@ -11,7 +11,7 @@ use crate::support::qless::Qless;
 use crate::support::redis::Redis;
 use crate::support::terminal;
 
-/// The file of cli.md, with other servers.
+/// A file with all keys, and other servers.
 const FILE: &str = r#"# of the whole file
 default = "local"   # this machine
 

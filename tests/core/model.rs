@@ -1953,7 +1953,7 @@ impl Model {
     }
 }
 
-// Own commands (`core.md` 9.4), as far as random calls use them.
+// Own commands, as far as random calls use them.
 impl Model {
     fn guard(&mut self, command: &str, words: &[String]) -> Answered {
         match command {

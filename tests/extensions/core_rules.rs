@@ -1,4 +1,4 @@
-//! Rules of the core itself (`extensions.md` 17, C2, C4 and C5): the number of commands (section 12),
+//! Rules of the core itself: the number of commands,
 //! recurring jobs that do not overlap, uniqueness windows, replacement, fixed windows.
 
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! The worked examples of `extensions.md` 16, with the replies written out.
+//! Worked examples of lanes, throttles and merging, with the replies written out.
 
 use serde_json::json;
 

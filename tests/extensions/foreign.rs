@@ -1,5 +1,5 @@
-//! `extensions.md` 11: a script without knowledge of extensions serves the same database. One test per
-//! row of its table, and random histories in which both take part (C3).
+//! A script without knowledge of lanes and throttles serves the same database: one test for each
+//! effect, and random histories in which both take part (C3).
 
 use serde_json::json;
 

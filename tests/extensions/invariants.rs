@@ -1,5 +1,5 @@
-//! The invariants of `extensions.md` 13 and the placement table of `core.md` 8.1, verified on a dump
-//! alone, from the specification and not from the code. Each sentence begins with its number.
+//! The invariants of lanes and throttles, and where a healthy job stands, verified on a dump alone, from
+//! the specification and not from the code. Each sentence begins with its number.
 
 use std::collections::{BTreeMap, BTreeSet};
 

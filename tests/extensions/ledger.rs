@@ -11,7 +11,7 @@ use crate::support::check_calls::{describe_all, repair, verify_all};
 use crate::support::clean::alarms;
 use crate::support::core::{Core, Dump, Key, Reply, short};
 
-/// Parts of the texts with which the core refuses correct calls (`core.md` 1.3, `extensions.md` 3, 5, 9).
+/// Parts of the texts with which the core refuses correct calls.
 const REFUSALS: [&str; 19] = [
     "does not exist",
     "not currently running: ",

@@ -1,4 +1,4 @@
-//! What Locket promised (`extensions.md` 17, L1 to L13): jobs with equal locks never run at once, and
+//! What Locket promised: jobs with equal locks never run at once, and
 //! no queue starves behind them.
 
 use expect_test::expect;

@@ -1,4 +1,4 @@
-//! What Lowkiq promised, as far as the core keeps it (`extensions.md` 17, K3 to K10, K15, K18 to K20):
+//! What Lowkiq promised, as far as the core keeps it:
 //! payloads of one id are merged, the jobs of a key run in order, failed ones back off.
 
 use crate::support::core::Core;

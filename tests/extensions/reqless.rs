@@ -1,4 +1,4 @@
-//! What reqless promises of throttles (`extensions.md` 17, R1 and R2), in its names: a throttle's
+//! What reqless promises of throttles, in its names: a throttle's
 //! jobs hold slots while they run and are pending otherwise. By design not: a throttle of the queue
 //! in every job's list, and a released pending job that vanishes.
 

@@ -1,4 +1,4 @@
-//! The examples of the specification (`cli.md` 6 and 8.7 to 8.12), unchanged: without a terminal
+//! The examples of the specification, unchanged: without a terminal
 //! those that ask are not confirmed, and with `--yes` they work.
 
 use crate::support::redis::Redis;

@@ -1,5 +1,5 @@
 //! Verifies everything in a database: each job, each member of each set and each key goes through
-//! `check.slice`, in the order of `core.md` 8.2. The scan of the binary must find the same.
+//! `check.slice`, in the order of docs/check.md. The scan of the binary must find the same.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -32,7 +32,7 @@ pub(crate) fn describe_all(found: &[Finding]) -> Vec<String> {
     found.iter().map(Finding::describe).collect()
 }
 
-/// Findings that need no action (`cli.md` 8.23).
+/// Findings that need no action.
 pub(crate) const INFO: &[&str] = &[
     "queue-empty",
     "queue-stuck",
@@ -54,7 +54,7 @@ pub(crate) const INFO: &[&str] = &[
     "not-judged",
 ];
 
-/// Findings that are verified after a complete scan (`core.md` 9.5), or after lists are correct.
+/// Findings that are verified after a complete scan, or after lists are correct.
 pub(crate) const DEFERRED: &str = "-depends-on-nothing,-tag-count,-failed-counter";
 
 /// The same findings, each with the kinds of items that can have it.

@@ -1,12 +1,12 @@
 //! The scan that finds candidates. `check.slice` verifies them, and only its verdicts are reported: a
 //! false candidate costs a call, a missed one is a defect.
 //!
-//! Indexes come first: each entry is added to a table of unmatched entries (`unmatched`). Then one
-//! SCAN of all keys reads what it finds, and each job removes the entries that it should have from
-//! the table. Lanes and throttles are listed nowhere: the SCAN finds their keys, and their entries and
-//! the jobs match in either order. Missing entries, and those that remain, are candidates (`performance.md`, "How a check
-//! stays cheap"). If the table is too small, the scan begins again for the rest of the entries. The
-//! memory is bounded, whatever the size of the database.
+//! Indexes come first: each entry is added to a table of unmatched entries (`unmatched`). Then one SCAN
+//! of all keys reads what it finds, and each job removes the entries that it should have from the
+//! table. Lanes and throttles are listed nowhere: the SCAN finds their keys, and their entries and the
+//! jobs match in either order. Missing entries, and those that remain, are candidates. If the table is
+//! too small, the scan begins again for the rest of the entries. The memory is bounded, whatever the
+//! size of the database.
 
 mod ahead;
 mod cycles;
@@ -113,7 +113,7 @@ pub trait Sink {
     fn unlisted_lock(&mut self);
 
     /// Notes that everything was scanned. The candidates that follow may be verified for findings that
-    /// require a complete scan (`core.md` 9.5): jobs in `depends` without dependencies, `names` of
+    /// require a complete scan: jobs in `depends` without dependencies, `names` of
     /// `tags`, and the counters of failed jobs.
     fn scan_complete(&mut self, core: &mut Core) -> Result<(), Error>;
 }

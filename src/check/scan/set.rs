@@ -4,7 +4,7 @@
 //! past the scan. Sorted sets are read in the order of pop, the lowest score last: a member that is
 //! added behind the waiting ones, or that gets a later time, is still to come or is read twice. A
 //! member that is added before them moves the others away: so each page must end with the first
-//! member of the page before, its witness. Failure lists grow at the front (`core.md` 3.1), where the
+//! member of the page before, its witness. Failure lists grow at the front, where the
 //! scan begins, and are counted from the end, so they need no witness.
 
 use std::collections::VecDeque;

@@ -150,7 +150,7 @@ impl FindingFilter {
         approved: bool,
         include: impl Fn(&Finding) -> bool,
     ) -> Option<String> {
-        // Only a complete scan can verify these (`core.md` 9.5), or they require that others are
+        // Only a complete scan can verify these, or they require that others are
         // absent. None of them requires an approval.
         let deferred = |finding: &Finding| finding.stage == Stage::Counts;
         let by_name = phase == Phase::Deferred || approved && !self.only.is_empty();

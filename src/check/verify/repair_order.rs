@@ -1,4 +1,4 @@
-//! The order of repairs within a stage (`core.md` 8.2.6).
+//! The order of repairs within a stage.
 
 use crate::model::finding::Stage;
 use crate::model::verdict::{ItemKind, Location};

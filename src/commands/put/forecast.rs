@@ -250,7 +250,7 @@ fn stored(job: &Job) -> Option<State> {
     state.and_then(|state| state.parse().ok())
 }
 
-/// Returns the job that would take the put of a new job, as the core decides it (`extensions.md` 4).
+/// Returns the job that would take the put of a new job, as the core decides it.
 fn taken(
     core: &mut Core,
     now: Moment,

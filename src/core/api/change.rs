@@ -48,7 +48,7 @@ impl Change {
     }
 }
 
-/// Returns the type of a key by its name (`core.md` 3.1).
+/// Returns the type of a key by its name.
 fn key_type(keys: &Keys, key: &Name, of: &Name) -> KeyType {
     let key = key.as_bytes();
     match keys.family(key) {

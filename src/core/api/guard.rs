@@ -23,7 +23,7 @@ use crate::model::job::Failure;
 use crate::model::job_snapshot::{Interner, JobSnapshot, SharedFields};
 use crate::name::Name;
 
-/// What a guarded call did to one job (`core.md` 9.4). `D` has the values of a change that was done.
+/// What a guarded call did to one job. `D` has the values of a change that was done.
 #[derive(Clone, Debug, PartialEq)]
 pub struct GuardReply<D = ()> {
     pub code: Code,

@@ -19,7 +19,7 @@ const MOST: usize = 500;
 
 /// The place of a scan: the server on which its cursor has a meaning.
 ///
-/// When the data goes to another server, the scan begins again, once (`reliability.md` 3.5).
+/// When the data goes to another server, the scan begins again, once.
 #[derive(Debug, Default)]
 pub(crate) struct ScanPlace {
     number: Option<u64>,

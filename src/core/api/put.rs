@@ -70,7 +70,7 @@ pub struct PackedJob<'j> {
     pub data: &'j [u8],
     /// In seconds.
     pub delay: &'j [u8],
-    /// The other options of `guard.put`, by name (`core.md` 9.4).
+    /// The other options of `guard.put`, by name.
     pub options: &'j [(&'static str, &'j [u8])],
 }
 

@@ -1,5 +1,5 @@
 //! What a second reply means if the first one was lost: the call was applied, or another client was
-//! faster (`reliability.md` 4.3 and 4.4).
+//! faster.
 //!
 //! The call has a note and is repeated with the same `now`. So a job that it changed has the note in
 //! its history, at the whole second of that `now`.

@@ -1,5 +1,5 @@
-//! What the outcomes of endings mean if an earlier attempt of the same call may have ended the jobs
-//! (`reliability.md` 4.4): the job's history shows it.
+//! What the outcomes of endings mean if an earlier attempt of the same call may have ended the
+//! jobs: the job's history shows it.
 
 use serde::{Deserialize, Deserializer};
 

@@ -1,5 +1,5 @@
 //! The facts about a call that the core needs besides its name and arguments: what may be done if
-//! its reply is lost (`reliability.md` 4.1), and how errors speak of it.
+//! its reply is lost, and how errors speak of it.
 //!
 //! [`calls`](super::calls) has the spec of each command.
 

@@ -1,4 +1,4 @@
-//! Redis Cluster: the node that has the keys of the prefix (`reliability.md` 3.2 to 3.5).
+//! Redis Cluster: the node that has the keys of the prefix.
 //!
 //! One prefix is one slot, so there is one connection, to the node of that slot. Each call names two
 //! keys that never exist: a node without the slot refuses it, and so do both nodes of a slot that is

@@ -1,7 +1,7 @@
 //! Calls of the core: name, now, arguments → reply or error.
 //!
 //! A call that was certainly not applied is repeated until its time is over. So is a call whose
-//! reply was lost, with the same `now`, if its class allows that (`reliability.md` 4);
+//! reply was lost, with the same `now`, if its class allows that;
 //! `api/reconcile.rs` finds out what a second reply means. Otherwise the error says that the change
 //! may or may not have happened.
 

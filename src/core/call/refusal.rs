@@ -1,4 +1,4 @@
-//! The refusals of the reference's commands, read from the texts that they raise (`core.md` 1.3):
+//! The refusals of the reference's commands, read from the texts that they raise:
 //! the one place that knows those texts.
 
 use crate::error::Refusal;

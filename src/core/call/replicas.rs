@@ -1,4 +1,4 @@
-//! Waiting until replicas have the changes (`reliability.md` 4.6).
+//! Waiting until replicas have the changes.
 
 use std::time::{Duration, Instant};
 

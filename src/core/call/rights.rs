@@ -1,4 +1,4 @@
-//! The rights that a user needs: the commands of Redis that the core runs (`reliability.md` 9), and
+//! The rights that a user needs: the commands of Redis that the core runs, and
 //! whether the current user has them (5.2).
 //!
 //! A script that meets a missing right half-way has already applied its first half. So a command
@@ -193,7 +193,7 @@ fn add_rights(text: &mut String, parts: &[&[&str]]) {
 /// test.
 ///
 /// A user with all rights also looks at two keys in different slots: what looks like one server may be
-/// a proxy before several, which refuse that (`reliability.md` 13.1).
+/// a proxy before several, which refuse that.
 const ASK: &str = "\
 local lacks = {}
 if redis.acl_check_cmd then

@@ -1,4 +1,4 @@
-//! Which server a connection goes to, if the address names several (`reliability.md` 3.4 to 3.6).
+//! Which server a connection goes to, if the address names several.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,4 @@
-//! Sentinels: the master that they name (`reliability.md` 3.6).
+//! Sentinels: the master that they name.
 //!
 //! Each Sentinel has 300 ms. A frozen one is passed over, and one that names a server that is no master
 //! is not believed.

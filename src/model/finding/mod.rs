@@ -321,7 +321,7 @@ pub enum Form {
     NameIs,
 }
 
-/// A pass of a repair over all its candidates (`core.md` 8.2.6): what other repairs rely on comes
+/// A pass of a repair over all its candidates: what other repairs rely on comes
 /// first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
@@ -429,7 +429,7 @@ impl Finding {
     }
 }
 
-/// Returns the name of an invariant. Those of `extensions.md` 13 have numbers above 100.
+/// The name of an invariant (docs/check.md). Those of lanes and throttles have numbers above 100.
 pub fn invariant(number: u8) -> String {
     match number {
         0..=100 => format!("I-{number:02}"),

@@ -377,7 +377,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         cases: &[],
         choices: &["retry the failed job: `qless retry OTHER`", "remove the dependency: `qless depends JID --off=OTHER`"],
     },
-    // Lanes, throttles and merge jobs (`extensions.md` 13).
+    // Lanes, throttles and merge jobs.
     Finding {
         id: LaneStray, name: "lane-stray", severity: Error, invariants: &[103],
         problem: "lane has an entry that it should have forgotten",

@@ -24,14 +24,14 @@ use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
 use crate::text::{plural, thousands};
 
-/// The most jobs of one turn (`core.md` 9.1).
+/// The most jobs of one turn.
 const MAX_POPPED: u64 = 500;
 
 /// A worker that found no job waits for the next one at least this long, in seconds: many may be due one
 /// shortly after the other, and other workers take them, too.
 const SOON: f64 = 0.05;
 
-/// The first and the longest wait before a request is repeated, in seconds (`reliability.md` 4.2).
+/// The first and the longest wait before a request is repeated, in seconds.
 const BACKOFF: (f64, f64) = (0.05, 2.0);
 
 /// How long a worker that should end at once waits for a server that has replied until then, in seconds.

@@ -1,7 +1,7 @@
 //! What the server's errors and silences mean: the one place that turns them into our errors.
 //!
-//! The first word of an error decides. For `ERR` a short list of known texts decides: those of
-//! `core.md` 1.3, which the core raises, and a few of the server itself.
+//! The first word of an error decides. For `ERR` a short list of known texts decides: those
+//! that the core raises, and a few of the server itself.
 
 mod connection;
 mod login;

@@ -1,4 +1,4 @@
-//! Errors that a line of the core raised: a text of `core.md` 1.3, else a defect.
+//! Errors that a line of the core raised: a text that clients compare, else a defect.
 
 use crate::core::call::refusal;
 use crate::core::call::request::Call;

@@ -170,7 +170,7 @@ fn plain_err(
     Some(core_defect(line, &message, script))
 }
 
-/// What servers of other makers say that run no script of ours, and the way out (`reliability.md` 13.6).
+/// What servers of other makers say that run no script of ours, and the way out.
 fn foreign(message: &str, target: &Target, script: &Script) -> Option<Error> {
     let words = message.to_lowercase();
     let says = |part: &str| words.contains(part);
