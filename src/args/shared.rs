@@ -21,7 +21,7 @@ use crate::model::text_regex::TextRegex;
 use crate::name::Name;
 
 /// The flag of every command that writes.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct DryRun {
     /// Show what would be done; change nothing
     #[arg(short = 'n', long)]
@@ -444,6 +444,12 @@ pub(crate) struct Holder {
     /// Act in the name of the worker that holds the job, whichever it is
     #[arg(long, conflicts_with = "worker")]
     pub as_holder: bool,
+}
+
+impl Holder {
+    pub(crate) fn is_given(&self) -> bool {
+        self.worker.is_some() || self.as_holder
+    }
 }
 
 /// The time at which a job runs.

@@ -1,6 +1,7 @@
 //! The session of a command: flags, streams, clock, and the core, which is opened on first use.
 
 pub(crate) mod actor;
+pub(crate) mod consent;
 pub(crate) mod password;
 pub(crate) mod secrets;
 pub(crate) mod tls;

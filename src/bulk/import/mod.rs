@@ -47,6 +47,7 @@ pub(crate) const IMPORT: Verb = Verb {
     past: "imported",
     of_one: None,
     row_content: RowContent::Nothing,
+    raw: false,
 };
 
 /// Maximum length of a line: as much as a server takes in one value.

@@ -310,4 +310,6 @@ pub(crate) struct Verb {
     pub of_one: Option<&'static str>,
     /// The rows of the table.
     pub row_content: RowContent,
+    /// Whether `-o raw` shows the core's reply for each job.
+    pub raw: bool,
 }

@@ -63,11 +63,16 @@ impl State {
         State::Throttled,
     ];
 
-    /// Returns the states of jobs that are not complete.
-    pub fn unfinished() -> Vec<State> {
-        let states = State::VARIANTS.iter().copied();
-        states.filter(|state| *state != State::Complete).collect()
-    }
+    /// The states of jobs that are not complete.
+    pub const UNFINISHED: &[State] = &[
+        State::Running,
+        State::Stalled,
+        State::Waiting,
+        State::Scheduled,
+        State::Depends,
+        State::Throttled,
+        State::Failed,
+    ];
 }
 
 /// The error about a word that is not a state.
