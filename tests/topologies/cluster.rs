@@ -334,7 +334,7 @@ fn a_node_without_answer_is_passed_over() {
     let begun = Instant::now();
     qless.run(&format!("--redis {url} get a -q")).exits(0);
     assert!(
-        begun.elapsed() < Duration::from_secs(3),
+        begun.elapsed() < Duration::from_secs(8),
         "{:?}",
         begun.elapsed()
     );
