@@ -1,12 +1,12 @@
 -- Moves the oldest failed jobs of a group into a queue, up to 10000 in a call. Entries that are not failed jobs are
--- only removed. With jids, only those are moved, in their order; others than failed jobs of the group are left alone.
--- Takes: queue group [count [jid ...]]
+-- only removed.
+-- Takes: queue group [count]; further words mean nothing. For unfail.jobs also the jobs to move instead of the oldest
 -- Returns: how many entries were removed from the list
--- Refuses: missing words, a count that is not an integer; with jids, also a count below 0, and more than 10000 jids
+-- Refuses: missing words, a count that is not an integer
 -- Publishes: as merge/vanish
 local Job = Fields('state', 'retries', 'priority', 'failure', 'queue', 'history', 'throttles')
 
-return function(argv, now, t, seconds)
+return function(argv, now, t, seconds, named)
   local call = redis.call
   local queue, group, count = argv[3], argv[4], tonumber(argv[5] or 25)
   if not queue then error('Queue(): no queue name provided') end
@@ -15,13 +15,11 @@ return function(argv, now, t, seconds)
     error('Unfail(): Arg "count" not a number: ' .. argv[5])
   end
   need('value/integer')(count)
-  if argv[6] and count < 0 then error('Unfail(): Arg "count" below 0 with jids: ' .. argv[5]) end
   if count == 0 then return 0 end
-  if argv[10006] then error('Unfail(): more than 10000 jids') end
   local list = Keys.group .. group
   -- A count below 0 means all jobs but that many of the newest.
   if count > 10000 or count < 0 and call('llen', list) + count > 10000 then count = 10000 end
-  local jids = argv[6] and need('value/args_from')(argv, 6) or call('lrange', list, -count, -1)
+  local jids = named or call('lrange', list, -count, -1)
   if not jids[1] then return 0 end
   local limit = tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100
   local append, whole_tries = need('history/append'), need('value/whole_tries')
@@ -62,11 +60,11 @@ return function(argv, now, t, seconds)
     if work[1] or blocked[1] then call('zadd', Keys.queues, 'NX', t, queue) end
   end
 
-  if argv[6] then
+  if named then
     local leaving, decode, failures = {}, need('failure/decode'), {}
     for i = 1, #jids do
       local jid = jids[i]
-      local job = #leaving < count and call('hmget', Keys.job .. jid, unpack(Job)) or {}
+      local job = call('hmget', Keys.job .. jid, unpack(Job))
       local text = job[Job.failure] or '{}'
       failures[text] = failures[text] or decode(text)
       if job[Job.state] == 'failed' and failures[text].group == group then
