@@ -4,7 +4,9 @@
 --   and `lane` and `payloads`, if any is given; `invalid`, if no job can have this jid or queue; `plain`, if
 --   job/put_new takes the options
 -- Refuses: wrong words
-local json, number = need('value/json_arg'), need('value/number')
+local json, number, names = need('value/json_arg'), need('value/number'), need('value/names')
+-- By text: many jobs of a call have the same tags.
+local tags_of = {}
 
 return function(argv, first, count)
   if count < 5 or count % 2 == 0 then error('Guard(): a job has 5 words and pairs of options') end
@@ -26,11 +28,16 @@ return function(argv, first, count)
       if name == 'remaining' and n % 1 ~= 0 then error('Guard(): remaining must be a whole number') end
       if name == 'remaining' then n = need('value/whole_tries')(n) end
       if name == 'at' then job.at = n else o[name] = n end
+    elseif name == 'tags' and tags_of[value] then
+      o.tags = tags_of[value]
     elseif name == 'tags' or name == 'depends' then
       json(name, value)
-      o[name] = need('value/names')(value, nil, name == 'tags' and 1000 or 5000)
+      o[name] = names(value, nil, name == 'tags' and 1000 or 5000)
       if not o[name] then error('Guard(): ' .. name .. ' must be a JSON array of texts') end
-      if name == 'tags' then need('job/few_tags')('Guard', #o.tags) end
+      if name == 'tags' then
+        need('job/few_tags')('Guard', #o.tags)
+        tags_of[value] = o.tags
+      end
       if o[name][5001] then error('Guard(): Arg "depends" has more than 5000 jids') end
     elseif name == 'history' then
       o.history = need('job/restore').history(value)

@@ -1,4 +1,4 @@
--- Puts jobs whose keys do not exist, as job/put does, with what belongs to a queue written once a call.
+-- Puts jobs whose keys do not exist, as job/put does, with what belongs to a queue or a tag written once a call.
 -- Takes: now; t; seconds; the function of value/key_fault; the progress of the call
 -- Returns: the function `queue` of a name, which returns the record of the queue (`bad`: what is wrong with its
 --   keys); the function `put` of such a record and a job (job/put_args), which returns the state, or nil and
@@ -12,6 +12,8 @@ return function(now, t, seconds, fault, progress)
   local tracked, times = call('exists', Keys.tracked) > 0, call('exists', Keys.failed_times) > 0
   -- Earlier jobs of these jids may have left the times of their failures.
   local jids = {}
+  -- By list of tags, its text or what is wrong with its keys; by tag, the entries of its new jobs.
+  local texts, faults, entries, tag_names = {}, {}, {}, {}
 
   local function queue_of(name)
     local queue = queues[name]
@@ -26,14 +28,23 @@ return function(now, t, seconds, fault, progress)
     return queue
   end
 
+  -- Returns the text of a list of tags; nil and what is wrong if a key has another type.
+  local function text_of(tags)
+    if not texts[tags] and not faults[tags] then
+      local bad = fault('zset', Keys.tags)
+      for i = 1, #tags do bad = bad or fault('zset', Keys.tag .. tags[i]) end
+      texts[tags], faults[tags] = not bad and encode(tags), bad
+    end
+    return texts[tags], faults[tags]
+  end
+
   local function put(queue, job)
     local jid, priority, retries, tags = job.jid, job.o.priority, job.o.retries, job.o.tags
     local key, stored = Keys.job .. jid, '{}'
     if tags and tags[1] then
-      local bad = fault('zset', Keys.tags)
-      for i = 1, #tags do bad = bad or fault('zset', Keys.tag .. tags[i]) end
+      local bad
+      stored, bad = text_of(tags)
       if bad then return nil, bad end
-      stored = encode(tags)
     end
     local history, entry = key .. Keys.history, queue.entry
     local length = redis.pcall('rpush', history, entry)
@@ -48,7 +59,13 @@ return function(now, t, seconds, fault, progress)
     call('publish', Keys.on_log, '{"jid":' .. encode(jid) .. queue.event)
     if stored ~= '{}' then
       for i = 1, #tags do
-        if call('zadd', Keys.tag .. tags[i], t, jid) == 1 then call('zincrby', Keys.tags, 1, tags[i]) end
+        local list = entries[tags[i]]
+        if not list then
+          list = {}
+          entries[tags[i]], tag_names[#tag_names + 1] = list, tags[i]
+        end
+        local n = #list
+        list[n + 1], list[n + 2] = t, jid
       end
     end
     local list, score, state = queue.work, nil, 'waiting'
@@ -74,6 +91,12 @@ return function(now, t, seconds, fault, progress)
   local function flush()
     local in_chunks = need('value/in_chunks')
     if jids[1] then need('failure/forget_times')(jids) end
+    for i = 1, #tag_names do
+      local tag = tag_names[i]
+      local added = in_chunks('zadd', Keys.tag .. tag, entries[tag], 1, #entries[tag])
+      if added > 0 then call('zincrby', Keys.tags, added, tag) end
+    end
+    entries, tag_names = {}, {}
     for i = 1, #names do
       local queue = names[i]
       local work, scheduled = queue.work, queue.scheduled
