@@ -1,7 +1,6 @@
--- Checks a template: its fields, and that it has one entry in the schedule of its queue.
+-- Checks a template: its fields, and that it has one entry in the schedule of its queue; and the document of its pause.
 -- Takes: jid; the queue in whose schedule the check met it, if any
-local Template = Fields('queue', 'interval', 'count', 'priority', 'retries', 'backlog', 'tags', 'data',
-  'klass', 'opts')
+local Template = Fields('judge/template_fields')
 
 return function(c)
   local number = need('value/number')
@@ -23,6 +22,7 @@ return function(c)
   end
 
   return function(id, seen)
+    c.need('judge/paused')(id)
     local key = Keys.recurring .. id
     local r, wrong = c.ask('hmget', key, unpack(Template))
     if wrong then return c.wrong_type(key, 'hash') end
@@ -30,28 +30,8 @@ return function(c)
     if not queue and redis.call('exists', key) == 0 then return end
     local function report(what) c.add('recurring-invalid', id, what, {}, 'part') end
 
-    for i, name in ipairs({'priority', 'retries', 'backlog'}) do
-      if not number(r[i + 3]) then c.add('recurring-invalid', id, name, {{'hash', key, name, r[i + 3], '0'}}) end
-    end
-    local tags, long = c.need('judge/tag_list')(r[Template.tags])
-    if long then
-      c.add('not-judged', 'r:' .. id, 'tags beyond 250000 bytes')
-    elseif not tags then
-      local stored = r[Template.tags]
-      local changes = {{'hash', key, 'tags', stored, '{}'}}
-      if stored then changes[2] = {'hash', key, 'bad-tags', c.ask('hget', key, 'bad-tags'), stored} end
-      c.add('recurring-invalid', id, 'tags', changes)
-    end
-    if r[Template.data] and #r[Template.data] > 250000 then
-      c.add('not-judged', 'r:' .. id, 'data beyond 250000 bytes')
-    elseif not r[Template.data] or not pcall(cjson.decode, r[Template.data]) then
-      report('data')
-    end
-    if not r[Template.klass] then report('klass') end
-    if r[Template.opts] and not need('recurring/opts')(r[Template.opts]) then report('opts') end
-    if not count or count < 0 or count % 1 ~= 0 then
-      report('count')
-    else
+    c.need('judge/template_fields')(id, r, key, report)
+    if count and count >= 0 and count % 1 == 0 then
       -- Uncounted children: the next numbers, as long as jobs of this template have them.
       local n = count
       while n < count + 100 and c.ask('hget', Keys.job .. id .. '-' .. string.format('%.0f', n + 1),
@@ -60,7 +40,7 @@ return function(c)
       end
       if n > count then c.need('judge/template_count')(id, n) end
     end
-    if not queue then return report('queue') end
+    if not queue then return end
 
     local own = Keys.queue .. queue .. Keys.recur
     local next_run

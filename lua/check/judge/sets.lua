@@ -67,7 +67,9 @@ return function(c)
         -- An entry that is not part of the move is repaired on its own.
         local from = (here or not placed) and drops or outside
         if not right then from[#from + 1] = {'zset', entry.key, j.id, entry.score, false} end
-        if entry.part == Keys.locks and j.state ~= 'running' and tonumber(entry.score) > c.now then
+        -- A job that only depends on others and names no worker is held by nobody, whenever this lock expires.
+        if entry.part == Keys.locks and j.state ~= 'running' and tonumber(entry.score) > c.now
+          and not (placed and j.state == 'depends' and (j.worker or '') == '') then
           locked[from] = 'locked'
         end
       end
