@@ -84,23 +84,14 @@ return function(argv, now, t, seconds, known)
     call('publish', Keys.on_log, '{"jid":' .. encode(jid) .. ',"to":' .. encode(following) ..
       ',"event":"advanced","queue":' .. quoted .. '}')
     call('zadd', Keys.queues, 'NX', t, following)
-    local base = Keys.queue .. following
     local due = delay > 0 and string.format('%.17g', now + delay)
     local state = pending and pending[1] and 'depends' or due and 'scheduled' or 'waiting'
     if kept then data = call('hget', key, 'data') or '{}' end
     call('hmset', key, 'data', data, 'time', stamp, 'state', state, 'worker', '', 'failure', '{}', 'queue', following,
       'expires', '0', 'remaining', retries)
-    if state == 'depends' then
-      call('zadd', base .. Keys.depends, t, jid)
-      if due then call('hset', key, 'scheduled', due) end
-    elseif state == 'scheduled' then
-      call('zadd', base .. Keys.scheduled, due, jid)
-    else
-      local priority = tonumber(job[Job.priority]) or 0
-      if priority - priority ~= 0 then priority = 0 end
-      call('zadd', base .. Keys.work, priority - now / 10000000000, jid)
-    end
-    if job[Job.scheduled] and not (state == 'depends' and due) then call('hdel', key, 'scheduled') end
+    local place = need('queue/place')
+    local timed = place(now, t, jid, following, state, state == 'waiting' and job[Job.priority] or due)
+    if job[Job.scheduled] and not timed then call('hdel', key, 'scheduled') end
     if finish then finish.run(data) end
     return state
   end

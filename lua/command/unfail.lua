@@ -25,7 +25,8 @@ return function(argv, now, t, seconds, named)
   local append, whole_tries = need('history/append'), need('value/whole_tries')
   local prefix = '{"group":' .. cjson.encode(group) .. ','
   local entry = '[' .. seconds .. ',"put",{"q":' .. cjson.encode(queue) .. '}]'
-  local work, blocked, scores, age, days, whens = {}, {}, {}, now / 10000000000, {}, {}
+  local target = {base = Keys.queue .. queue, work = {}, scheduled = {}, scores = {}}
+  local work, blocked, place, days, whens = target.work, {}, need('queue/place'), {}, {}
 
   -- Makes a failed job wait. The caller removes it from its failure list.
   local function move(jid, job)
@@ -38,25 +39,13 @@ return function(argv, now, t, seconds, named)
     local retries = tonumber(job[Job.retries])
     call('hmset', key, 'state', placed, 'worker', '', 'expires', '0', 'queue', queue,
       'remaining', retries and retries - retries == 0 and whole_tries(retries) or 5)
-    if placed == 'depends' then
-      call('zadd', Keys.queue .. queue .. Keys.depends, t, jid)
-      blocked[#blocked + 1] = jid
-      return
-    end
-    local score = scores[job[Job.priority]]
-    if not score then
-      local priority = tonumber(job[Job.priority]) or 0
-      if priority - priority ~= 0 then priority = 0 end
-      score = string.format('%.17g', priority - age)
-      scores[job[Job.priority]] = score
-    end
-    work[#work + 1] = score
-    work[#work + 1] = jid
+    if placed == 'depends' then blocked[#blocked + 1] = jid end
+    place(now, t, jid, target, placed, placed == 'waiting' and job[Job.priority])
   end
 
   -- Adds the moved jobs to the work set. A queue whose new jobs all have dependencies is listed, too.
   local function enter()
-    if work[1] then need('value/in_chunks')('zadd', Keys.queue .. queue .. Keys.work, work, 1, #work) end
+    need('queue/enter')(target)
     if work[1] or blocked[1] then call('zadd', Keys.queues, 'NX', t, queue) end
   end
 

@@ -22,8 +22,8 @@ return function(now, t, seconds, worker, limit, age, most)
   function b.queue(name)
     local queue = queues[name]
     if not queue then
-      queue = {base = Keys.queue .. name, json = cjson.encode(name), locks = {}, work = {}, scheduled = {}, values = {},
-        failed = 0}
+      queue = {base = Keys.queue .. name, json = cjson.encode(name), locks = {}, work = {}, scheduled = {}, scores = {},
+        values = {}, failed = 0}
       -- The keys that every ending needs.
       queue.bad = b.fault('zset', queue.base .. Keys.locks, 'zset', Keys.worker .. worker .. Keys.held)
       queues[name], names[#names + 1] = queue, name
@@ -106,10 +106,7 @@ return function(now, t, seconds, worker, limit, age, most)
       local name = names[i]
       local queue = queues[name]
       if queue.values[1] then need('stats/add_values')(Keys.run .. day .. name, queue.values) end
-      if queue.work[1] then in_chunks('zadd', queue.base .. Keys.work, queue.work, 1, #queue.work) end
-      if queue.scheduled[1] then
-        in_chunks('zadd', queue.base .. Keys.scheduled, queue.scheduled, 1, #queue.scheduled)
-      end
+      need('queue/enter')(queue)
       if queue.listed then call('zadd', Keys.queues, 'NX', t, name) end
       if queue.failed > 0 then
         local count = need('stats/count')

@@ -8,7 +8,7 @@ local Job = Fields('worker', 'state', 'queue', 'priority', 'retries', 'time', 'h
 
 return function(b, argv)
   local call, encode, decode = redis.call, cjson.encode, cjson.decode
-  local now, t, worker, stamp = b.now, b.t, b.worker, b.stamp
+  local now, t, worker, stamp, place = b.now, b.t, b.worker, b.stamp, need('queue/place')
   local done = '[' .. b.seconds .. ',"done"]'
   -- Whether the keys are sound that no queue has.
   local sound = false
@@ -100,7 +100,7 @@ return function(b, argv)
     if job[Job.grace] then call('hdel', key, 'grace') end
     if tracked then call('publish', Keys.on_completed, jid) end
 
-    local state, due, quoted = 'complete', nil, encode(jid)
+    local state, due, timed, quoted = 'complete', nil, false, encode(jid)
     if following then
       due = delay > 0 and string.format('%.17g', now + delay)
       state = pending and 'depends' or due and 'scheduled' or 'waiting'
@@ -121,14 +121,9 @@ return function(b, argv)
       if php then need('job/list_complete')(now, t, jid, queue, b.jobs_history, b.jobs_history_count) end
     else
       target.listed = true
-      if pending then
-        call('zadd', target.base .. Keys.depends, t, jid)
-        if due then call('hset', key, 'scheduled', due) end
-      else
-        need('ending/place')(target, jid, due, job[Job.priority], now)
-      end
+      timed = place(now, t, jid, target, state, state == 'waiting' and job[Job.priority] or due)
     end
-    if job[Job.scheduled] and not (pending and due) then call('hdel', key, 'scheduled') end
+    if job[Job.scheduled] and not timed then call('hdel', key, 'scheduled') end
     if dependents and dependents[1] and not following then
       -- The job is complete, whatever the keys of its dependents are.
       pcall(need('dependency/release_dependents'), now, jid, dependents)

@@ -81,7 +81,7 @@ return function(b, argv)
       end
       b.wrote = true
       if home_name ~= queue then call('hset', key, 'queue', queue) end
-      need('ending/place')(target, jid, delay > 0 and string.format('%.17g', now + delay), job[Job.priority], now)
+      need('queue/place')(now, b.t, jid, target, state, delay > 0 and now + delay or job[Job.priority])
     end
     target.listed = true
     if job[Job.grace] then call('hdel', key, 'grace') end

@@ -58,7 +58,7 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old)
 
   local priority, retries = o.priority, o.retries
   local remaining = o.remaining or retries and need('value/whole_tries')(retries)
-  local tags, leftover, stored = o.tags, false, '{}'
+  local tags, timed, stored = o.tags, false, '{}'
   if state or old[Old.tags] or worker then
     local from = old[Old.queue]
     if from then need('queue/remove_from_state_set')(jid, state, from) end
@@ -108,23 +108,11 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old)
       'state', placed, 'worker', '', 'expires', o.failed and '' or '0', 'queue', queue, 'retries', retries or '5',
       'remaining', remaining or '5', 'time', stamp)
   end
-  local base = Keys.queue .. queue
   if full then
     need('throttle/hold')(seconds, jid, queue, full, string.format('%.17g', now / 10000000000 - (priority or 0)))
-    placed, leftover = 'throttled', old[Old.scheduled]
-  elseif placed == 'waiting' then
-    call('zadd', base .. Keys.work, (priority or 0) - now / 10000000000, jid)
-    leftover = old[Old.scheduled]
-  elseif placed == 'scheduled' then
-    call('zadd', base .. Keys.scheduled, due, jid)
-    leftover = old[Old.scheduled]
-  elseif placed == 'depends' then
-    call('zadd', base .. Keys.depends, t, jid)
-    if due then
-      call('hset', key, 'scheduled', due)
-    else
-      leftover = old[Old.scheduled]
-    end
+    placed = 'throttled'
+  elseif placed ~= 'failed' then
+    timed = need('queue/place')(now, t, jid, queue, placed, placed == 'waiting' and priority or due)
   else
     local failed = o.failed
     call('hset', key, 'failure', failed.text)
@@ -134,11 +122,10 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old)
     -- Its age counts from now, so that the next failure does not delete what was just restored.
     local age = need('failure/age')(redis.pcall('hget', Keys.config, 'jobs-failed-history'))
     if age then call('zadd', Keys.failed_times, t, jid) end
-    leftover = old[Old.scheduled]
   end
   if o.spawned_from_jid then call('hset', key, 'spawned_from_jid', o.spawned_from_jid) end
   if old[Old.grace] then call('hdel', key, 'grace') end
-  if leftover then call('hdel', key, 'scheduled') end
+  if old[Old.scheduled] and not timed then call('hdel', key, 'scheduled') end
   call('zadd', Keys.queues, 'NX', t, queue)
   if tracked then call('publish', Keys.on_put, jid) end
   return placed

@@ -6,9 +6,7 @@
 -- Publishes: as job/put
 return function(now, t, seconds, fault, progress)
   local call, encode, format, queues, names = redis.call, cjson.encode, string.format, {}, {}
-  local stamp, age = format('%.20f', now), now / 10000000000
-  -- Scores by priority.
-  local scores = {}
+  local stamp, place = format('%.20f', now), need('queue/place')
   local tracked, times = call('exists', Keys.tracked) > 0, call('exists', Keys.failed_times) > 0
   -- Earlier jobs of these jids may have left the times of their failures.
   local jids = {}
@@ -19,7 +17,7 @@ return function(now, t, seconds, fault, progress)
     local queue = queues[name]
     if not queue then
       local base, json = Keys.queue .. name, encode(name)
-      queue = {name = name, base = base, work = {}, scheduled = {},
+      queue = {name = name, base = base, work = {}, scheduled = {}, scores = {},
         entry = '[' .. seconds .. ',"put",{"q":' .. json .. '}]', event = ',"event":"put","queue":' .. json .. '}'}
       queue.bad = fault('hash', Keys.config, 'zset', Keys.queues, 'zset', base .. Keys.work,
         'zset', base .. Keys.scheduled, 'zset', base .. Keys.depends, 'zset', Keys.tracked)
@@ -68,21 +66,12 @@ return function(now, t, seconds, fault, progress)
         list[n + 1], list[n + 2] = t, jid
       end
     end
-    local list, score, state = queue.work, nil, 'waiting'
-    if job.at and job.at > now or job.delay > 0 then
-      list, score, state = queue.scheduled, format('%.17g', job.at or now + job.delay), 'scheduled'
-    else
-      score = scores[priority or 0]
-      if not score then
-        score = format('%.17g', (priority or 0) - age)
-        scores[priority or 0] = score
-      end
-    end
+    local due = (job.at and job.at > now or job.delay > 0) and (job.at or now + job.delay)
+    local state = due and 'scheduled' or 'waiting'
     call('hmset', key, 'jid', jid, 'klass', job.klass, 'data', job.data, 'priority', priority or '0', 'tags', stored,
       'state', state, 'worker', '', 'expires', '0', 'queue', queue.name, 'retries', retries or '5',
       'remaining', retries and need('value/whole_tries')(retries) or '5', 'time', stamp)
-    local n = #list
-    list[n + 1], list[n + 2] = score, jid
+    place(now, t, jid, queue, state, due or priority or 0)
     if times then jids[#jids + 1] = jid end
     if tracked and call('zscore', Keys.tracked, jid) then call('publish', Keys.on_put, jid) end
     return state
@@ -99,10 +88,8 @@ return function(now, t, seconds, fault, progress)
     entries, tag_names = {}, {}
     for i = 1, #names do
       local queue = names[i]
-      local work, scheduled = queue.work, queue.scheduled
-      if work[1] or scheduled[1] then
-        if work[1] then in_chunks('zadd', queue.base .. Keys.work, work, 1, #work) end
-        if scheduled[1] then in_chunks('zadd', queue.base .. Keys.scheduled, scheduled, 1, #scheduled) end
+      if queue.work[1] or queue.scheduled[1] then
+        need('queue/enter')(queue)
         call('zadd', Keys.queues, 'NX', t, queue.name)
         queue.work, queue.scheduled = {}, {}
       end

@@ -9,8 +9,9 @@ local Template = Fields('jid', 'klass', 'data', 'priority', 'tags', 'retries', '
 return function(now, t, queue, due, limit, slice)
   local call, floor = redis.call, math.floor
   local base = Keys.queue .. queue
-  local whole_tries = need('value/whole_tries')
-  local moved, skipped, work, next_runs, gone, tagged = 0, 0, {}, {}, {}, {}
+  local whole_tries, place = need('value/whole_tries'), need('queue/place')
+  local target = {base = base, work = {}, scheduled = {}}
+  local moved, skipped, work, next_runs, gone, tagged = 0, 0, target.work, {}, {}, {}
   local defaults = redis.pcall('hget', Keys.config, queue .. '-defaults')
   for n = 1, #due, 2 do
     if slice.tags <= 0 then break end
@@ -80,8 +81,7 @@ return function(now, t, queue, due, limit, slice)
           list[#list + 1] = t
           list[#list + 1] = jid
         end
-        work[#work + 1] = priority - at / 10000000000
-        work[#work + 1] = jid
+        place(at, t, jid, target, 'waiting', priority)
         moved = moved + 1
         at, slice.tags = at + interval, slice.tags - #tags
       end
@@ -96,7 +96,7 @@ return function(now, t, queue, due, limit, slice)
   if gone[1] then in_chunks('zrem', base .. Keys.recur, gone, 1, #gone) end
   if next_runs[1] then in_chunks('zadd', base .. Keys.recur, next_runs, 1, #next_runs) end
   if work[1] then
-    in_chunks('zadd', base .. Keys.work, work, 1, #work)
+    need('queue/enter')(target)
     for tag, list in pairs(tagged) do
       local added = in_chunks('zadd', Keys.tag .. tag, list, 1, #list)
       if added > 0 then call('zincrby', Keys.tags, added, tag) end
