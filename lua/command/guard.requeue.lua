@@ -72,7 +72,8 @@ return function(argv, now, t, seconds)
           local base = Keys.queue .. queue
           invalid = key_fault('zset', Keys.queues, 'zset', base .. Keys.work, 'zset', base .. Keys.scheduled,
             'zset', base .. Keys.depends)
-            or job_key_fault(key_fault, jid, state, home, job[Job.worker], false, job[Job.failure])
+            or job_key_fault(key_fault, jid,
+              {state = state, queue = home, worker = job[Job.worker], failure = job[Job.failure]})
         end
         local throttles = not invalid and job[Job.throttles]
         if throttles and not due then invalid = need('throttle/key_fault')(key_fault, queue, throttles) end
@@ -120,7 +121,8 @@ return function(argv, now, t, seconds)
           call('hmset', key, 'state', placed, 'worker', '', 'expires', '0', 'queue', queue, 'priority', priority,
             'remaining', whole_tries(remaining), 'time', stamp)
           local leftover = job[Job.scheduled]
-          if placed == 'waiting' and throttles and enter(now, t, seconds, queue, jid, throttles, priority, limit) then
+          local held = {throttles = throttles, priority = priority, limit = limit}
+          if placed == 'waiting' and throttles and enter(now, t, seconds, queue, jid, held) then
             placed = 'throttled'
           elseif place(now, t, jid, queue, placed, placed == 'waiting' and priority or due) then
             leftover = false

@@ -69,7 +69,8 @@ return function(argv, now, t, seconds)
   if job[Job.grace] then call('hdel', key, 'grace') end
   call('zrem', Keys.worker .. worker .. Keys.held, jid)
   if job[Job.throttles] then
-    need('ending/extended')(now, t, seconds, jid, left < 0 and 'exhausted' or 'retry', queue, job[Job.throttles])
+    local how, ended = left < 0 and 'exhausted' or 'retry', {jid = jid, queue = queue, throttles = job[Job.throttles]}
+    need('ending/extended')(now, t, seconds, how, ended)
   end
   if age then need('failure/forget_old')(now, t, {jid}, age) end
   return left

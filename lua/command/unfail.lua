@@ -6,6 +6,19 @@
 -- Publishes: as merge/vanish
 local Job = Fields('state', 'retries', 'priority', 'failure', 'queue', 'history', 'throttles')
 
+-- Returns a failed job to its lane. A merge job gives its payloads to the last job there, if that one can take them.
+-- Takes: now; jid; lane; the queue into which it goes
+-- Returns: `waiting`, `depends`, or `merged` if the job is gone
+-- Publishes: as merge/vanish
+local function return_to_lane(now, jid, lane, queue)
+  local call, key = redis.call, Keys.job .. jid
+  local merge = call('hget', key, 'dup') == 'merge'
+  if merge and need('merge/into_last')(now, jid, lane, queue) then return 'merged' end
+  need('lane/rejoin')(now, lane, jid)
+  if merge then call('hset', key, 'data', need('merge/compose')(jid)) end
+  return call('exists', key .. Keys.dependencies) == 1 and 'depends' or 'waiting'
+end
+
 return function(argv, now, t, seconds, named)
   local call = redis.call
   local queue, group, count = argv[3], argv[4], tonumber(argv[5] or 25)
@@ -32,7 +45,7 @@ return function(argv, now, t, seconds, named)
   local function move(jid, job)
     local key, placed = Keys.job .. jid, 'waiting'
     local lane = job[Job.throttles] and call('hget', key, 'key')
-    if lane then placed = need('lane/unfail')(now, jid, lane, queue) end
+    if lane then placed = return_to_lane(now, jid, lane, queue) end
     if placed == 'merged' then return end
     if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
     append(jid, entry, limit)

@@ -216,7 +216,7 @@ fn a_batch_of_new_jobs_writes_each_tag_once() {
         format!("guard.put 1 {{}}{}", (0..100).map(job).collect::<String>())
     };
     let mut core = Core::new();
-    costs_per(&mut core, 3.1, 100, &[batch("[]")]);
+    costs_per(&mut core, 3.13, 100, &[batch("[]")]);
     // Per tag: its type, its entries and its count; and the type of the counts.
     core.flush();
     costs_per(&mut core, 3.2, 100, &[batch(r#"["a","b"]"#)]);

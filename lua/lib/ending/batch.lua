@@ -1,15 +1,17 @@
 -- Collects what the endings of one call write to shared keys, and writes it once: locks, the list of the worker,
 -- statistics, complete jobs, queues and failure lists.
--- Takes: now; t; seconds; worker; the stored settings `max-job-history`, `jobs-history`, `jobs-history-count`
+-- Takes: now; t; seconds; worker; a list that begins with the stored settings `max-job-history`, `jobs-history`,
+--   `jobs-history-count`
 -- Returns: the batch `b`. `b.queue(name)` is the record of a queue; `b.fault` tests keys as value/key_fault;
 --   `b.refuse(jid)` and `b.invalid(text)` are rows of the reply, and so is `b.single(command, …)`, which ends a job
 --   by the single command; `b.flush()` writes everything
 local call = redis.call
 
-return function(now, t, seconds, worker, limit, age, most)
+return function(now, t, seconds, worker, settings)
+  local age, most = settings[2], settings[3]
   local b = {
     now = now, t = t, seconds = seconds, worker = worker,
-    limit = tonumber(limit or 100) or 100, jobs_history = age, jobs_history_count = most,
+    limit = tonumber(settings[1] or 100) or 100, jobs_history = age, jobs_history_count = most,
     stamp = string.format('%.20f', now),
     held = {}, completed = {}, groups = {}, failed = {},
     -- Whether anything is tracked, or has dependents among the jobs of the call.
@@ -78,7 +80,7 @@ return function(now, t, seconds, worker, limit, age, most)
     if name == 'complete' then words[5] = queue end
     for i = first, last do words[#words + 1] = argv[i] end
     if name == 'fail' and words[7] == '' then words[7] = nil end
-    local ok, reply = pcall(need(name, true), words, now, t, seconds, name == 'complete' and {limit, age, most} or nil)
+    local ok, reply = pcall(need(name, true), words, now, t, seconds, name == 'complete' and settings or nil)
     if not ok then return b.invalid(reply) end
     b.wrote = true
     if name == 'fail' then return {'done', 'failed'} end

@@ -27,7 +27,7 @@ return function(b, argv)
     local function note()
       -- The group that the core chooses says nothing about the reason.
       local named = group ~= 'failed-retries-' .. queue and group or nil
-      return need('history/retried')(jid, seconds, b.worker, named, message, code, b.limit)
+      return need('history/retried')(jid, seconds, b.worker, {group = named, message = message, exit = code}, b.limit)
     end
     if job[Job.throttles] then
       local fault = b.fault('list', key .. Keys.history)

@@ -37,7 +37,7 @@ return function(now, t, seconds, fault, progress)
   end
 
   local function put(queue, job)
-    local jid, priority, retries, tags = job.jid, job.o.priority, job.o.retries, job.o.tags
+    local jid, priority, retries, tags = job.jid, job.priority, job.retries, job.tags
     local key, stored = Keys.job .. jid, '{}'
     if tags and tags[1] then
       local bad
