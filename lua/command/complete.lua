@@ -19,8 +19,8 @@ return function(argv, now, t, seconds, known)
   if not data or not kept and cjson.decode(data) == false then
     error('Complete(): Arg "data" missing or not JSON: ' .. tostring(data))
   end
-  local following, delay, names, given, x = nil, 0, nil, nil, nil
-  if argv[7] then following, delay, names, given, x = need('ending/complete_options')(argv, 7, #argv) end
+  local following, delay, names, given, coordination = nil, 0, nil, nil, nil
+  if argv[7] then following, delay, names, given, coordination = need('ending/complete_options')(argv, 7, #argv) end
 
   local key = Keys.job .. jid
   local job = call('hmget', key, unpack(Job))
@@ -37,9 +37,9 @@ return function(argv, now, t, seconds, known)
   if names == false then error('Complete(): Arg "depends" not JSON: ' .. given.depends) end
   local pending = names and names[1] and need('dependency/pending_dependencies')(jid, names)
   local finish
-  if job[Job.throttles] or x then
-    finish = need('ending/finish')(now, jid, queue, following, job[Job.throttles], x)
-    if x then pending = finish.join(pending) end
+  if job[Job.throttles] or coordination then
+    finish = need('ending/finish')(now, jid, queue, following, job[Job.throttles], coordination)
+    if coordination then pending = finish.join(pending) end
   end
 
   if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end

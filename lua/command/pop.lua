@@ -57,11 +57,6 @@ return function(argv, now, t, seconds, known)
   local jids, jobs, taken, rest = {}, {}, 0, count
   -- Decides on jobs with a lane or throttles.
   local decider
-  local function decide()
-    local settings = {defaults = defaults, limit = limit, slice = slice}
-    decider = decider or need('queue/decider')(now, t, seconds, queue, settings)
-    return decider
-  end
   local only = known and known.only
   local most = slice and slice.lost or 5000
   if count >= 0 and count < most then most = count end
@@ -72,7 +67,8 @@ return function(argv, now, t, seconds, known)
     jids, jobs = need('queue/expire_locks')(now, t, seconds, queue, lost, {grace = setting(grace) or 10, limit = limit})
     for i = #jids, 1, -1 do
       if defaults or jobs[i][Job.throttles] then
-        decide().judge_lost(jids, jobs, i)
+        decider = decider or need('queue/decider')(now, t, seconds, queue, {defaults, limit, slice})
+        decider.judge_lost(jids, jobs, i)
       end
     end
     taken = #jids
@@ -123,7 +119,8 @@ return function(argv, now, t, seconds, known)
     want = want > 0 and not only and missed or 0
   end
   if met or more and rest > count - taken then
-    decide().single = only
+    decider = decider or need('queue/decider')(now, t, seconds, queue, {defaults, limit, slice})
+    decider.single = only
     local found = {jids = jids, jobs = jobs, count = count, taken = taken}
     local start = {page = met_page or {}, from = from, at = met or 1, job = met_job, held = more, due = due}
     count = decider.scan(rest, found, start)
@@ -135,11 +132,11 @@ return function(argv, now, t, seconds, known)
   end
 
   local ends = now + (setting(own_heartbeat) or setting(heartbeat) or 60)
-  local to = {queue = queue, worker = worker, ends = ends, limit = limit}
-  local found = {jids = jids, jobs = jobs, count = count, taken = taken, remove = remove}
-  local reply, given = need('queue/grant')(now, seconds, to, found)
+  local found = {jids = jids, jobs = jobs, count = count, taken = taken, remove = remove, worker = worker, ends = ends}
+  local reply, given = need('queue/grant')(now, seconds, queue, limit, found)
   if seconds % 10 == 0 and (more or rest == 0 and call('exists', base .. Keys.throttled) == 1) then
-    decide().recheck()
+    decider = decider or need('queue/decider')(now, t, seconds, queue, {defaults, limit, slice})
+    decider.recheck()
   end
   if decider then decider.wake() end
   return reply, given

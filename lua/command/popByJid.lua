@@ -10,10 +10,10 @@ local Job = Fields('job/read')
 -- it. Writes nothing.
 -- Takes: now; queue; jid; the reply of job/read; the stored `<queue>-defaults`, or false
 local function may_grant(now, queue, jid, job, defaults)
-  local d = defaults and need('option/defaults')(defaults)
+  local parsed = defaults and need('option/defaults')(defaults)
   local lane = job[Job.throttles] and redis.call('hget', Keys.job .. jid, 'key')
   if lane and not need('lane/is_first')(lane, jid) then return false end
-  local ids, maxima = need('option/throttles_at_pop')(d, queue, job)
+  local ids, maxima = need('option/throttles_at_pop')(parsed, queue, job)
   ids = ids or need('job/tags')(job[Job.throttles])
   return not ids[1] or need('throttle/would_run')(now, queue, maxima)(jid, ids)
 end

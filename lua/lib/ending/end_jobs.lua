@@ -19,11 +19,11 @@ return function(now, t, seconds, argv, first, settings)
   end
   local positions = need('ending/positions')(argv, first)
   count = #positions
-  local b = need('ending/batch')(now, t, seconds, worker, settings)
+  local batch = need('ending/batch')(now, t, seconds, worker, settings)
   -- One command for the usual case: nothing is tracked and no job has dependents.
   local related, ways, rows = {Keys.tracked}, {}, {}
   for i = 1, count do related[i + 1] = Keys.job .. argv[positions[i] + 1] .. Keys.dependents end
-  b.any = redis.call('exists', unpack(related)) > 0
+  batch.any = redis.call('exists', unpack(related)) > 0
   local i = 0
   local function end_rest()
     while i < count do
@@ -39,7 +39,7 @@ return function(now, t, seconds, argv, first, settings)
         else
           way = need('ending/fail')
         end
-        way = way(b, argv)
+        way = way(batch, argv)
         ways[name] = way
       end
       rows[i] = way(argv[at + 1], argv[at + 2], at + 4, at + argv[at])
@@ -49,10 +49,10 @@ return function(now, t, seconds, argv, first, settings)
   repeat
     local ok, why = pcall(end_rest)
     if not ok then
-      if not b.wrote then error(why, 0) end
-      rows[i] = b.invalid(why)
+      if not batch.wrote then error(why, 0) end
+      rows[i] = batch.invalid(why)
     end
   until ok
-  b.flush()
+  batch.flush()
   return rows
 end

@@ -1,6 +1,6 @@
 -- Decides in one pop on jobs with a lane or throttles. Most queues have no such jobs.
--- Takes: now; t; seconds; queue; of the pop, `defaults` (those of the queue as text, or false), `limit` (the setting
---   `max-job-history`) and `slice` (what the call may still bring, queue/slice)
+-- Takes: now; t; seconds; queue; a list of the queue's defaults as text, or false, the setting `max-job-history`, and
+--   what the call may still bring (queue/slice)
 -- Returns: a table of `judge_lost` for jobs whose lock expired, `recheck` for held jobs, `scan` for the work set, and
 --   `wake`, which has to follow when the pop has read its last job; with `single` set, `scan` looks at the given page
 --   only
@@ -8,10 +8,10 @@
 local Job = Fields('job/read')
 
 return function(now, t, seconds, queue, settings)
-  local call, base, slice = redis.call, Keys.queue .. queue, settings.slice
+  local call, base, stored, limit, slice = redis.call, Keys.queue .. queue, unpack(settings, 1, 3)
   local gate = need('throttle/gate')(now, t, seconds, queue)
-  local defaults = settings.defaults and need('option/defaults')(settings.defaults)
-  local admit = need('queue/admit')(now, t, seconds, queue, gate, {defaults = defaults, limit = settings.limit})
+  local defaults = stored and need('option/defaults')(stored)
+  local admit = need('queue/admit')(now, t, seconds, queue, gate, {defaults = defaults, limit = limit})
   local decider, checked = {wake = gate.wake}, false
 
   -- Judges the job at `i` of the lists. If it may not run again now, it leaves them and loses its lock and its slots,

@@ -1,7 +1,7 @@
 -- Grants jobs to a worker: the last step of a pop.
--- Takes: now; seconds; to whom: `queue`, `worker`, `ends` (when the locks expire) and `limit` (the setting
---   `max-job-history`); what: `jids`, `jobs` (replies of job/read), `count` of them, `taken` (how many of them had an
---   expired lock) and `remove` (jids that leave the work set as well)
+-- Takes: now; seconds; queue; the setting `max-job-history`; what the pop has found: `jids`, `jobs` (replies of
+--   job/read), `count` of them, `taken` (how many of them had an expired lock) and `remove` (jids that leave the work
+--   set as well); and there for whom: `worker`, and `ends`, the end of the locks. Both become text for job/render
 -- Returns: the granted jobs as a JSON array; their number
 -- Publishes: the jid to `popped` if tracked
 local Job = Fields('job/read')
@@ -24,9 +24,9 @@ local function number(text)
   if n and n - n == 0 then return n end
 end
 
-return function(now, seconds, to, found)
-  local queue, worker, ends, limit = to.queue, to.worker, to.ends, to.limit
+return function(now, seconds, queue, limit, found)
   local jids, jobs, count, taken, remove = found.jids, found.jobs, found.count, found.taken, found.remove
+  local worker, ends = found.worker, found.ends
   local call, base, expires = redis.call, Keys.queue .. queue, string.format('%.17g', ends)
   local stamp = string.format('%.20f', now)
   local quoted = cjson.encode(worker)
@@ -93,5 +93,6 @@ return function(now, seconds, to, found)
     in_chunks('zadd', base .. Keys.locks, locks, 1, 2 * count)
     in_chunks('zrem', base .. Keys.work, remove, 1, #remove)
   end
-  return need('job/render_all')(jids, jobs, count, tracked, related, {worker = quoted, ends = '' .. ends}), count
+  found.worker, found.ends = quoted, '' .. ends
+  return need('job/render_all')(jids, jobs, count, tracked, related, found), count
 end
