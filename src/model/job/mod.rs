@@ -119,7 +119,8 @@ pub struct Job {
     /// Its score in the schedule, which may be no time
     #[serde(skip)]
     pub due_score: Option<f64>,
-    /// When its newest history entry was made
+    /// Since when it waits for a worker or a slot; of a job in another state, when its newest history entry
+    /// was made
     pub since: Option<Moment>,
     /// The throttles of which it needs a slot to run
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -157,6 +158,9 @@ pub struct Job {
     /// How many of its dependencies have failed; 0 if they were not read.
     #[serde(skip)]
     pub failed_dependencies: u64,
+    /// Its dependencies that do not list it as a dependent, if they were read.
+    #[serde(skip)]
+    pub unlisted: Vec<Name>,
     /// Its dependencies and dependents, if they were read.
     #[serde(skip)]
     pub neighbors: Vec<Neighbor>,
