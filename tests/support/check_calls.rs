@@ -248,6 +248,8 @@ pub(crate) fn candidates(dump: &Dump) -> Vec<(&'static str, String, Vec<String>)
             }
         } else if let Some(id) = rest.strip_prefix("r:") {
             recurring.push(id.to_owned());
+        } else if rest == "paused_recurring" {
+            recurring.extend(members(key));
         } else if let Some((queue, part)) = rest
             .strip_prefix("q:")
             .and_then(|rest| rest.rsplit_once('-'))

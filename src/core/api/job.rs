@@ -252,7 +252,12 @@ pub(super) fn read(jid: &Name, fields: Value) -> Result<JobRow, Error> {
             b"worker" => job.worker = Some(Name::from(text)).filter(|worker| !worker.is_empty()),
             b"expires" => expires = Moment::read(&text),
             b"lock" => lock = Moment::read(&text),
-            b"due" => due = Moment::read(&text),
+            b"due" => {
+                due = Moment::read(&text);
+                job.due_score = std::str::from_utf8(&text)
+                    .ok()
+                    .and_then(|text| text.parse().ok());
+            }
             b"scheduled" => scheduled = Moment::read(&text),
             b"tracked" => job.tracked = text == b"1",
             b"tags" => {

@@ -15,6 +15,10 @@ const LOCKED: Case = Case {
     says: "while the job is locked",
 };
 
+/// What remains to do about a finding that a lock keeps from being repaired.
+const SEE_LOCK: &str = "show its worker and when its lock expires: `qless get JID`";
+const AFTER_LOCK: &str = "after that: `qless check --repair`";
+
 const AHEAD: Case = Case {
     word: "ahead",
     approval: Never,
@@ -99,7 +103,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         stage: Entries, requires: &[], covers: &[], repair_at: LargestUnlessLocked, evidence: NoEvidence,
         grades: &[],
         cases: &[LOCKED],
-        choices: &[],
+        choices: &[SEE_LOCK, AFTER_LOCK],
     },
     Finding {
         id: InForeignQueue, name: "in-foreign-queue", severity: Error, invariants: &[4],
@@ -109,7 +113,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         stage: Entries, requires: &[], covers: &[InNoSet, RunningWithoutLock], repair_at: LargestUnlessLocked, evidence: NoEvidence,
         grades: &[],
         cases: &[LOCKED],
-        choices: &[],
+        choices: &[SEE_LOCK, AFTER_LOCK],
     },
     Finding {
         id: InNoSet, name: "in-no-set", severity: Error, invariants: &[6],
@@ -255,8 +259,9 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         grades: &[],
         cases: &[],
         choices: &[
-            "run it now: `qless promote JID`",
-            "schedule it again: `qless put QUEUE KLASS DATA --jid=JID --replace --at +1h`, or cancel it: `qless cancel JID`",
+            "run all of them now: `qless promote --never-due`; one: `qless promote JID`",
+            "schedule them again: `qless move --never-due --queue QUEUE --to QUEUE --delay 1h`",
+            "cancel them: `qless cancel --never-due`",
             "correct the client that wrote the time",
         ],
     },
@@ -335,7 +340,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[],
         cases: &[LOCKED],
-        choices: &[],
+        choices: &[SEE_LOCK, AFTER_LOCK],
     },
     Finding {
         id: DependencyOneSided, name: "dependency-one-sided", severity: Error, invariants: &[10],
@@ -365,7 +370,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         stage: Counts, requires: &[DependencyOneSided], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[],
         cases: &[LOCKED],
-        choices: &[],
+        choices: &[SEE_LOCK, AFTER_LOCK],
     },
     Finding {
         id: DependsOnFailed, name: "depends-on-failed", severity: Info, invariants: &[],
@@ -386,7 +391,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[],
         cases: &[LOCKED],
-        choices: &[],
+        choices: &[SEE_LOCK, AFTER_LOCK],
     },
     Finding {
         id: LaneUnlisted, name: "lane-unlisted", severity: Error, invariants: &[103],
@@ -466,7 +471,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[],
         cases: &[LOCKED],
-        choices: &[],
+        choices: &[SEE_LOCK, AFTER_LOCK],
     },
     Finding {
         id: ThrottleIdle, name: "throttle-idle", severity: Info, invariants: &[108],
@@ -668,7 +673,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         approval: Automatic, remedy: Some(Remedy { verb: "replace", past: "replaced", what: "the value if the right one is known; without an interval it stops" }),
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[],
-        cases: &[Case { word: "part", approval: Never, says: "klass, data, queue, count, options or next run, or a missing interval" }],
+        cases: &[Case { word: "part", approval: Never, says: "klass, data, queue, count, options or next run, a missing interval, or the document of a paused one" }],
         choices: &["print it: `qless recur get JID`", "give it an interval: `qless recur set JID --every 1h`", "remove it: `qless recur rm JID`"],
     },
     Finding {

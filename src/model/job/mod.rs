@@ -121,6 +121,9 @@ pub struct Job {
     pub spawned_from: Option<Name>,
     /// When it is due, if that is in the future
     pub scheduled_for: Option<Moment>,
+    /// Its score in the schedule, which may be no time
+    #[serde(skip)]
+    pub due_score: Option<f64>,
     /// Since when it waits for a worker or a slot; of a job in another state, when its newest history entry
     /// was made
     pub since: Option<Moment>,
