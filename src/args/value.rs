@@ -459,6 +459,15 @@ pub(crate) fn timeout(text: &str) -> Result<Duration, Invalid> {
     }
 }
 
+/// The name of an environment variable.
+pub(crate) fn variable(text: &str) -> Result<String, Invalid> {
+    if text.is_empty() || text.contains(['=', '\0']) {
+        Err("is not the name of a variable".into())
+    } else {
+        Ok(text.to_owned())
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
