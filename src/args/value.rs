@@ -299,7 +299,7 @@ struct Findings {
 impl Findings {
     fn words(&self) -> Vec<&'static str> {
         let all = self.all.then_some("all");
-        let ids = FINDINGS.iter().map(|finding| finding.name);
+        let ids = FINDINGS.iter().map(|finding| finding.id.into_str());
         all.into_iter().chain(ids).collect()
     }
 }
