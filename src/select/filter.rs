@@ -135,7 +135,7 @@ impl<'a> Filter<'a> {
     /// Returns the fields to read: those of `detail` and those of the conditions; with `ordered` also
     /// the state.
     pub(super) fn names(&self, detail: Detail, ordered: bool) -> Cow<'static, str> {
-        let base = detail.word();
+        let base = detail.into_str();
         if matches!(detail, Detail::Brief | Detail::Full) {
             return base.into();
         }

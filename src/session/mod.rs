@@ -279,7 +279,7 @@ impl Session {
         if !matches!(target.address, Address::Local { .. }) {
             password::fill(&mut target, &globals, Some(context), &mut self.ui)?;
         }
-        let files = globals.tls.or(&values.tls);
+        let files = globals.tls.or(&values.tls());
         tls::fill(&mut target, &files, &TlsFiles::default(), &mut self.ui)?;
         let prefix = globals.prefix.or(values.prefix);
         let settings = Settings {

@@ -488,7 +488,7 @@ fn lost_outcome<'r>(round: &'r Round, job: &BatchedJob, error: &Error) -> LineOu
         queue: round.queue(job),
         result: ItemResult::Failed,
         code,
-        why: Some(error.message().to_owned()),
+        why: Some(error.message().into_owned()),
         detail: None,
         state: None,
     }

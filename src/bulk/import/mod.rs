@@ -4,6 +4,7 @@
 //! and [`dependency_graph`] puts the jobs in order. Then each job is read again, packed ([`pack`])
 //! and put. Memory grows with the number of jobs, not with their data.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::slice::failed_call;
@@ -576,7 +577,7 @@ impl Importer<'_> {
                 Ok(None) => {}
                 // A job that the core refuses does not stop the others.
                 Err(error) if error.kind() == Kind::Usage => {
-                    let why = refused_argument(&error);
+                    let why = refused_argument(&error).into_owned();
                     slice
                         .outcomes
                         .push(packed.complete_outcome(JobOutcome::refused(
@@ -666,7 +667,7 @@ impl Importer<'_> {
                     JobOutcome::done(&job.jid).state_after(RECURRING)
                 }
                 Err(error) if error.kind() == Kind::Usage => {
-                    let why = refused_argument(&error);
+                    let why = refused_argument(&error).into_owned();
                     JobOutcome::refused(&job.jid, Code::Invalid, why)
                 }
                 Err(error) => return Err(error),
@@ -713,9 +714,9 @@ pub(crate) fn check_map(pairs: &[(Name, Name)]) -> Result<(), Error> {
 }
 
 /// Returns why the core refused a job, without the name of the call.
-fn refused_argument(error: &Error) -> &str {
+fn refused_argument(error: &Error) -> Cow<'_, str> {
     match error.cause() {
-        Some(Cause::Argument(reason)) => reason,
+        Some(Cause::Argument(reason)) => reason.as_str().into(),
         _ => error.message(),
     }
 }

@@ -109,7 +109,7 @@ fn users(
     }
     let mut clauses = Vec::new();
     if let Err(error) = not_found::jobs(&missing) {
-        clauses.push(error.message().to_owned());
+        clauses.push(error.message().into_owned());
     }
     let named: Vec<String> = others.iter().map(|jid| format!("`{jid}`")).collect();
     match named.as_slice() {
