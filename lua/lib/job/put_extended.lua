@@ -54,7 +54,10 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old, x, 
   local list, maxima = need('option/throttles')(x, old[Old.throttles], d, queue, klass, data)
   o.ids = list or old[Old.throttles] and need('job/tags')(old[Old.throttles])
   o.gate = o.ids and need('throttle/gate')(now, t, seconds, queue)
-  if o.gate then o.gate.give(maxima) end
+  if o.gate then
+    o.gate.give(maxima)
+    if o.maxima then o.gate.assume(o.maxima) end
+  end
   for i = 1, o.ids and #o.ids or 0 do
     -- What would hold the job is read before the first write: a key of another type refuses the put here.
     if o.gate.free(o.ids[i]) <= 0 then

@@ -80,7 +80,7 @@ return function(now, t, seconds, policy, key_fault, progress, defaults)
       row = outcome('invalid', mark(jid, old), invalid)
     elseif not row then
       if job.at and job.at > now then o.due = string.format('%.17g', job.at) end
-      o.note = job.entry
+      o.note, o.maxima = job.entry, policy.maxima
       local me, klass, data, delay = policy.me or '', job.klass, job.data, job.delay
       local took, state, behind = jid, nil, nil
       if job.x or defaults[queue] or old[Old.throttles] then
