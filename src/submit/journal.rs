@@ -19,8 +19,8 @@ use std::path::Path;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use super::job_spec::hex;
-use super::pack::Round;
+use super::jid::hex;
+use super::round::Round;
 use crate::bulk::ledger::{Ledger, LedgerHead};
 use crate::clock::moment::Moment;
 use crate::core::api::epoch::ServerEpoch;

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::dependency_graph::DependencyGraph;
 use super::{FailedPolicy, ImportOptions};
 use crate::error::Error;
 use crate::input::archive;
@@ -15,6 +14,7 @@ use crate::json::object::column;
 use crate::json::syntax::Fault;
 use crate::model::job::State;
 use crate::name::Name;
+use crate::submit::order::DependencyGraph;
 
 /// The location of a job in the file, and whether it is put.
 #[derive(Clone, Copy, Debug)]
@@ -338,15 +338,18 @@ impl ArchiveContents {
 
     /// Returns the jobs to put, each after its dependencies.
     pub(super) fn order(&self, what: &str) -> Result<Vec<u32>, Error> {
-        let on = self.depends.iter().map(|(&job, depends)| {
-            let inside = depends.iter().filter_map(|jid| self.jids.get(jid).copied());
-            let put = inside.filter(|&at| self.jobs[at as usize].disposition == Disposition::Put);
-            (job, put.collect())
+        let is_put = |at: u32| self.jobs[at as usize].disposition == Disposition::Put;
+        let mut graph = DependencyGraph::default();
+        for at in 0..self.jobs.len() as u32 {
+            let depends = self.depends.get(&at).into_iter().flatten();
+            let inside = depends.filter_map(|jid| self.jids.get(jid).copied());
+            graph.push(inside.filter(|at| is_put(*at)));
+        }
+        let order = graph.order().map(|mut jobs| {
+            jobs.retain(|at| is_put(*at));
+            jobs
         });
-        let graph = DependencyGraph { on: on.collect() };
-        let put = (0..self.jobs.len() as u32)
-            .filter(|&at| self.jobs[at as usize].disposition == Disposition::Put);
-        graph.order(put).map_err(|path| {
+        order.map_err(|path| {
             let jids = self.by_number();
             let describe = |at: &u32| {
                 let line = self.jobs[*at as usize].line;
