@@ -428,7 +428,7 @@ fn whole<'l, D: Deserializer<'l>, T, E: Display>(
     }
 }
 
-/// Returns the value of an option that coordinates jobs, as the core takes it.
+/// The value of an option that coordinates jobs, as the core takes it.
 fn option_value<'l>(
     given: &'l RawValue,
     option: CoordinationOption,

@@ -164,7 +164,7 @@ fn refuse_duplicate(
     }
 }
 
-/// Returns the error for a line that is refused.
+/// The error for a line that is refused.
 fn line_error(what: &str, row: &TextLine, fault: LineFault) -> Error {
     let LineFault {
         column,
@@ -179,12 +179,12 @@ fn line_error(what: &str, row: &TextLine, fault: LineFault) -> Error {
     }
 }
 
-/// Returns the first bytes of the SHA-256 of a line; never 0, which stands for no line.
+/// The first bytes of the SHA-256 of a line; never 0, which stands for no line.
 pub(super) fn sum(line: &[u8]) -> u64 {
     start(&Sha256::digest(line))
 }
 
-/// Returns the first bytes of a hash as a number.
+/// The first bytes of a hash as a number.
 pub(super) fn start(sum: &[u8]) -> u64 {
     let first = sum.first_chunk().copied().unwrap_or_default();
     u64::from_be_bytes(first).max(1)

@@ -298,9 +298,6 @@ impl Sender<'_> {
             if let Some(restarts) = &mut self.restarts {
                 restarts.round(session.core()?, self.tally.done());
             }
-            if self.tally.done() > 0 && self.to_set.take().is_some() {
-                self.maxima.note_set(session);
-            }
             if let Some(replicas) = self.options.replicas
                 && !self.options.policy.dry_run
                 && stopped_by.is_none()
@@ -328,6 +325,7 @@ impl Sender<'_> {
     ) -> Result<Option<Error>, Error> {
         let mut stopped_by = None;
         let (mut done, mut failed, mut took) = (Vec::new(), Vec::new(), Vec::new());
+        let mut is_put = false;
         let mut batches = std::mem::take(&mut round.batches);
         for (batch, mut answer) in batches.iter_mut().zip(answers) {
             if batch.again.is_some()
@@ -346,6 +344,7 @@ impl Sender<'_> {
             };
             for (job, reply) in batch.jobs.iter().zip(&replies) {
                 let mut outcome = outcome_of(round, job, reply, self.options.if_absent);
+                is_put |= reply.done.is_some() && outcome.result == ItemResult::Done;
                 if self.options.policy.dry_run {
                     outcome.plan();
                 } else if self.journal.is_some() {
@@ -363,6 +362,9 @@ impl Sender<'_> {
                 self.tally.add(&mut session.ui, outcome)?;
             }
         }
+        if is_put && self.to_set.take().is_some() && !self.options.policy.dry_run {
+            self.maxima.note_set(session);
+        }
         if let (Some(journal), false) = (&mut self.journal, self.options.policy.dry_run)
             && let Err(error) = journal.record_replies(&done, &failed, &took)
         {
@@ -373,7 +375,7 @@ impl Sender<'_> {
 }
 
 impl Sender<'_> {
-    /// Returns the error that stopped the sending, else that the server may have lost what it
+    /// The error that stopped the sending, else that the server may have lost what it
     /// acknowledged.
     fn end_restarts(
         &mut self,
@@ -418,6 +420,7 @@ impl Sender<'_> {
             return Ok(vec![GuardReply::new(Code::Ok)]);
         }
         puts.policy.replace = true;
+        puts.maxima.clone_from(&self.to_set);
         let core = session.core()?;
         let now = core.now();
         core.puts(now, vec![puts])
@@ -448,7 +451,7 @@ impl Sender<'_> {
             .hint(self.resume_hint(session))
     }
 
-    /// Returns how to submit the rest.
+    /// How to submit the rest.
     fn resume_hint(&self, session: &Session) -> String {
         match (self.resumable, session.typed()) {
             (true, Some(typed)) => format!("run the same command again to go on: `{typed}`"),
@@ -460,7 +463,7 @@ impl Sender<'_> {
     }
 }
 
-/// Returns the outcome of a job without a reply.
+/// The outcome of a job without a reply.
 fn lost_outcome<'r>(round: &'r Round, job: &SentJob, error: &Error) -> LineOutcome<'r> {
     let code = match error.kind() {
         Kind::Unknown => Code::Unknown,
@@ -478,7 +481,7 @@ fn lost_outcome<'r>(round: &'r Round, job: &SentJob, error: &Error) -> LineOutco
     }
 }
 
-/// Returns the outcome of a job from the core's reply.
+/// The outcome of a job from the core's reply.
 fn outcome_of<'r>(
     round: &'r Round,
     job: &SentJob,
@@ -534,7 +537,7 @@ fn outcome_of<'r>(
     outcome
 }
 
-/// Returns whether an existing job is not older than a moment, by its first entry (0) or its newest
+/// Whether an existing job is not older than a moment, by its first entry (0) or its newest
 /// put (1), which are whole seconds.
 fn is_since<D>(reply: &GuardReply<D>, which: usize, moment: Moment) -> bool {
     let when = reply.moment(which);

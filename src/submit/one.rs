@@ -16,9 +16,9 @@ use crate::name::Name;
 use crate::session::Session;
 use crate::text::short;
 
-/// A job to put, and how.
+/// The put of one job.
 #[derive(Debug)]
-pub(crate) struct OneJob<'j> {
+pub(crate) struct SinglePut<'j> {
     pub job: NewJob<'j>,
     pub jid: Name,
     pub policy: Policy,
@@ -47,7 +47,7 @@ enum Taken {
     Skipped,
 }
 
-impl OneJob<'_> {
+impl SinglePut<'_> {
     /// Puts the job. A job that could not be put is an error.
     pub(crate) fn put(&self, now: Moment, session: &mut Session) -> Result<Placement, Error> {
         let reply = self.send(now, session)?;

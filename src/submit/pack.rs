@@ -148,7 +148,7 @@ impl Packer<'_> {
         }
     }
 
-    /// Returns a new jid. Jobs put at the same moment are popped in descending order of their jids,
+    /// A new jid. Jobs put at the same moment are popped in descending order of their jids,
     /// so the jids of a round are used in this order, which is that of the lines.
     fn fresh(&mut self) -> Result<[u8; 32], Error> {
         if self.jids.is_empty() {

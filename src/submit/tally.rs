@@ -166,17 +166,17 @@ impl Tally {
         self.planned > 0
     }
 
-    /// Returns how many jobs were put.
+    /// How many jobs were put.
     pub(super) fn done(&self) -> usize {
         self.doc.sum.done
     }
 
-    /// Returns whether some line failed.
+    /// Whether some line failed.
     pub(super) fn failed(&self) -> bool {
         self.doc.sum.failed > 0
     }
 
-    /// Returns the number of lines without an outcome.
+    /// The number of lines without an outcome.
     pub(super) fn remaining(&self) -> usize {
         let sum = &self.doc.sum;
         sum.matched - (sum.done + sum.skipped + sum.failed).min(sum.matched)

@@ -181,7 +181,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Returns the data from the command line.
+    /// The data from the command line.
     fn data(&self, source: &mut InputSource) -> Result<Vec<u8>, Error> {
         let most = self.limit.max_data;
         match self.positional.as_ref().or(self.data.as_ref()) {
@@ -210,7 +210,7 @@ impl Args {
         }
     }
 
-    /// Returns what `--wait` asks for.
+    /// What `--wait` asks for.
     fn wait_options(&self, now: Moment) -> Option<WaitOptions> {
         let deadline = self.wait.as_ref()?.as_ref().or(self.deadline.as_ref());
         Some(WaitOptions {

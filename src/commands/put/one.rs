@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::name::Name;
 use crate::session::Session;
-use crate::submit::one::OneJob;
+use crate::submit::one::SinglePut;
 use crate::wait::Waiter;
 
 use super::Args;
@@ -54,7 +54,7 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
         maxima.confirm(session)?;
     }
     let fresh = || Name::from(uuid::Uuid::new_v4().simple().to_string());
-    let job = OneJob {
+    let job = SinglePut {
         job: args.job(data),
         jid: args.jid.clone().unwrap_or_else(fresh),
         policy: Policy {

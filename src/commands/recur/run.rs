@@ -13,7 +13,7 @@ use crate::input::line::{NewJob, NewName};
 use crate::model::bulk::Code;
 use crate::name::Name;
 use crate::session::Session;
-use crate::submit::one::OneJob;
+use crate::submit::one::SinglePut;
 
 /// Put one job of a recurring job now
 ///
@@ -44,7 +44,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let number = |number: i64| Cow::Owned(number.to_string().into_bytes());
     let retries = found.retries.map(|retries| retries.floor());
     let queue = found.queue.unwrap_or_default();
-    let job = OneJob {
+    let job = SinglePut {
         job: NewJob {
             queue: Some(NewName::from(&queue)),
             klass: Some(NewName::from(&found.klass.unwrap_or_default())),

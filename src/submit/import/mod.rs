@@ -89,7 +89,7 @@ pub(crate) enum FailedPolicy {
 }
 
 impl ImportOptions {
-    /// Returns the new name of a queue.
+    /// The new name of a queue.
     fn queue<'q>(&'q self, queue: &'q Name) -> &'q Name {
         let mut map = self.map.iter();
         map.find(|(old, _)| old == queue)
@@ -185,7 +185,7 @@ pub(crate) fn run(options: ImportOptions, session: &mut Session) -> Result<Exit,
     })
 }
 
-/// Returns the dependencies that neither the file nor the server has.
+/// The dependencies that neither the file nor the server has.
 fn missing_dependencies(
     contents: &ArchiveContents,
     options: &ImportOptions,
@@ -224,7 +224,7 @@ fn missing_dependencies(
     .hint("`--allow-missing` lets such jobs run without them"))
 }
 
-/// Returns the jobs of the file that exist already. That is an error unless an option says what to
+/// The jobs of the file that exist already. That is an error unless an option says what to
 /// do with them.
 fn existing(
     contents: &ArchiveContents,
@@ -343,7 +343,7 @@ impl PausePlan {
     }
 }
 
-/// Returns the maxima of the file that differ from the present ones. A maximum whose time has ended is
+/// The maxima of the file that differ from the present ones. A maximum whose time has ended is
 /// left out.
 fn maxima(
     contents: &ArchiveContents,
@@ -486,7 +486,7 @@ fn with_line(outcome: JobOutcome, round: &Round, sent: &SentJob, state: State) -
     outcome
 }
 
-/// Returns the outcome of a job that exists and is left as it is.
+/// The outcome of a job that exists and is left as it is.
 fn skipped_existing(jid: &Name) -> JobOutcome {
     let mut item = BulkItem::new(jid, Code::Exists);
     item.result = ItemResult::Skipped;
@@ -711,7 +711,7 @@ pub(crate) fn check_map(pairs: &[(Name, Name)]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns why the core refused a job, without the name of the call.
+/// Why the core refused a job, without the name of the call.
 fn refused_argument(error: &Error) -> &str {
     match error.cause() {
         Some(Cause::Argument(reason)) => reason,

@@ -82,7 +82,7 @@ fn failure_document(failure: &ArchivedFailure) -> Vec<u8> {
 }
 
 impl PackOptions<'_> {
-    /// Returns a lane with the new name of its queue, unless it is that of all queues. A job that was
+    /// A lane with the new name of its queue, unless it is that of all queues. A job that was
     /// moved after it got its key has a lane of another queue.
     fn lane(&self, lane: &Name, queue: Option<&Name>) -> Vec<u8> {
         let text = lane.as_bytes();
@@ -143,7 +143,7 @@ impl PackOptions<'_> {
     }
 }
 
-/// Returns a recurring job as the call that makes it again takes it.
+/// A recurring job as the call that makes it again takes it.
 pub(super) fn template<'t>(
     recurring: &'t ArchivedTemplate,
     queue: &'t Name,
@@ -166,7 +166,7 @@ pub(super) fn template<'t>(
     }
 }
 
-/// Returns the note for the core if the recurring job, or the one it replaces, is paused.
+/// The note for the core if the recurring job, or the one it replaces, is paused.
 pub(super) fn pause_note(recurring: &ArchivedTemplate, replaces_paused: bool) -> Option<Vec<u8>> {
     let Some(since) = recurring.paused_since else {
         return replaces_paused.then(|| b"{}".to_vec());
