@@ -8,7 +8,7 @@ return function(argv, now)
   if not what then error('Look(): "brief", "full" or names missing') end
   if #argv - 3 > 500 then error('Look(): more than 500 jids') end
   local wanted, fields, known = nil, {'jid', 'state', 'queue'}, {}
-  local facts = 'shown since mark tracked due lock dependencies dependents history payloads slots'
+  local facts = 'shown since mark tracked due lock dependencies dependents unlisted history payloads slots'
   for name in string.gmatch(facts, '%a+') do
     known[name] = true
   end
@@ -72,6 +72,8 @@ return function(argv, now)
         local mark, since, entry = mark_of(jid, job.state, job.queue)
         if wants('since') and entry and string.find(entry, '"throttled"', 1, true) then
           since = need('throttle/due')(jid, job.queue) or since
+        elseif wants('since') and job.state == 'waiting' then
+          since = need('job/waits_since')(now, jid, job.queue, since)
         end
         if wants('since') then add('since', since) end
         if wants('mark') then add('mark', mark) end
@@ -84,6 +86,18 @@ return function(argv, now)
       if wants('lock') then add('lock', lock) end
       if wants('dependencies') then add('dependencies', members(key .. Keys.dependencies)) end
       if wants('dependents') then add('dependents', members(key .. Keys.dependents)) end
+      if wanted and wanted.unlisted and job.state == 'depends' then
+        -- These will not release it when they are complete.
+        local unlisted = {}
+        for _, name in ipairs(members(key .. Keys.dependencies)) do
+          local state = pcall('hget', Keys.job .. name, 'state')
+          if type(state) == 'string' and state ~= 'complete'
+            and pcall('sismember', Keys.job .. name .. Keys.dependents, jid) == 0 then
+            unlisted[#unlisted + 1] = name
+          end
+        end
+        add('unlisted', unlisted)
+      end
       if what == 'full' or wanted and wanted.history then
         local history = pcall('lrange', key .. Keys.history, 0, -1)
         add('history', history.err and {} or history)

@@ -1,8 +1,9 @@
 -- Returns how long the oldest job of each queue has been due and has not run, with why. An expired lock counts from its
--- expiry. The cost hardly depends on the number of jobs. Writes nothing.
+-- expiry, a recurring job from the run that no pop has put yet. The cost hardly depends on the number of jobs. Writes
+-- nothing.
 -- Takes: queue ...
--- Returns: per queue: since when, false if nothing is due; the jid; `waiting`, `throttled`, `ordered`, `expired` or
---   `paused`; for a throttle or a lane its name, else false
+-- Returns: per queue: since when, false if nothing is due; the jid; `waiting`, `throttled`, `ordered`, `expired`,
+--   `recurring` or `paused`; for a throttle or a lane its name, else false
 -- Refuses: a missing queue, more than 10000 queues
 return function(argv, now, t)
   local call, oldest, reply = redis.call, need('queue/oldest'), {}
@@ -11,10 +12,14 @@ return function(argv, now, t)
   for i = 3, #argv do
     local queue = argv[i]
     local since, jid, why, by = oldest(now, t, queue)
-    local lock = call('zrangebyscore', Keys.queue .. queue .. Keys.locks, '-inf', t, 'WITHSCORES', 'LIMIT', 0, 1)
-    if lock[1] and not (since and tonumber(since) <= tonumber(lock[2])) then
-      since, jid, why, by = lock[2], lock[1], 'expired', false
+    local function consider(part, from, what)
+      local first = call('zrangebyscore', Keys.queue .. queue .. part, from, t, 'WITHSCORES', 'LIMIT', 0, 1)
+      if first[1] and not (since and tonumber(since) <= tonumber(first[2])) then
+        since, jid, why, by = first[2], first[1], what, false
+      end
     end
+    consider(Keys.locks, '-inf', 'expired')
+    consider(Keys.recur, 0, 'recurring')
     if since and call('sismember', Keys.paused, queue) == 1 and need('queue/paused')(now, queue, true) then
       why, by = 'paused', false
     end

@@ -41,7 +41,7 @@ return function(argv, now, t)
     local since = false
     if head then
       local newest = redis.pcall('lrange', Keys.job .. head .. Keys.history, -1, -1)
-      since = not newest.err and entry_time(newest[1]) or false
+      since = need('job/waits_since')(now, head, queue, not newest.err and entry_time(newest[1]) or nil) or false
     end
     reply[i] = {
       'name', queue,

@@ -22,9 +22,12 @@ use crate::session::Session;
 ///
 /// The lag of a queue is how long its oldest job has been due that has not run, or how long a lock has
 /// been expired, whichever is longer. It is 0 if nothing is due. Jobs that a throttle, their lane or a
-/// pause holds count; WHY names what holds the oldest. `qless work --order lag` and `-o raw`, the reply
-/// of the core, go by the first job that a pop would look at: held ones do not count there. With
-/// `--older-than` it is an alarm for cron: no output and exit code 0 if all is well.
+/// pause holds count; WHY names what holds the oldest. A recurring job counts from its due time until a
+/// pop puts its job. A job that its lane or its dependencies release counts from the release, and a
+/// scheduled job that is due from the pop that queues it: the core keeps no earlier time. `qless work
+/// --order lag` and `-o raw`, the reply of the core, go by the first job that a pop would look at: held
+/// ones do not count there. With `--older-than` it is an alarm for cron: no output and exit code 0 if
+/// all is well.
 ///
 /// Examples: `qless lag`
 /// · `qless lag 'mail*' --sort lag --reverse`

@@ -384,6 +384,13 @@ fn add_dependencies(walk: &Walk, reasons: &mut Vec<Reason>) {
             fix,
         ));
     }
+    if !walk.unlisted.is_empty() {
+        reasons.push(Reason::new(
+            ReasonCode::DependsOneSided,
+            evidence(walk.unlisted.values().cloned().collect()),
+            CommandLine::new("check --repair").value("--only", "dependency-one-sided"),
+        ));
+    }
     let of = |wanted: &dyn Fn(Option<State>) -> bool| {
         let roots = walk.roots.values().filter(|root| wanted(root.state));
         roots.cloned().collect::<Vec<Neighbor>>()

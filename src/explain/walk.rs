@@ -1,6 +1,6 @@
 //! The jobs at the end of a chain of dependencies: those that block it.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
@@ -18,6 +18,8 @@ pub(super) struct Walk {
     pub roots: BTreeMap<Name, Neighbor>,
     /// Dependencies that do not exist, each with a job that depends on it.
     pub missing: Vec<(Name, Name)>,
+    /// Dependencies that do not list a job that depends on them, and will not release it.
+    pub unlisted: BTreeMap<Name, Neighbor>,
     /// Jobs that depend on each other, the first one again at the end.
     pub cycle: Vec<Name>,
     /// Whether there are more jobs than a walk reads.
@@ -38,6 +40,12 @@ pub(super) fn walk(core: &mut Core, now: Moment, job: &Job) -> Result<Walk, Erro
     edges.insert(job.jid.clone(), job.dependencies.clone());
     add(&job.jid, job, &mut owners);
     let mut next: Vec<Name> = job.dependencies.clone();
+    let own = core.jobs_with(now, "unlisted", std::slice::from_ref(&job.jid))?;
+    let mut unlisted: BTreeSet<Name> = own
+        .into_iter()
+        .flatten()
+        .flat_map(|job| job.unlisted)
+        .collect();
     let mut read = 0;
     while !next.is_empty() {
         let left = MOST - read;
@@ -49,10 +57,17 @@ pub(super) fn walk(core: &mut Core, now: Moment, job: &Job) -> Result<Walk, Erro
             break;
         }
         read += next.len();
-        let fields = "jid,klass,queue,state,shown,failure,worker,lock,since,dependencies";
+        let fields = "jid,klass,queue,state,shown,failure,worker,lock,since,dependencies,unlisted";
         let jobs = core.jobs_with(now, fields, &next)?;
         let mut found: Vec<Name> = Vec::new();
         for (jid, job) in std::mem::take(&mut next).into_iter().zip(jobs) {
+            if let Some(job) = &job {
+                unlisted.extend(job.unlisted.iter().cloned());
+                if unlisted.remove(&jid) {
+                    walk.unlisted
+                        .insert(jid.clone(), Neighbor::new(jid.clone(), Some(job.clone())));
+                }
+            }
             match job {
                 None => {
                     let owner = owners.get(&jid).cloned().unwrap_or_default();

@@ -19,7 +19,8 @@ pub struct Lag {
     pub lag_s: Seconds,
     /// The job
     pub jid: Option<Name>,
-    /// Waiting for a worker; or paused, throttled, ordered (its lane) or expired (its lock)
+    /// Waiting for a worker; or paused, throttled, ordered (its lane), expired (its lock) or recurring (a
+    /// recurring job whose next job no pop has put)
     pub why: Option<Why>,
     /// The throttle or the lane that holds it
     pub held_by: Option<Name>,
@@ -34,6 +35,7 @@ pub enum Why {
     Throttled,
     Ordered,
     Expired,
+    Recurring,
 }
 
 impl Why {
@@ -47,6 +49,7 @@ impl Why {
             (Why::Ordered, Some(lane)) => format!("behind other jobs in lane {lane}"),
             (Why::Ordered, None) => "behind other jobs in its lane".into(),
             (Why::Expired, _) => "its lock expired".into(),
+            (Why::Recurring, _) => "a recurring job is due, and no pop has put its job".into(),
         }
     }
 }

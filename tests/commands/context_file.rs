@@ -352,3 +352,36 @@ fn verbose_names_the_file_and_the_context() {
     assert_eq!(printed("version -v --config none"), "");
     assert_eq!(printed("version"), "");
 }
+
+#[test]
+fn a_sentinel_without_a_master_and_a_prefix_with_two_tags_are_refused() {
+    for table in ["[defaults]", "[context.p]"] {
+        let home = ConfigHome::new("");
+        let text = format!("{table}\nredis = \"redis-sentinel://127.0.0.1:1/0\"\n");
+        std::fs::write(home.path(), text).unwrap();
+        let context = if table == "[defaults]" {
+            ""
+        } else {
+            "--context p "
+        };
+        home.qless()
+            .run(&format!("{context}queues"))
+            .shows(expect![[r#"
+                --- stderr
+                error: address `redis-sentinel://127.0.0.1:1/0` names no master: end it with `/0?master=NAME`
+                --- exit 2
+            "#]]);
+        for prefix in ["{a}{b}:", "{}:", "ql"] {
+            std::fs::write(home.path(), format!("{table}\nprefix = \"{prefix}\"\n")).unwrap();
+            let said = home
+                .qless()
+                .run(&format!("{context}queues"))
+                .exits(2)
+                .stderr();
+            assert!(
+                said.contains("line 2, column 10: `prefix` expects"),
+                "{said}"
+            );
+        }
+    }
+}

@@ -265,6 +265,34 @@ fn the_repair_of_a_lost_dependency_is_one_that_repairs_it() {
     assert_eq!(codes(&redis, 1003.0, "test"), ["depends blocking"]);
 }
 
+/// The end of the other job would not release it, so the usual wait is not the reason.
+#[test]
+fn a_dependency_that_does_not_list_its_dependent_is_named() {
+    let redis = Redis::start();
+    for line in [
+        "put ci K --jid build",
+        "put ci K --jid test --depends build",
+        "put ci K --jid deploy --depends test",
+    ] {
+        redis.at(1000).run(line).ok();
+    }
+    assert_eq!(codes(&redis, 1001.0, "deploy"), ["depends blocking"]);
+    redis.send(&["SREM", "ql:j:build-dependents", "test"]);
+    redis.at(1001).run("explain test").shows(expect![[r#"
+        test	depends_one_sided	blocking	1 job it depends on does not list it, and will not release it: build (ci, waiting)	qless check --repair --only=dependency-one-sided
+        test	depends	blocking	1 job must be complete first: build (ci, waiting)	qless explain build
+        test	next		build	
+    "#]]);
+    // Also at the end of a chain.
+    let both = ["depends_one_sided blocking", "depends blocking"];
+    assert_eq!(codes(&redis, 1001.0, "deploy"), both);
+    redis
+        .at(1002)
+        .run("check --repair --only dependency-one-sided --yes")
+        .ok();
+    assert_eq!(codes(&redis, 1003.0, "deploy"), ["depends blocking"]);
+}
+
 #[test]
 fn a_chain_of_thousands_is_followed_in_few_calls() {
     let redis = Redis::start();

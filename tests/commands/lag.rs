@@ -201,3 +201,67 @@ fn jobs_that_are_held_count_from_when_they_were_due() {
             b	K	waiting	later	0	5/5	1970-01-01T00:08:20.000Z	waits since 1970-01-01T00:08:20.000Z
         "#]]);
 }
+
+/// The place of `large` does not say when: its score is rounded to some 20 minutes.
+#[test]
+fn released_jobs_wait_since_their_release() {
+    let redis = Redis::start();
+    for line in [
+        "put q K --jid first",
+        "put q K --jid next --depends first",
+        "put q K --jid large --depends first --priority 1000000000",
+        "put lanes K --jid c --key k",
+        "put lanes K --jid d --key k",
+        "put later K --jid e --delay 20s",
+    ] {
+        redis.at(10).run(line).ok();
+    }
+    redis.at(20).run("pop q lanes --worker w --count 2").ok();
+    redis.at(30.25).run("complete first --worker w").ok();
+    redis.at(40).run("complete c --worker w").ok();
+    // A call that asks for jobs queues those that are due.
+    redis.at(50).run("pop later --count 1 --worker w").ok();
+    redis
+        .at(100)
+        .run("jobs --state waiting")
+        .shows(expect![[r#"
+            d	K	waiting	lanes	0	5/5	1970-01-01T00:00:40.000Z	waits since 1970-01-01T00:00:40.000Z
+            large	K	waiting	q	1000000000	5/5	1970-01-01T00:00:10.000Z	waits since 1970-01-01T00:00:10.000Z
+            next	K	waiting	q	0	5/5	1970-01-01T00:00:30.250Z	waits since 1970-01-01T00:00:30.250Z
+        "#]]);
+    redis.at(100).run("lag").shows(expect![[r#"
+            lanes	1m	d	no worker has taken it yet
+            later	0s	–	–
+            q	1m 30s	large	no worker has taken it yet
+        "#]]);
+    let queues = redis.at(100).run("queues q lanes -o json").json();
+    assert_eq!(queues["items"][0]["head_wait_s"], 90, "{queues}");
+    assert_eq!(queues["items"][1]["head_wait_s"], 60, "{queues}");
+    // A note in the history ends no wait.
+    redis.at(110).run("priority d --to 7").ok();
+    redis.at(110).run("jobs --queue lanes").shows(expect![[r#"
+            d	K	waiting	lanes	7	5/5	1970-01-01T00:00:40.000Z	waits since 1970-01-01T00:00:40.000Z
+        "#]]);
+}
+
+#[test]
+fn a_recurring_job_that_no_pop_has_put_counts() {
+    let redis = Redis::start();
+    redis
+        .at(10)
+        .run("recur put nightly K --every 1h --jid r")
+        .ok();
+    redis.at(100).run("lag").shows(expect![[r#"
+            nightly	1m 30s	r	a recurring job is due, and no pop has put its job
+        "#]]);
+    let item = &redis.at(100).run("lag -o json").json()["items"][0];
+    assert_eq!(item["why"], "recurring");
+    redis.at(100).run("lag --older-than 30s").exits(10);
+    redis.at(100).run("recur pause r").ok();
+    redis.at(100).run("lag --older-than 30s").exits(0);
+    redis.at(100).run("recur resume r").ok();
+    redis.at(101).run("pop nightly --worker w").ok();
+    redis.at(102).run("lag").shows(expect![[r#"
+            nightly	0s	–	–
+        "#]]);
+}

@@ -13,27 +13,26 @@ pub struct Sentinels {
 }
 
 impl Sentinels {
+    /// Starts them, and waits until they know each other.
     pub fn start() -> Sentinels {
-        Sentinels::with(&[], &[])
-    }
-
-    /// Starts them with further options of the servers and of the Sentinels.
-    pub fn with(options: &[&str], own: &[&str]) -> Sentinels {
-        let mut servers = vec![Member::start(options)];
+        // Otherwise the master waits 5 seconds for further replicas before it sends its data.
+        let options = ["--repl-diskless-sync-delay", "0"];
+        let mut servers = vec![Member::start(&options)];
         let port = servers[0].port.to_string();
         for _ in 0..2 {
-            let mut all = vec!["--replicaof", "127.0.0.1", &port];
-            all.extend(["--repl-diskless-sync-delay", "0"]);
-            all.extend(options);
-            servers.push(Member::start(&all));
+            let replica = ["--replicaof", "127.0.0.1", &port];
+            servers.push(Member::start(&[&replica, &options[..]].concat()));
         }
-        let mut all = vec!["--sentinel"];
-        all.extend(own);
-        let sentinels: Vec<Member> = (0..3).map(|_| Member::start(&all)).collect();
+        let sentinels: Vec<Member> = (0..3).map(|_| Member::start(&["--sentinel"])).collect();
         for sentinel in &sentinels {
+            // They find each other and the replicas in a tenth of the usual time. Redis 6.2 lacks this.
+            let periods = ["PUBLISH-PERIOD", "200", "INFO-PERIOD", "500"];
+            let words = [&["SENTINEL", "DEBUG"], &periods[..]].concat();
+            _ = sentinel.try_send::<()>(&words);
             sentinel.send::<()>(&["SENTINEL", "MONITOR", MASTER, "127.0.0.1", &port, "2"]);
             for (option, value) in [
-                ("down-after-milliseconds", "700"),
+                // Long enough for a server that gets no core for a while: a test begins each failover itself.
+                ("down-after-milliseconds", "5000"),
                 ("failover-timeout", "3000"),
             ] {
                 sentinel.send::<()>(&["SENTINEL", "SET", MASTER, option, value]);
@@ -102,12 +101,16 @@ impl Sentinels {
     pub fn kill_master(&mut self) -> usize {
         let killed = self.master();
         self.servers[killed].kill();
-        self.await_failover(killed);
+        self.fail_over(killed);
         killed
     }
 
-    /// Waits until another server than this one is the master.
-    pub fn await_failover(&self, old: usize) {
+    /// Has a Sentinel name another server than this one, and waits until that is the master.
+    pub fn fail_over(&self, old: usize) {
+        await_that("a Sentinel begins a failover", || {
+            let begun = self.sentinels[0].try_send::<()>(&["SENTINEL", "FAILOVER", MASTER]);
+            begun.is_ok() || self.master() != old
+        });
         await_that("another server is the master", || {
             let master = self.master();
             master != old && {

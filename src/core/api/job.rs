@@ -239,6 +239,7 @@ pub(super) fn read(jid: &Name, fields: Value) -> Result<JobRow, Error> {
             match field.as_slice() {
                 b"dependencies" => job.dependencies = reply::read(CALL, value)?,
                 b"dependents" => job.dependents = reply::read(CALL, value)?,
+                b"unlisted" => job.unlisted = reply::read(CALL, value)?,
                 b"payloads" => job.payloads = payloads(reply::pairs(CALL, value)?),
                 b"history" => {
                     entries = reply::read(CALL, value)?;

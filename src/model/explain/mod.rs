@@ -27,6 +27,7 @@ pub enum ReasonCode {
     Stalled,
     DependsCycle,
     DependsMissing,
+    DependsOneSided,
     DependsFailed,
     Ordered,
     Depends,
@@ -120,7 +121,7 @@ pub struct Evidence {
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct Reason {
     /// One of paused, throttled, ordered, depends, depends_failed, depends_missing, depends_cycle,
-    /// scheduled, ahead, concurrency, no_consumer, queue_broken, stalled, grace, running, failed,
+    /// depends_one_sided, scheduled, ahead, concurrency, no_consumer, queue_broken, stalled, grace, running, failed,
     /// complete, recurring_paused, recurring_not_polled, data_invalid
     #[schemars(with = "String")]
     pub code: ReasonCode,

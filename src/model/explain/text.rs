@@ -224,8 +224,8 @@ impl Reason {
             ReasonCode::Failed => "it failed".into(),
             ReasonCode::Running => "a worker runs it".into(),
             ReasonCode::Grace if self.evidence.jobs.is_some() => {
-                let locks = page.plural(count, "lock has expired", "locks have expired");
-                format!("{locks}; a pop first warns the worker")
+                let locks = page.plural(count, "expired lock", "expired locks");
+                format!("the next pop extends {locks} and warns the worker")
             }
             ReasonCode::Grace => "its lock expired and was extended once".into(),
             ReasonCode::Stalled if self.evidence.jobs.is_some() => {
@@ -236,6 +236,10 @@ impl Reason {
             ReasonCode::DependsMissing => {
                 jobs("it depends on does not exist", "it depends on do not exist")
             }
+            ReasonCode::DependsOneSided => jobs(
+                "it depends on does not list it, and will not release it",
+                "it depends on do not list it, and will not release it",
+            ),
             ReasonCode::DependsFailed => {
                 jobs("it depends on has failed", "it depends on have failed")
             }
@@ -425,7 +429,10 @@ impl Reason {
                 let jids: Vec<String> = cycle.iter().map(short).collect();
                 parts.push(jids.join(" → "));
             }
-            ReasonCode::Depends | ReasonCode::DependsFailed | ReasonCode::DependsMissing => {
+            ReasonCode::Depends
+            | ReasonCode::DependsFailed
+            | ReasonCode::DependsMissing
+            | ReasonCode::DependsOneSided => {
                 parts.extend(roots.iter().take(3).map(root));
                 let more = jobs.unwrap_or(0).saturating_sub(3);
                 if !roots.is_empty() && more > 0 {

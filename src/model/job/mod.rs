@@ -116,7 +116,8 @@ pub struct Job {
     pub spawned_from: Option<Name>,
     /// When it is due, if that is in the future
     pub scheduled_for: Option<Moment>,
-    /// When its newest history entry was made
+    /// Since when it waits for a worker or a slot; of a job in another state, when its newest history entry
+    /// was made
     pub since: Option<Moment>,
     /// The throttles of which it needs a slot to run
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -154,6 +155,9 @@ pub struct Job {
     /// How many of its dependencies have failed; 0 if they were not read.
     #[serde(skip)]
     pub failed_dependencies: u64,
+    /// Its dependencies that do not list it as a dependent, if they were read.
+    #[serde(skip)]
+    pub unlisted: Vec<Name>,
     /// Its dependencies and dependents, if they were read.
     #[serde(skip)]
     pub neighbors: Vec<Neighbor>,
