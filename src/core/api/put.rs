@@ -67,7 +67,7 @@ impl Policy {
     /// The spec of the call. The second put of a replaced job would replace it again.
     fn spec(self) -> CallSpec {
         if self.dry_run {
-            calls::GUARD_PUT.class(RetryClass::Read)
+            calls::GUARD_PUT.dry_run()
         } else if self.replace {
             calls::GUARD_PUT
         } else {
