@@ -12,10 +12,10 @@ use std::{env, fs};
 
 /// What most calls need, in this order: a call compares names until one matches.
 const HOT: &str = "
-    job/read job/put history/append history/trim value/in_chunks stats/add_values job/render
-    job/render_all job/put_options value/number value/names value/whole_tries history/entry_json
+    job/read job/put queue/place history/append history/trim value/in_chunks stats/add_values job/render
+    job/render_all job/put_options value/number value/names value/whole_tries
     dependency/any_related job/tracked job/forget_complete ending/end_jobs ending/positions
-    ending/batch ending/complete ending/place value/key_fault queue/remove_from_state_set
+    ending/batch ending/complete queue/enter value/key_fault queue/remove_from_state_set
     queue/grant queue/pop_decision dependency/pending_dependencies dependency/link
     dependency/release_dependents dependency/release_job dependency/unlink job/reserved
     job/lock_lost job/tags job/untag job/render_existing queue/expire_locks queue/slice
@@ -23,7 +23,7 @@ const HOT: &str = "
     recurring/resume ending/complete_options queue/paused failure/enter failure/encode
     failure/event failure/decode failure/leave failure/leave_many failure/uncount
     failure/forget_times failure/age failure/forget_old job/delete value/args_from stats/count
-    value/defaults value/integer value/document value/set_json history/legacy history/migrate
+    value/defaults value/integer value/document history/legacy history/migrate
     history/entry_time job/mark value/sort value/members value/json_arg value/object_arg
     history/note job/key_fault dependency/classify dependency/find_cycle dependency/key_fault
     value/outcome_row job/restore job/put_args job/put_new job/put_guarded

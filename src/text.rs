@@ -1,7 +1,7 @@
 //! Text for people: foreign text made harmless, and the forms of ages, durations, numbers and
 //! shortened texts. `view::table` lays out columns.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
@@ -251,6 +251,17 @@ pub(crate) fn thousands(number: u64) -> String {
         text.push(digit);
     }
     text
+}
+
+/// Lists things: `a, b, c`.
+pub(crate) fn joined<T: Display>(items: impl IntoIterator<Item = T>) -> String {
+    let items: Vec<String> = items.into_iter().map(|item| item.to_string()).collect();
+    items.join(", ")
+}
+
+/// Lists names, each in backticks.
+pub(crate) fn quoted<T: Display>(names: impl IntoIterator<Item = T>) -> String {
+    joined(names.into_iter().map(|name| format!("`{name}`")))
 }
 
 /// Returns a count with its noun: `1 job`, `3 jobs`.

@@ -98,7 +98,7 @@ fn show(
 /// Returns the line above the frame: the time, the command and the address, or the error.
 fn head(every: Duration, lost: Option<Error>, session: &mut Session) -> String {
     match lost {
-        Some(error) => format!("error: {}; trying again", Harmless(error.message())),
+        Some(error) => format!("error: {}; trying again", Harmless(&*error.message())),
         None => {
             let now = session.ui.page().stamp(session.now());
             let address = session

@@ -4,6 +4,25 @@
 -- Refuses: a job that does not exist, is running, failed or complete
 -- Publishes: `failed` to the log; the jid to `failed` if tracked
 local Job = Fields('state', 'worker', 'queue', 'history', 'grace', 'scheduled', 'throttles')
+local Ext = Fields('job/extension')
+
+-- Takes a job that has not started out of everything that would run it: the set of its state, its throttles, its
+-- dependencies and its lane. Its dependents stay. A job that holds its place in its lane still waits for those that
+-- it depends on; the job before it in the lane may be among these.
+-- Takes: now; jid; state; queue; its stored throttles, or false
+local function leave(now, jid, state, queue, throttles)
+  local call, dependencies = redis.call, Keys.job .. jid .. Keys.dependencies
+  local names = call('smembers', dependencies)
+  need('queue/remove_from_state_set')(jid, state, queue)
+  if throttles then
+    need('throttle/leave')(jid, state, queue, throttles)
+    local ext = need('job/extension')(jid)
+    if ext[Ext.key] and ext[Ext.hold] == '1' then return end
+    if ext[Ext.key] then need('lane/leave')(now, ext[Ext.key], jid) end
+  end
+  for i = 1, #names do call('srem', Keys.job .. names[i] .. Keys.dependents, jid) end
+  if names[1] then call('del', dependencies) end
+end
 
 return function(argv, now, t, seconds)
   local call = redis.call
@@ -23,7 +42,7 @@ return function(argv, now, t, seconds)
   if fault then error('Bury(): ' .. fault) end
   if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
   need('history/append')(jid, '[' .. seconds .. ',"failed",{"group":' .. cjson.encode(group) .. ',"worker":""}]')
-  need('job/leave')(now, jid, state, queue, job[Job.throttles])
+  leave(now, jid, state, queue, job[Job.throttles])
   call('publish', Keys.on_log, need('failure/event')(jid, group, message, ''))
   if call('zscore', Keys.tracked, jid) then call('publish', Keys.on_failed, jid) end
   -- A revoked lock leaves the name of its last holder.

@@ -66,28 +66,28 @@ return function(argv, now, t)
   elseif not judge_name then
     error('Check(): unknown kind ' .. kind)
   end
-  local c, unknown = need('judge/context')(now, t, mode == 'mend', run, findings)
-  if not c then error('Check(): unknown finding ' .. unknown) end
-  local judge = need(judge_name)(c, name, kind)
+  local check, unknown = need('judge/context')(now, t, mode == 'mend', run, findings)
+  if not check then error('Check(): unknown finding ' .. unknown) end
+  local judge = need(judge_name)(check, name, kind)
   if kind == 'cycle' or kind == 'entries' then
     local judged, others = judge(need('value/args_from')(argv, 8))
     judged, others = judged or #argv - 7, others or {}
-    if c.pending[1] then c.flush() end
-    if judged < #argv - 7 or others[1] then c.rows[#c.rows + 1] = {'' .. judged, unpack(others)} end
+    if check.pending[1] then check.flush() end
+    if judged < #argv - 7 or others[1] then check.rows[#check.rows + 1] = {'' .. judged, unpack(others)} end
   else
     local step = kind == 'unlisted' and 2 or 1
     for i = 8, #argv, step do
       judge(argv[i], argv[i + 1])
-      if c.pending[1] then
-        c.flush()
-        if c.refused then break end
+      if check.pending[1] then
+        check.flush()
+        if check.refused then break end
       end
       -- About 4 milliseconds.
-      if c.cost > 4000 and i + step <= #argv and name ~= 'together' then
-        c.rows[#c.rows + 1] = {'' .. i + step - 8}
+      if check.cost > 4000 and i + step <= #argv and name ~= 'together' then
+        check.rows[#check.rows + 1] = {'' .. i + step - 8}
         break
       end
     end
   end
-  return c.rows
+  return check.rows
 end

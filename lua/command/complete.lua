@@ -19,8 +19,8 @@ return function(argv, now, t, seconds, known)
   if not data or not kept and cjson.decode(data) == false then
     error('Complete(): Arg "data" missing or not JSON: ' .. tostring(data))
   end
-  local following, delay, names, given, x = nil, 0, nil, nil, nil
-  if argv[7] then following, delay, names, given, x = need('ending/complete_options')(argv, 7, #argv) end
+  local following, delay, names, given, coordination = nil, 0, nil, nil, nil
+  if argv[7] then following, delay, names, given, coordination = need('ending/complete_options')(argv, 7, #argv) end
 
   local key = Keys.job .. jid
   local job = call('hmget', key, unpack(Job))
@@ -37,9 +37,9 @@ return function(argv, now, t, seconds, known)
   if names == false then error('Complete(): Arg "depends" not JSON: ' .. given.depends) end
   local pending = names and names[1] and need('dependency/pending_dependencies')(jid, names)
   local finish
-  if job[Job.throttles] or x then
-    finish = need('ending/finish')(now, jid, queue, following, job[Job.throttles], x)
-    if x then pending = finish.join(pending) end
+  if job[Job.throttles] or coordination then
+    finish = need('ending/finish')(now, jid, queue, following, job[Job.throttles], coordination)
+    if coordination then pending = finish.join(pending) end
   end
 
   if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
@@ -84,23 +84,14 @@ return function(argv, now, t, seconds, known)
     call('publish', Keys.on_log, '{"jid":' .. encode(jid) .. ',"to":' .. encode(following) ..
       ',"event":"advanced","queue":' .. quoted .. '}')
     call('zadd', Keys.queues, 'NX', t, following)
-    local base = Keys.queue .. following
     local due = delay > 0 and string.format('%.17g', now + delay)
     local state = pending and pending[1] and 'depends' or due and 'scheduled' or 'waiting'
     if kept then data = call('hget', key, 'data') or '{}' end
     call('hmset', key, 'data', data, 'time', stamp, 'state', state, 'worker', '', 'failure', '{}', 'queue', following,
       'expires', '0', 'remaining', retries)
-    if state == 'depends' then
-      call('zadd', base .. Keys.depends, t, jid)
-      if due then call('hset', key, 'scheduled', due) end
-    elseif state == 'scheduled' then
-      call('zadd', base .. Keys.scheduled, due, jid)
-    else
-      local priority = tonumber(job[Job.priority]) or 0
-      if priority - priority ~= 0 then priority = 0 end
-      call('zadd', base .. Keys.work, priority - now / 10000000000, jid)
-    end
-    if job[Job.scheduled] and not (state == 'depends' and due) then call('hdel', key, 'scheduled') end
+    local place = need('queue/place')
+    local timed = place(now, t, jid, following, state, state == 'waiting' and job[Job.priority] or due)
+    if job[Job.scheduled] and not timed then call('hdel', key, 'scheduled') end
     if finish then finish.run(data) end
     return state
   end

@@ -55,7 +55,7 @@ return function(argv, now, t, seconds)
   if job[Job.grace] then call('hdel', key, 'grace') end
   need('failure/enter')(now, jid, group, queue)
   if job[Job.throttles] then
-    need('ending/extended')(now, t, seconds, jid, 'fail', queue, job[Job.throttles])
+    need('ending/extended')(now, t, seconds, 'fail', {jid = jid, queue = queue, throttles = job[Job.throttles]})
   end
   if age then need('failure/forget_old')(now, t, {jid}, age) end
   return jid

@@ -35,8 +35,8 @@ return function(argv, now)
     local state, queue = job[Job.state], job[Job.queue]
     marks[jid] = mark_of(jid, state, queue)
     if state == 'complete' then return 'complete' end
-    local fault, tags = job_key_fault(key_fault, jid, state, queue, job[Job.worker], job[Job.tags], job[Job.failure])
-    local names
+    local fault, tags, names = job_key_fault(key_fault, jid, {state = state, queue = queue,
+      worker = job[Job.worker], tags = job[Job.tags], failure = job[Job.failure]})
     if not fault then fault, names = dependencies_fault(key_fault, jid) end
     if fault then return 'invalid', fault end
     job.dependencies, job.tag_list = names, tags

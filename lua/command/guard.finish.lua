@@ -7,8 +7,7 @@
 -- Refuses: wrong words, more than 500 jobs
 -- Publishes: as `complete`, `retry` and `fail`
 return function(argv, now, t, seconds)
-  local worker = argv[3]
-  if not worker then error('Guard(): worker missing') end
+  if not argv[3] then error('Guard(): worker missing') end
   local config = redis.pcall('hmget', Keys.config, 'max-job-history', 'jobs-history', 'jobs-history-count')
-  return need('ending/end_jobs')(now, t, seconds, worker, argv, 4, config[1], config[2], config[3])
+  return need('ending/end_jobs')(now, t, seconds, argv, 4, config)
 end

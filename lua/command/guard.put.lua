@@ -27,7 +27,7 @@ return function(argv, now, t, seconds)
     job.entry = job.note and need('history/note')(seconds, job.note) or nil
     jobs[#jobs + 1] = job
     if #jobs > 500 then error('Guard(): more than 500 jobs') end
-    links = links + (job.o.tags and #job.o.tags or 0) + (job.o.depends and #job.o.depends or 0)
+    links = links + (job.tags and #job.tags or 0) + (job.depends and #job.depends or 0)
     if links > 50000 then error('Guard(): "tags" and "depends" of all jobs have more than 50000 names') end
     at = at + count + 1
   end
@@ -60,7 +60,8 @@ return function(argv, now, t, seconds)
       reply[i] = {'invalid', '', bad}
     else
       if seen[jid] then flush() end
-      put = put or need('job/put_guarded')(now, t, seconds, policy, key_fault, progress, defaults)
+      put = put or need('job/put_guarded')(now, t, seconds, policy,
+        {key_fault = key_fault, progress = progress, defaults = defaults})
       reply[i] = put(job)
       state = reply[i][1] == 'done' and reply[i][3]
     end

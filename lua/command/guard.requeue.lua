@@ -38,7 +38,7 @@ return function(argv, now, t, seconds)
     end
   end
 
-  local reply, failed, listed = {}, {}, {}
+  local reply, failed, listed, place = {}, {}, {}, need('queue/place')
   local progress = {}
   local outcome, mark_of, number = need('value/outcome_row'), need('job/mark'), need('value/number')
   local key_fault, job_key_fault = need('value/key_fault')(progress), need('job/key_fault')
@@ -72,7 +72,8 @@ return function(argv, now, t, seconds)
           local base = Keys.queue .. queue
           invalid = key_fault('zset', Keys.queues, 'zset', base .. Keys.work, 'zset', base .. Keys.scheduled,
             'zset', base .. Keys.depends)
-            or job_key_fault(key_fault, jid, state, home, job[Job.worker], false, job[Job.failure])
+            or job_key_fault(key_fault, jid,
+              {state = state, queue = home, worker = job[Job.worker], failure = job[Job.failure]})
         end
         local throttles = not invalid and job[Job.throttles]
         if throttles and not due then invalid = need('throttle/key_fault')(key_fault, queue, throttles) end
@@ -85,7 +86,7 @@ return function(argv, now, t, seconds)
           failed[#failed + 1] = {jid, job[Job.failure], home or ''}
           reply[i] = outcome('done', '', 'merged', queue)
         else
-          local base, worker = Keys.queue .. queue, job[Job.worker]
+          local worker = job[Job.worker]
           progress.wrote = true
           if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
           local quoted, history = cjson.encode(queue), key .. Keys.history
@@ -120,18 +121,11 @@ return function(argv, now, t, seconds)
           call('hmset', key, 'state', placed, 'worker', '', 'expires', '0', 'queue', queue, 'priority', priority,
             'remaining', whole_tries(remaining), 'time', stamp)
           local leftover = job[Job.scheduled]
-          if placed == 'depends' then
-            call('zadd', base .. Keys.depends, t, jid)
-            if due then
-              call('hset', key, 'scheduled', due)
-              leftover = false
-            end
-          elseif placed == 'scheduled' then
-            call('zadd', base .. Keys.scheduled, due, jid)
-          elseif throttles and enter(now, t, seconds, queue, jid, throttles, priority, limit) then
+          local held = {throttles = throttles, priority = priority, limit = limit}
+          if placed == 'waiting' and throttles and enter(now, t, seconds, queue, jid, held) then
             placed = 'throttled'
-          else
-            call('zadd', base .. Keys.work, priority - now / 10000000000, jid)
+          elseif place(now, t, jid, queue, placed, placed == 'waiting' and priority or due) then
+            leftover = false
           end
           if job[Job.grace] then call('hdel', key, 'grace') end
           if leftover then call('hdel', key, 'scheduled') end

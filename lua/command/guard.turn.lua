@@ -27,7 +27,7 @@ return function(argv, now, t, seconds)
     fields[#fields + 1] = argv[i - 1] .. '-defaults'
   end
   local config = redis.pcall('hmget', Keys.config, unpack(fields))
-  local rows = need('ending/end_jobs')(now, t, seconds, worker, argv, 6 + words, config[1], config[2], config[3])
+  local rows = need('ending/end_jobs')(now, t, seconds, argv, 6 + words, config)
   -- The replies of pop follow the rows in one list: the server needs a microsecond for each list of a reply.
   local ended, pop = #rows, counts[1] and need('pop', true)
   -- What pop need not read again. It notes in `listed` that the worker is listed.

@@ -2,6 +2,32 @@
 -- Takes: brief|full|names separated by commas, jid ...
 -- Returns: per jid: name, value, ...; nil if the job does not exist
 -- Refuses: more than 500 jids or 100 names
+
+-- Returns the throttles of which a job holds a slot.
+-- Takes: jid
+local function slots(jid)
+  local held = {}
+  for _, id in ipairs(need('job/tags')(redis.pcall('hget', Keys.job .. jid, 'throttles'))) do
+    if type(redis.pcall('zscore', Keys.throttle .. id .. Keys.locks, jid)) == 'string' then held[#held + 1] = id end
+  end
+  return held
+end
+
+-- Returns since when a job is due that a throttle holds or held, as text; nil if its place does not say.
+-- Takes: jid; queue
+local function held_since(jid, queue)
+  local number, base = need('value/number'), Keys.queue .. (queue or '')
+  local function score(part)
+    local text = redis.pcall('zscore', base .. part, jid)
+    return type(text) == 'string' and number(text)
+  end
+  local held, waiting = score(Keys.throttled), score(Keys.work)
+  local priority = number(redis.pcall('hget', Keys.job .. jid, 'priority'))
+  local value = held or waiting and -waiting
+  local due = value and priority and (value + priority) * 10000000000
+  return due and due > 0 and string.format('%.3f', due) or nil
+end
+
 return function(argv, now)
   local call, pcall = redis.call, redis.pcall
   local what = argv[3]
@@ -71,7 +97,7 @@ return function(argv, now)
       if wants('since') or wants('mark') then
         local mark, since, entry = mark_of(jid, job.state, job.queue)
         if wants('since') and entry and string.find(entry, '"throttled"', 1, true) then
-          since = need('throttle/due')(jid, job.queue) or since
+          since = held_since(jid, job.queue) or since
         elseif wants('since') and job.state == 'waiting' then
           since = need('job/waits_since')(now, jid, job.queue, since)
         end
@@ -106,7 +132,7 @@ return function(argv, now)
         local payloads = pcall('zrange', key .. Keys.payloads, 0, -1, 'WITHSCORES')
         add('payloads', payloads[1] and payloads)
       end
-      if wanted and wanted.slots then add('slots', need('throttle/slots')(jid)) end
+      if wanted and wanted.slots then add('slots', slots(jid)) end
       reply[i - 3] = row
     end
   end

@@ -4,6 +4,39 @@
 -- Takes: queue [jid]
 -- Returns: name, value, ...
 -- Refuses: a missing queue, what pop refuses
+local Job = Fields('klass', 'queue', 'state')
+
+-- Estimates how many jobs of a queue were completed per minute in the last five minutes, by the newest 50 complete
+-- jobs.
+-- Takes: now; queue
+-- Returns: the number as text; nil if fewer than five of them are of the queue
+local function pace(now, queue)
+  local last_queue, matching = need('history/last_queue'), 0
+  local all, seconds = need('stats/recent')(now)
+  if not all then return nil end
+  local since = string.format('%.17g', now - seconds)
+  local newest = redis.call('zrevrangebyscore', Keys.completed, '+inf', since, 'LIMIT', 0, 50)
+  for i = 1, #newest do
+    if last_queue(newest[i]) == queue then matching = matching + 1 end
+  end
+  return matching >= 5 and string.format('%.2f', all * matching / #newest * 60 / seconds) or nil
+end
+
+-- Adds klass, queue and state to the holders of a throttle. Writes nothing.
+-- Takes: now; a row of throttle/figures
+-- Returns: the row, with four words for each holder: jid, klass, queue, state
+local function describe_holders(now, row)
+  local pcall, full = redis.pcall, {unpack(row, 1, 4)}
+  for i = 5, #row do
+    local job = pcall('hmget', Keys.job .. row[i], unpack(Job))
+    local queue, state = job[Job.queue] or '', job[Job.state] or ''
+    local ends = state == 'running' and pcall('zscore', Keys.queue .. queue .. Keys.locks, row[i])
+    if type(ends) == 'string' and tonumber(ends) <= now then state = 'stalled' end
+    for _, word in ipairs({row[i], job[Job.klass] or '', queue, state}) do full[#full + 1] = word end
+  end
+  return full
+end
+
 return function(argv, now, t, seconds)
   local call, pcall = redis.call, redis.pcall
   local queue, jid = argv[3], argv[4]
@@ -57,7 +90,7 @@ return function(argv, now, t, seconds)
     end
     add('listed', 1)
     add('ahead', ahead)
-    if ahead > 0 then add('pace', need('stats/pace')(now, queue)) end
+    if ahead > 0 then add('pace', pace(now, queue)) end
   end
 
   -- What follows calls functions that write.
@@ -84,7 +117,7 @@ return function(argv, now, t, seconds)
   -- The states of the holders are those of now: the pop may have renewed an expired lock.
   need('dry_run/begin')()
   local function add_throttles(name, rows)
-    for i = 1, #rows do rows[i] = need('throttle/describe_holders')(now, rows[i]) end
+    for i = 1, #rows do rows[i] = describe_holders(now, rows[i]) end
     if rows[1] then reply[#reply + 1], reply[#reply + 2] = name, rows end
   end
   add_throttles('throttles', holding)

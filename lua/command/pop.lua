@@ -5,6 +5,17 @@
 -- Publishes: the jid to `popped` if tracked; and what queue/expire_locks and queue/admit publish
 local Job = Fields('job/read')
 
+-- Goes on with the release of dependents that one completion had too many of: up to 5000. A dependent that cannot be
+-- released must not stop the others, nor the pop.
+-- Takes: now
+local function release_rest(now)
+  local rest = redis.pcall('lrange', Keys.releasing, 0, 9999)
+  if not rest[1] then return end
+  local release = need('dependency/release_dependent')
+  for i = 1, #rest, 2 do pcall(release, now, rest[i], rest[i + 1]) end
+  redis.call('ltrim', Keys.releasing, #rest, -1)
+end
+
 -- Returns a stored setting as a number, nil if it is not one.
 local function setting(text)
   local n = text and tonumber(text)
@@ -53,10 +64,10 @@ return function(argv, now, t, seconds, known)
   if lost[1] then
     slice = slice or need('queue/slice')()
     slice.lost = slice.lost - #lost
-    jids, jobs = need('queue/expire_locks')(now, t, seconds, queue, lost, setting(grace) or 10, limit)
+    jids, jobs = need('queue/expire_locks')(now, t, seconds, queue, lost, {grace = setting(grace) or 10, limit = limit})
     for i = #jids, 1, -1 do
       if defaults or jobs[i][Job.throttles] then
-        decider = decider or need('queue/decider')(now, t, seconds, queue, defaults, limit, slice)
+        decider = decider or need('queue/decider')(now, t, seconds, queue, {defaults, limit, slice})
         decider.judge_lost(jids, jobs, i)
       end
     end
@@ -73,7 +84,7 @@ return function(argv, now, t, seconds, known)
   -- EXISTS counts a key as often as it is named, so four or more mean that there is something to release.
   local present = rest ~= 0 and not only and call('exists', base .. Keys.recur, base .. Keys.scheduled,
     base .. Keys.throttled, Keys.releasing, Keys.releasing, Keys.releasing, Keys.releasing) or 0
-  if present > 3 then need('dependency/release_rest')(now) end
+  if present > 3 then release_rest(now) end
   local more = present % 4 > 0
   if more then slice = slice or need('queue/slice')() end
   local due = more and need('queue/due')(now, t, queue, rest, slice)
@@ -108,9 +119,11 @@ return function(argv, now, t, seconds, known)
     want = want > 0 and not only and missed or 0
   end
   if met or more and rest > count - taken then
-    decider = decider or need('queue/decider')(now, t, seconds, queue, defaults, limit, slice)
+    decider = decider or need('queue/decider')(now, t, seconds, queue, {defaults, limit, slice})
     decider.single = only
-    count = decider.scan(rest, taken, met_page or {}, from, met or 1, met_job, jids, jobs, count, more, due)
+    local found = {jids = jids, jobs = jobs, count = count, taken = taken}
+    local start = {page = met_page or {}, from = from, at = met or 1, job = met_job, held = more, due = due}
+    count = decider.scan(rest, found, start)
   end
   if count == 0 then
     if remove[1] then need('value/in_chunks')('zrem', base .. Keys.work, remove, 1, #remove) end
@@ -119,9 +132,10 @@ return function(argv, now, t, seconds, known)
   end
 
   local ends = now + (setting(own_heartbeat) or setting(heartbeat) or 60)
-  local reply, given = need('queue/grant')(now, seconds, queue, worker, ends, limit, jids, jobs, count, taken, remove)
+  local found = {jids = jids, jobs = jobs, count = count, taken = taken, remove = remove, worker = worker, ends = ends}
+  local reply, given = need('queue/grant')(now, seconds, queue, limit, found)
   if seconds % 10 == 0 and (more or rest == 0 and call('exists', base .. Keys.throttled) == 1) then
-    decider = decider or need('queue/decider')(now, t, seconds, queue, defaults, limit, slice)
+    decider = decider or need('queue/decider')(now, t, seconds, queue, {defaults, limit, slice})
     decider.recheck()
   end
   if decider then decider.wake() end

@@ -6,6 +6,18 @@
 -- Publishes: as pop
 local Job = Fields('job/read')
 
+-- Returns whether a pop may grant a waiting job: it is the first of its lane, and each of its throttles has a slot for
+-- it. Writes nothing.
+-- Takes: now; queue; jid; the reply of job/read; the stored `<queue>-defaults`, or false
+local function may_grant(now, queue, jid, job, defaults)
+  local parsed = defaults and need('option/defaults')(defaults)
+  local lane = job[Job.throttles] and redis.call('hget', Keys.job .. jid, 'key')
+  if lane and not need('lane/is_first')(lane, jid) then return false end
+  local ids, maxima = need('option/throttles_at_pop')(parsed, queue, job)
+  ids = ids or need('job/tags')(job[Job.throttles])
+  return not ids[1] or need('throttle/would_run')(now, queue, maxima)(jid, ids)
+end
+
 local none = '[{}]'
 
 return function(argv, now, t, seconds)
@@ -29,7 +41,7 @@ return function(argv, now, t, seconds)
     'grace-period', 'max-job-history', queue .. '-defaults')
   local limit = need('value/number')(known[3])
   if limit and limit >= 1 and call('zcount', base .. Keys.locks, t, '+inf') >= math.floor(limit) then return none end
-  if not need('queue/may_grant')(now, queue, jid, job, known[6]) then return none end
+  if not may_grant(now, queue, jid, job, known[6]) then return none end
   if due then need('queue/promote')(now, queue, {jid}) end
   known.only = jid
   local reply = need('pop', true)({'pop', t, queue, worker, '1'}, now, t, seconds, known)

@@ -17,12 +17,12 @@ return function(argv, now, t, seconds)
   end
   local delay = tonumber(delay_text)
   if not delay or delay - delay ~= 0 then error('Put(): Arg "delay" not a number: ' .. tostring(delay_text)) end
-  local o
+  local job = {me = argv[3], queue = queue, jid = jid, klass = klass, data = data, delay = delay}
   if argv[9] then
-    o = need('job/put_options')(argv, 9)
-    if o.depends and o.depends[1] then o.pending = need('dependency/pending_dependencies')(jid, o.depends) end
-  else
-    o = {}
+    need('job/put_options')(argv, 9, job)
+    if job.depends and job.depends[1] then
+      job.pending = need('dependency/pending_dependencies')(jid, job.depends)
+    end
   end
   -- All reserved endings end in y or s.
   local last = string.byte(jid, -1)
@@ -30,23 +30,21 @@ return function(argv, now, t, seconds)
     error('Put(): Arg "jid" must not end in -history, -dependencies, -dependents or -payloads: ' .. jid)
   end
   local old = redis.call('hmget', Keys.job .. jid, unpack(Old))
-  local defaults, most
-  if o.x then
+  local defaults
+  if job.coordination then
     local settings = redis.pcall('hmget', Keys.config, queue .. '-defaults', 'max-job-history', 'merge-max')
-    defaults, o.limit, most = settings[1], settings[2], settings[3]
+    defaults, job.limit, job.most = settings[1], settings[2], settings[3]
   elseif old[Old.state] then
     local settings = redis.pcall('hmget', Keys.config, queue .. '-defaults', 'max-job-history')
-    defaults, o.limit = settings[1], settings[2]
+    defaults, job.limit = settings[1], settings[2]
   else
     defaults = redis.pcall('hget', Keys.config, queue .. '-defaults')
   end
-  if defaults or o.x or old[Old.throttles] then
-    local put = need('job/put_extended')
-    local took, _, path = put(now, t, seconds, argv[3], queue, jid, klass, data, delay, o, old, o.x or {}, defaults,
-      'Put', most)
+  if defaults or job.coordination or old[Old.throttles] then
+    local took, _, path = need('job/put_extended')(now, t, seconds, job, old, defaults)
     if not took then error('Put(): Arg "depends" closes a cycle: ' .. table.concat(path, ' ')) end
     return took
   end
-  need('job/put')(now, t, seconds, argv[3], queue, jid, klass, data, delay, o, old)
+  need('job/put')(now, t, seconds, job, old)
   return jid
 end

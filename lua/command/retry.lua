@@ -63,19 +63,14 @@ return function(argv, now, t, seconds)
     end
     if home ~= queue then call('hset', key, 'queue', queue) end
     unlock()
-    if delay > 0 then
-      call('zadd', Keys.queue .. queue .. Keys.scheduled, now + delay, jid)
-    else
-      local priority = tonumber(job[Job.priority]) or 0
-      if priority - priority ~= 0 then priority = 0 end
-      call('zadd', Keys.queue .. queue .. Keys.work, priority - now / 10000000000, jid)
-    end
+    need('queue/place')(now, t, jid, queue, state, delay > 0 and now + delay or job[Job.priority])
   end
   call('zadd', Keys.queues, 'NX', t, queue)
   if job[Job.grace] then call('hdel', key, 'grace') end
   call('zrem', Keys.worker .. worker .. Keys.held, jid)
   if job[Job.throttles] then
-    need('ending/extended')(now, t, seconds, jid, left < 0 and 'exhausted' or 'retry', queue, job[Job.throttles])
+    local how, ended = left < 0 and 'exhausted' or 'retry', {jid = jid, queue = queue, throttles = job[Job.throttles]}
+    need('ending/extended')(now, t, seconds, how, ended)
   end
   if age then need('failure/forget_old')(now, t, {jid}, age) end
   return left

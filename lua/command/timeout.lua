@@ -35,7 +35,7 @@ return function(argv, now, t, seconds)
     call('zrem', Keys.worker .. worker .. Keys.held, jid)
     lock_lost(jid, worker)
     if job[Job.throttles] then
-      need('ending/extended')(now, t, seconds, jid, 'timeout', queue, job[Job.throttles])
+      need('ending/extended')(now, t, seconds, 'timeout', {jid = jid, queue = queue, throttles = job[Job.throttles]})
     end
   end
 end

@@ -1,12 +1,25 @@
 -- Moves the oldest failed jobs of a group into a queue, up to 10000 in a call. Entries that are not failed jobs are
--- only removed. With jids, only those are moved, in their order; others than failed jobs of the group are left alone.
--- Takes: queue group [count [jid ...]]
+-- only removed.
+-- Takes: queue group [count]; further words mean nothing. For unfail.jobs also the jobs to move instead of the oldest
 -- Returns: how many entries were removed from the list
--- Refuses: missing words, a count that is not an integer; with jids, also a count below 0, and more than 10000 jids
+-- Refuses: missing words, a count that is not an integer
 -- Publishes: as merge/vanish
 local Job = Fields('state', 'retries', 'priority', 'failure', 'queue', 'history', 'throttles')
 
-return function(argv, now, t, seconds)
+-- Returns a failed job to its lane. A merge job gives its payloads to the last job there, if that one can take them.
+-- Takes: now; jid; lane; the queue into which it goes
+-- Returns: `waiting`, `depends`, or `merged` if the job is gone
+-- Publishes: as merge/vanish
+local function return_to_lane(now, jid, lane, queue)
+  local call, key = redis.call, Keys.job .. jid
+  local merge = call('hget', key, 'dup') == 'merge'
+  if merge and need('merge/into_last')(now, jid, lane, queue) then return 'merged' end
+  need('lane/rejoin')(now, lane, jid)
+  if merge then call('hset', key, 'data', need('merge/compose')(jid)) end
+  return call('exists', key .. Keys.dependencies) == 1 and 'depends' or 'waiting'
+end
+
+return function(argv, now, t, seconds, named)
   local call = redis.call
   local queue, group, count = argv[3], argv[4], tonumber(argv[5] or 25)
   if not queue then error('Queue(): no queue name provided') end
@@ -15,58 +28,45 @@ return function(argv, now, t, seconds)
     error('Unfail(): Arg "count" not a number: ' .. argv[5])
   end
   need('value/integer')(count)
-  if argv[6] and count < 0 then error('Unfail(): Arg "count" below 0 with jids: ' .. argv[5]) end
   if count == 0 then return 0 end
-  if argv[10006] then error('Unfail(): more than 10000 jids') end
   local list = Keys.group .. group
   -- A count below 0 means all jobs but that many of the newest.
   if count > 10000 or count < 0 and call('llen', list) + count > 10000 then count = 10000 end
-  local jids = argv[6] and need('value/args_from')(argv, 6) or call('lrange', list, -count, -1)
+  local jids = named or call('lrange', list, -count, -1)
   if not jids[1] then return 0 end
   local limit = tonumber(redis.pcall('hget', Keys.config, 'max-job-history') or 100) or 100
   local append, whole_tries = need('history/append'), need('value/whole_tries')
   local prefix = '{"group":' .. cjson.encode(group) .. ','
   local entry = '[' .. seconds .. ',"put",{"q":' .. cjson.encode(queue) .. '}]'
-  local work, blocked, scores, age, days, whens = {}, {}, {}, now / 10000000000, {}, {}
+  local target = {base = Keys.queue .. queue, work = {}, scheduled = {}, scores = {}}
+  local work, blocked, place, days, whens = target.work, {}, need('queue/place'), {}, {}
 
   -- Makes a failed job wait. The caller removes it from its failure list.
   local function move(jid, job)
     local key, placed = Keys.job .. jid, 'waiting'
     local lane = job[Job.throttles] and call('hget', key, 'key')
-    if lane then placed = need('lane/unfail')(now, jid, lane, queue) end
+    if lane then placed = return_to_lane(now, jid, lane, queue) end
     if placed == 'merged' then return end
     if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
     append(jid, entry, limit)
     local retries = tonumber(job[Job.retries])
     call('hmset', key, 'state', placed, 'worker', '', 'expires', '0', 'queue', queue,
       'remaining', retries and retries - retries == 0 and whole_tries(retries) or 5)
-    if placed == 'depends' then
-      call('zadd', Keys.queue .. queue .. Keys.depends, t, jid)
-      blocked[#blocked + 1] = jid
-      return
-    end
-    local score = scores[job[Job.priority]]
-    if not score then
-      local priority = tonumber(job[Job.priority]) or 0
-      if priority - priority ~= 0 then priority = 0 end
-      score = string.format('%.17g', priority - age)
-      scores[job[Job.priority]] = score
-    end
-    work[#work + 1] = score
-    work[#work + 1] = jid
+    if placed == 'depends' then blocked[#blocked + 1] = jid end
+    place(now, t, jid, target, placed, placed == 'waiting' and job[Job.priority])
   end
 
   -- Adds the moved jobs to the work set. A queue whose new jobs all have dependencies is listed, too.
   local function enter()
-    if work[1] then need('value/in_chunks')('zadd', Keys.queue .. queue .. Keys.work, work, 1, #work) end
+    need('queue/enter')(target)
     if work[1] or blocked[1] then call('zadd', Keys.queues, 'NX', t, queue) end
   end
 
-  if argv[6] then
+  if named then
     local leaving, decode, failures = {}, need('failure/decode'), {}
     for i = 1, #jids do
       local jid = jids[i]
-      local job = #leaving < count and call('hmget', Keys.job .. jid, unpack(Job)) or {}
+      local job = call('hmget', Keys.job .. jid, unpack(Job))
       local text = job[Job.failure] or '{}'
       failures[text] = failures[text] or decode(text)
       if job[Job.state] == 'failed' and failures[text].group == group then

@@ -4,6 +4,9 @@
 //! `redis-cluster://H1[:P1],H2[:P2],…[/DB]`, `redis-sentinel://H1[:P1],…/[DB]?master=NAME`,
 //! `unix:///PATH[?db=N][&user=U]` and `local:[/DIR][?fsync=always]`; `valkey://`, `valkeys://` and
 //! `redis+unix://` are other spellings, and `rediss-cluster://` and `rediss-sentinel://` use TLS.
+//!
+//! The `redis` crate reads addresses, too, but only of one server, with TLS only through its own stack,
+//! and with a password of UTF-8. It ignores a query key that it does not know.
 
 pub(crate) mod nodes;
 pub(crate) mod secret;

@@ -13,7 +13,7 @@ use crate::exit::Exit;
 use crate::model::documents::DOCUMENTS;
 use crate::model::finding::text as findings;
 use crate::model::finding::{LIMITS, Severity};
-use crate::settings::key;
+use crate::settings::values::{self, ConfigKey};
 
 /// A generated file: its path in the repository and its content.
 pub struct Generated {
@@ -146,29 +146,26 @@ fn settings() -> Generated {
         ".SH TABLES",
         "The file has these top-level keys and tables:",
     );
-    for (name, says) in key::TABLES {
+    for (name, says) in values::TABLES {
         add(&format!(".TP\n\\fB{}\\fR", roff(name)), says);
     }
     for (head, defaults) in [("KEYS OF A CONTEXT", false), ("KEYS OF [defaults]", true)] {
-        let known: Vec<&str> = key::ConfigKey::known(defaults)
-            .map(|key| key.name)
-            .collect();
+        let known = ConfigKey::known(defaults);
         if defaults {
-            add(&format!(".SH {head}"), &format!("{}.", known.join(", ")))
-        } else {
-            add(&format!(".SH {head}"), "Each is optional.")
+            let names: Vec<&str> = known.iter().map(|key| key.name.as_str()).collect();
+            add(&format!(".SH {head}"), &format!("{}.", names.join(", ")));
+            continue;
         }
-        for key in key::ConfigKey::known(defaults).filter(|_| !defaults) {
-            let name = format!(".TP\n\\fB{}\\fR ({})", roff(key.name), key.of.word());
-            add(
-                &name,
-                &format!("{}. Default: {}.", sentence(key.says), key.default),
-            );
+        add(&format!(".SH {head}"), "Each is optional.");
+        for key in known {
+            let name = format!(".TP\n\\fB{}\\fR ({})", roff(&key.name), key.value_type);
+            let text = format!("{}. Default: {}.", key.help, key.default);
+            add(&name, &text);
         }
     }
     page.push_str(&format!(
         ".SH EXAMPLE\n.nf\n{}.fi\n.SH SEE ALSO\nqless(1), qless\\-context(1)\n",
-        roff(key::EXAMPLE)
+        roff(values::EXAMPLE)
     ));
     Generated {
         path: "man/qless-config.5".to_owned(),

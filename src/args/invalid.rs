@@ -28,13 +28,18 @@ impl Invalid {
 
     /// Returns the sentence that refuses this value of this argument.
     pub(crate) fn sentence(&self, arg: &str, value: &str) -> String {
+        format!("`{arg}` {}", self.of(value))
+    }
+
+    /// The sentence without its subject.
+    pub(crate) fn of(&self, value: &str) -> String {
         match self {
             Invalid::Expects(_) if value.chars().count() > LONGEST => {
                 let start: String = value.chars().take(LONGEST).collect();
-                format!("`{arg}` {self}, not `{start}…`")
+                format!("{self}, not `{start}…`")
             }
-            Invalid::Expects(_) if !value.is_empty() => format!("`{arg}` {self}, not `{value}`"),
-            _ => format!("`{arg}` {self}"),
+            Invalid::Expects(_) if !value.is_empty() => format!("{self}, not `{value}`"),
+            _ => self.to_string(),
         }
     }
 }

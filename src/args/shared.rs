@@ -21,7 +21,7 @@ use crate::model::text_regex::TextRegex;
 use crate::name::Name;
 
 /// The flag of every command that writes.
-#[derive(Clone, Debug, Args)]
+#[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct DryRun {
     /// Show what would be done; change nothing
     #[arg(short = 'n', long)]
@@ -167,6 +167,9 @@ pub(crate) struct Filters {
     #[arg(help_heading = SELECTOR, long = "throttle", value_name = "ID", value_parser = value::pattern(),
           add = value::Candidates::Throttles)]
     pub throttles: Vec<Pattern>,
+    /// Scheduled jobs whose time does not come: before 1970, or more than 1,000 years from now
+    #[arg(help_heading = SELECTOR, long)]
+    pub never_due: bool,
     /// Tracked jobs
     #[arg(help_heading = SELECTOR, long)]
     pub tracked: bool,
@@ -259,6 +262,7 @@ impl Selector {
             ("--message", self.message.is_some()),
             ("--key", !self.keys.is_empty()),
             ("--throttle", !self.throttles.is_empty()),
+            ("--never-due", self.never_due),
             ("--tracked", self.tracked),
             ("--retrying", self.retrying),
             ("--dead", self.dead),
@@ -271,10 +275,12 @@ impl Selector {
     pub(crate) fn implied(&self) -> Vec<(&'static str, &'static [State])> {
         const FAILED: &[State] = &[State::Failed];
         const HELD: &[State] = &[State::Running, State::Stalled];
+        const SCHEDULED: &[State] = &[State::Scheduled];
         let flags = [
             ("--group", FAILED, !self.groups.is_empty()),
             ("--message", FAILED, self.message.is_some()),
             ("--held-by", HELD, !self.held_by.is_empty()),
+            ("--never-due", SCHEDULED, self.never_due),
         ];
         let given = flags.into_iter().filter(|(_, _, given)| *given);
         given.map(|(flag, states, _)| (flag, states)).collect()
@@ -444,6 +450,12 @@ pub(crate) struct Holder {
     /// Act in the name of the worker that holds the job, whichever it is
     #[arg(long, conflicts_with = "worker")]
     pub as_holder: bool,
+}
+
+impl Holder {
+    pub(crate) fn is_given(&self) -> bool {
+        self.worker.is_some() || self.as_holder
+    }
 }
 
 /// The time at which a job runs.

@@ -299,7 +299,7 @@ struct Findings {
 impl Findings {
     fn words(&self) -> Vec<&'static str> {
         let all = self.all.then_some("all");
-        let ids = FINDINGS.iter().map(|finding| finding.name);
+        let ids = FINDINGS.iter().map(|finding| finding.id.into_str());
         all.into_iter().chain(ids).collect()
     }
 }
@@ -456,6 +456,15 @@ pub(crate) fn timeout(text: &str) -> Result<Duration, Invalid> {
     match duration(text)? {
         Duration::ZERO => Err(Invalid::expects("a duration of more than 0")),
         duration => Ok(duration),
+    }
+}
+
+/// The name of an environment variable.
+pub(crate) fn variable(text: &str) -> Result<String, Invalid> {
+    if text.is_empty() || text.contains(['=', '\0']) {
+        Err("is not the name of a variable".into())
+    } else {
+        Ok(text.to_owned())
     }
 }
 

@@ -1,16 +1,13 @@
 //! Burying: jobs that have not started become failed.
 
 use super::order;
-use super::{BulkPlan, JobOutcome, SliceOutcome};
+use super::{BulkAction, JobOutcome, SliceOutcome};
 use crate::command_line::CommandLine;
-use crate::error::Error;
-use crate::exit::Exit;
 use crate::model::bulk::Verb;
 use crate::model::bulk::{Code, ItemDetail, RowContent};
 use crate::model::ending::FailureReason;
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
-use crate::session::Session;
 
 pub(crate) const BURY: Verb = Verb {
     word: "bury",
@@ -18,6 +15,7 @@ pub(crate) const BURY: Verb = Verb {
     past: "buried",
     of_one: None,
     row_content: RowContent::Nothing,
+    raw: true,
 };
 
 /// The states of jobs that have not started.
@@ -30,7 +28,7 @@ pub(crate) const NOT_STARTED: [State; 5] = [
 ];
 
 /// Refuses a job that a worker holds, or that has ended.
-pub(crate) fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
+pub(crate) fn refuse_started(job: &JobSnapshot) -> Option<JobOutcome> {
     let jid = &job.jid;
     match job.stored.as_bytes() {
         b"running" => {
@@ -44,38 +42,39 @@ pub(crate) fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
     }
 }
 
-/// Refuses the same jobs, with the command that fails a running one.
-pub(crate) fn refuse_with_hint(job: &JobSnapshot, fail: &CommandLine) -> Option<JobOutcome> {
-    let outcome = refuse(job)?;
-    Some(if job.is("running") {
-        let fail = fail.clone().name(&job.jid);
-        outcome.hint_if(fail.within("fail it for its worker: {}"))
-    } else {
-        outcome
-    })
-}
-
-/// Fails the jobs of a plan, after a question if they were selected. Of a lane, the last job goes
-/// first: the bury of the first one would make the next one runnable, and that one would then differ
-/// from its snapshot.
-pub(crate) fn run(
-    mut plan: BulkPlan,
-    why: &FailureReason,
-    session: &mut Session,
-) -> Result<Exit, Error> {
-    plan.consent(
-        session,
-        &format!("\n  their group becomes `{}`\n", why.group),
-    )?;
-    let jobs = std::mem::take(&mut plan.jobs);
-    plan.jobs = order::last_of_lane_first(jobs, session.now(), session)?;
-    let note = plan.note();
-    plan.run(session, |core, now, jobs| {
-        let replies = core.bury(now, &note, jobs, why);
-        SliceOutcome::each(jobs, replies, |job, ()| {
+/// Fails jobs that have not started. `instead` is the command that fails a running one, without the
+/// jid. The last job of a lane goes first: the bury of the first one would make the next one
+/// runnable, and that one would then differ from its snapshot.
+pub(crate) fn action<'a>(
+    why: &'a FailureReason,
+    instead: Option<&'a CommandLine>,
+) -> BulkAction<'a> {
+    let bury = BulkAction::new(&BURY, |core, slice| {
+        let replies = core.bury(slice.now, slice.note, slice.jobs, why);
+        SliceOutcome::each(slice.jobs, replies, |job, ()| {
             JobOutcome::done(&job.jid)
                 .state_after("failed")
                 .raw(job.jid.as_bytes())
         })
-    })
+    });
+    bury.states(&NOT_STARTED)
+        .refuse(move |job| {
+            let outcome = refuse_started(job)?.with_as_asked(job.failed_in(&why.group));
+            let fail = instead.filter(|_| job.is("running"));
+            let fail = fail.and_then(|fail| {
+                let fail = fail.clone().name(&job.jid);
+                fail.within("fail it for its worker: {}")
+            });
+            Some(if fail.is_some() {
+                outcome.hint_if(fail)
+            } else {
+                outcome
+            })
+        })
+        .effects(|_| format!("\n  their group becomes `{}`\n", why.group))
+        .arrange(|plan, session| {
+            let jobs = std::mem::take(&mut plan.jobs);
+            plan.jobs = order::last_of_lane_first(jobs, session.now(), session)?;
+            Ok(())
+        })
 }

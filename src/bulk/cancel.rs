@@ -28,6 +28,7 @@ pub(crate) const CANCEL: Verb = Verb {
     past: "cancelled",
     of_one: None,
     row_content: RowContent::Jids,
+    raw: true,
 };
 
 /// To cancel more jobs than this, their number must be typed.

@@ -7,6 +7,7 @@
 
 mod act;
 pub(crate) mod acting_worker;
+pub(crate) mod action;
 pub(crate) mod bury;
 pub(crate) mod cancel;
 pub(crate) mod exit;
@@ -26,6 +27,7 @@ mod running;
 pub(crate) mod save;
 mod slice;
 
+pub(crate) use action::{BulkAction, Slice};
 pub(crate) use options::BulkOptions;
 pub(crate) use outcome::JobOutcome;
 pub(crate) use plan::BulkPlan;

@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::ledger::{Ledger, LedgerHead};
+use crate::args::format::Format;
 use crate::args::shared::BulkFlags;
 use crate::error::Error;
 use crate::model::bulk::ItemResult;
@@ -41,6 +42,11 @@ impl BulkOptions {
         verb: &'static Verb,
         flags: &BulkFlags,
     ) -> Result<BulkOptions, Error> {
+        session.ui.require_format(if verb.raw {
+            &[Format::Jid, Format::Raw]
+        } else {
+            &[Format::Jid]
+        })?;
         let note = actor::note(verb.word, flags.reason.as_ref());
         if note.len() > LONGEST_NOTE {
             let most = LONGEST_NOTE - (note.len() - flags.reason.as_ref().map_or(0, length));

@@ -4,16 +4,15 @@ use std::time::Duration;
 
 use super::new_queues;
 use super::running::RunningJobs;
-use super::{BulkOptions, JobOutcome};
+use super::{BulkAction, BulkOptions, JobOutcome};
 use crate::args::shared::{BulkFlags, ExistingQueue, Selector, Spread, Targets};
 use crate::clock::moment::Moment;
 use crate::core::api::guard::JOBS_PER_READ;
 use crate::error::Error;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
-use crate::model::bulk::Verb;
 use crate::model::bulk::text::by_queue;
-use crate::model::bulk::{BulkItem, Code, ItemResult};
+use crate::model::bulk::{BulkItem, BulkReport, Code, ItemResult};
 use crate::model::job::{Job, State};
 use crate::model::job_snapshot::{Interner, JobSnapshot};
 use crate::name::Name;
@@ -41,6 +40,8 @@ pub(crate) struct BulkPlan {
     pub(super) running: RunningJobs,
     /// The time over which the jobs are to run.
     pub(super) spread: Duration,
+    /// The lines of the question about a queue that does not exist yet.
+    pub(super) queue_lines: String,
 }
 
 /// A job that the plan does not change.
@@ -65,32 +66,47 @@ pub(super) enum Targeting {
 }
 
 impl BulkPlan {
-    /// Reads the jobs that are named or selected, and excludes those that `refuse` refuses. A
-    /// selector without a state means jobs in one of `states`.
+    /// Reads the jobs that are named or selected, and excludes those that the action refuses.
     pub(crate) fn open(
         session: &mut Session,
-        verb: &'static Verb,
+        action: &BulkAction,
         flags: &BulkFlags,
         targets: &Targets,
-        states: &[State],
-        refuse: impl Fn(&JobSnapshot) -> Option<JobOutcome>,
     ) -> Result<BulkPlan, Error> {
+        targets.check()?;
+        let options = BulkOptions::new(session, action.verb, flags)?;
         let jids = jids::read(&mut session.input(), &targets.jids)?;
-        BulkPlan::open_with_jids(session, verb, flags, (targets, &jids), states, refuse)
+        BulkPlan::open_with_jids(session, options, action, targets, &jids)
     }
 
     /// Does the same with jids that were read already.
     pub(crate) fn open_with_jids(
         session: &mut Session,
-        verb: &'static Verb,
-        flags: &BulkFlags,
+        options: BulkOptions,
+        action: &BulkAction,
+        targets: &Targets,
+        jids: &JidArgs,
+    ) -> Result<BulkPlan, Error> {
+        BulkPlan::read(
+            session,
+            options,
+            (targets, jids),
+            action.states,
+            &action.refuse,
+        )
+    }
+
+    /// Reads the jobs that are named or selected, and excludes those that `refuse` refuses. A
+    /// selector without a state means jobs in one of `states`.
+    pub(crate) fn read(
+        session: &mut Session,
+        options: BulkOptions,
         (targets, jids): (&Targets, &JidArgs),
         states: &[State],
         refuse: impl Fn(&JobSnapshot) -> Option<JobOutcome>,
     ) -> Result<BulkPlan, Error> {
         targets.check()?;
         let selector = targets.selector.or_states(states)?;
-        let options = BulkOptions::new(session, verb, flags)?;
         let now = session.begin()?;
         if targets.jids.is_empty() {
             BulkPlan::from_selector(session, now, options, &selector, refuse)
@@ -107,6 +123,7 @@ impl BulkPlan {
         given: &JidArgs,
         refuse: impl Fn(&JobSnapshot) -> Option<JobOutcome>,
     ) -> Result<BulkPlan, Error> {
+        session.ui.check_columns::<BulkReport>()?;
         let targeting = match given {
             JidArgs::One(_) => Targeting::OneJid,
             JidArgs::Many(_) => Targeting::Jids,
@@ -137,6 +154,7 @@ impl BulkPlan {
         selector: &Selector,
         refuse: impl Fn(&JobSnapshot) -> Option<JobOutcome>,
     ) -> Result<BulkPlan, Error> {
+        session.ui.check_columns::<BulkReport>()?;
         let (mut jobs, misplaced) = select::snapshots(session, now, selector)?;
         let mut plan = BulkPlan::new(options, Targeting::Selector);
         // The list is filtered in place: it may hold a million jobs.
@@ -189,6 +207,7 @@ impl BulkPlan {
             below: Vec::new(),
             running: RunningJobs::default(),
             spread: Duration::ZERO,
+            queue_lines: String::new(),
         }
     }
 
@@ -246,7 +265,7 @@ impl BulkPlan {
 
     /// Asks whether to go on, unless the jobs were named one by one. `more` is shown below the
     /// jobs.
-    pub(crate) fn consent(&self, session: &mut Session, more: &str) -> Result<(), Error> {
+    pub(super) fn consent(&self, session: &mut Session, more: &str) -> Result<(), Error> {
         if !self.asks(session) {
             return Ok(());
         }
@@ -271,32 +290,24 @@ impl BulkPlan {
         asks && !self.jobs.is_empty()
     }
 
-    /// Returns the lines of the plan about a queue that does not exist yet. If no plan is shown,
-    /// they are notes.
-    pub(crate) fn describe_queue(
-        &self,
+    /// Adds to the question that the jobs go to a queue that does not exist yet. If no question is
+    /// asked, that is a note.
+    pub(crate) fn into_queue(
+        mut self,
         queue: Option<&Name>,
         flag: ExistingQueue,
         session: &mut Session,
-    ) -> Result<String, Error> {
+    ) -> Result<BulkPlan, Error> {
         let now = session.now();
         let queues = queue.map_or(&[][..], std::slice::from_ref);
         let questions = session.ui.needs_answer() && session.ui.can_ask();
         if !self.asks(session) || !(self.dry_run() || questions) {
             new_queues::announce(queues, flag, self.dry_run(), now, session)?;
-            return Ok(String::new());
+            return Ok(self);
         }
         let lines = new_queues::lines(queues, flag, true, now, session)?;
-        Ok(lines.iter().map(|line| format!("  {line}\n")).collect())
-    }
-
-    /// Shows the plan in a dry run of a command that does not ask.
-    pub(crate) fn rehearse(&self, session: &mut Session, more: &str) -> Result<(), Error> {
-        if self.dry_run() {
-            self.consent(session, more)
-        } else {
-            Ok(())
-        }
+        self.queue_lines = lines.iter().map(|line| format!("  {line}\n")).collect();
+        Ok(self)
     }
 
     /// Returns `1,204 failed jobs`; without the state if the jobs are in several.

@@ -100,7 +100,7 @@ impl RestartWatch {
         Ok(Some(match stopped_by {
             None => error,
             Some(stopped_by) => {
-                ui.warn(error.message());
+                ui.warn(&error.message());
                 stopped_by
             }
         }))

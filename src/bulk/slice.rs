@@ -79,8 +79,8 @@ impl SliceOutcome {
 /// Returns the outcome of a job whose call ended in an error.
 pub(crate) fn failed_call(job: &JobSnapshot, error: &Error) -> JobOutcome {
     let (code, why) = match error.kind() {
-        Kind::Unknown => (Code::Unknown, LOST),
+        Kind::Unknown => (Code::Unknown, LOST.into()),
         _ => (Code::Server, error.message()),
     };
-    JobOutcome::refused(&job.jid, code, why).with_snapshot(job)
+    JobOutcome::refused(&job.jid, code, &*why).with_snapshot(job)
 }

@@ -10,6 +10,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde::{Serialize, Serializer};
 
+/// A job that is due later than this is never due, in seconds: 1,000 years.
+pub(crate) const MAX_DELAY: f64 = 31_557_600_000.0;
+
 /// A moment in whole microseconds. `Display` writes the decimal seconds that the core takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Moment(i64);
@@ -41,6 +44,12 @@ impl Moment {
     pub fn after(self, duration: Duration) -> Moment {
         let micros = i64::try_from(duration.as_micros()).unwrap_or(i64::MAX);
         Moment(self.0.saturating_add(micros))
+    }
+
+    /// Whether a job that is due at this score will run at some time. No core runs what is scheduled before the
+    /// epoch. A time of more than 1,000 years from now is in milliseconds, or is none.
+    pub(crate) fn will_reach(self, due: f64) -> bool {
+        (0.0..=self.seconds() + MAX_DELAY).contains(&due)
     }
 
     /// Returns the seconds since `earlier`, negative if `earlier` is later.

@@ -1,18 +1,16 @@
 //! `qless bury`
 
 use super::{Group, Spec};
-use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::shared::{BulkFlags, MaxData, Targets, Unfailed};
 use crate::args::value;
-use crate::bulk::BulkPlan;
 use crate::bulk::bury;
-use crate::bulk::bury::{BURY, NOT_STARTED};
+use crate::bulk::bury::BURY;
+use crate::bulk::{BulkOptions, BulkPlan};
 use crate::command_line::CommandLine;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
-use crate::model::bulk::BulkReport;
 use crate::model::ending::FailureReason;
 use crate::name::Name;
 use crate::session::Session;
@@ -53,11 +51,10 @@ pub(crate) struct Args {
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    session.ui.check_columns::<BulkReport>()?;
-    let mut source = session.input();
     let targets = Targets::from(args.jobs);
     targets.check()?;
+    let options = BulkOptions::new(session, &BURY, &args.bulk)?;
+    let mut source = session.input();
     let given = jids::read(&mut source, &targets.jids)?;
     let message = source.read(&args.message, "the message", args.limit.max_data)?;
     let why = FailureReason {
@@ -67,16 +64,6 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let fail = CommandLine::new("fail --as-holder")
         .value("--group", &why.group)
         .value("--message", args.message.typed());
-    let plan = BulkPlan::open_with_jids(
-        session,
-        &BURY,
-        &args.bulk,
-        (&targets, &given),
-        &NOT_STARTED,
-        |job| {
-            let outcome = bury::refuse_with_hint(job, &fail)?;
-            Some(outcome.with_as_asked(job.failed_in(&why.group)))
-        },
-    )?;
-    bury::run(plan, &why, session)
+    let bury = bury::action(&why, Some(&fail));
+    BulkPlan::open_with_jids(session, options, &bury, &targets, &given)?.carry_out(bury, session)
 }

@@ -3,16 +3,15 @@
 use std::path::PathBuf;
 
 use super::{Group, Spec};
-use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets};
 use crate::args::value;
-use crate::bulk::BulkPlan;
 use crate::bulk::cancel::{CANCEL, refuse, run as cancel};
 use crate::bulk::save::SaveFile;
+use crate::bulk::{BulkOptions, BulkPlan};
 use crate::core::api::guard::Dependents;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::BulkReport;
+use crate::input::jids;
 use crate::model::job::State;
 use crate::session::Session;
 
@@ -58,9 +57,8 @@ pub(crate) struct Args {
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    session.ui.check_columns::<BulkReport>()?;
-    let states = State::unfinished();
+    args.jobs.check()?;
+    let options = BulkOptions::new(session, &CANCEL, &args.bulk)?;
     let save = match &args.save {
         Some(path) => {
             let BulkFlags {
@@ -70,6 +68,8 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         None => None,
     };
-    let plan = BulkPlan::open(session, &CANCEL, &args.bulk, &args.jobs, &states, refuse)?;
+    let given = jids::read(&mut session.input(), &args.jobs.jids)?;
+    let targets = (&args.jobs, &given);
+    let plan = BulkPlan::read(session, options, targets, State::UNFINISHED, refuse)?;
     cancel(plan, args.dependents, save, session.now(), session)
 }

@@ -2,12 +2,11 @@
 
 use super::{Group, Spec};
 use crate::args::coordination::{Coordinated, Throttled};
-use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::shared::{BulkFlags, ExistingQueue, Holder, Later, MaxData};
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
-use crate::bulk::{BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
+use crate::bulk::{BulkAction, BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
 use crate::bulk::{maxima, new_queues};
 use crate::clock::moment::Moment;
 use crate::core::api::job_calls::CallOutcome;
@@ -17,7 +16,7 @@ use crate::input::data;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
 use crate::model::bulk::Verb;
-use crate::model::bulk::{BulkReport, Code, RowContent};
+use crate::model::bulk::{Code, RowContent};
 use crate::model::complete::Complete;
 use crate::model::done::Done;
 use crate::model::ending::NextQueue;
@@ -75,6 +74,7 @@ const COMPLETE: Verb = Verb {
     past: "completed",
     of_one: None,
     row_content: RowContent::States,
+    raw: true,
 };
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Work, run);
@@ -87,7 +87,6 @@ struct Completion {
 }
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.require_format(&[Format::Jid, Format::Raw])?;
     if args.next.is_none() && args.later.is_given() {
         return Err(Error::usage("`--delay` and `--at` need `--next`")
             .hint("a completed job does not run again"));
@@ -198,10 +197,32 @@ fn many(
     now: Moment,
     session: &mut Session,
 ) -> Result<Exit, Error> {
-    session.ui.check_columns::<BulkReport>()?;
-    let Completion { data, next, worker } = completion;
-    require_dependencies(next.as_ref(), now, session)?;
-    let plan = BulkPlan::from_jids(session, now, options, given, |job| {
+    require_dependencies(completion.next.as_ref(), now, session)?;
+    let refuse = |job: &JobSnapshot| completion.refuse(job);
+    let plan = BulkPlan::from_jids(session, now, options, given, refuse)?;
+    if !plan.is_empty() {
+        maxima::set(throttles, plan.dry_run(), now, session)?;
+    }
+    let Completion { data, next, worker } = &completion;
+    let complete = BulkAction::new(&COMPLETE, |core, slice| {
+        let (now, note, jobs) = (slice.now, slice.note, slice.jobs);
+        let worker = |job: &JobSnapshot| worker.for_job(job);
+        let states = core.complete(now, note, jobs, worker, data.as_deref(), next.as_ref());
+        SliceOutcome::each(jobs, states, |job, state| {
+            let mut outcome = JobOutcome::done(&job.jid).raw(state.as_bytes());
+            outcome.item.state_after = Some(state.clone());
+            outcome.cells([state])
+        })
+    });
+    let advance = |next: &NextQueue| format!("\n  each advances to `{}`\n", next.queue);
+    let complete = complete.unasked();
+    let complete = complete.effects(|_| next.as_ref().map_or(String::new(), advance));
+    plan.carry_out(complete, session)
+}
+
+impl Completion {
+    fn refuse(&self, job: &JobSnapshot) -> Option<JobOutcome> {
+        let Completion { data, next, worker } = self;
         let itself = depends_on_itself(next.as_ref(), &job.jid);
         let cycle = || JobOutcome::refused(&job.jid, Code::Cycle, "it cannot depend on itself");
         let refused = worker.refuse(job).map(|outcome| {
@@ -209,22 +230,7 @@ fn many(
             outcome.with_as_asked(as_asked)
         });
         refused.or_else(|| itself.then(cycle))
-    })?;
-    let advance = |next: &NextQueue| format!("\n  each advances to `{}`\n", next.queue);
-    plan.rehearse(session, &next.as_ref().map_or(String::new(), advance))?;
-    if !plan.is_empty() {
-        maxima::set(throttles, plan.dry_run(), now, session)?;
     }
-    let note = plan.note();
-    plan.run(session, |core, now, jobs| {
-        let worker = |job: &JobSnapshot| worker.for_job(job);
-        let states = core.complete(now, &note, jobs, worker, data.as_deref(), next.as_ref());
-        SliceOutcome::each(jobs, states, |job, state| {
-            let mut outcome = JobOutcome::done(&job.jid).raw(state.as_bytes());
-            outcome.item.state_after = Some(state.clone());
-            outcome.cells([state])
-        })
-    })
 }
 
 fn depends_on_itself(next: Option<&NextQueue>, jid: &Name) -> bool {

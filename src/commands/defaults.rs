@@ -14,6 +14,7 @@ use crate::model::defaults::QueueDefaults;
 use crate::model::list::List;
 use crate::name::Name;
 use crate::session::Session;
+use crate::session::consent::Asks;
 
 /// Show or set the options for puts into a queue that do not give them
 ///
@@ -107,23 +108,19 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         (Some(wanted), _) => format!("set the defaults of queue {queue} to {wanted}"),
         (None, _) => format!("unset the defaults of queue {queue}"),
     };
-    if dry_run {
-        session.ui.note_dry_run(&format!("would {what}"));
-    } else {
-        let question = format!("{what}{}", session.on()?);
-        let before = |_: &_| match &stored {
-            Some(stored) => format!("  they are {stored}\n"),
-            None => String::new(),
-        };
+    let before = |_: &_| match &stored {
+        Some(stored) => format!("  they are {stored}\n"),
+        None => String::new(),
+    };
+    let asks = match &wanted {
+        Some(_) => Asks::IfProtected,
+        None => Asks::Always,
+    };
+    if let Some(consent) = session.consent(args.dry, asks, &what, before)? {
+        let core = session.core()?;
         match &wanted {
-            Some(wanted) => {
-                session.ui.confirm_protected(&question, before)?;
-                session.core()?.set(now, &key, wanted)?;
-            }
-            None => {
-                let consent = session.ui.confirm(&question, before)?;
-                session.core()?.unset(now, &key, consent)?;
-            }
+            Some(wanted) => core.set(now, &key, wanted)?,
+            None => core.unset(now, &key, consent)?,
         }
         session.ui.note_on_terminal(&what);
     }

@@ -5,7 +5,7 @@ use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets, apart};
 use crate::args::value;
 use crate::bulk::lanes;
-use crate::bulk::{BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
+use crate::bulk::{BulkAction, BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
 use crate::clock::moment::Moment;
 use crate::core::api::guard::GuardReply;
 use crate::core::api::job_calls::CallOutcome;
@@ -15,7 +15,7 @@ use crate::exit::Exit;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
 use crate::model::bulk::Verb;
-use crate::model::bulk::{BulkReport, Code, ItemDetail, RowContent};
+use crate::model::bulk::{Code, ItemDetail, RowContent};
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
@@ -62,6 +62,7 @@ const RELEASE: Verb = Verb {
     past: "released",
     of_one: None,
     row_content: RowContent::Nothing,
+    raw: false,
 };
 
 impl Args {
@@ -102,22 +103,13 @@ fn one(args: &Args, jid: &Name, session: &mut Session) -> Result<Exit, Error> {
 
 /// Removes all dependencies of many jobs.
 fn release(args: &Args, given: &JidArgs, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.check_columns::<BulkReport>()?;
-    let states = [State::Depends];
-    let mut plan = BulkPlan::open_with_jids(
-        session,
-        &RELEASE,
-        &args.bulk,
-        (&args.jobs, given),
-        &states,
-        refuse,
-    )?;
+    let options = BulkOptions::new(session, &RELEASE, &args.bulk)?;
+    let targets = (&args.jobs, given);
+    let mut plan = BulkPlan::read(session, options, targets, &[State::Depends], refuse)?;
     let edges = plan.exclude_lane_waiters(session)?;
-    plan.consent(session, "")?;
-    let note = plan.note();
-    plan.run(session, |core, now, jobs| {
-        let replies = core.undepend(now, &note, jobs, &[]);
-        SliceOutcome::each(jobs, replies, |job, ()| {
+    let release = BulkAction::new(&RELEASE, |core, slice| {
+        let replies = core.undepend(slice.now, slice.note, slice.jobs, &[]);
+        SliceOutcome::each(slice.jobs, replies, |job, ()| {
             let state = match job.due {
                 _ if edges.contains_key(&job.jid) => "depends",
                 Some(_) => "scheduled",
@@ -125,10 +117,11 @@ fn release(args: &Args, given: &JidArgs, session: &mut Session) -> Result<Exit, 
             };
             JobOutcome::done(&job.jid).state_after(state)
         })
-    })
+    });
+    plan.carry_out(release, session)
 }
 
-/// Refuses a job without dependencies.
+/// Refuses a job that does not wait for other jobs.
 fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
     if job.is("depends") {
         return None;

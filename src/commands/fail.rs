@@ -1,18 +1,17 @@
 //! `qless fail`
 
 use super::{Group, Spec};
-use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::shared::{BulkFlags, Holder, MaxData, Targets, Unfailed};
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
-use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
+use crate::bulk::{BulkAction, BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
 use crate::command_line::CommandLine;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::{data, jids};
+use crate::model::bulk::RowContent;
 use crate::model::bulk::Verb;
-use crate::model::bulk::{BulkReport, RowContent};
 use crate::model::ending::FailureReason;
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
@@ -64,17 +63,17 @@ const FAIL: Verb = Verb {
     past: "marked failed",
     of_one: None,
     row_content: RowContent::Nothing,
+    raw: true,
 };
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    session.ui.check_columns::<BulkReport>()?;
-    let mut source = session.input();
-    let max_data = args.limit.max_data;
     let targets = Targets::from(args.jobs);
     targets.check()?;
+    let options = BulkOptions::new(session, &FAIL, &args.bulk)?;
+    let max_data = args.limit.max_data;
+    let mut source = session.input();
     let given = jids::read(&mut source, &targets.jids)?;
     let message = source.read(&args.message, "the message", max_data)?.bytes;
     let data = match &args.data {
@@ -86,32 +85,24 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         message: message.into(),
     };
     let name = ActingWorker::of(&args.holder)?;
-    let states = [State::Running, State::Stalled];
-    let plan = BulkPlan::open_with_jids(
-        session,
-        &FAIL,
-        &args.bulk,
-        (&targets, &given),
-        &states,
-        |job| refuse(&name, &why, job),
-    )?;
-    plan.consent(
-        session,
-        &format!("\n  their group becomes `{}`\n", why.group),
-    )?;
-    let note = plan.note();
-    plan.run(session, |core, now, jobs| {
+    let fail = BulkAction::new(&FAIL, |core, slice| {
         let worker = |job: &JobSnapshot| name.for_job(job);
-        let replies = core.fail(now, &note, jobs, worker, &why, data.as_deref());
+        let (now, note, jobs) = (slice.now, slice.note, slice.jobs);
+        let replies = core.fail(now, note, jobs, worker, &why, data.as_deref());
         SliceOutcome::each(jobs, replies, |job, ()| {
             JobOutcome::done(&job.jid)
                 .state_after("failed")
                 .raw(job.jid.as_bytes())
         })
-    })
+    });
+    let fail = fail
+        .states(&[State::Running, State::Stalled])
+        .refuse(|job| refuse(&name, &why, job))
+        .effects(|_| format!("\n  their group becomes `{}`\n", why.group));
+    BulkPlan::open_with_jids(session, options, &fail, &targets, &given)?.carry_out(fail, session)
 }
 
-/// Refuses a job that this worker does not hold.
+/// Refuses a job that the worker does not hold.
 fn refuse(name: &ActingWorker, why: &FailureReason, job: &JobSnapshot) -> Option<JobOutcome> {
     let outcome = name.refuse(job)?.with_as_asked(job.failed_in(&why.group));
     Some(match job.stored.as_bytes() {

@@ -16,10 +16,8 @@ use crate::core::api::guard::Dependents;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::BulkReport;
 use crate::model::failure;
 use crate::model::job::State;
-use crate::model::job_snapshot::JobSnapshot;
 use crate::model::list::{Jobs, List};
 use crate::name::Name;
 use crate::select::nothing;
@@ -133,8 +131,6 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
 
 /// Retries or cancels the selected jobs that were failed when they were listed.
 fn act(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.require_format(&[Format::Jid])?;
-    session.ui.check_columns::<BulkReport>()?;
     let mut selector = args.selector;
     if selector.is_empty() && !args.all_groups && !selector.all {
         return Err(Error::usage("no group is given")
@@ -160,10 +156,10 @@ fn act(args: Args, session: &mut Session) -> Result<Exit, Error> {
     } else {
         &RETRY
     };
-    let order = BulkOptions::new(session, verb, &args.bulk)?;
+    let bulk_options = BulkOptions::new(session, verb, &args.bulk)?;
     let now = session.begin()?;
     if args.action.cancel_all {
-        let plan = BulkPlan::from_selector(session, now, order, &selector, cancel::refuse)?;
+        let plan = BulkPlan::from_selector(session, now, bulk_options, &selector, cancel::refuse)?;
         return cancel::run(plan, Dependents::Refuse, None, now, session);
     }
     let options = RetryOptions {
@@ -171,12 +167,11 @@ fn act(args: Args, session: &mut Session) -> Result<Exit, Error> {
         delay: args.delay,
         ..RetryOptions::default()
     };
-    let refuse = |job: &JobSnapshot| options.refuse(job);
-    let plan =
-        BulkPlan::from_selector(session, now, order, &selector, refuse)?.spread(&args.spread);
-    let new = plan.describe_queue(options.to.as_ref(), args.existing, session)?;
-    plan.consent(session, &(options.effects(&plan) + &new))?;
-    options.run(plan, session)
+    let action = options.action();
+    BulkPlan::from_selector(session, now, bulk_options, &selector, &action.refuse)?
+        .spread(&args.spread)
+        .into_queue(options.to.as_ref(), args.existing, session)?
+        .carry_out(action, session)
 }
 
 fn groups(selector: &Selector, session: &mut Session) -> Result<Exit, Error> {

@@ -6,7 +6,7 @@ use crate::args::input_arg::InputArg;
 use crate::args::shared::{BulkFlags, DryRun, Holder, MaxData};
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
-use crate::bulk::{BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
+use crate::bulk::{BulkAction, BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
 use crate::clock::moment::Moment;
 use crate::core::api::job_calls::CallOutcome;
 use crate::error::Error;
@@ -14,8 +14,8 @@ use crate::exit::Exit;
 use crate::input::data;
 use crate::input::jids;
 use crate::input::jids::JidArgs;
+use crate::model::bulk::RowContent;
 use crate::model::bulk::Verb;
-use crate::model::bulk::{BulkReport, RowContent};
 use crate::model::complete::Lock;
 use crate::model::done::Done;
 use crate::model::job_snapshot::JobSnapshot;
@@ -56,6 +56,7 @@ const HEARTBEAT: Verb = Verb {
     past: "extended",
     of_one: None,
     row_content: RowContent::Expiries,
+    raw: true,
 };
 
 /// The word for errors about one job.
@@ -132,24 +133,24 @@ fn many(
     now: Moment,
     session: &mut Session,
 ) -> Result<Exit, Error> {
-    session.ui.check_columns::<BulkReport>()?;
     let flags = BulkFlags {
         dry_run,
         ..BulkFlags::default()
     };
     let options = BulkOptions::new(session, &HEARTBEAT, &flags)?;
-    let plan = BulkPlan::from_jids(session, now, options, given, |job| worker.refuse(job))?;
-    plan.rehearse(session, "")?;
-    plan.run(session, |core, now, jobs| {
-        let ends = core.heartbeat(now, jobs, |job: &JobSnapshot| worker.for_job(job), data);
-        SliceOutcome::each(jobs, ends, |job, end| {
+    let heartbeat = BulkAction::new(&HEARTBEAT, |core, slice| {
+        let worker = |job: &JobSnapshot| worker.for_job(job);
+        let ends = core.heartbeat(slice.now, slice.jobs, worker, data);
+        SliceOutcome::each(slice.jobs, ends, |job, end| {
             let expires = moment(end);
             let expires = expires.rfc3339().unwrap_or_else(|| expires.to_string());
             let mut outcome = JobOutcome::done(&job.jid).raw(end.to_string());
             outcome.item.detail = Some(format!("the lock expires {expires}").into());
             outcome.cells([Name::from(expires)])
         })
-    })
+    });
+    let plan = BulkPlan::from_jids(session, now, options, given, |job| worker.refuse(job))?;
+    plan.carry_out(heartbeat.unasked(), session)
 }
 
 fn moment(seconds: i64) -> Moment {

@@ -10,7 +10,8 @@ use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::shared::{BulkFlags, Filters, Selector};
 use crate::args::value;
-use crate::bulk::bury::{self, BURY, NOT_STARTED};
+use crate::bulk::bury;
+use crate::bulk::bury::{BURY, NOT_STARTED, refuse_started};
 use crate::bulk::cancel::{self, CANCEL};
 use crate::bulk::requeue::retry::{RETRY, RetryOptions};
 use crate::bulk::{BulkOptions, BulkPlan, JobOutcome};
@@ -116,22 +117,24 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         }
         Action::Requeue => {
             let options = RetryOptions::default();
-            let refuse = |job: &JobSnapshot| options.refuse(job);
-            let plan = morgue.plan(&args, &RETRY, refuse, session)?;
-            plan.consent(session, &options.effects(&plan))?;
-            options.run(plan, session)
+            let retry = options.action();
+            let plan = morgue.plan(&args, &RETRY, &retry.refuse, session)?;
+            plan.carry_out(retry, session)
         }
         Action::Delete => {
             let plan = morgue.plan(&args, &CANCEL, cancel::refuse, session)?;
             cancel::run(plan, args.dependents, None, session.now(), session)
         }
         Action::Bury => {
-            let plan = morgue.retrying(&args, &BURY, session)?;
             let why = FailureReason {
-                group: morgue.group.unwrap_or_else(|| exhausted_group(&args.queue)),
-                message: args.message.unwrap_or_else(|| MESSAGE.into()),
+                group: morgue
+                    .group
+                    .clone()
+                    .unwrap_or_else(|| exhausted_group(&args.queue)),
+                message: args.message.clone().unwrap_or_else(|| MESSAGE.into()),
             };
-            bury::run(plan, &why, session)
+            let plan = morgue.retrying(&args, &BURY, session)?;
+            plan.carry_out(bury::action(&why, None), session)
         }
         Action::Drop => {
             let plan = morgue.retrying(&args, &CANCEL, session)?;
@@ -291,6 +294,6 @@ impl Morgue {
             retrying: args.retrying,
             ..Filters::default()
         });
-        BulkPlan::from_selector(session, now, options, &selector, bury::refuse)
+        BulkPlan::from_selector(session, now, options, &selector, refuse_started)
     }
 }

@@ -1,16 +1,12 @@
 //! `qless move`
 
 use super::{Group, Spec};
-use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, ExistingQueue, Later, Spread, Targets};
 use crate::args::value;
 use crate::bulk::BulkPlan;
-use crate::bulk::requeue::moving::{MOVE, MoveOptions};
+use crate::bulk::requeue::moving::MoveOptions;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::BulkReport;
-use crate::model::job::State;
-use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
 
@@ -53,18 +49,14 @@ pub(crate) struct Args {
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.require_format(&[Format::Jid])?;
-    session.ui.check_columns::<BulkReport>()?;
     let options = MoveOptions {
         to: args.to,
         later: args.later,
         force: args.force,
     };
-    let states = State::unfinished();
-    let refuse = |job: &JobSnapshot| options.refuse(job);
-    let plan = BulkPlan::open(session, &MOVE, &args.bulk, &args.jobs, &states, refuse)?
-        .spread(&args.spread);
-    let new = plan.describe_queue(Some(&options.to), args.existing, session)?;
-    plan.consent(session, &(options.effects(&plan) + &new))?;
-    options.run(plan, session)
+    let action = options.action();
+    BulkPlan::open(session, &action, &args.bulk, &args.jobs)?
+        .spread(&args.spread)
+        .into_queue(Some(&options.to), args.existing, session)?
+        .carry_out(action, session)
 }

@@ -20,7 +20,7 @@ use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::actor;
-use crate::text::plural;
+use crate::text::{joined, plural};
 
 /// Pause queues: workers get no more jobs from them
 ///
@@ -87,8 +87,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         };
         let count = plural(queues.len() as u64, "queue", "queues");
         let what = format!("pause {count}{}{revoke}", session.on()?);
-        let names: Vec<String> = queues.iter().map(Name::to_string).collect();
-        let details = |_: &_| format!("  {}\n", names.join(", "));
+        let details = |_: &_| format!("  {}\n", joined(&queues));
         session.ui.confirm_protected(&what, details)?;
     }
     let mut stopped = 0;
@@ -136,11 +135,10 @@ fn revoke_locks(
 }
 
 fn report(queues: &[Name], until: Option<Moment>, stopped: u64, dry: bool, session: &mut Session) {
-    let names: Vec<String> = queues.iter().map(Name::to_string).collect();
     let mut line = match (queues.is_empty(), dry) {
         (true, _) => "no queues".into(),
-        (false, true) => format!("would pause {}", names.join(", ")),
-        (false, false) => format!("paused {}", names.join(", ")),
+        (false, true) => format!("would pause {}", joined(queues)),
+        (false, false) => format!("paused {}", joined(queues)),
     };
     if let (Some(until), false) = (until, queues.is_empty()) {
         let page = session.ui.page();

@@ -18,7 +18,7 @@ use crate::model::list::{Jobs, List};
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::actor;
-use crate::text::{duration, plural};
+use crate::text::{duration, plural, quoted};
 
 /// Pop the next jobs of queues, to work on them
 ///
@@ -195,8 +195,7 @@ fn popped(reply: &[u8]) -> Result<Vec<Name>, Error> {
 
 /// Returns the error for jobs that were popped but cannot be shown.
 fn popped_but_unread(jids: &[Name], worker: &Name, error: &Error) -> Error {
-    let names: Vec<String> = jids.iter().map(|jid| format!("`{jid}`")).collect();
-    let names = names.join(", ");
+    let names = quoted(jids);
     Error::new(
         error.kind(),
         format!("popped {names}, but cannot show it: {}", error.message()),

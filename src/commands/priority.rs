@@ -1,14 +1,13 @@
 //! `qless priority`
 
 use super::{Group, Spec};
-use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets};
 use crate::args::value;
-use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
+use crate::bulk::{BulkAction, JobOutcome, SliceOutcome};
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::model::bulk::RowContent;
 use crate::model::bulk::Verb;
-use crate::model::bulk::{BulkReport, RowContent};
 use crate::model::job::State;
 use crate::name::Name;
 use crate::session::Session;
@@ -41,27 +40,22 @@ const PRIORITY: Verb = Verb {
     past: "changed",
     of_one: None,
     row_content: RowContent::Priorities,
+    raw: true,
 };
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    session.ui.check_columns::<BulkReport>()?;
-    let states = State::unfinished();
-    let plan = BulkPlan::open(session, &PRIORITY, &args.bulk, &args.jobs, &states, |_| {
-        None
-    })?;
-    plan.consent(session, "")?;
-    let note = plan.note();
-    plan.run(session, |core, now, jobs| {
-        let replies = core.priority(now, &note, jobs, args.to);
-        SliceOutcome::each(jobs, replies, |job, to| {
+    let priority = BulkAction::new(&PRIORITY, |core, slice| {
+        let replies = core.priority(slice.now, slice.note, slice.jobs, args.to);
+        SliceOutcome::each(slice.jobs, replies, |job, to| {
             let (old, new) = (job.priority.clone(), Name::from(to.to_string()));
             let old = old.unwrap_or_else(|| Name::from("0"));
             let mut outcome = JobOutcome::done(&job.jid).raw(new.as_bytes());
             outcome.item.detail = Some(format!("{old} → {new}").into());
             outcome.cells([old, new])
         })
-    })
+    });
+    let priority = priority.states(State::UNFINISHED);
+    priority.run(&args.bulk, &args.jobs, session)
 }

@@ -1,15 +1,12 @@
 //! `qless promote`
 
 use super::{Group, Spec};
-use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Spread, Targets};
 use crate::args::value;
 use crate::bulk::BulkPlan;
-use crate::bulk::requeue::promote::{PROMOTE, refuse, run as promote};
+use crate::bulk::requeue::promote;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::model::bulk::BulkReport;
-use crate::model::job::State;
 use crate::session::Session;
 
 /// Run scheduled jobs now
@@ -38,11 +35,8 @@ pub(crate) struct Args {
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Submit, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.require_format(&[Format::Jid])?;
-    session.ui.check_columns::<BulkReport>()?;
-    let states = [State::Scheduled];
-    let plan = BulkPlan::open(session, &PROMOTE, &args.bulk, &args.jobs, &states, refuse)?
-        .spread(&args.spread);
-    plan.consent(session, "")?;
-    promote(plan, session)
+    let promote = promote::action();
+    BulkPlan::open(session, &promote, &args.bulk, &args.jobs)?
+        .spread(&args.spread)
+        .carry_out(promote, session)
 }

@@ -3,16 +3,15 @@
 use std::time::Duration;
 
 use super::{Group, Spec};
-use crate::args::format::Format;
-use crate::args::shared::{BulkFlags, ExistingQueue, Holder, Spread, Targets};
+use crate::args::shared::{BulkFlags, ExistingQueue, Holder, Selector, Spread, Targets};
 use crate::args::value;
 use crate::bulk::acting_worker::ActingWorker;
-use crate::bulk::requeue::retry::{RETRY, RetryOptions};
-use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
+use crate::bulk::requeue::retry::RetryOptions;
+use crate::bulk::{BulkAction, BulkPlan, JobOutcome, SliceOutcome};
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::model::bulk::RowContent;
 use crate::model::bulk::Verb;
-use crate::model::bulk::{BulkReport, RowContent};
 use crate::model::ending::FailureReason;
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
@@ -84,43 +83,27 @@ const HOLDER_RETRY: Verb = Verb {
     past: "retried",
     of_one: None,
     row_content: RowContent::Remaining,
+    raw: true,
 };
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    let by_holder = args.holder.worker.is_some() || args.holder.as_holder;
-    session.ui.require_format(if by_holder {
-        &[Format::Jid, Format::Raw]
-    } else {
-        &[Format::Jid]
-    })?;
-    session.ui.check_columns::<BulkReport>()?;
+    let by_holder = args.holder.is_given();
     if args.fail_group.is_some() && !by_holder {
         return Err(
             Error::usage("`--fail-group` needs `--worker` or `--as-holder`")
                 .hint("only the worker that holds a job records a failure with its retry"),
         );
     }
-    if by_holder && args.spread.spread.is_some() {
+    if args.spread.spread.is_some() && by_holder {
         return Err(
             Error::usage("`--spread` cannot be used with `--worker` or `--as-holder`")
                 .hint("`--delay D` delays the retry"),
         );
     }
     if by_holder {
-        let name = ActingWorker::of(&args.holder)?;
-        let refuse = |job: &JobSnapshot| name.refuse(job);
-        let plan = BulkPlan::open(
-            session,
-            &HOLDER_RETRY,
-            &args.bulk,
-            &args.jobs,
-            &[State::Running],
-            refuse,
-        )?;
-        plan.consent(session, "")?;
-        return retry_as_holder(args, &name, plan, session);
+        return retry_as_holder(&args, session);
     }
     let options = RetryOptions {
         to: args.to,
@@ -129,49 +112,43 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         completed: args.completed,
         force: args.force,
     };
-    let selector = &args.jobs.selector;
-    if selector.states.is_empty() && (!selector.is_empty() || selector.all) {
-        for (given, flag, state) in [
-            (options.completed, "--completed", "complete"),
-            (options.force, "--force", "running"),
-        ] {
-            if given {
-                session.ui.note(&format!(
-                    "note: only failed jobs are selected; `{flag}` needs `--state {state}` to select {state} jobs"
-                ));
-            }
-        }
-    }
-    let refuse = |job: &JobSnapshot| options.refuse(job);
-    let plan = BulkPlan::open(
-        session,
-        &RETRY,
-        &args.bulk,
-        &args.jobs,
-        &[State::Failed],
-        refuse,
-    )?
-    .spread(&args.spread);
-    let new = plan.describe_queue(options.to.as_ref(), args.existing, session)?;
-    plan.consent(session, &(options.effects(&plan) + &new))?;
-    options.run(plan, session)
+    note_unselected(&options, &args.jobs.selector, session);
+    let action = options.action();
+    BulkPlan::open(session, &action, &args.bulk, &args.jobs)?
+        .spread(&args.spread)
+        .into_queue(options.to.as_ref(), args.existing, session)?
+        .carry_out(action, session)
 }
 
-fn retry_as_holder(
-    args: Args,
-    name: &ActingWorker,
-    plan: BulkPlan,
-    session: &mut Session,
-) -> Result<Exit, Error> {
+/// Says that a selector without `--state` selects only failed jobs, where a flag lets one expect more.
+fn note_unselected(options: &RetryOptions, selector: &Selector, session: &mut Session) {
+    if !selector.states.is_empty() || (selector.is_empty() && !selector.all) {
+        return;
+    }
+    for (given, flag, state) in [
+        (options.completed, "--completed", "complete"),
+        (options.force, "--force", "running"),
+    ] {
+        if given {
+            session.ui.note(&format!(
+                "note: only failed jobs are selected; `{flag}` needs `--state {state}` to select {state} jobs"
+            ));
+        }
+    }
+}
+
+/// Retries jobs in the name of the worker that holds them.
+fn retry_as_holder(args: &Args, session: &mut Session) -> Result<Exit, Error> {
+    let name = ActingWorker::of(&args.holder)?;
     let delay = args.delay.unwrap_or_default();
-    let why = args.fail_group.map(|group| FailureReason {
+    let why = args.fail_group.clone().map(|group| FailureReason {
         group,
-        message: args.fail_message.unwrap_or_default(),
+        message: args.fail_message.clone().unwrap_or_default(),
     });
-    let note = plan.note();
-    plan.run(session, |core, now, jobs| {
+    let retry = BulkAction::new(&HOLDER_RETRY, |core, slice| {
         let worker = |job: &JobSnapshot| name.for_job(job);
-        let replies = core.retry(now, &note, jobs, worker, delay, why.as_ref());
+        let (now, note, jobs) = (slice.now, slice.note, slice.jobs);
+        let replies = core.retry(now, note, jobs, worker, delay, why.as_ref());
         SliceOutcome::each(jobs, replies, |job, remaining| {
             let state = match remaining {
                 ..0 => "failed",
@@ -187,5 +164,9 @@ fn retry_as_holder(
                 .raw(remaining.to_string().as_bytes());
             outcome.cells([Name::from(shown)])
         })
-    })
+    });
+    let retry = retry
+        .states(&[State::Running])
+        .refuse(|job| name.refuse(job));
+    retry.run(&args.bulk, &args.jobs, session)
 }

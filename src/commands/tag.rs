@@ -5,7 +5,7 @@ use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::shared::{BulkFlags, Targets, apart};
 use crate::args::value;
-use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
+use crate::bulk::{BulkAction, JobOutcome, SliceOutcome};
 use crate::core::api::job::Detail;
 use crate::core::api::not_found;
 use crate::core::call::Call;
@@ -21,6 +21,7 @@ use crate::model::tag::Tag;
 use crate::name::Name;
 use crate::select;
 use crate::session::Session;
+use crate::text::joined;
 
 /// Add tags to jobs, remove them, or list the most used tags
 ///
@@ -54,6 +55,7 @@ const TAG: Verb = Verb {
     past: "tagged",
     of_one: None,
     row_content: RowContent::Tags,
+    raw: true,
 };
 
 impl Args {
@@ -73,7 +75,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
     let selector = &args.jobs.selector;
     let no_jobs = args.jobs.is_empty();
-    if !(args.add.is_empty() && args.remove.is_empty()) {
+    if args.writes() {
         change(&args, session)
     } else if no_jobs {
         list(selector.offset, selector.limit, session)
@@ -85,22 +87,17 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
 /// Adds and removes tags.
 fn change(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     apart(("--add", &args.add), ("--remove", &args.remove))?;
-    session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    session.ui.check_columns::<BulkReport>()?;
-    let plan = BulkPlan::open(session, &TAG, &args.bulk, &args.jobs, &[], |_| None)?;
-    plan.consent(session, "")?;
-    let note = plan.note();
-    plan.run(session, |core, now, jobs| {
-        let replies = core.tag(now, &note, jobs, &args.remove, &args.add);
-        SliceOutcome::each(jobs, replies, |job, tags| {
+    let tag = BulkAction::new(&TAG, |core, slice| {
+        let replies = core.tag(slice.now, slice.note, slice.jobs, &args.remove, &args.add);
+        SliceOutcome::each(slice.jobs, replies, |job, tags| {
             let names = Json::read(tags.as_bytes()).and_then(|tags| tags.names());
             let names = names.unwrap_or_default();
             let mut outcome = JobOutcome::done(&job.jid).raw(tags.as_bytes());
-            let list: Vec<String> = names.iter().map(Name::to_string).collect();
-            outcome.item.detail = Some(list.join(", ").into());
+            outcome.item.detail = Some(joined(&names).into());
             outcome.cells(names)
         })
-    })
+    });
+    tag.run(&args.bulk, &args.jobs, session)
 }
 
 /// Shows the tags of jobs.

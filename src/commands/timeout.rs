@@ -1,14 +1,13 @@
 //! `qless timeout`
 
 use super::{Group, Spec};
-use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets};
 use crate::args::value;
-use crate::bulk::{BulkPlan, JobOutcome, SliceOutcome};
+use crate::bulk::{BulkAction, JobOutcome, SliceOutcome};
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::model::bulk::RowContent;
 use crate::model::bulk::Verb;
-use crate::model::bulk::{BulkReport, RowContent};
 use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::session::Session;
@@ -38,31 +37,28 @@ const TIMEOUT: Verb = Verb {
     past: "timed out",
     of_one: Some("revoked the lock on"),
     row_content: RowContent::Nothing,
+    raw: true,
 };
 
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Recover, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    session.ui.check_columns::<BulkReport>()?;
-    let states = [State::Running, State::Stalled];
-    let plan = BulkPlan::open(session, &TIMEOUT, &args.bulk, &args.jobs, &states, refuse)?;
-    plan.consent(session, "")?;
-    let note = plan.note();
-    plan.run(session, |core, now, jobs| {
-        let replies = core.timeout(now, &note, jobs);
-        SliceOutcome::each(jobs, replies, |job, ()| {
+    let timeout = BulkAction::new(&TIMEOUT, |core, slice| {
+        let replies = core.timeout(slice.now, slice.note, slice.jobs);
+        SliceOutcome::each(slice.jobs, replies, |job, ()| {
             JobOutcome::done(&job.jid).state_after("stalled")
         })
-    })
+    });
+    let timeout = timeout
+        .states(&[State::Running, State::Stalled])
+        .refuse(refuse);
+    timeout.run(&args.bulk, &args.jobs, session)
 }
 
 fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
     if job.is("running") {
-        None
-    } else {
-        let state = job.state.clone();
-        let outcome = JobOutcome::wrong_state(&job.jid, state, Some("running"));
-        Some(outcome.with_as_asked(job.is("stalled")))
+        return None;
     }
+    let outcome = JobOutcome::wrong_state(&job.jid, job.state.clone(), Some("running"));
+    Some(outcome.with_as_asked(job.is("stalled")))
 }

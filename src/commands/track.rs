@@ -5,19 +5,19 @@ use std::collections::HashSet;
 use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::shared::{BulkFlags, Targets, Watch};
-use crate::bulk::{BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
+use crate::bulk::{BulkAction, BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
 use crate::core::api::index::Index;
 use crate::core::api::job::Detail;
 use crate::core::call::Call;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids::JidArgs;
+use crate::model::bulk::RowContent;
 use crate::model::bulk::Verb;
-use crate::model::bulk::{BulkReport, RowContent};
 use crate::model::list::{Jobs, List};
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::plural;
+use crate::text::{joined, plural};
 
 /// Track jobs, or list tracked jobs
 ///
@@ -53,6 +53,7 @@ const TRACK: Verb = Verb {
     past: "tracked",
     of_one: None,
     row_content: RowContent::Nothing,
+    raw: true,
 };
 
 const UNTRACK: Verb = Verb {
@@ -61,6 +62,7 @@ const UNTRACK: Verb = Verb {
     past: "no longer tracked",
     of_one: None,
     row_content: RowContent::Nothing,
+    raw: true,
 };
 
 impl Args {
@@ -74,16 +76,14 @@ pub(crate) const SPEC: Spec<Args> =
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if args.prune {
-        return prune(&args.bulk, session);
+        return prune(&args, session);
     }
     let no_jobs = args.jobs.is_empty();
     if no_jobs && !args.remove {
         return list(session);
     }
-    session.ui.require_format(&[Format::Jid, Format::Raw])?;
-    session.ui.check_columns::<BulkReport>()?;
-    let verb = if args.remove { &UNTRACK } else { &TRACK };
-    let mut plan = BulkPlan::open(session, verb, &args.bulk, &args.jobs, &[], |_| None)?;
+    let track = action(&args);
+    let mut plan = BulkPlan::open(session, &track, &args.bulk, &args.jobs)?;
     if args.remove && plan.has_missing() {
         let now = session.now();
         let tracked: HashSet<Name> = session
@@ -93,34 +93,30 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .collect();
         plan.readmit_missing(|jid| tracked.contains(jid));
     }
-    plan.consent(session, "")?;
-    track(plan, !args.remove, session)
+    plan.carry_out(track, session)
 }
 
-fn track(plan: BulkPlan, tracked: bool, session: &mut Session) -> Result<Exit, Error> {
-    let note = plan.note();
-    plan.run(session, |core, now, jobs| {
-        let replies = core.track(now, &note, jobs, tracked);
-        SliceOutcome::each(jobs, replies, |job, changed| {
+fn action(args: &Args) -> BulkAction<'static> {
+    let tracked = !args.remove && !args.prune;
+    let verb = if tracked { &TRACK } else { &UNTRACK };
+    BulkAction::new(verb, move |core, slice| {
+        let replies = core.track(slice.now, slice.note, slice.jobs, tracked);
+        SliceOutcome::each(slice.jobs, replies, |job, changed| {
             JobOutcome::done(&job.jid).raw(if changed { "1" } else { "0" })
         })
     })
 }
 
-/// Stops tracking jobs that no longer exist.
-fn prune(bulk: &BulkFlags, session: &mut Session) -> Result<Exit, Error> {
-    session.ui.require_format(&[Format::Jid])?;
-    session.ui.check_columns::<BulkReport>()?;
-    let order = BulkOptions::new(session, &UNTRACK, bulk)?;
+/// Stops tracking jobs that do not exist.
+fn prune(args: &Args, session: &mut Session) -> Result<Exit, Error> {
+    let options = BulkOptions::new(session, &UNTRACK, &args.bulk)?;
     let now = session.begin()?;
     let tracked = JidArgs::Many(session.core()?.members(now, &Index::Tracked)?);
-    let mut plan = BulkPlan::from_jids(session, now, order, &tracked, |_| None)?;
+    let mut plan = BulkPlan::from_jids(session, now, options, &tracked, |_| None)?;
     plan.keep_only_missing();
-    plan.consent(session, "")?;
-    track(plan, false, session)
+    plan.carry_out(action(args), session)
 }
 
-/// Lists the tracked jobs, those tracked longest first.
 fn list(session: &mut Session) -> Result<Exit, Error> {
     session.ui.require_format(&[Format::Jid, Format::Raw])?;
     session.ui.check_columns::<Jobs>()?;
@@ -147,10 +143,9 @@ fn list(session: &mut Session) -> Result<Exit, Error> {
         [] if jobs.list.items.is_empty() => out.note_on_terminal("no tracked jobs"),
         [] => {}
         missing => {
-            let names: Vec<String> = missing.iter().map(Name::to_string).collect();
             let jobs = plural(missing.len() as u64, "tracked job", "tracked jobs");
             let verb = if missing.len() == 1 { "has" } else { "have" };
-            out.note(&format!("{jobs} {verb} expired: {}", names.join(", ")));
+            out.note(&format!("{jobs} {verb} expired: {}", joined(missing)));
         }
     }
     Ok(Exit::Ok)

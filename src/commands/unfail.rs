@@ -12,6 +12,7 @@ use crate::exit::Exit;
 use crate::model::bulk::{BulkReport, RowContent, Totals};
 use crate::name::Name;
 use crate::session::Session;
+use crate::session::consent::Asks;
 use crate::text::plural;
 
 /// Move the oldest failed jobs of a group to one queue
@@ -66,16 +67,13 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         args.group,
         args.to
     );
-    let mut moved = 0;
-    if args.dry.dry_run {
-        session.ui.note_dry_run(&format!("would {what}"));
-    } else {
-        let on = session.on()?;
-        let consent = session.ui.confirm(&(what + &on), |_| String::new())?;
-        moved = session
-            .core()?
-            .unfail(now, &args.to, &args.group, args.count, consent)?;
-    }
+    let moved = match session.consent(args.dry, Asks::Always, &what, |_| String::new())? {
+        Some(consent) => {
+            let core = session.core()?;
+            core.unfail(now, &args.to, &args.group, args.count, consent)?
+        }
+        None => 0,
+    };
     if matches!(session.ui.format(), Format::Table | Format::Raw) {
         if !args.dry.dry_run {
             session.ui.text(&format!("{moved}\n"))?;

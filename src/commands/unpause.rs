@@ -10,7 +10,8 @@ use crate::exit::Exit;
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::plural;
+use crate::session::consent::Asks;
+use crate::text::joined;
 
 /// Resume paused queues
 ///
@@ -45,35 +46,25 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let running: Vec<Name> = running;
         queues = paused;
         if !running.is_empty() {
-            let names: Vec<String> = running.iter().map(Name::to_string).collect();
             let verb = if running.len() == 1 { "is" } else { "are" };
-            let note = format!("{} {verb} not paused", names.join(", "));
+            let note = format!("{} {verb} not paused", joined(&running));
             session.ui.note_on_terminal(&note);
         }
     }
-    let dry = args.dry.dry_run;
-    if !dry && !queues.is_empty() {
-        let what = format!(
-            "unpause {}{}",
-            plural(queues.len() as u64, "queue", "queues"),
-            session.on()?
-        );
-        let names: Vec<String> = queues.iter().map(Name::to_string).collect();
-        let details = |_: &_| format!("  {}\n", names.join(", "));
-        session.ui.confirm_protected(&what, details)?;
+    let count = ("queue", "queues");
+    if queues.is_empty() {
+        if args.queues.named().is_none() {
+            session.ui.note_on_terminal("no paused queues");
+        }
+    } else if session
+        .consent_for(args.dry, Asks::IfProtected, "unpause", count, &queues)?
+        .is_some()
+    {
         session.core()?.unpause(now, &queues)?;
+        let unpaused = format!("unpaused {}", joined(&queues));
+        session.ui.note_on_terminal(&unpaused);
     }
-    let names: Vec<String> = queues.iter().map(Name::to_string).collect();
-    match (queues.is_empty(), dry) {
-        (true, _) if args.queues.named().is_some() => {}
-        (true, _) => session.ui.note_on_terminal("no paused queues"),
-        (false, true) => session
-            .ui
-            .note_dry_run(&format!("would unpause {}", names.join(", "))),
-        (false, false) => session
-            .ui
-            .note_on_terminal(&format!("unpaused {}", names.join(", "))),
-    }
-    session.ui.show(&Done::new("unpause", queues, dry))?;
+    let done = Done::new("unpause", queues, args.dry.dry_run);
+    session.ui.show(&done)?;
     Ok(Exit::Ok)
 }

@@ -9,6 +9,8 @@ pub enum Cause {
     Refused { jid: Name, refusal: Refusal },
     /// The core refused an argument of the call. The reason does not name the call.
     Argument(String),
+    /// The server has no password, and one was given.
+    NoPassword,
     /// The server has as many clients as it allows.
     ClientLimit,
     /// The server reads no text as long as one of the call. Nothing was changed.

@@ -3,6 +3,8 @@
 mod cause;
 mod kind;
 
+use std::borrow::Cow;
+
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
@@ -17,9 +19,9 @@ use crate::text;
 pub struct Error {
     kind: Kind,
     cause: Option<Box<Cause>>,
-    message: String,
-    /// The length of the message without the clause of the effect.
-    reason_length: usize,
+    reason: String,
+    /// What the failed call did to the data, if that is known. The message ends with it.
+    effect: Option<Effect>,
     hint: Option<String>,
     jid: Option<Name>,
     /// The server's own message, shown with `-v`.
@@ -30,12 +32,11 @@ impl Error {
     /// Returns an error with one lower-case sentence without a full stop: what failed, on which
     /// thing, and why.
     pub fn new(kind: Kind, message: impl Into<String>) -> Error {
-        let message = message.into();
         Error {
             kind,
             cause: None,
-            reason_length: message.len(),
-            message,
+            reason: message.into(),
+            effect: None,
             hint: None,
             jid: None,
             detail: None,
@@ -79,10 +80,9 @@ impl Error {
         self
     }
 
-    /// Adds what the failed call did to the data. The message ends with it.
+    /// Adds what the failed call did to the data.
     pub fn effect(mut self, effect: Effect) -> Error {
-        self.message.truncate(self.reason_length);
-        self.message.push_str(effect.clause());
+        self.effect = Some(effect);
         self
     }
 
@@ -134,15 +134,18 @@ impl Error {
         }
     }
 
-    /// Returns the whole sentence, for people.
-    pub fn message(&self) -> &str {
-        &self.message
+    /// The whole sentence, for people.
+    pub fn message(&self) -> Cow<'_, str> {
+        match self.effect {
+            Some(effect) => format!("{}{}", self.reason, effect.clause()).into(),
+            None => self.reason.as_str().into(),
+        }
     }
 
-    /// Returns the sentence without what the call did to the data, for a sentence that has its own
-    /// account of that.
+    /// The sentence without what the call did to the data, for a sentence that has its own account of
+    /// that.
     pub fn reason(&self) -> &str {
-        &self.message[..self.reason_length]
+        &self.reason
     }
 
     pub fn hint_text(&self) -> Option<&str> {
@@ -181,7 +184,7 @@ pub(crate) struct ErrorDocument<'a> {
     /// The exit code
     exit: u8,
     /// What failed, on which thing, and why
-    message: &'a str,
+    message: Cow<'a, str>,
     /// The next step
     hint: &'a Option<String>,
     /// The job that the error is about
@@ -195,7 +198,7 @@ impl Serialize for Error {
             v: 1,
             code: self.kind.into_str(),
             exit: self.exit().code(),
-            message: &self.message,
+            message: self.message(),
             hint: &self.hint,
             jid: &self.jid,
         }

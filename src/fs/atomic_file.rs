@@ -4,9 +4,11 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use tempfile::TempPath;
+
 use super::open::{self, Unopened};
 use super::trust::Route;
-use super::{PRIVATE_FILE, create_beside};
+use super::{PRIVATE_FILE, temporary_file_for};
 use crate::error::{Error, Kind};
 use crate::text::Harmless;
 
@@ -15,8 +17,9 @@ use crate::text::Harmless;
 pub(crate) struct AtomicFile {
     file: BufWriter<File>,
     path: PathBuf,
-    /// The temporary file. `None` for a pipe or a device, which is written directly.
-    beside: Option<PathBuf>,
+    /// The temporary file, removed unless it is persisted. `None` for a pipe or a device, which is
+    /// written directly.
+    temporary: Option<TempPath>,
 }
 
 impl AtomicFile {
@@ -36,18 +39,22 @@ impl AtomicFile {
         {
             route.must_have_own_links()?;
         }
-        let (file, path, beside) = match fs::metadata(path) {
+        let (file, path, temporary) = match fs::metadata(path) {
             // A terminal, a pipe or another device is not replaced.
             Ok(found) if !found.is_file() => (open::device(path)?, path.to_owned(), None),
             _ => {
                 // The target of a link is replaced, not the link.
                 let path = route.map_or_else(|| path.to_owned(), |route| route.target);
-                let (file, beside) = create_beside(&path, mode)?;
-                (file, path, Some(beside))
+                let (file, temporary) = temporary_file_for(&path, mode)?.into_parts();
+                (file, path, Some(temporary))
             }
         };
         let file = BufWriter::with_capacity(1 << 16, file);
-        Ok(AtomicFile { file, path, beside })
+        Ok(AtomicFile {
+            file,
+            path,
+            temporary,
+        })
     }
 
     pub(crate) fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
@@ -57,25 +64,15 @@ impl AtomicFile {
 
     /// Replaces the old content.
     pub(crate) fn finish(mut self) -> Result<(), Error> {
-        let mut finish = || {
+        let finish = || {
             self.file.flush()?;
-            if let Some(beside) = &self.beside {
+            if let Some(temporary) = self.temporary {
                 self.file.get_ref().sync_all()?;
-                fs::rename(beside, &self.path)?;
+                temporary.persist(&self.path)?;
             }
             Ok(())
         };
-        finish().map_err(|fault: io::Error| unwritten(&self.path, fault.into()))?;
-        self.beside = None;
-        Ok(())
-    }
-}
-
-impl Drop for AtomicFile {
-    fn drop(&mut self) {
-        if let Some(beside) = &self.beside {
-            _ = fs::remove_file(beside);
-        }
+        finish().map_err(|fault: io::Error| unwritten(&self.path, fault.into()))
     }
 }
 

@@ -6,12 +6,12 @@ pub(crate) mod atomic_file;
 pub(crate) mod open;
 pub(crate) mod trust;
 
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::{MetadataExt, OpenOptionsExt, fchown};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::{MetadataExt, PermissionsExt, fchown};
+use std::path::Path;
 
-use uuid::Uuid;
+use tempfile::NamedTempFile;
 
 use self::atomic_file::AtomicFile;
 use crate::error::Error;
@@ -45,37 +45,24 @@ fn write(path: &Path, bytes: &[u8], mode: u32) -> Result<(), Error> {
 /// Rewrites a file of the user in the same way. An existing file keeps its mode and owner.
 pub(crate) fn update(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let existing = fs::metadata(path).ok();
-    place(path, |file| {
-        file.write_all(bytes)?;
-        if let Some(existing) = &existing {
-            // Only root can change the owner. Otherwise the file belongs to the current user.
-            _ = fchown(&*file, Some(existing.uid()), Some(existing.gid()));
-            file.set_permissions(existing.permissions())?;
-        }
-        Ok(())
-    })
-}
-
-/// Writes a temporary file beside the path and renames it to the path.
-fn place(path: &Path, write: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
-    let (mut file, beside) = create_beside(path, PRIVATE_FILE)?;
-    let written = write(&mut file)
-        .and_then(|()| file.sync_all())
-        .and_then(|()| fs::rename(&beside, path));
-    if written.is_err() {
-        _ = fs::remove_file(&beside);
+    let mut new = temporary_file_for(path, PRIVATE_FILE)?;
+    new.write_all(bytes)?;
+    let file = new.as_file();
+    if let Some(existing) = existing {
+        // Only root can change the owner. Otherwise the file belongs to the current user.
+        _ = fchown(file, Some(existing.uid()), Some(existing.gid()));
+        file.set_permissions(existing.permissions())?;
     }
-    written
+    file.sync_all()?;
+    new.persist(path)?;
+    Ok(())
 }
 
-/// Creates a temporary file in the directory of a path.
-fn create_beside(path: &Path, mode: u32) -> io::Result<(File, PathBuf)> {
-    let beside = path.with_file_name(format!(".qless-{}", Uuid::new_v4().simple()));
-    let mut options = OpenOptions::new();
-    let file = options
-        .write(true)
-        .create_new(true)
-        .mode(mode)
-        .open(&beside)?;
-    Ok((file, beside))
+/// Creates a temporary file in the directory of a path that it can replace. Its mode is within the
+/// user's umask.
+fn temporary_file_for(path: &Path, mode: u32) -> io::Result<NamedTempFile> {
+    tempfile::Builder::new()
+        .prefix(".qless-")
+        .permissions(Permissions::from_mode(mode))
+        .tempfile_in(path.parent().unwrap_or(path))
 }

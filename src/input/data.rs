@@ -141,7 +141,7 @@ mod tests {
         let pairs: Vec<OsString> = pairs.iter().map(OsString::from).collect();
         match build(&pairs) {
             Ok(data) => Ok(String::from_utf8(data).unwrap()),
-            Err(error) => Err(error.message().to_owned()),
+            Err(error) => Err(error.message().into_owned()),
         }
     }
 

@@ -11,7 +11,7 @@ use crate::json::quote::quote;
 use crate::model::config::{OptionKind, SETTINGS, known};
 use crate::model::coordination::{CoordinationOption, WrongValue};
 use crate::name::Name;
-use crate::text::nearest;
+use crate::text::{joined, nearest};
 
 /// Validates a value and returns it as the core stores it.
 pub(crate) fn checked(key: &Name, value: &Name, force: bool) -> Result<Name, Error> {
@@ -188,10 +188,7 @@ fn unknown_default(name: &Name) -> Error {
     let error = Error::usage(format!("a queue has no default for `{name}`"));
     match nearest(name, &known) {
         Some(near) => error.hint(format!("did you mean `{near}`?")),
-        None => {
-            let known: Vec<String> = known.iter().map(Name::to_string).collect();
-            error.hint(format!("the options are {}", known.join(", ")))
-        }
+        None => error.hint(format!("the options are {}", joined(known))),
     }
 }
 

@@ -4,17 +4,14 @@
 //! first pass.
 
 use std::env;
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufRead, BufReader, IsTerminal, Read, Write};
 use std::os::fd::AsFd;
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
+use std::os::unix::fs::FileExt;
 use std::time::SystemTime;
-
-use uuid::Uuid;
 
 use crate::args::input_arg::FileArg;
 use crate::error::{Error, Kind, io_words};
-use crate::fs::PRIVATE_FILE;
 use crate::text::Harmless;
 
 /// A file that is read twice.
@@ -115,7 +112,7 @@ impl TwoPassFile {
     }
 
     fn spooled(what: String, from: File, longest: usize) -> Result<TwoPassFile, Error> {
-        let spool = spool().map_err(|fault| no_spool(&what, &fault))?;
+        let spool = tempfile::tempfile().map_err(|fault| no_spool(&what, &fault))?;
         Ok(TwoPassFile {
             from: Some(from),
             stamp: None,
@@ -235,18 +232,6 @@ impl FileStamp {
     }
 }
 
-/// Creates a temporary file that is removed with the process.
-fn spool() -> io::Result<File> {
-    let path = env::temp_dir().join(format!("qless-{}", Uuid::new_v4().simple()));
-    let file = OpenOptions::new()
-        .read(true)
-        .write(true)
-        .create_new(true)
-        .mode(PRIVATE_FILE)
-        .open(&path)?;
-    fs::remove_file(&path).map(|()| file)
-}
-
 fn no_spool(what: &str, fault: &io::Error) -> Error {
     let (dir, why) = (
         Harmless(env::temp_dir().into_os_string().into_encoded_bytes()),
@@ -353,7 +338,7 @@ mod tests {
     fn read(bytes: &[u8], longest: usize) -> Result<Vec<(u64, u64, Vec<u8>)>, String> {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("jobs");
-        fs::write(&path, bytes).unwrap();
+        std::fs::write(&path, bytes).unwrap();
         let mut twice = TwoPassFile::open(&FileArg::Path(path.clone()), longest).unwrap();
         let (mut first, mut again) = (Vec::new(), Vec::new());
         let message = |error: Error| error.message().rsplit("jobs`, ").next().unwrap().to_owned();

@@ -5,11 +5,12 @@ use serde::Serialize;
 
 use super::coordination::Coordination;
 use super::export::SavedRecurring;
-use super::job::text::{due_at, join_names};
+use super::job::text::due_at;
 use crate::clock::moment::Moment;
 use crate::json::{Data, Json, Number, write};
 use crate::name::Name;
 use crate::text;
+use crate::text::joined;
 use crate::view::detail::Detail;
 use crate::view::document::Document;
 use crate::view::list::Row;
@@ -188,7 +189,7 @@ impl View for Recurring {
             "higher runs first".to_owned(),
         );
         detail.line("retries", number(self.retries));
-        let tags = join_names(&self.tags);
+        let tags = joined(&self.tags);
         detail.line("tags", if tags.is_empty() { NONE } else { &tags });
         if let Some(options) = &self.options {
             let mut text = Vec::new();

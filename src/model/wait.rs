@@ -1,7 +1,8 @@
 //! The result of waiting for jobs.
 
 use schemars::JsonSchema;
-use serde::{Serialize, Serializer};
+use serde::Serialize;
+use strum::IntoStaticStr;
 
 use super::job::State;
 use super::queue::Seconds;
@@ -12,14 +13,18 @@ use crate::view::document::Document;
 use crate::view::{Lines, Page, View};
 
 /// How the wait for one job ended.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, IntoStaticStr)]
+#[serde(into = "&'static str")]
+#[strum(serialize_all = "snake_case")]
 pub(crate) enum WaitResult {
     /// It has not ended.
     #[default]
     Pending,
     /// The job reached the awaited state.
+    #[strum(transparent)]
     Reached(State),
     /// The job is in another state that ends the wait: complete or failed.
+    #[strum(transparent)]
     Ended(State),
     /// The job was deleted while it was waited for.
     Cancelled,
@@ -27,44 +32,21 @@ pub(crate) enum WaitResult {
     Gone,
 }
 
-impl WaitResult {
-    pub(crate) const fn word(self) -> &'static str {
-        match self {
-            WaitResult::Pending => "pending",
-            WaitResult::Reached(state) | WaitResult::Ended(state) => state.into_str(),
-            WaitResult::Cancelled => "cancelled",
-            WaitResult::Gone => "gone",
-        }
-    }
-}
-
-impl Serialize for WaitResult {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.word())
-    }
-}
-
 /// Why the whole wait ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, IntoStaticStr)]
+#[serde(into = "&'static str")]
+#[strum(serialize_all = "snake_case")]
 pub(crate) enum WaitOutcome {
     /// The jobs reached the awaited state.
+    #[strum(transparent)]
     Reached(State),
     /// A job can no longer reach it.
+    #[strum(transparent)]
     Ended(WaitResult),
     Deadline,
     /// A signal, as the kind of its error.
+    #[strum(transparent)]
     Interrupted(Kind),
-}
-
-impl Serialize for WaitOutcome {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(match self {
-            WaitOutcome::Reached(state) => state.into_str(),
-            WaitOutcome::Ended(result) => result.word(),
-            WaitOutcome::Deadline => "deadline",
-            WaitOutcome::Interrupted(_) => "interrupted",
-        })
-    }
 }
 
 /// A job that was waited for.
@@ -142,7 +124,8 @@ impl WaitItem {
         let elapsed = self.elapsed_s.map_or(0.0, |elapsed| elapsed.0);
         let elapsed = text::duration(elapsed);
         let jid = page.name(&self.jid);
-        format!("{jid}{gap}{}{gap}{elapsed}\n", self.result.word())
+        let result: &str = self.result.into();
+        format!("{jid}{gap}{result}{gap}{elapsed}\n")
     }
 }
 

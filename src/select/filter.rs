@@ -135,7 +135,7 @@ impl<'a> Filter<'a> {
     /// Returns the fields to read: those of `detail` and those of the conditions; with `ordered` also
     /// the state.
     pub(super) fn names(&self, detail: Detail, ordered: bool) -> Cow<'static, str> {
-        let base = detail.word();
+        let base = detail.into_str();
         if matches!(detail, Detail::Brief | Detail::Full) {
             return base.into();
         }
@@ -162,6 +162,10 @@ impl<'a> Filter<'a> {
         if self.selector.older_than.is_some() || self.selector.newer_than.is_some() {
             add("since");
             add("failure");
+        }
+        if self.selector.never_due {
+            add("shown");
+            add("due");
         }
         if self.selector.tracked {
             add("tracked");
@@ -193,6 +197,7 @@ impl<'a> Filter<'a> {
             && self.has_data(&job.data)
             && self.has_key(job.key.as_ref())
             && self.has_throttle(&job.throttles)
+            && (!selector.never_due || self.is_never_due(job))
             && (!selector.tracked || job.tracked)
             && (!selector.retrying || job.has_used_retry())
             && (!selector.dead || job.is_dead())
@@ -211,6 +216,10 @@ impl<'a> Filter<'a> {
         let stored = job.state_stored.as_ref().map(Name::as_bytes);
         held_by.is_empty()
             || stored == Some(b"running") && matches_any(held_by, job.worker.as_ref())
+    }
+
+    fn is_never_due(&self, job: &Job) -> bool {
+        job.due_score.is_some_and(|due| !self.now.will_reach(due))
     }
 
     fn has_failure(&self, failure: Option<&Failure>) -> bool {

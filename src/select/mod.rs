@@ -242,7 +242,7 @@ impl<'a> Selection<'a> {
         }
         let certain = exact && self.detail == Detail::Match;
         let names = if certain {
-            self.detail.word().into()
+            self.detail.into_str().into()
         } else {
             self.filter.names(self.detail, locks)
         };

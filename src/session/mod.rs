@@ -1,6 +1,7 @@
 //! The session of a command: flags, streams, clock, and the core, which is opened on first use.
 
 pub(crate) mod actor;
+pub(crate) mod consent;
 pub(crate) mod password;
 pub(crate) mod secrets;
 pub(crate) mod tls;
@@ -278,7 +279,7 @@ impl Session {
         if !matches!(target.address, Address::Local { .. }) {
             password::fill(&mut target, &globals, Some(context), &mut self.ui)?;
         }
-        let files = globals.tls.or(&values.tls);
+        let files = globals.tls.or(&values.tls());
         tls::fill(&mut target, &files, &TlsFiles::default(), &mut self.ui)?;
         let prefix = globals.prefix.or(values.prefix);
         let settings = Settings {

@@ -6,10 +6,10 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use toml_edit::{Array, DocumentMut, Item, RawString, Table, TableLike, Value, value};
+use toml_edit::{DocumentMut, Item, RawString, Table, TableLike, Value, value};
 
-use super::key::Values;
 use super::read::ConfigContents;
+use super::values::Values;
 use super::{ConfigFile, ConfigSource};
 use crate::error::{Error, Kind, io_words};
 use crate::fs::open::Unopened;
@@ -100,37 +100,16 @@ fn lock(dir: &Path, patience: Duration) -> Result<Option<File>, String> {
 
 /// Adds a context.
 pub(crate) fn add(document: &mut DocumentMut, name: &str, values: &Values) -> Result<(), Error> {
-    let mut added = Table::new();
-    let texts = [("redis", &values.redis), ("prefix", &values.prefix)];
-    for (key, text) in texts {
-        if let Some(text) = text {
-            added.insert(key, value(text));
+    for (_, path) in values.tls().named() {
+        if path.to_str().is_none() {
+            let path = Harmless(path.as_os_str().as_bytes());
+            return Err(Error::usage(format!(
+                "the path `{path}` is not UTF-8, so no config file can hold it"
+            )));
         }
     }
-    if let Some(words) = &values.password_command {
-        added.insert("password-command", value(words.iter().collect::<Array>()));
-    }
-    if let Some(variable) = &values.password_env {
-        added.insert("password-env", value(variable));
-    }
-    for (key, path) in values.tls.named() {
-        let path = path.to_str().ok_or_else(|| {
-            let path = Harmless(path.as_os_str().as_bytes());
-            Error::usage(format!(
-                "the path `{path}` is not UTF-8, so no config file can hold it"
-            ))
-        })?;
-        added.insert(key, value(path));
-    }
-    if values.protected {
-        added.insert("protected", value(true));
-    }
-    if let Some(label) = &values.label {
-        added.insert("label", value(label));
-    }
-    if values.read_only == Some(true) {
-        added.insert("read-only", value(true));
-    }
+    let added = toml_edit::ser::to_document(values).map_err(Error::internal)?;
+    let mut added = added.as_table().clone();
     if !document.is_empty() || !document.trailing().as_str().unwrap_or("").is_empty() {
         added.decor_mut().set_prefix("\n");
     }

@@ -5,11 +5,10 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use crate::address;
 use crate::args::globals::{Globals, Origin};
-use crate::args::tls::TlsFiles;
 use crate::env;
 use crate::error::{Error, Kind, io_words};
 use crate::fs::open::{self, Unopened};
@@ -19,12 +18,12 @@ use crate::name::Name;
 use crate::text::Harmless;
 
 pub(crate) mod edit;
-pub(crate) mod key;
 mod protection;
 pub(crate) mod read;
+pub(crate) mod values;
 
-use key::Values;
 use read::ConfigContents;
+use values::Values;
 
 /// Maximum size of the file in bytes.
 const LARGEST: u64 = 1 << 20;
@@ -79,12 +78,12 @@ impl ContextSettings {
             redis: address.map(|address| address::shown(address, password.is_some())),
             prefix: values.prefix.clone(),
             label: self.label().into(),
-            protected: own.protected,
+            protected: own.is_protected(),
             read_only: values.read_only == Some(true),
             password,
-            tls_ca: file(&values.tls.ca),
-            tls_cert: file(&values.tls.cert),
-            tls_key: file(&values.tls.key),
+            tls_ca: file(&values.tls_ca),
+            tls_cert: file(&values.tls_cert),
+            tls_key: file(&values.tls_key),
             default,
             used,
             server: None,
@@ -165,7 +164,14 @@ impl ConfigSource {
         settings.there = true;
         settings.contents = settings.source.understood(&bytes)?;
         if let Some(dir) = settings.source.path().and_then(|path| path.parent()) {
-            settings.contents.take_relative_paths_from(dir);
+            let contents = &mut settings.contents;
+            for values in contents
+                .contexts
+                .values_mut()
+                .chain([&mut contents.defaults])
+            {
+                values.take_relative_paths_from(dir);
+            }
         }
         let found = file.metadata();
         if found.is_ok_and(|found| trust::is_readable_by_others(&found))
@@ -244,13 +250,6 @@ impl ConfigSource {
 }
 
 impl ConfigContents {
-    /// Relative paths in the file start at its own directory.
-    fn take_relative_paths_from(&mut self, dir: &Path) {
-        for values in self.contexts.values_mut().chain([&mut self.defaults]) {
-            values.tls = std::mem::take(&mut values.tls).within(dir);
-        }
-    }
-
     fn holds_password(&self) -> bool {
         let all = self.contexts.values().chain([&self.defaults]);
         let mut addresses = all.filter_map(|values| values.redis.as_deref());
@@ -316,7 +315,7 @@ impl ConfigFile {
     /// protects the database in use.
     pub(crate) fn protected_by(&self) -> Option<&ContextSettings> {
         let mut contexts = self.context.iter().chain(&self.protecting);
-        contexts.find(|context| context.values.protected)
+        contexts.find(|context| context.values.is_protected())
     }
 
     /// Returns the label of the database in use.
@@ -341,7 +340,7 @@ impl ConfigFile {
             );
             let known = self.contents.order.iter().map(String::as_str);
             let error = self.source.wrong(*place, &what);
-            return Err(error.hint(key::advice(name, known)));
+            return Err(error.hint(read::advice(name, known)));
         };
         let elsewhere = matches!(globals.origin, Origin::Typed | Origin::Environment)
             && values
@@ -389,7 +388,9 @@ pub(crate) fn fill(globals: &mut Globals, choose: bool) -> Result<ConfigFile, Er
                 prefix: None,
                 timeout: None,
                 read_only: None,
-                tls: TlsFiles::default(),
+                tls_ca: None,
+                tls_cert: None,
+                tls_key: None,
                 ..defaults.clone()
             },
         ),
@@ -412,7 +413,7 @@ fn take(globals: &mut Globals, values: &Values) {
         globals.prefix = values.prefix.clone();
     }
     globals.timeout = globals.timeout.or(values.timeout);
-    globals.tls = globals.tls.or(&values.tls);
+    globals.tls = globals.tls.or(&values.tls());
     globals.output = globals.output.or(values.output);
     globals.headers = globals.headers.or(values.headers);
     globals.time_format = globals.time_format.or(values.time_format);

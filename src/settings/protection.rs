@@ -109,7 +109,7 @@ pub(super) fn of_database_in_use(globals: &Globals, file: &ConfigFile) -> Vec<Co
     let mut found = file.contexts();
     found.retain_mut(|context| {
         context.values.read_only = context.values.read_only.filter(|_| !writable);
-        if !context.values.protected && context.values.read_only != Some(true) {
+        if !context.values.is_protected() && context.values.read_only != Some(true) {
             return false;
         }
         let values = context.values.or(&file.contents.defaults);

@@ -3,10 +3,14 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use toml_edit::{Document, Item, TableLike, Value};
+use serde::Deserialize;
+use serde::de::IntoDeserializer;
+use toml_edit::de::ValueDeserializer;
+use toml_edit::{Document, Item, TableLike};
 
-use super::key::{ConfigKey, ValueType, Values, advice};
-
+use super::values::{self, ConfigKey, ONLY_IN_CONTEXTS, Values};
+use crate::name::Name;
+use crate::text;
 use crate::text::Harmless;
 
 /// The contents of a configuration file.
@@ -64,16 +68,15 @@ fn contents(text: &str) -> Result<ConfigContents, At> {
         let at = key_at(document.as_table(), name);
         match name {
             "default" => {
-                let wrong = |wants| At(start(item.span()), wants, None);
-                let Some(named) = item.as_str() else {
-                    return Err(wrong(mistyped(name, ValueType::Text, item)));
-                };
-                let place = place(text.as_bytes(), start(item.span()));
-                found.default = Some((named.into(), place));
+                let at = start(item.span());
+                let named = values::name(deserializer(item));
+                let named = named
+                    .map_err(|error| At(at, format!("`default` {}", error.message()), None))?;
+                found.default = named.map(|named| (named, place(text.as_bytes(), at)));
             }
             "defaults" => {
                 let table = table(item, || At(at, mistyped_table("[defaults]"), None))?;
-                found.defaults = values(table, "`[defaults]`", true)?;
+                found.defaults = values(item, table, "`[defaults]`", true)?;
             }
             "context" => {
                 let wrong = |at| At(at, mistyped_table("[context.NAME]"), None);
@@ -85,7 +88,7 @@ fn contents(text: &str) -> Result<ConfigContents, At> {
                     if name.is_empty() {
                         return Err(At(at, "a context has an empty name".into(), None));
                     }
-                    let values = values(settings, &shown, false)?;
+                    let values = values(item, settings, &shown, false)?;
                     if values.password_command.is_some() && values.password_env.is_some() {
                         let at = key_at(settings, "password-env");
                         let both = "has both `password-command` and `password-env`";
@@ -106,45 +109,35 @@ fn contents(text: &str) -> Result<ConfigContents, At> {
 }
 
 /// Reads the keys of a context, or of `[defaults]`.
-fn values(table: &dyn TableLike, of: &str, defaults: bool) -> Result<Values, At> {
-    let mut values = Values::default();
-    for (name, item) in table.iter() {
-        let Some(key) = ConfigKey::named(name, defaults) else {
-            let (what, hint) = match ConfigKey::named(name, false) {
-                Some(_) => (
-                    format!("`{}` belongs into a context, not into {of}", Harmless(name)),
-                    "name it below `[context.NAME]`".into(),
-                ),
-                None => {
-                    let known = ConfigKey::known(defaults).map(|key| key.name);
-                    let what = format!("unknown key `{}` in {of}", Harmless(name));
-                    (what, advice(name, known))
-                }
-            };
-            return Err(At(key_at(table, name), what, Some(hint)));
-        };
-        let wrong = |what| At(start(item.span()), what, None);
-        let mistyped = || wrong(mistyped(name, key.of, item));
-        let taken = match (key.of, item.as_value()) {
-            (ValueType::Text | ValueType::Time, Some(Value::String(text))) => {
-                let text = text.value();
-                key.take_text(&mut values, text)
-                    .map_err(|why| why.sentence(name, text))
-            }
-            (ValueType::Switch, Some(Value::Boolean(switch))) => key
-                .take_switch(&mut values, *switch.value())
-                .map_err(|why| why.sentence(name, "")),
-            (ValueType::Words, Some(Value::Array(words))) => {
-                let words = words.iter().map(|word| word.as_str().map(str::to_owned));
-                let words: Option<Vec<String>> = words.collect();
-                key.take_words(&mut values, words.ok_or_else(mistyped)?)
-                    .map_err(|why| why.sentence(name, ""))
-            }
-            _ => return Err(mistyped()),
-        };
-        taken.map_err(wrong)?;
+fn values(item: &Item, table: &dyn TableLike, of: &str, defaults: bool) -> Result<Values, At> {
+    let mut names = table.iter().map(|(name, _)| name);
+    if let Some(name) = names.find(|name| defaults && ONLY_IN_CONTEXTS.contains(name)) {
+        let what = format!("`{name}` belongs into a context, not into {of}");
+        let hint = "name it below `[context.NAME]`".into();
+        return Err(At(key_at(table, name), what, Some(hint)));
     }
-    Ok(values)
+    Values::deserialize(deserializer(item)).map_err(|error| {
+        // serde tells the place of an unknown key or of a wrong value.
+        let at = start(error.span());
+        let is_there = |(name, item): &(&str, &Item)| {
+            at == key_at(table, name) || item.span().is_some_and(|span| at == span.start)
+        };
+        let name = table.iter().find(is_there).map_or("", |(name, _)| name);
+        let known = ConfigKey::known(defaults);
+        let mut known = known.iter().map(|key| key.name.as_str());
+        if known.clone().any(|known| known == name) {
+            At(at, format!("`{name}` {}", error.message()), None)
+        } else {
+            let what = format!("unknown key `{}` in {of}", Harmless(name));
+            At(at, what, Some(advice(name, &mut known)))
+        }
+    })
+}
+
+fn deserializer(item: &Item) -> ValueDeserializer {
+    let value = item.clone().into_value();
+    // Only an item that no file contains is not a value.
+    value.unwrap_or_else(|_| false.into()).into_deserializer()
 }
 
 fn table(item: &Item, wrong: impl FnOnce() -> At) -> Result<&dyn TableLike, At> {
@@ -155,21 +148,14 @@ fn mistyped_table(wanted: &str) -> String {
     format!("settings stand in tables such as `{wanted}`")
 }
 
-/// Returns the message for a value of the wrong type. It does not show the value, which may be a
-/// password.
-fn mistyped(name: &str, of: ValueType, item: &Item) -> String {
-    let found = match item.type_name() {
-        "string" => "a text",
-        "integer" | "float" => "a number",
-        "boolean" => "`true` or `false`",
-        "datetime" => "a date",
-        "array" => match of {
-            ValueType::Words => "a list with something else in it",
-            _ => "a list",
-        },
-        _ => "a table",
-    };
-    format!("`{name}` expects {}, not {found}", of.wants())
+/// The hint for an unknown key: the most similar key, or all keys.
+pub(super) fn advice<'a>(typed: &str, known: impl Iterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.collect();
+    let names: Vec<Name> = known.iter().map(|name| Name::from(*name)).collect();
+    match text::nearest(Name::from(typed), &names) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => format!("known are {}", known.join(", ")),
+    }
 }
 
 fn key_at(table: &dyn TableLike, name: &str) -> usize {

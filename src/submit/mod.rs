@@ -475,7 +475,7 @@ fn lost_outcome<'r>(round: &'r Round, job: &SentJob, error: &Error) -> LineOutco
         queue: round.queue(job),
         result: ItemResult::Failed,
         code,
-        why: Some(error.message().to_owned()),
+        why: Some(error.message().into_owned()),
         detail: None,
         state: None,
     }

@@ -72,7 +72,7 @@ impl Ui {
         let word = (deleted > 0).then(|| deleted.to_string());
         let question = Question {
             word: word.as_deref(),
-            finding: Some(FindingId::LostKey.name()),
+            finding: Some(FindingId::LostKey.into_str()),
         };
         self.ask(plan, question, details)
     }

@@ -105,7 +105,7 @@ impl Launcher {
                 for job in jobs {
                     let refused = |error: Error| StartFault {
                         kind: StartFaultKind::Job,
-                        message: error.message().to_owned(),
+                        message: error.message().into_owned(),
                     };
                     line_of_job::append(job, &mut lines).map_err(refused)?;
                 }

@@ -348,6 +348,6 @@ fn failure(error: Error) -> Failure {
             error.kind(),
             Kind::Unreachable | Kind::NoMaster | Kind::ClusterDown
         ),
-        message: error.message().to_owned(),
+        message: error.message().into_owned(),
     }
 }

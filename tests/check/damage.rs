@@ -299,6 +299,20 @@ damages! {
             in-two-sets d2 found [q:q-work]
         "#]];
 
+    a_blocked_job_that_nobody_holds_is_locked: "ZADD ql:q:q-locks 230000 d2" => expect![[r#"
+        in-two-sets d2 found [q:q-locks]
+    "#]];
+
+    a_blocked_job_that_nobody_holds_is_locked_elsewhere: "ZADD ql:q:p-locks 230000 d2" => expect![[r#"
+        in-foreign-queue d2 found [q:p-locks]
+    "#]];
+
+    a_blocked_job_of_a_worker_is_locked:
+        "HSET ql:j:d2 worker a"
+        "ZADD ql:q:q-locks 230000 d2" => expect![[r#"
+            in-two-sets d2 report [q:q-locks]
+        "#]];
+
     a_running_job_is_only_waiting:
         "ZREM ql:q:run-locks r2"
         "ZADD ql:q:run-work 0 r2" => expect![[r#"
@@ -924,6 +938,7 @@ damages! {
         "DEL ql:j:d1-dependencies"
         "SREM ql:j:w1-dependents d1"
         "SADD ql:j:d1-dependencies c1"
+        "HSET ql:j:d1 worker a"
         "ZADD ql:q:q-locks 202000 d1" => expect![[r#"
             dependency-complete d1 report [c1]
             in-two-sets d1 report [q:q-locks]
@@ -933,6 +948,7 @@ damages! {
         "DEL ql:j:d1-dependencies"
         "SREM ql:j:w1-dependents d1"
         "SADD ql:j:d1-dependencies c1"
+        "HSET ql:j:d1 worker a"
         "ZADD ql:q:p-locks 202000 d1" => expect![[r#"
             dependency-complete d1 report [c1]
             in-foreign-queue d1 report [q:p-locks]
@@ -942,6 +958,7 @@ damages! {
         "DEL ql:j:d1-dependencies"
         "SREM ql:j:w1-dependents d1"
         "SADD ql:j:d1-dependencies c1 c2"
+        "HSET ql:j:d1 worker a"
         "ZADD ql:q:q-locks 202000 d1" => expect![[r#"
             dependency-complete d1 found [c1]
             dependency-complete d1 report [c2]
@@ -953,6 +970,7 @@ damages! {
         "ZREM ql:q:p-work p1"
         "ZREM ql:t:y p1"
         "ZINCRBY ql:tags -1 y"
+        "HSET ql:j:d4 worker a"
         "ZADD ql:q:q-locks 202000 d4" => expect![[r#"
             dependency-missing d4 report [p1]
             in-two-sets d4 report [q:q-locks]
@@ -960,6 +978,7 @@ damages! {
 
     a_job_waits_for_nothing_while_somebody_works_elsewhere:
         "DEL ql:j:d4-dependencies ql:j:p1-dependents"
+        "HSET ql:j:d4 worker a"
         "ZADD ql:q:p-locks 202000 d4" => expect![[r#"
             depends-on-nothing d4 report [locked]
             in-foreign-queue d4 report [q:p-locks]
@@ -1375,6 +1394,33 @@ damages! {
             recurring-invalid tpl report [data]
             recurring-invalid tpl report [klass]
             recurring-invalid tpl report [queue]
+        "#]];
+
+    the_document_of_a_paused_template_is_not_json: "HSET ql:paused_recurring tpp {" => expect![[r#"
+        recurring-invalid tpp report [paused: its document cannot be read]
+    "#]];
+
+    the_document_of_a_paused_template_is_of_another:
+        r#"HSET ql:paused_recurring tpp '{"since":"5","fields":["jid","other"]}'"# => expect![[r#"
+            recurring-invalid tpp report [paused: its document cannot be read]
+        "#]];
+
+    a_paused_template_has_only_a_jid_and_wrong_numbers:
+        r#"HSET ql:paused_recurring tpp '{"since":"5","fields":["jid","tpp","priority","high","interval","-1"]}'"# => expect![[r#"
+            recurring-invalid tpp report [paused: backlog]
+            recurring-invalid tpp report [paused: count]
+            recurring-invalid tpp report [paused: data]
+            recurring-invalid tpp report [paused: interval]
+            recurring-invalid tpp report [paused: klass]
+            recurring-invalid tpp report [paused: priority]
+            recurring-invalid tpp report [paused: queue]
+            recurring-invalid tpp report [paused: retries]
+            recurring-invalid tpp report [paused: tags]
+        "#]];
+
+    a_paused_template_never_runs:
+        r#"HSET ql:paused_recurring tpp '{"since":"5","next":"-5","fields":["jid","tpp","queue","q","interval","5","count","0","priority","0","retries","5","backlog","0","tags","{}","data","{}","klass","K"]}'"# => expect![[r#"
+            recurring-invalid tpp report [paused: next run at -5]
         "#]];
 
     a_template_never_runs: "ZADD ql:q:q-recur -5 tpl" => expect![[r#"

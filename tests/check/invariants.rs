@@ -532,19 +532,7 @@ impl Checker<'_> {
                     format!("`{id}` of {} is in {other:?}", text("queue")),
                 ),
             }
-            let least = |name: &str, least: f64| number(text(name)).is_some_and(|at| at >= least);
-            let whole = number(text("interval")).is_some_and(|interval| interval > 0.0)
-                && least("count", 0.0)
-                && least("priority", f64::MIN)
-                && least("retries", f64::MIN)
-                && least("backlog", f64::MIN)
-                && serde_json::from_str::<Value>(text("data")).is_ok()
-                && (text("tags") == "{}"
-                    || serde_json::from_str::<Vec<Value>>(text("tags")).is_ok_and(|tags| {
-                        tags.iter().all(|tag| tag.is_string() || tag.is_number())
-                    }))
-                && hash.contains_key("klass");
-            if !whole {
+            if !is_usable_template(hash) {
                 self.say("I-18", format!("`{id}` is {hash:?}"));
             }
             let count = number(text("count")).unwrap_or(0.0);
@@ -564,6 +552,13 @@ impl Checker<'_> {
         }
         for (id, places) in entries {
             self.say("I-17", format!("`{id}` is gone and in {places:?}"));
+        }
+        if let Some(Key::Hash(paused)) = self.dump.0.get("ql:paused_recurring") {
+            for (id, document) in &paused.clone() {
+                if !is_usable_pause(id, document) {
+                    self.say("I-18", format!("`{id}` is paused: {document}"));
+                }
+            }
         }
     }
 
@@ -617,4 +612,36 @@ impl Checker<'_> {
             }
         }
     }
+}
+
+/// Whether a template with these fields can make jobs.
+fn is_usable_template(hash: &BTreeMap<String, String>) -> bool {
+    let text = |name: &str| hash.get(name).map_or("", String::as_str);
+    let least = |name: &str, least: f64| number(text(name)).is_some_and(|at| at >= least);
+    number(text("interval")).is_some_and(|interval| interval > 0.0)
+        && least("count", 0.0)
+        && least("priority", f64::MIN)
+        && least("retries", f64::MIN)
+        && least("backlog", f64::MIN)
+        && serde_json::from_str::<Value>(text("data")).is_ok()
+        && (text("tags") == "{}"
+            || serde_json::from_str::<Vec<Value>>(text("tags"))
+                .is_ok_and(|tags| tags.iter().all(|tag| tag.is_string() || tag.is_number())))
+        && hash.contains_key("klass")
+}
+
+/// Whether a resume makes a usable template of this document.
+fn is_usable_pause(id: &str, document: &str) -> bool {
+    let document: Value = serde_json::from_str(document).unwrap_or_default();
+    let fields: Vec<String> =
+        serde_json::from_value(document["fields"].clone()).unwrap_or_default();
+    let fields: BTreeMap<String, String> = fields
+        .chunks(2)
+        .filter_map(|pair| Some((pair.first()?.clone(), pair.get(1)?.clone())))
+        .collect();
+    let next = document["next"].as_str().and_then(number);
+    fields.get("jid").is_some_and(|jid| jid == id)
+        && fields.contains_key("queue")
+        && is_usable_template(&fields)
+        && next.is_some_and(|next| next >= 0.0)
 }

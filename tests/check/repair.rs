@@ -1021,6 +1021,7 @@ fn a_job_that_is_locked_in_an_unlisted_queue_is_not_released() {
     at(&redis).run("pop q --worker w").exits(0);
     at(&redis).run("complete x --worker w").exits(0);
     redis.send(&["ZADD", "ql:q:away-locks", "99000", "y"]);
+    redis.send(&["HSET", "ql:j:y", "worker", "w"]);
     let ran = at(&redis).run("check --repair --only dependency-complete --yes");
     ran.exits(7);
     at(&redis).run("check --repair --yes").exits(7);

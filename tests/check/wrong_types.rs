@@ -107,6 +107,61 @@ fn every_odd_key_of_a_wrong_type_is_reported_and_loses_no_job() {
     each_key(1);
 }
 
+/// Each key of a database with a failed job that is missing from its list and an unreadable job becomes a string, a
+/// list and a stream: the key is a finding, and so is the rest. In `make test` the keys share the types among them.
+fn beside_other_damage(part: usize) {
+    let mut core = Core::new();
+    let damage = ["LREM ql:f:H 0 f3", "HSET ql:j:w2 tags {{ priority inf"];
+    fill(&mut core);
+    let healthy: Dump = core.dump();
+    let mut turn = part;
+    for (name, key) in healthy.0.iter().skip(part).step_by(2) {
+        let rest = name.strip_prefix("ql:").expect("our prefix");
+        let single = !rest.contains(':');
+        for (kind_now, line) in TYPES {
+            if !["string", "list", "stream"].contains(&kind_now) || kind(key) == kind_now {
+                continue;
+            }
+            turn += 1;
+            if !random::soaking() && !single && !turn.is_multiple_of(19) {
+                continue;
+            }
+            fill(&mut core);
+            for line in damage {
+                core.redis(line);
+            }
+            put(&mut core, name, line);
+            let what = format!("{name} as a {kind_now} beside other damage");
+            let printed = survived(&mut core, &what);
+            assert_eq!(printed.code, 7, "{what}");
+            let found = |id: &str, item: &str| {
+                let is_of = |line: &String| line.starts_with(id) && line.contains(item);
+                printed.lines.iter().any(is_of)
+            };
+            assert!(
+                found("key-type", rest) || rest.starts_with("j:"),
+                "{what}: {:?}",
+                printed.lines
+            );
+            assert!(
+                found("failed-unlisted", "f3") || rest == "f:H" || rest.starts_with("j:f3"),
+                "{what}: {:?}",
+                printed.lines
+            );
+        }
+    }
+}
+
+#[test]
+fn even_keys_of_a_wrong_type_beside_other_damage_are_reported() {
+    beside_other_damage(0);
+}
+
+#[test]
+fn odd_keys_of_a_wrong_type_beside_other_damage_are_reported() {
+    beside_other_damage(1);
+}
+
 #[test]
 fn unknown_keys_below_the_prefix_break_nothing() {
     let mut core = Core::new();

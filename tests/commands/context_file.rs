@@ -73,6 +73,14 @@ fn unknown_keys_are_reported_with_position_and_the_nearest_known_one() {
 #[test]
 fn values_of_a_wrong_type_are_reported_with_their_position() {
     says(
+        "[defaults]\n[context.prod.redis.db]\n",
+        expect![[r#"
+            --- stderr
+            error: config file `HOME/qless/config.toml`, line 2, column 15: `redis` expects a text in quotes, not a table
+            --- exit 2
+        "#]],
+    );
+    says(
         "[context.prod]\nprotected = \"yes\"\n",
         expect![[r#"
             --- stderr

@@ -408,6 +408,37 @@ fn invalid_selector_values_are_refused() {
 }
 
 #[test]
+fn jobs_that_are_never_due_are_selected_in_one_line() {
+    let redis = Redis::start();
+    for jid in ["inf", "old", "far", "soon", "waits"] {
+        let delay = if jid == "waits" { "" } else { "--delay 1h" };
+        redis
+            .at(1)
+            .run(&format!("put q K --jid {jid} {delay}"))
+            .ok();
+    }
+    for (score, jid) in [("inf", "inf"), ("-5", "old"), ("1e300", "far")] {
+        redis.send(&["ZADD", "ql:q:q-scheduled", score, jid]);
+    }
+    let at = || redis.at(2);
+    let list = |line: &str| {
+        let mut jids: Vec<String> = at().run(line).ok().lines().map(str::to_owned).collect();
+        jids.sort();
+        jids
+    };
+    assert_eq!(list("jobs --never-due -o jid"), ["far", "inf", "old"]);
+    assert_eq!(list("jobs --never-due --queue other* -o jid"), [""; 0]);
+    at().run("jobs --never-due --state waiting").exits(2);
+    at().run("promote --never-due --limit 1 --yes").exits(0);
+    at().run("move --never-due --limit 1 --to q --delay 1h --yes")
+        .exits(0);
+    at().run("cancel --never-due --yes").exits(0);
+    assert_eq!(list("jobs --never-due -o jid"), [""; 0]);
+    let left = list("jobs --state scheduled,waiting -o jid");
+    assert_eq!(left.len(), 4, "{left:?}");
+}
+
+#[test]
 fn selectors_accept_any_name() {
     let names: [&[u8]; 9] = [
         b"a*b",

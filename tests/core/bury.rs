@@ -174,7 +174,7 @@ fn a_buried_job_leaves_its_lane_and_the_next_one_runs() {
     core.ok("bury 5 a G M");
     assert_eq!(lane(&mut core), "c waiting");
     assert!(!core.dump().has("ql:j:b-dependencies"));
-    core.ok("unfail 6 q G 1 b");
+    core.ok("unfail.jobs 6 q G b");
     assert_eq!(lane(&mut core), "c waiting, b depends");
     assert_eq!(core.jids("pop 7 q w1 9"), ["c"]);
 }
@@ -208,7 +208,7 @@ fn a_merge_job_is_buried_as_a_whole() {
         (&job["state"], &job["data"]),
         (&json!("failed"), &json!("[1,2]"))
     );
-    core.all("put 5 w q c K 3 0 key k dup merge score 3; unfail 6 q G 9 a");
+    core.all("put 5 w q c K 3 0 key k dup merge score 3; unfail.jobs 6 q G a");
     assert_eq!(core.json("get 7 c")["data"], "[1,2,3]");
     assert_eq!(core.ok("get 7 a"), Reply::Nil);
     assert_eq!(core.json("failed 7"), json!({}));

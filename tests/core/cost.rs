@@ -210,6 +210,21 @@ fn retrying_and_cancelling_stay_within_their_budgets() {
 }
 
 #[test]
+fn a_batch_of_new_jobs_writes_each_tag_once() {
+    let batch = |tags: &str| {
+        let job = |n| format!(" 9 q j{n} K {{}} 0 tags {tags} priority 1");
+        format!("guard.put 1 {{}}{}", (0..100).map(job).collect::<String>())
+    };
+    let mut core = Core::new();
+    costs_per(&mut core, 3.13, 100, &[batch("[]")]);
+    // Per tag: its type, its entries and its count; and the type of the counts.
+    core.flush();
+    costs_per(&mut core, 3.2, 100, &[batch(r#"["a","b"]"#)]);
+    assert_eq!(core.score("ql:tags", "a"), Some(100.0));
+    assert_eq!(core.dump().zset("ql:t:b").len(), 100);
+}
+
+#[test]
 fn reading_stays_within_its_budget() {
     let mut core = running(100);
     costs(&mut core, 3.0, each(100, "get 3 j#"));

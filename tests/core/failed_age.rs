@@ -174,7 +174,7 @@ fn a_job_that_stops_being_failed_leaves_the_list() {
         ("put 9 me q a K {} 0", "put"),
         ("requeue 9 me q a K {} 0", "requeue"),
         ("unfail 9 q G", "unfail"),
-        ("unfail 9 q G 5 a", "unfail of one"),
+        ("unfail.jobs 9 q G a", "unfail of one"),
         ("cancel 9 a", "cancel"),
         ("cancel 9 a b", "cancel of several"),
         ("guard.requeue 9 {} '' a '' ''", "retry"),

@@ -85,22 +85,30 @@ fn a_negative_unfail_count_leaves_that_many_failures() {
 }
 
 #[test]
-fn unfail_with_jids_moves_only_those() {
+fn unfail_jobs_moves_only_those() {
     let mut core = failed(5);
     core.all("put 0 w q o K {} 0; pop 1 q w1 1; fail 2 o w1 H M; put 3 w q x K {} 0");
-    assert_eq!(core.ok("unfail 50 p G 9 j3 o nope x j1 j3"), Reply::Int(2));
+    assert_eq!(
+        core.ok("unfail.jobs 50 p G j3 o nope x j1 j3"),
+        Reply::Int(2)
+    );
     assert_eq!(core.json("failed 51 G")["jobs"], json!(["j4", "j2", "j0"]));
     assert_eq!(core.json("failed 51 H")["jobs"], json!(["o"]));
     assert_eq!(core.jids("pop 51 p w1 9").len(), 2);
     assert_eq!(core.state("x"), "waiting");
     assert_eq!(core.json("stats 51 q 51")["failed"], json!(4));
-    // The count limits how many are moved, in the order given.
-    assert_eq!(core.ok("unfail 52 p G 1 j2 j0"), Reply::Int(1));
-    assert_eq!(core.json("failed 53 G")["jobs"], json!(["j4", "j0"]));
-    assert_eq!(core.ok("unfail 53 p G 0 j0"), Reply::Int(0));
-    assert!(core.refused("unfail 53 p G -1 j0").contains("below 0"));
-    assert_eq!(core.ok("unfail 54 p G 2 j0 j4"), Reply::Int(2));
+    assert_eq!(core.ok("unfail.jobs 53 p G"), Reply::Int(0));
+    assert_eq!(core.ok("unfail.jobs 54 p G j0 j4 j2"), Reply::Int(3));
     assert_eq!(core.json("failed 55"), json!({"H": 1}));
+}
+
+#[test]
+fn words_behind_the_count_of_an_unfail_mean_nothing() {
+    for line in ["unfail 50 p G 2 more", "unfail 50 p G -1 j0 j1"] {
+        let mut core = failed(3);
+        assert_eq!(core.ok(line), Reply::Int(2), "{line}");
+        assert_eq!(core.json("failed 51 G")["jobs"], json!(["j2"]), "{line}");
+    }
 }
 
 #[test]

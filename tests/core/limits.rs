@@ -213,7 +213,11 @@ fn too_many_names_are_refused() {
         ("lag 1", 10_000, "Lag(): more than 10000 queues"),
         ("tag 1 remove j", 10_000, "Tag(): more than 10000 tags"),
         ("tag 1 add j", 10_000, "Tag(): more than 10000 tags"),
-        ("unfail 1 q g 1", 10_000, "Unfail(): more than 10000 jids"),
+        (
+            "unfail.jobs 1 q g",
+            10_000,
+            "Unfail(): more than 10000 jids",
+        ),
         ("depends 1 k on", 20_000, "Depends(): more than 20000 jids"),
         (
             "throttle.release 1 t",

@@ -45,7 +45,7 @@ pub(crate) const COMMANDS: [&str; 37] = [
 ];
 
 /// Our own.
-pub(crate) const OURS: [&str; 34] = [
+pub(crate) const OURS: [&str; 35] = [
     "bury",
     "check.revert",
     "check.slice",
@@ -78,6 +78,7 @@ pub(crate) const OURS: [&str; 34] = [
     "subscription",
     "tags",
     "tracked",
+    "unfail.jobs",
     "workerJobs",
     "workersCount",
 ];
@@ -169,7 +170,7 @@ check.revert 15 ql:t:x +j - +1
 put 15 w q o K {} 0
 lag 16 q p
 bury 16 o G M
-unfail 17 q G 5 o
+unfail.jobs 17 q G o
 popByJid 17 q o w1
 workerJobs 17 w1 5
 workersCount 17

@@ -312,20 +312,20 @@ fn morgue() -> Core {
 #[test]
 fn k10_one_failed_job_is_requeued_onto_an_empty_and_onto_a_busy_lane() {
     let mut core = morgue();
-    assert_eq!(core.ok("unfail 6 q failed-retries-q 1 f2").int(), 1);
+    assert_eq!(core.ok("unfail.jobs 6 q failed-retries-q f2").int(), 1);
     assert_eq!(core.states("f1 f2 f3"), "failed waiting failed");
     assert_eq!(core.lane("q/k2"), ["f2"]);
 
     // Onto a waiting job: the payload joins it.
     core.ok(&merge(7, "n1", "k1", "v9", 9));
-    assert_eq!(core.ok("unfail 8 q failed-retries-q 1 f1").int(), 1);
+    assert_eq!(core.ok("unfail.jobs 8 q failed-retries-q f1").int(), 1);
     assert!(!core.has("f1"));
     assert_eq!(core.data("n1"), r#"["v1","v9"]"#);
 
     // Onto a running job: it runs after it.
     core.ok(&merge(9, "n3", "k3", "v9", 9));
     assert_eq!(core.jids("pop 10 q w1 9"), ["f2", "n1", "n3"]);
-    assert_eq!(core.ok("unfail 11 q failed-retries-q 1 f3").int(), 1);
+    assert_eq!(core.ok("unfail.jobs 11 q failed-retries-q f3").int(), 1);
     assert_eq!(core.state("f3"), "depends");
     assert_eq!(core.lane("q/k3"), ["n3", "f3"]);
     core.ok("complete 12 n3 w1 q {}");

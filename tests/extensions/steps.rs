@@ -502,12 +502,14 @@ fn retry(draw: &mut Draw, ledger: &Ledger<'_>) -> String {
 
 fn unfail(draw: &mut Draw, ledger: &Ledger<'_>) -> String {
     let (queue, group) = (draw.of(&QUEUES), draw.of(&GROUPS));
-    let rest = match draw.below(3) {
-        0 => format!(" 5 {}", job(draw, ledger, "failed")),
-        1 => " 1".to_owned(),
-        _ => String::new(),
-    };
-    format!("unfail {queue} {group}{rest}")
+    match draw.below(3) {
+        0 => {
+            let jid = job(draw, ledger, "failed");
+            format!("unfail.jobs {queue} {group} {jid}")
+        }
+        1 => format!("unfail {queue} {group} 1"),
+        _ => format!("unfail {queue} {group}"),
+    }
 }
 
 fn cancel(draw: &mut Draw, ledger: &Ledger<'_>) -> String {

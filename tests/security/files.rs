@@ -342,9 +342,12 @@ fn job_data_is_not_written_into_a_file_that_others_made_beforehand() {
     for line in LEDGERS {
         let file = dir.path().join("F");
         let shown = file.to_str().unwrap();
-        let line = line
-            .replace('F', shown)
-            .replace("IN", input.to_str().unwrap());
+        let named = |word| match word {
+            "F" => shown,
+            "IN" => input.to_str().unwrap(),
+            word => word,
+        };
+        let line = line.split(' ').map(named).collect::<Vec<_>>().join(" ");
         let refuses = |why: &str| {
             let ran = redis.at(2).run(&line).exits(2);
             assert!(ran.stderr().contains(why), "{line}: {}", ran.stderr());

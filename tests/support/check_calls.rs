@@ -248,6 +248,8 @@ pub(crate) fn candidates(dump: &Dump) -> Vec<(&'static str, String, Vec<String>)
             }
         } else if let Some(id) = rest.strip_prefix("r:") {
             recurring.push(id.to_owned());
+        } else if rest == "paused_recurring" {
+            recurring.extend(members(key));
         } else if let Some((queue, part)) = rest
             .strip_prefix("q:")
             .and_then(|rest| rest.rsplit_once('-'))
@@ -557,8 +559,8 @@ fn without(asked: &str, out: &BTreeSet<&str>) -> Option<String> {
 /// Naming a finding approves it; to request it without approval, all others are excluded.
 fn id_or_consent(findings: &str, id: &str) -> String {
     if findings.is_empty() {
-        let others = FINDINGS.iter().filter(|other| other.name != id);
-        let others: Vec<String> = others.map(|other| format!("-{}", other.name)).collect();
+        let others = FINDINGS.iter().filter(|other| other.id.into_str() != id);
+        let others: Vec<String> = others.map(|other| format!("-{}", other.id)).collect();
         others.join(",")
     } else {
         id.to_owned()
@@ -567,7 +569,7 @@ fn id_or_consent(findings: &str, id: &str) -> String {
 
 /// The findings that `--only all` names: `lost-key` deletes keys and has to be named itself.
 pub(crate) fn all_named() -> String {
-    let ids = FINDINGS.iter().map(|finding| finding.name);
+    let ids = FINDINGS.iter().map(|finding| finding.id.into_str());
     let ids: Vec<&str> = ids.filter(|id| *id != "lost-key").collect();
     ids.join(",")
 }

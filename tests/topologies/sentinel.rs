@@ -211,6 +211,13 @@ fn each_wrong_address_says_what_is_wrong() {
 fn sentinels_have_a_login_of_their_own() {
     let topology = Sentinels::start();
     let master = topology.master();
+    let needless = topology.qless().env("QLESS_SENTINEL_PASSWORD", "secret");
+    needless.run("queues").shows(expect![[r#"
+        --- stderr
+        error: a Sentinel refuses the login: `redis://:***@127.0.0.1:SENTINEL2/0` has no password, but one was given
+        hint: unset QLESS_SENTINEL_PASSWORD
+        --- exit 6
+    "#]]);
     for sentinel in &topology.sentinels {
         sentinel.send::<()>(&["ACL", "SETUSER", "watch", "on", ">secret", "allcommands"]);
         sentinel.send::<()>(&["ACL", "SETUSER", "default", "off"]);

@@ -1,6 +1,6 @@
 -- Checks a setting: settings that the core reads as numbers must be numbers, and some not below 0.
 -- Takes: option
-return function(c)
+return function(check)
   -- Settings of this core. It ignores what it cannot use.
   local function ignored(option, value)
     if string.find(option, '%-defaults$') then
@@ -24,19 +24,19 @@ return function(c)
     ['jobs-history-count'] = true, ['max-job-history'] = true, ['max-worker-age'] = true, ['stats-history'] = true,
     ['histogram-history'] = true}
   return function(option)
-    local value, wrong = c.ask('hget', Keys.config, option)
-    if wrong then return c.wrong_type(Keys.config, 'hash') end
+    local value, wrong = check.ask('hget', Keys.config, option)
+    if wrong then return check.wrong_type(Keys.config, 'hash') end
     if not value then return end
     local why = ignored(option, value)
-    if why then return c.add('config-value', option, why) end
+    if why then return check.add('config-value', option, why) end
     local most = string.find(option, '%-max%-concurrency$')
     if not numeric[option] and not most and not string.find(option, '%-heartbeat$') then return end
     local n = need('value/number')(value)
     if not n then
       local unread = option == 'stats-history' or option == 'histogram-history'
-      c.add('config-value', option, unread and 'nobody reads it, is no number' or 'is no number')
+      check.add('config-value', option, unread and 'nobody reads it, is no number' or 'is no number')
     elseif n < 0 and (most or option == 'max-worker-age') then
-      c.add('config-value', option, 'is below 0')
+      check.add('config-value', option, 'is below 0')
     end
   end
 end

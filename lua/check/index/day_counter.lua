@@ -1,13 +1,13 @@
 -- Checks that the counter of failed jobs of a day exists. Without it, other cores cannot cancel the job.
 -- Takes: job; when it failed
-return function(c)
-  return function(j, when)
+return function(check)
+  return function(job, when)
     local day = '' .. when - when % 86400
-    local key = Keys.stats .. day .. ':' .. j.queue
-    local count, wrong = c.ask('hget', key, 'failed')
-    if wrong then return c.wrong_type(key, 'hash') end
+    local key = Keys.stats .. day .. ':' .. job.queue
+    local count, wrong = check.ask('hget', key, 'failed')
+    if wrong then return check.wrong_type(key, 'hash') end
     if not count or (tonumber(count) or 0) <= 0 then
-      c.need('index/failed_count')(key, day, j.queue)
+      check.need('index/failed_count')(key, day, job.queue)
     end
   end
 end

@@ -4,49 +4,49 @@
 -- Returns: the number of blocks that were judged before they cost too much; jobs that failed in another
 --   group, to be judged one by one, because each requires searches
 -- Refuses: positions that are not whole numbers
-return function(c, group)
+return function(check, group)
   local key, strays, misplaced = Keys.group .. group, {}, {}
   local prefix = '{"group":' .. cjson.encode(group) .. ','
 
   local function judge(jid, index)
-    c.cost = c.cost + 1
-    local r = redis.pcall('hmget', Keys.job .. jid, 'state', 'failure')
-    local failure = not r.err and r[1] == 'failed' and r[2]
+    check.cost = check.cost + 1
+    local stored = redis.pcall('hmget', Keys.job .. jid, 'state', 'failure')
+    local failure = not stored.err and stored[1] == 'failed' and stored[2]
     if failure and string.sub(failure, 1, #prefix) == prefix then return end
-    local what, j = c.read(jid)
-    if what == 'gone' or what == 'job' and j.state ~= 'failed' then
+    local what, job = check.read(jid)
+    if what == 'gone' or what == 'job' and job.state ~= 'failed' then
       strays[#strays + 1] = {'list', key, '' .. index, jid, false}
-      c.cost = c.cost + 4
+      check.cost = check.cost + 4
     elseif what == 'type' then
-      c.wrong_type(Keys.job .. jid, 'hash')
-    elseif what == 'job' and c.need('judge/failure')(j) ~= group then
+      check.wrong_type(Keys.job .. jid, 'hash')
+    elseif what == 'job' and check.need('judge/failure')(job) ~= group then
       misplaced[#misplaced + 1] = jid
     end
   end
 
   -- Reports the strays, the last one of the list first, and removes them.
   local function remove(length)
-    local word = strays[1] and c.outcome('failed-stray')
+    local word = strays[1] and check.outcome('failed-stray')
     if not word then return end
     local changes = {}
     for i = 1, #strays do changes[i] = strays[i] end
-    local last = #strays == length and c.ask('sismember', Keys.failures, group) == 1
+    local last = #strays == length and check.ask('sismember', Keys.failures, group) == 1
     if last then changes[#changes + 1] = {'set', Keys.failures, group, '1', false} end
-    if c.repair and word == 'found' then
-      word = c.write(changes) and 'mended' or word
+    if check.repair and word == 'found' then
+      word = check.write(changes) and 'mended' or word
     end
     for i = 1, #strays do
       local own = {strays[i]}
       if last and i == #strays then own[2] = changes[#changes] end
-      c.report({'failed-stray', strays[i][4], word, group}, own)
+      check.report({'failed-stray', strays[i][4], word, group}, own)
     end
   end
 
   return function(starts)
-    local length, wrong = c.ask('llen', key)
-    if wrong then return c.wrong_type(key, 'list') end
+    local length, wrong = check.ask('llen', key)
+    if wrong then return check.wrong_type(key, 'list') end
     local before, judged = length, 0
-    while judged < #starts and c.cost < 3000 do
+    while judged < #starts and check.cost < 3000 do
       judged = judged + 1
       local start = tonumber(starts[judged])
       if not start or start < 0 or start % 1 ~= 0 then
@@ -60,8 +60,8 @@ return function(c, group)
       end
     end
     remove(length)
-    c.flush()
-    if not c.refused then c.need('index/failures')(group) end
+    check.flush()
+    if not check.refused then check.need('index/failures')(group) end
     return judged, misplaced
   end
 end

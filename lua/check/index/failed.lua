@@ -1,8 +1,8 @@
 -- Checks that a failed job is in the list of its group.
 -- Takes: jid
-return function(c)
+return function(check)
   return function(jid)
-    local what, j = c.read(jid)
-    if what == 'job' and j.state == 'failed' then c.need('judge/failed')(j) end
+    local what, job = check.read(jid)
+    if what == 'job' and job.state == 'failed' then check.need('judge/failed')(job) end
   end
 end

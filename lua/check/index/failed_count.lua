@@ -2,7 +2,7 @@
 -- Takes: key of the counters; their day and queue
 local Job = Fields('state', 'queue', 'failure')
 
-return function(c)
+return function(check)
   local counts, made, number = nil, nil, need('value/number')
 
   -- Returns when a job failed. In the usual text the word `"when"` occurs once, and no decoding is needed.
@@ -15,20 +15,20 @@ return function(c)
   -- Counts the failed jobs by day and queue. A queue with an unreadable failure is not judged.
   local function count()
     local all, total, seen = {}, 0, {}
-    local groups, more = c.need('index/failure_lists').groups()
+    local groups, more = check.need('index/failure_lists').groups()
     if more then return {beyond = true} end
     for i = 1, #groups do
-      local length = c.ask('llen', Keys.group .. groups[i])
+      local length = check.ask('llen', Keys.group .. groups[i])
       if not length then return {} end
       total = total + length
     end
-    if not groups[1] and c.ask('scard', Keys.failures) == nil then return {} end
+    if not groups[1] and check.ask('scard', Keys.failures) == nil then return {} end
     if total > 2000 then return {beyond = true} end
     local odd = {}
     for i = 1, #groups do
-      local jids = c.ask('lrange', Keys.group .. groups[i], 0, -1) or {}
+      local jids = check.ask('lrange', Keys.group .. groups[i], 0, -1) or {}
       for k = 1, #jids do
-        local job = not seen[jids[k]] and c.ask('hmget', Keys.job .. jids[k], unpack(Job))
+        local job = not seen[jids[k]] and check.ask('hmget', Keys.job .. jids[k], unpack(Job))
         seen[jids[k]] = true
         if job and job[Job.state] == 'failed' and job[Job.queue] then
           local when = moment(job[Job.failure])
@@ -45,19 +45,19 @@ return function(c)
   end
 
   return function(key, day, queue)
-    if not c.outcome('failed-counter') then return end
-    local stored, wrong = c.ask('hget', key, 'failed')
+    if not check.outcome('failed-counter') then return end
+    local stored, wrong = check.ask('hget', key, 'failed')
     if wrong then return end
     -- Count again if this call has changed a list.
-    if made ~= c.relisted then counts, made = count(), c.relisted end
+    if made ~= check.relisted then counts, made = count(), check.relisted end
     local item = string.sub(key, #Keys.prefix + 1)
-    if counts.beyond then return c.add('not-judged', item, 'more than 2000 failed jobs') end
+    if counts.beyond then return check.add('not-judged', item, 'more than 2000 failed jobs') end
     -- Unreadable lists have a finding of their own.
     if not counts.all then return end
-    if counts.odd[queue] then return c.add('not-judged', item, 'a failure that can not be read') end
+    if counts.odd[queue] then return check.add('not-judged', item, 'a failure that can not be read') end
     local real = counts.all[day .. ':' .. queue] or 0
     if (stored or '0') ~= '' .. real then
-      c.add('failed-counter', item, (stored or 'none') .. ', is ' .. real,
+      check.add('failed-counter', item, (stored or 'none') .. ', is ' .. real,
         {{'hash', key, 'failed', stored, '' .. real}})
     end
   end

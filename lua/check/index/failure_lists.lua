@@ -1,6 +1,6 @@
 -- Finds a job in failure lists, and plans its removal from them.
 -- Returns: a table of functions
-return function(c)
+return function(check)
   local lists = {}
 
   -- Returns the positions of a job in the list of a group, the length of the list, and whether the list
@@ -9,15 +9,15 @@ return function(c)
   function lists.find(group, jid, most)
     most = most or 100000
     local key = Keys.group .. group
-    local length, wrong = c.ask('llen', key)
+    local length, wrong = check.ask('llen', key)
     if wrong then
-      c.wrong_type(key, 'list')
+      check.wrong_type(key, 'list')
       return nil
     end
     local places = {}
     if length == 0 then return places, 0, false end
     -- A search compares about 70 entries in a microsecond.
-    c.cost = c.cost + math.min(length, most) / 70
+    check.cost = check.cost + math.min(length, most) / 70
     local reply = lists.paged and {} or redis.pcall('lpos', key, jid, 'COUNT', 0, 'MAXLEN', most)
     if reply.err then lists.paged = true end
     if lists.paged then
@@ -37,7 +37,7 @@ return function(c)
   -- job far from the others is left for another call.
   local window
   function lists.near(group, jid)
-    local gone = window and c.repair and c.relisted - window.relisted or 0
+    local gone = window and check.repair and check.relisted - window.relisted or 0
     -- Either all planned changes were made, or none.
     if gone > 0 and gone ~= window.planned then window = nil end
     local place = window and window.group == group and window.places[jid]
@@ -49,7 +49,7 @@ return function(c)
       local from, held = math.max(0, place - 200), {}
       local page = redis.call('lrange', Keys.group .. group, from, place + 200)
       for i = 1, #page do held[page[i]] = held[page[i]] == nil and from + i - 1 end
-      window = {group = group, places = held, length = length, relisted = c.relisted, planned = 0, taken = {}}
+      window = {group = group, places = held, length = length, relisted = check.relisted, planned = 0, taken = {}}
       gone = 0
     end
     local before = 0
@@ -67,14 +67,14 @@ return function(c)
   function lists.drop(changes, group, jid, places, length)
     local key = Keys.group .. group
     for i = #places, 1, -1 do changes[#changes + 1] = {'list', key, '' .. places[i], jid, false} end
-    if #places == length and length > 0 and c.ask('sismember', Keys.failures, group) == 1 then
+    if #places == length and length > 0 and check.ask('sismember', Keys.failures, group) == 1 then
       changes[#changes + 1] = {'set', Keys.failures, group, '1', false}
     end
   end
 
   -- Returns up to 500 groups, and whether there are more.
   function lists.groups()
-    local count, wrong = c.ask('scard', Keys.failures)
+    local count, wrong = check.ask('scard', Keys.failures)
     if wrong then return {}, false end
     if count <= 500 then return redis.call('smembers', Keys.failures), false end
     return {}, true

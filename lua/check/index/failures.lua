@@ -1,6 +1,6 @@
 -- Checks that a failure group is in `ql:failures` if, and only if, its list is not empty. Once per group.
 -- Takes: group
-return function(c)
+return function(check)
   local asked = {}
 
   -- Whether any entry of the list stays there. If none does, the group needs no entry: the repair that
@@ -8,9 +8,9 @@ return function(c)
   local function lasts(group, key, length)
     local jids = redis.call('lrange', key, 0, 99)
     for i = 1, #jids do
-      local what, j = c.read(jids[i])
+      local what, job = check.read(jids[i])
       if what == 'odd' or what == 'type'
-        or what == 'job' and j.state == 'failed' and (c.need('judge/failure')(j) or group) == group then
+        or what == 'job' and job.state == 'failed' and (check.need('judge/failure')(job) or group) == group then
         return true
       end
     end
@@ -21,16 +21,16 @@ return function(c)
     if asked[group] then return end
     asked[group] = true
     local key = Keys.group .. group
-    local known, wrong = c.ask('sismember', Keys.failures, group)
-    if wrong then return c.wrong_type(Keys.failures, 'set') end
+    local known, wrong = check.ask('sismember', Keys.failures, group)
+    if wrong then return check.wrong_type(Keys.failures, 'set') end
     local length
-    length, wrong = c.ask('llen', key)
+    length, wrong = check.ask('llen', key)
     if wrong then
-      c.wrong_type(key, 'list')
+      check.wrong_type(key, 'list')
     elseif known == 1 and length == 0 then
-      c.add('group-set', group, 'empty', {{'set', Keys.failures, group, '1', false}})
+      check.add('group-set', group, 'empty', {{'set', Keys.failures, group, '1', false}})
     elseif known == 0 and length > 0 and lasts(group, key, length) then
-      c.add('group-set', group, 'unlisted', {{'set', Keys.failures, group, false, '1'}})
+      check.add('group-set', group, 'unlisted', {{'set', Keys.failures, group, false, '1'}})
     end
   end
 end

@@ -2,7 +2,7 @@
 -- Takes: jid
 local Job = Fields('jid', 'state', 'queue', 'throttles')
 
-return function(c, queue, kind)
+return function(check, queue, kind)
   local base, ask = Keys.queue .. queue, redis.pcall
   local part = '-' .. kind
   local key = base .. part
@@ -16,37 +16,39 @@ return function(c, queue, kind)
 
   -- Whether the job is in this set only, and its state belongs in this set.
   local function belongs(jid)
-    local r = ask('hmget', Keys.job .. jid, unpack(Job))
-    if r.err or r[Job.jid] ~= jid or homes[r[Job.state]] ~= part or r[Job.queue] ~= queue then return false end
+    local stored = ask('hmget', Keys.job .. jid, unpack(Job))
+    if stored.err or stored[Job.jid] ~= jid or homes[stored[Job.state]] ~= part or stored[Job.queue] ~= queue then
+      return false
+    end
     for i = 1, #others do
       if ask('zscore', others[i], jid) then return false end
     end
     -- A job without throttles is only met among the held ones if it is verified there.
-    return kind == 'throttled' or not r[Job.throttles] or not ask('zscore', base .. Keys.throttled, jid)
+    return kind == 'throttled' or not stored[Job.throttles] or not ask('zscore', base .. Keys.throttled, jid)
   end
 
   return function(jid)
-    local score, wrong = c.ask('zscore', key, jid)
-    if wrong then return c.wrong_type(key, 'zset') end
+    local score, wrong = check.ask('zscore', key, jid)
+    if wrong then return check.wrong_type(key, 'zset') end
     if not score then return end
     if redis.call('exists', Keys.job .. jid) == 0 then
-      return c.add(ghost, jid, queue, {{'zset', key, jid, score, false}})
+      return check.add(ghost, jid, queue, {{'zset', key, jid, score, false}})
     end
     if belongs(jid) then
-      if kind == 'scheduled' then c.need('judge/never_due')({id = jid, scores = {[part] = score}}) end
-      return c.need('index/queue_listed')(queue)
+      if kind == 'scheduled' then check.need('judge/never_due')({id = jid, scores = {[part] = score}}) end
+      return check.need('index/queue_listed')(queue)
     end
-    local what, j = c.read(jid)
+    local what, job = check.read(jid)
     if what == 'type' then
-      c.wrong_type(Keys.job .. jid, 'hash')
+      check.wrong_type(Keys.job .. jid, 'hash')
     elseif what == 'stub' then
-      c.need('judge/stub')(j, what, queue)
+      check.need('judge/stub')(job, what, queue)
     elseif what == 'job' then
-      c.need('judge/sets')(j, queue)
-      if j.queue == queue then
+      check.need('judge/sets')(job, queue)
+      if job.queue == queue then
         -- The score in this set may be wrong, too.
-        if kind == 'work' or kind == 'scheduled' then c.need('judge/leftovers')(j) end
-        c.need('index/queue_listed')(queue)
+        if kind == 'work' or kind == 'scheduled' then check.need('judge/leftovers')(job) end
+        check.need('index/queue_listed')(queue)
       end
     end
   end

@@ -1,14 +1,14 @@
 -- Checks the name of a paused queue.
 -- Takes: queue
-return function(c)
+return function(check)
   return function(queue)
-    local paused, wrong = c.ask('sismember', Keys.paused, queue)
-    if wrong then return c.wrong_type(Keys.paused, 'set') end
+    local paused, wrong = check.ask('sismember', Keys.paused, queue)
+    if wrong then return check.wrong_type(Keys.paused, 'set') end
     local base = Keys.queue .. queue
-    if paused == 1 and not c.ask('zscore', Keys.queues, queue)
+    if paused == 1 and not check.ask('zscore', Keys.queues, queue)
       and redis.call('exists', base .. Keys.work, base .. Keys.locks, base .. Keys.scheduled, base .. Keys.depends,
         base .. Keys.recur, base .. Keys.throttled) == 0 then
-      c.add('queue-empty', queue, 'paused, nothing in it')
+      check.add('queue-empty', queue, 'paused, nothing in it')
     end
   end
 end

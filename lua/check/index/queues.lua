@@ -1,47 +1,47 @@
 -- Checks a name in `ql:queues`: the queue must be in use. Reports due work that nobody takes, and more
 -- running jobs than the limit.
 -- Takes: queue
-return function(c)
+return function(check)
   -- A queue is in use if one of its templates is paused.
   local function has_paused(queue)
-    if not c.paused_queues then
-      c.paused_queues = {}
+    if not check.paused_queues then
+      check.paused_queues = {}
       local stored = redis.pcall('hgetall', Keys.paused_recurring)
       for i = 1, stored.err and 0 or #stored, 2 do
         local document = need('recurring/paused')(stored[i])
-        if document and document.named.queue then c.paused_queues[document.named.queue] = true end
+        if document and document.named.queue then check.paused_queues[document.named.queue] = true end
       end
     end
-    return c.paused_queues[queue]
+    return check.paused_queues[queue]
   end
 
   return function(queue)
-    local score, wrong = c.ask('zscore', Keys.queues, queue)
-    if wrong then return c.wrong_type(Keys.queues, 'zset') end
+    local score, wrong = check.ask('zscore', Keys.queues, queue)
+    if wrong then return check.wrong_type(Keys.queues, 'zset') end
     local base = Keys.queue .. queue
     local used = redis.call('exists', base .. Keys.work, base .. Keys.locks, base .. Keys.scheduled,
       base .. Keys.depends, base .. Keys.recur, base .. Keys.throttled) > 0
-    if score and not used and not has_paused(queue) then c.add('queue-empty', queue, 'nothing in it') end
-    if used then c.need('index/queue_listed')(queue) end
-    if score and tonumber(score) > c.now + 3600 then c.add('clock', queue, 'first seen at ' .. score) end
+    if score and not used and not has_paused(queue) then check.add('queue-empty', queue, 'nothing in it') end
+    if used then check.need('index/queue_listed')(queue) end
+    if score and tonumber(score) > check.now + 3600 then check.add('clock', queue, 'first seen at ' .. score) end
     if not used then return end
-    if c.ask('sismember', Keys.paused, queue) ~= 1 then
-      local old = string.format('%.17g', c.now - 86400)
+    if check.ask('sismember', Keys.paused, queue) ~= 1 then
+      local old = string.format('%.17g', check.now - 86400)
       for _, part in ipairs({Keys.locks, Keys.scheduled, Keys.recur}) do
         -- What is scheduled before the epoch is never due: a finding of its own.
         local from = part == Keys.scheduled and '0' or '-inf'
-        local first = c.ask('zrangebyscore', base .. part, from, old, 'WITHSCORES', 'LIMIT', 0, 1)
+        local first = check.ask('zrangebyscore', base .. part, from, old, 'WITHSCORES', 'LIMIT', 0, 1)
         if first and first[1] then
-          c.add('queue-stuck', queue, string.sub(part, 2) .. ' since ' .. first[2])
+          check.add('queue-stuck', queue, string.sub(part, 2) .. ' since ' .. first[2])
           break
         end
       end
     end
-    local limit = need('value/number')(c.ask('hget', Keys.config, queue .. '-max-concurrency'))
+    local limit = need('value/number')(check.ask('hget', Keys.config, queue .. '-max-concurrency'))
     if limit and limit >= 1 then
-      local held = c.ask('zcount', base .. Keys.locks, string.format('(%.17g', c.now), '+inf')
+      local held = check.ask('zcount', base .. Keys.locks, string.format('(%.17g', check.now), '+inf')
       if held and held > math.floor(limit) then
-        c.add('over-limit', queue, held .. ' of ' .. string.format('%.0f', math.floor(limit)))
+        check.add('over-limit', queue, held .. ' of ' .. string.format('%.0f', math.floor(limit)))
       end
     end
   end

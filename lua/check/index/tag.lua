@@ -1,11 +1,11 @@
 -- Checks an entry of the index of a tag.
 -- Takes: jid
-return function(c, tag)
+return function(check, tag)
   local key = Keys.tag .. tag
 
   -- Whether the tags are readable and do not include this one.
   local function misses(text)
-    local tags = c.need('judge/tag_list')(text)
+    local tags = check.need('judge/tag_list')(text)
     for i = 1, #(tags or {}) do
       if tags[i] == tag then return false end
     end
@@ -13,18 +13,18 @@ return function(c, tag)
   end
 
   return function(jid)
-    local score, wrong = c.ask('zscore', key, jid)
-    if wrong then return c.wrong_type(key, 'zset') end
+    local score, wrong = check.ask('zscore', key, jid)
+    if wrong then return check.wrong_type(key, 'zset') end
     if not score then return end
     local text
-    text, wrong = c.ask('hget', Keys.job .. jid, 'tags')
+    text, wrong = check.ask('hget', Keys.job .. jid, 'tags')
     if not wrong and text and not misses(text) then return end
-    local what, j = c.read(jid)
-    local stray = what == 'gone' or what == 'job' and misses(j.tags)
+    local what, job = check.read(jid)
+    local stray = what == 'gone' or what == 'job' and misses(job.tags)
     if stray then
       local changes = {{'zset', key, jid, score, false}}
-      c.need('index/tag_counter')(changes, tag, -1)
-      c.add('tag-index', jid, tag, changes)
+      check.need('index/tag_counter')(changes, tag, -1)
+      check.add('tag-index', jid, tag, changes)
     end
   end
 end

@@ -1,18 +1,18 @@
 -- Checks an entry of the job list of a worker.
 -- Takes: jid
-return function(c, worker)
+return function(check, worker)
   local key = Keys.worker .. worker .. Keys.held
   return function(jid)
-    local score, wrong = c.ask('zscore', key, jid)
-    if wrong then return c.wrong_type(key, 'zset') end
+    local score, wrong = check.ask('zscore', key, jid)
+    if wrong then return check.wrong_type(key, 'zset') end
     if not score then return end
-    local what, j = c.read(jid)
+    local what, job = check.read(jid)
     if what == 'gone' or what == 'stub'
-      or what == 'job' and (j.worker or '') ~= worker
-      or what == 'job' and j.state ~= 'running' and j.state ~= 'stalled' then
-      c.add('worker-stray', jid, worker, {{'zset', key, jid, score, false}})
-    elseif what == 'job' and j.state == 'running' then
-      c.need('judge/running')(j)
+      or what == 'job' and (job.worker or '') ~= worker
+      or what == 'job' and job.state ~= 'running' and job.state ~= 'stalled' then
+      check.add('worker-stray', jid, worker, {{'zset', key, jid, score, false}})
+    elseif what == 'job' and job.state == 'running' then
+      check.need('judge/running')(job)
     end
   end
 end

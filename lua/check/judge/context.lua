@@ -33,19 +33,19 @@ return function(now, t, repair, run, findings)
   local states = {waiting = 1, running = 1, stalled = 1, scheduled = 1, depends = 1, throttled = 1, failed = 1,
     complete = 1}
   -- No time is more than 1000 years from now: such a number is in milliseconds.
-  local c = {now = now, last_due = now + 31557600000, t = t, repair = repair, run = run, out = out, only = only,
+  local check = {now = now, last_due = now + 31557600000, t = t, repair = repair, run = run, out = out, only = only,
     states = states, rows = {}, pending = {}, relisted = 0, cost = 0, wrote = false, refused = false}
-  setmetatable(c, {__index = function(_, name)
+  setmetatable(check, {__index = function(_, name)
     local noting = name == 'outcome' or name == 'add' or name == 'flush' or name == 'wrong_type' or name == 'write'
       or name == 'report'
-    need(noting and 'repair/record' or 'repair/plan')(c)
-    return rawget(c, name)
+    need(noting and 'repair/record' or 'repair/plan')(check)
+    return rawget(check, name)
   end})
 
   -- Runs a read. Returns nil and true if the key is of another type. Any other refusal is raised: keys
   -- that the user may not read must not count as clean.
   local function ask(...)
-    c.cost = c.cost + 1
+    check.cost = check.cost + 1
     local reply = redis.pcall(...)
     if type(reply) == 'table' and reply.err then
       if string.find(reply.err, 'WRONGTYPE', 1, true) then return nil, true end
@@ -53,13 +53,13 @@ return function(now, t, repair, run, findings)
     end
     return reply
   end
-  c.ask = ask
+  check.ask = ask
 
   -- Returns a function of `check/`, built once per call.
-  function c.need(name)
+  function check.need(name)
     local part = built[name]
     if not part then
-      part = need(name)(c)
+      part = need(name)(check)
       built[name] = part
     end
     return part
@@ -68,51 +68,51 @@ return function(now, t, repair, run, findings)
   -- Reads a job. Returns what the key holds, and the fields: `gone` (no key), `type` (not a hash), `stub`
   -- (nothing of a job remains), `odd` (state or queue is missing or unknown), `job`. `brief`: read only
   -- jid, state, queue and klass.
-  function c.read(jid, brief)
-    local key, r, wrong = Keys.job .. jid, nil, nil
+  function check.read(jid, brief)
+    local key, stored, wrong = Keys.job .. jid, nil, nil
     if brief then
-      r, wrong = ask('hmget', key, unpack(Brief))
+      stored, wrong = ask('hmget', key, unpack(Brief))
     else
-      r, wrong = ask('hmget', key, unpack(Job))
+      stored, wrong = ask('hmget', key, unpack(Job))
     end
     if wrong then return 'type' end
-    local j = {
+    local job = {
       id = jid,
       key = key,
-      jid = r[Job.jid],
-      state = r[Job.state],
-      queue = r[Job.queue],
-      klass = r[Job.klass],
-      priority = r[Job.priority],
-      tags = r[Job.tags],
-      retries = r[Job.retries],
-      remaining = r[Job.remaining],
-      worker = r[Job.worker],
-      expires = r[Job.expires],
-      time = r[Job.time],
-      failure = r[Job.failure],
-      grace = r[Job.grace],
-      scheduled = r[Job.scheduled],
-      spawned = r[Job.spawned_from_jid],
-      lane = r[Job.key],
-      throttles = r[Job.throttles],
-      dup = r[Job.dup],
-      hold = r[Job.hold],
+      jid = stored[Job.jid],
+      state = stored[Job.state],
+      queue = stored[Job.queue],
+      klass = stored[Job.klass],
+      priority = stored[Job.priority],
+      tags = stored[Job.tags],
+      retries = stored[Job.retries],
+      remaining = stored[Job.remaining],
+      worker = stored[Job.worker],
+      expires = stored[Job.expires],
+      time = stored[Job.time],
+      failure = stored[Job.failure],
+      grace = stored[Job.grace],
+      scheduled = stored[Job.scheduled],
+      spawned = stored[Job.spawned_from_jid],
+      lane = stored[Job.key],
+      throttles = stored[Job.throttles],
+      dup = stored[Job.dup],
+      hold = stored[Job.hold],
     }
-    if j.jid == jid and states[j.state] and j.queue then return 'job', j end
-    if not j.jid and not j.klass then
-      if not j.state and redis.call('exists', key) == 0 then return 'gone' end
-      if not ask('hget', key, 'data') then return 'stub', j end
+    if job.jid == jid and states[job.state] and job.queue then return 'job', job end
+    if not job.jid and not job.klass then
+      if not job.state and redis.call('exists', key) == 0 then return 'gone' end
+      if not ask('hget', key, 'data') then return 'stub', job end
     end
-    return 'odd', j
+    return 'odd', job
   end
 
   -- Whether a job of this priority can have this score in the work set.
-  function c.fits_priority(j, score)
-    local n, p = tonumber(score), number(j.priority) or 0
+  function check.fits_priority(job, score)
+    local n, p = tonumber(score), number(job.priority) or 0
     -- A stalled job that a throttle held returns to the front.
-    if n == math.huge then return j.state == 'stalled' or j.state == 'waiting' and j.throttles end
+    if n == math.huge then return job.state == 'stalled' or job.state == 'waiting' and job.throttles end
     return (n > p - 1 or p - 1 == p and n == p) and n <= p + 1e-6 + math.abs(p) * 1e-12
   end
-  return c
+  return check
 end

@@ -1,13 +1,13 @@
 -- Checks what a job has to do with lanes, throttles and merging.
 -- Takes: job
-return function(c)
-  return function(j)
+return function(check)
+  return function(job)
     -- This core reads the other options only if the field `throttles` exists.
-    if j.lane and not j.throttles and j.state ~= 'complete' then
-      c.add('lane-unmarked', j.id, 'lane ' .. j.lane, {{'hash', j.key, 'throttles', false, '[ ]'}})
+    if job.lane and not job.throttles and job.state ~= 'complete' then
+      check.add('lane-unmarked', job.id, 'lane ' .. job.lane, {{'hash', job.key, 'throttles', false, '[ ]'}})
     end
-    if j.lane then c.need('judge/lane')(j) end
-    if j.throttles or j.state == 'throttled' then c.need('judge/slots')(j) end
-    if j.dup == 'merge' and j.state ~= 'complete' then c.need('judge/payloads')(j) end
+    if job.lane then check.need('judge/lane')(job) end
+    if job.throttles or job.state == 'throttled' then check.need('judge/slots')(job) end
+    if job.dup == 'merge' and job.state ~= 'complete' then check.need('judge/payloads')(job) end
   end
 end

@@ -1,15 +1,15 @@
 -- Checks the dependencies of a job, in both directions.
 -- Takes: job; the only dependency to check, if not all
-return function(c)
-  local edges = c.need('judge/edge_sets')
+return function(check)
+  local edges = check.need('judge/edge_sets')
 
   -- Returns what a job is to its dependents (`missing`, `complete`, `there`; nil if it is unclear), and
   -- the job.
   local function there(x)
-    local what, j = c.read(x, true)
+    local what, job = check.read(x, true)
     if what == 'gone' or what == 'stub' then return 'missing' end
     if what ~= 'job' then return nil end
-    return j.state == 'complete' and j.queue == '' and 'complete' or 'there', j
+    return job.state == 'complete' and job.queue == '' and 'complete' or 'there', job
   end
 
   return function(y, one)
@@ -18,11 +18,11 @@ return function(c)
     if not list then return end
     if count == 0 then
       -- A job behind another one of its lane has lost the edge to it: a finding of its own.
-      if y.state == 'depends' and not one and not edges.rebuilt[y.id] and not c.need('repair/lane').held(y) then
+      if y.state == 'depends' and not one and not edges.rebuilt[y.id] and not check.need('repair/lane').held(y) then
         local changes = {}
         if not edges.locked(y) then edges.release(changes, y) end
         local word = not changes[1] and 'locked' or nil
-        c.add('depends-on-nothing', y.id, word or '', changes, word)
+        check.add('depends-on-nothing', y.id, word or '', changes, word)
       end
       return
     end
@@ -32,13 +32,13 @@ return function(c)
     local left, sure, unsure, ids = count, {}, {}, {}
     for i = 1, #list do
       local x = list[i]
-      local how, j = there(x)
+      local how, job = there(x)
       local below = Keys.job .. x .. Keys.dependents
       if x == y.id then
-        c.add('dependency-cycle', y.id, x)
+        check.add('dependency-cycle', y.id, x)
       elseif how == 'missing' or how == 'complete' then
         ids[x] = how == 'missing' and 'dependency-missing' or 'dependency-complete'
-        local word = c.outcome(ids[x])
+        local word = check.outcome(ids[x])
         if word == 'found' then
           left = left - 1
           sure[#sure + 1] = x
@@ -47,15 +47,15 @@ return function(c)
         end
       elseif how then
         if y.state ~= 'depends' and not keeps then
-          c.add('dependency-one-sided', y.id, x, edges.cut(y.id, x), 'idle')
+          check.add('dependency-one-sided', y.id, x, edges.cut(y.id, x), 'idle')
         else
-          local listed, wrong = c.ask('sismember', below, y.id)
+          local listed, wrong = check.ask('sismember', below, y.id)
           if wrong then
-            c.wrong_type(below, 'set')
+            check.wrong_type(below, 'set')
           elseif listed == 0 then
-            c.add('dependency-one-sided', y.id, x, {{'set', below, y.id, false, '1'}})
+            check.add('dependency-one-sided', y.id, x, {{'set', below, y.id, false, '1'}})
           end
-          if j.state == 'failed' and not keeps then c.add('depends-on-failed', y.id, x) end
+          if job.state == 'failed' and not keeps then check.add('depends-on-failed', y.id, x) end
         end
       end
     end
@@ -69,7 +69,7 @@ return function(c)
           edges.release(changes, y)
         end
       end
-      c.add(ids[x], y.id, x, changes, word)
+      check.add(ids[x], y.id, x, changes, word)
     end
     for i = 1, #unsure do drop(unsure[i], left == 1) end
     -- Sort, so that the last one is not a matter of chance.

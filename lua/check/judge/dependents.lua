@@ -1,7 +1,7 @@
 -- Checks the dependents of a jid, in both directions.
 -- Takes: jid; what it is to them: `there` (a job), `complete` or `missing`
-return function(c)
-  local edges = c.need('judge/edge_sets')
+return function(check)
+  local edges = check.need('judge/edge_sets')
 
   return function(x, how)
     local own = Keys.job .. x .. Keys.dependents
@@ -9,35 +9,35 @@ return function(c)
     if not list then return end
     for i = 1, #list do
       local y = list[i]
-      local what, j = c.read(y, true)
+      local what, job = check.read(y, true)
       -- What a deleted job left behind is reported as that.
       local loose = how ~= 'missing'
       if what == 'gone' or what == 'stub' then
-        if loose then c.add('dependency-one-sided', y, x, {{'set', own, y, '1', false}}) end
+        if loose then check.add('dependency-one-sided', y, x, {{'set', own, y, '1', false}}) end
       elseif what == 'job' then
-        local theirs = j.key .. Keys.dependencies
-        local named, wrong = c.ask('sismember', theirs, x)
+        local theirs = job.key .. Keys.dependencies
+        local named, wrong = check.ask('sismember', theirs, x)
         if wrong then
-          c.wrong_type(theirs, 'set')
+          check.wrong_type(theirs, 'set')
         elseif named == 1 then
           if how ~= 'there' then
-            what, j = c.read(y)
-            c.need('judge/dependencies')(j, x)
+            what, job = check.read(y)
+            check.need('judge/dependencies')(job, x)
           end
-        elseif how == 'there' and j.state == 'depends' and y ~= x
-          and (edges.rebuilt[y] or c.ask('scard', theirs) == 0) then
+        elseif how == 'there' and job.state == 'depends' and y ~= x
+          and (edges.rebuilt[y] or check.ask('scard', theirs) == 0) then
           -- The set of dependencies is lost: rebuild it from the jobs that list this one.
           edges.rebuilt[y] = true
-          c.add('dependency-one-sided', y, x, {{'set', theirs, x, false, '1'}})
-        elseif how == 'missing' and j.state == 'depends' and c.ask('scard', theirs) == 0 then
+          check.add('dependency-one-sided', y, x, {{'set', theirs, x, false, '1'}})
+        elseif how == 'missing' and job.state == 'depends' and check.ask('scard', theirs) == 0 then
           -- The set of dependencies is lost as well: this is all that remains of the edge.
-          c.add('dependency-missing', y, x, {{'set', own, y, '1', false}})
-        elseif how == 'there' and (j.state == 'depends' or j.state == 'failed') and need('lane/precedes')(x, y)
-          and (j.state == 'depends' or c.ask('hget', j.key, 'hold') == '1') then
+          check.add('dependency-missing', y, x, {{'set', own, y, '1', false}})
+        elseif how == 'there' and (job.state == 'depends' or job.state == 'failed') and need('lane/precedes')(x, y)
+          and (job.state == 'depends' or check.ask('hget', job.key, 'hold') == '1') then
           -- The edge of a lane: `y` has to wait for the job before it.
-          c.add('dependency-one-sided', y, x, {{'set', theirs, x, false, '1'}})
+          check.add('dependency-one-sided', y, x, {{'set', theirs, x, false, '1'}})
         elseif loose then
-          c.add('dependency-one-sided', y, x, {{'set', own, y, '1', false}})
+          check.add('dependency-one-sided', y, x, {{'set', own, y, '1', false}})
         end
       end
     end

@@ -1,9 +1,9 @@
 -- Checks the dependencies and the dependents of a job.
 -- Takes: job
-return function(c)
-  local dependencies, dependents = c.need('judge/dependencies'), c.need('judge/dependents')
-  return function(j)
-    dependencies(j)
-    dependents(j.id, j.state == 'complete' and j.queue == '' and 'complete' or 'there')
+return function(check)
+  local dependencies, dependents = check.need('judge/dependencies'), check.need('judge/dependents')
+  return function(job)
+    dependencies(job)
+    dependents(job.id, job.state == 'complete' and job.queue == '' and 'complete' or 'there')
   end
 end

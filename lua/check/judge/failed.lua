@@ -1,27 +1,27 @@
 -- Checks that a failed job is once in the list of its group, and in no other list.
 -- Takes: job; the group in whose list the check met it, if any; the group whose list does not have it, like
 --   any other list, as the caller has read
-return function(c)
-  local lists = c.need('index/failure_lists')
+return function(check)
+  local lists = check.need('index/failure_lists')
 
   -- Whether a finding that requires a search of the lists is asked for.
   local function searches()
-    return c.outcome('failed-stray') or c.outcome('failed-unlisted') or c.outcome('failed-twice')
-      or c.outcome('failed-counter')
+    return check.outcome('failed-stray') or check.outcome('failed-unlisted') or check.outcome('failed-twice')
+      or check.outcome('failed-counter')
   end
 
-  return function(j, seen, absent)
-    local group, when, restored = c.need('judge/failure')(j)
-    local wrong = j.failure and 'failure' or 'no failure'
+  return function(job, seen, absent)
+    local group, when, restored = check.need('judge/failure')(job)
+    local wrong = job.failure and 'failure' or 'no failure'
     if not when and group then
       local changes = {}
       if restored then
-        changes[1] = {'hash', j.key, 'failure', j.failure, restored}
-        if j.failure then
-          changes[2] = {'hash', j.key, 'bad-failure', c.ask('hget', j.key, 'bad-failure'), j.failure}
+        changes[1] = {'hash', job.key, 'failure', job.failure, restored}
+        if job.failure then
+          changes[2] = {'hash', job.key, 'bad-failure', check.ask('hget', job.key, 'bad-failure'), job.failure}
         end
       end
-      c.add('job-unreadable', j.id, wrong, changes)
+      check.add('job-unreadable', job.id, wrong, changes)
     end
 
     if group and not searches() then return end
@@ -29,29 +29,29 @@ return function(c)
     local changes, places, beyond = {}, {}, false
     if group then
       -- An entry that another repair has added since is among the newest ones.
-      local found, _, long = lists.find(group, j.id, absent and 1000)
+      local found, _, long = lists.find(group, job.id, absent and 1000)
       if not found then return end
       places, beyond = found, long and not absent
     end
     if places[2] then
       local first = table.remove(places, 1)
-      lists.drop(changes, group, j.id, places, 0)
+      lists.drop(changes, group, job.id, places, 0)
       table.insert(places, 1, first)
-      c.add('failed-twice', j.id, group, changes)
+      check.add('failed-twice', job.id, group, changes)
     end
     if places[1] then
-      if when then c.need('index/day_counter')(j, when) end
+      if when then check.need('index/day_counter')(job, when) end
       if seen and seen ~= group then
-        local others, total = lists.find(seen, j.id)
+        local others, total = lists.find(seen, job.id)
         if others and others[1] then
           changes = {}
-          lists.drop(changes, seen, j.id, others, total)
-          c.add('failed-twice', j.id, seen, changes)
+          lists.drop(changes, seen, job.id, others, total)
+          check.add('failed-twice', job.id, seen, changes)
         end
       end
       return
     end
-    if beyond then return c.add('not-judged', j.id, 'failure list of more than 100000') end
+    if beyond then return check.add('not-judged', job.id, 'failure list of more than 100000') end
 
     local groups, more = {}, false
     if not absent then groups, more = lists.groups() end
@@ -62,10 +62,10 @@ return function(c)
       local other = groups[i]
       if not done[other] and left > 0 then
         done[other] = true
-        local others, total, long = lists.find(other, j.id)
+        local others, total, long = lists.find(other, job.id)
         if others and others[1] then
           elsewhere = elsewhere or other
-          lists.drop(changes, other, j.id, others, total)
+          lists.drop(changes, other, job.id, others, total)
         end
         left = left - (total or 0)
         more = more or long
@@ -75,13 +75,13 @@ return function(c)
     -- Without a group, the list that holds the job is as good as any.
     if not group then
       if not elsewhere and not more then wrong = wrong .. ', in no list' end
-      return c.add('job-unreadable', j.id, wrong, {}, 'part')
+      return check.add('job-unreadable', job.id, wrong, {}, 'part')
     end
-    if not elsewhere and more then return c.add('not-judged', j.id, 'too many failure lists') end
-    changes[#changes + 1] = {'list', Keys.group .. group, '0', false, j.id}
-    if c.ask('sismember', Keys.failures, group) == 0 then
+    if not elsewhere and more then return check.add('not-judged', job.id, 'too many failure lists') end
+    changes[#changes + 1] = {'list', Keys.group .. group, '0', false, job.id}
+    if check.ask('sismember', Keys.failures, group) == 0 then
       changes[#changes + 1] = {'set', Keys.failures, group, false, '1'}
     end
-    c.add(elsewhere and 'failed-stray' or 'failed-unlisted', j.id, elsewhere or group, changes)
+    check.add(elsewhere and 'failed-stray' or 'failed-unlisted', job.id, elsewhere or group, changes)
   end
 end

@@ -2,12 +2,12 @@
 -- Takes: job
 -- Returns: group and time; if either is missing, the group or nil, nil, and the failure rebuilt from the
 --   history (false if the history has none)
-return function(c)
+return function(check)
   local number = need('value/number')
 
   -- Returns group, time and worker of the newest failure in the history.
-  local function newest_failure(j)
-    local list = c.ask('lrange', j.key .. Keys.history, -100, -1) or {}
+  local function newest_failure(job)
+    local list = check.ask('lrange', job.key .. Keys.history, -100, -1) or {}
     for i = #list, 1, -1 do
       if string.find(list[i], '"failed"', 1, true) and #list[i] < 250000 then
         local ok, entry = pcall(cjson.decode, list[i])
@@ -19,12 +19,12 @@ return function(c)
     end
   end
 
-  return function(j)
-    local failure = need('failure/decode')(j.failure)
+  return function(job)
+    local failure = need('failure/decode')(job.failure)
     local group, when = failure.group, number(failure.when)
     if type(group) ~= 'string' then group = nil end
     if group and when then return group, when end
-    local known, moment, worker = newest_failure(j)
+    local known, moment, worker = newest_failure(job)
     if not known then return group, nil, false end
     local message = failure.message
     if type(message) ~= 'string' then message = '' end

@@ -3,13 +3,14 @@
 -- Returns: true only if the other functions of `judge/job` would find nothing more; false means unknown
 local Job = Fields('judge/context', 'data', 'history')
 
-return function(c)
+return function(check)
   local ask, number, find = redis.pcall, need('value/number'), string.find
-  local horizon, latest, last_due = c.now + 8640000, c.now + 3600, c.last_due
+  local horizon, latest, last_due = check.now + 8640000, check.now + 3600, check.last_due
   local homes = {waiting = Keys.work, stalled = Keys.work, running = Keys.locks, scheduled = Keys.scheduled,
     depends = Keys.depends, throttled = Keys.throttled}
   local parts = {Keys.work, Keys.locks, Keys.scheduled, Keys.depends, Keys.throttled}
-  local reserved, listed, tag_list = need('job/reserved'), c.need('index/queue_listed'), c.need('judge/tag_list')
+  local reserved, listed, tag_list = need('job/reserved'), check.need('index/queue_listed'),
+    check.need('judge/tag_list')
   local known = {}
 
   -- Whether a time of the schedule is a number, and will come.
@@ -19,13 +20,13 @@ return function(c)
   end
 
   -- Whether every client can read the fields.
-  local function readable(j, time, data)
-    local retries, remaining = number(j.retries), number(j.remaining)
-    return number(j.priority) and time and time <= latest and j.klass and j.worker and j.expires and retries
-      and remaining and remaining <= retries and (remaining >= 0 or j.state == 'failed')
-      and find(j.remaining, '^%-?%d+$') and #j.remaining <= 19 and not j.grace
-      and (not j.scheduled or j.state == 'depends' and due(j.scheduled))
-      and (not j.throttles or tag_list(j.throttles))
+  local function readable(job, time, data)
+    local retries, remaining = number(job.retries), number(job.remaining)
+    return number(job.priority) and time and time <= latest and job.klass and job.worker and job.expires and retries
+      and remaining and remaining <= retries and (remaining >= 0 or job.state == 'failed')
+      and find(job.remaining, '^%-?%d+$') and #job.remaining <= 19 and not job.grace
+      and (not job.scheduled or job.state == 'depends' and due(job.scheduled))
+      and (not job.throttles or tag_list(job.throttles))
       and data and (data == '{}' or #data <= 250000 and pcall(cjson.decode, data))
   end
 
@@ -46,10 +47,10 @@ return function(c)
 
   -- Whether the job is in the set of its state, and in no other set of its queue. A job without throttles is only met
   -- among the held ones if it is verified there.
-  local function placed(j)
-    local home, base, held = homes[j.state], Keys.queue .. j.queue, nil
-    for i = 1, (j.throttles or j.state == 'throttled') and 5 or 4 do
-      local score = ask('zscore', base .. parts[i], j.id)
+  local function placed(job)
+    local home, base, held = homes[job.state], Keys.queue .. job.queue, nil
+    for i = 1, (job.throttles or job.state == 'throttled') and 5 or 4 do
+      local score = ask('zscore', base .. parts[i], job.id)
       if parts[i] == home then
         held = score
       elseif score then
@@ -58,76 +59,79 @@ return function(c)
     end
     if not home then return true end
     if type(held) ~= 'string' then return false end
-    if home == Keys.work then return c.fits_priority(j, held) end
+    if home == Keys.work then return check.fits_priority(job, held) end
     if home == Keys.scheduled then return due(held) end
     if home ~= Keys.locks then return true end
     -- The lock and the worker's list must agree with the fields.
-    local expires, lock, worker = number(j.expires), tonumber(held), j.worker
+    local expires, lock, worker = number(job.expires), tonumber(held), job.worker
     if not expires or worker == '' or expires > horizon or lock > horizon or math.abs(lock - expires) > 0.001 then
       return false
     end
     if known[worker] == nil then known[worker] = type(ask('zscore', Keys.workers, worker)) == 'string' end
-    held = known[worker] and ask('zscore', Keys.worker .. worker .. Keys.held, j.id)
+    held = known[worker] and ask('zscore', Keys.worker .. worker .. Keys.held, job.id)
     return type(held) == 'string' and math.abs(tonumber(held) - expires) <= 0.001
   end
 
   -- Whether the index of each tag lists the job.
-  local function tagged(j)
-    if not j.tags or #j.tags > 10000 then return false end
-    local tags = tag_list(j.tags)
+  local function tagged(job)
+    if not job.tags or #job.tags > 10000 then return false end
+    local tags = tag_list(job.tags)
     if not tags then return false end
     for i = 1, #tags do
-      if type(ask('zscore', Keys.tag .. tags[i], j.id)) ~= 'string' then return false end
+      if type(ask('zscore', Keys.tag .. tags[i], job.id)) ~= 'string' then return false end
     end
     return true
   end
 
   return function(jid)
     local key = Keys.job .. jid
-    local r = ask('hmget', key, unpack(Job))
-    if r.err or r[Job.jid] ~= jid or not c.states[r[Job.state]] or not r[Job.queue] or r[Job.history]
+    local stored = ask('hmget', key, unpack(Job))
+    if stored.err or stored[Job.jid] ~= jid or not check.states[stored[Job.state]] or not stored[Job.queue]
+      or stored[Job.history]
       or reserved(jid) then
       return false
     end
-    local j = {
+    local job = {
       id = jid,
       key = key,
-      state = r[Job.state],
-      queue = r[Job.queue],
-      klass = r[Job.klass],
-      priority = r[Job.priority],
-      tags = r[Job.tags],
-      retries = r[Job.retries],
-      remaining = r[Job.remaining],
-      worker = r[Job.worker],
-      expires = r[Job.expires],
-      time = r[Job.time],
-      failure = r[Job.failure],
-      grace = r[Job.grace],
-      scheduled = r[Job.scheduled],
-      spawned = r[Job.spawned_from_jid],
-      lane = r[Job.key],
-      throttles = r[Job.throttles],
-      dup = r[Job.dup],
-      hold = r[Job.hold],
+      state = stored[Job.state],
+      queue = stored[Job.queue],
+      klass = stored[Job.klass],
+      priority = stored[Job.priority],
+      tags = stored[Job.tags],
+      retries = stored[Job.retries],
+      remaining = stored[Job.remaining],
+      worker = stored[Job.worker],
+      expires = stored[Job.expires],
+      time = stored[Job.time],
+      failure = stored[Job.failure],
+      grace = stored[Job.grace],
+      scheduled = stored[Job.scheduled],
+      spawned = stored[Job.spawned_from_jid],
+      lane = stored[Job.key],
+      throttles = stored[Job.throttles],
+      dup = stored[Job.dup],
+      hold = stored[Job.hold],
     }
-    local state = j.state
-    if not readable(j, number(j.time), r[Job.data]) or not plain(key) then return false end
+    local state = job.state
+    if not readable(job, number(job.time), stored[Job.data]) or not plain(key) then return false end
     if state == 'complete' then
-      if j.queue ~= '' then return false end
-    elseif not placed(j) then
+      if job.queue ~= '' then return false end
+    elseif not placed(job) then
       return false
     end
     local done = ask('zscore', Keys.completed, jid)
-    if type(done) == 'table' or (state == 'complete') ~= (done and true or false) or not tagged(j) then return false end
+    if type(done) == 'table' or (state == 'complete') ~= (done and true or false) or not tagged(job) then
+      return false
+    end
     local edges = ask('exists', key .. Keys.dependencies, key .. Keys.dependents)
     if type(edges) == 'table' then return false end
     -- The checks below note their own findings.
-    if state == 'failed' then c.need('judge/failed')(j) end
-    if edges > 0 or state == 'depends' then c.need('judge/edges')(j) end
-    if j.spawned then c.need('judge/child')(j) end
-    if j.lane or j.throttles or j.dup or state == 'throttled' then c.need('judge/coordination')(j) end
-    if state ~= 'complete' then listed(j.queue) end
+    if state == 'failed' then check.need('judge/failed')(job) end
+    if edges > 0 or state == 'depends' then check.need('judge/edges')(job) end
+    if job.spawned then check.need('judge/child')(job) end
+    if job.lane or job.throttles or job.dup or state == 'throttled' then check.need('judge/coordination')(job) end
+    if state ~= 'complete' then listed(job.queue) end
     return true
   end
 end

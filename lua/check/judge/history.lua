@@ -38,14 +38,14 @@ local function better(entry)
   return '[0,"unreadable",{"raw":' .. cjson.encode(entry) .. '}]'
 end
 
-return function(c)
-  return function(j)
-    local key = j.key .. Keys.history
+return function(check)
+  return function(job)
+    local key = job.key .. Keys.history
     local changes, odd, from, bytes = {}, false, 0, 0
     -- The pages grow, because entries may be long.
     for _, to in ipairs({9, 99, 999}) do
-      local list, wrong = c.ask('lrange', key, from, to)
-      if wrong then return c.wrong_type(key, 'list') end
+      local list, wrong = check.ask('lrange', key, from, to)
+      if wrong then return check.wrong_type(key, 'list') end
       for i = 1, #list do
         local entry = list[i]
         bytes = bytes + #entry
@@ -58,12 +58,12 @@ return function(c)
       from = from + #list
       if from <= to or bytes > 250000 then break end
     end
-    if changes[1] then c.add('job-unreadable', j.id, 'history', changes) end
-    if odd then c.add('job-unreadable', j.id, 'history has entries of more than three elements', {}, 'part') end
+    if changes[1] then check.add('job-unreadable', job.id, 'history', changes) end
+    if odd then check.add('job-unreadable', job.id, 'history has entries of more than three elements', {}, 'part') end
     if bytes > 250000 then
-      c.add('not-judged', 'j:' .. j.id .. Keys.history, 'entries beyond 250000 bytes')
+      check.add('not-judged', 'j:' .. job.id .. Keys.history, 'entries beyond 250000 bytes')
     elseif from == 1000 and redis.call('llen', key) > 1000 then
-      c.add('not-judged', 'j:' .. j.id .. Keys.history, 'more than 1000 entries')
+      check.add('not-judged', 'j:' .. job.id .. Keys.history, 'more than 1000 entries')
     end
   end
 end

@@ -1,37 +1,37 @@
 -- Checks scores, numbers and leftover fields of a job.
 -- Takes: job
-return function(c)
+return function(check)
   local number = need('value/number')
-  return function(j)
-    local base, state = Keys.queue .. j.queue, j.state
-    local time, priority = number(j.time), number(j.priority)
+  return function(job)
+    local base, state = Keys.queue .. job.queue, job.state
+    local time, priority = number(job.time), number(job.priority)
     -- Milliseconds instead of seconds, or a wrong clock.
-    local ahead = time and time > c.now + 3600
-    if ahead then c.add('clock', j.id, 'time is ' .. j.time) end
+    local ahead = time and time > check.now + 3600
+    if ahead then check.add('clock', job.id, 'time is ' .. job.time) end
 
     if priority and (state == 'waiting' or state == 'stalled') then
-      local score = j.scores and j.scores[Keys.work]
-      if score and not c.fits_priority(j, score) and not ahead then
-        c.add('score', j.id, 'priority ' .. j.priority .. ', placed at ' .. score,
-          {{'zset', base .. Keys.work, j.id, score, c.work_score(j)}})
+      local score = job.scores and job.scores[Keys.work]
+      if score and not check.fits_priority(job, score) and not ahead then
+        check.add('score', job.id, 'priority ' .. job.priority .. ', placed at ' .. score,
+          {{'zset', base .. Keys.work, job.id, score, check.work_score(job)}})
       end
     end
-    if j.grace then
-      local lock = state == 'running' and c.ask('zscore', base .. Keys.locks, j.id)
-      local expires = number(j.expires)
+    if job.grace then
+      local lock = state == 'running' and check.ask('zscore', base .. Keys.locks, job.id)
+      local expires = number(job.expires)
       if state ~= 'running' or lock and expires and tonumber(lock) <= expires + 0.001 then
-        local changes = {{'hash', j.key, 'grace', j.grace, false}}
-        if state == 'running' then c.need('judge/lock_agreement')(changes, j, c.score(expires), true) end
-        c.add('field-leftover', j.id, 'grace', changes)
+        local changes = {{'hash', job.key, 'grace', job.grace, false}}
+        if state == 'running' then check.need('judge/lock_agreement')(changes, job, check.score(expires), true) end
+        check.add('field-leftover', job.id, 'grace', changes)
       end
     end
-    if j.scheduled and state ~= 'depends' then
-      c.add('field-leftover', j.id, 'scheduled', {{'hash', j.key, 'scheduled', j.scheduled, false}})
+    if job.scheduled and state ~= 'depends' then
+      check.add('field-leftover', job.id, 'scheduled', {{'hash', job.key, 'scheduled', job.scheduled, false}})
     end
-    c.need('judge/never_due')(j)
-    local remaining, retries = number(j.remaining), number(j.retries)
+    check.need('judge/never_due')(job)
+    local remaining, retries = number(job.remaining), number(job.retries)
     if remaining and retries and (remaining > retries or remaining < 0 and state ~= 'failed') then
-      c.add('remaining', j.id, j.remaining .. ' of ' .. j.retries)
+      check.add('remaining', job.id, job.remaining .. ' of ' .. job.retries)
     end
   end
 end

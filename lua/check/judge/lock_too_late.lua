@@ -2,14 +2,14 @@
 -- from now.
 -- Takes: queue; time
 -- Returns: true or false
-return function(c)
+return function(check)
   local number, beats = need('value/number'), {}
   return function(queue, moment)
-    if moment <= c.now + 8640000 then return false end
+    if moment <= check.now + 8640000 then return false end
     if not beats[queue] then
-      local set = c.ask('hmget', Keys.config, queue .. '-heartbeat', 'heartbeat') or {}
+      local set = check.ask('hmget', Keys.config, queue .. '-heartbeat', 'heartbeat') or {}
       beats[queue] = number(set[1]) or number(set[2]) or 0
     end
-    return moment > c.now + 10 * beats[queue]
+    return moment > check.now + 10 * beats[queue]
   end
 end

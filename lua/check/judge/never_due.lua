@@ -1,11 +1,11 @@
 -- Checks whether a scheduled job falls due: no core runs what is scheduled before the epoch, and more than 1000
 -- years from now is a time in milliseconds, or none.
 -- Takes: job
-return function(c)
-  return function(j)
-    local due = j.scores and not j.scores[Keys.work] and j.scores[Keys.scheduled]
-      or j.state == 'depends' and j.scheduled
+return function(check)
+  return function(job)
+    local due = job.scores and not job.scores[Keys.work] and job.scores[Keys.scheduled]
+      or job.state == 'depends' and job.scheduled
     local n = tonumber(due or nil)
-    if n and (n < 0 or n > c.last_due) then c.add('never-due', j.id, 'scheduled for ' .. due) end
+    if n and (n < 0 or n > check.last_due) then check.add('never-due', job.id, 'scheduled for ' .. due) end
   end
 end

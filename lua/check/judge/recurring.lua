@@ -1,9 +1,8 @@
--- Checks a template: its fields, and that it has one entry in the schedule of its queue.
+-- Checks a template: its fields, and that it has one entry in the schedule of its queue; and the document of its pause.
 -- Takes: jid; the queue in whose schedule the check met it, if any
-local Template = Fields('queue', 'interval', 'count', 'priority', 'retries', 'backlog', 'tags', 'data',
-  'klass', 'opts')
+local Template = Fields('judge/template_fields')
 
-return function(c)
+return function(check)
   local number = need('value/number')
 
   -- Returns its entries in other queues, and whether there were too many queues to read.
@@ -12,10 +11,10 @@ return function(c)
     local function enter(queue)
       if done[queue] then return end
       done[queue] = true
-      local score = c.ask('zscore', Keys.queue .. queue .. Keys.recur, id)
+      local score = check.ask('zscore', Keys.queue .. queue .. Keys.recur, id)
       if score then found[#found + 1] = {queue, score} end
     end
-    if all then queues, more = c.queues() end
+    if all then queues, more = check.queues() end
     if seen then enter(seen) end
     for i = 1, #queues do enter(queues[i]) end
     table.sort(found, function(a, b) return a[1] < b[1] end)
@@ -23,49 +22,31 @@ return function(c)
   end
 
   return function(id, seen)
+    check.need('judge/paused')(id)
     local key = Keys.recurring .. id
-    local r, wrong = c.ask('hmget', key, unpack(Template))
-    if wrong then return c.wrong_type(key, 'hash') end
-    local queue, interval, count = r[Template.queue], number(r[Template.interval]), number(r[Template.count])
+    local values, wrong = check.ask('hmget', key, unpack(Template))
+    if wrong then return check.wrong_type(key, 'hash') end
+    local queue, interval, count = values[Template.queue], number(values[Template.interval]),
+      number(values[Template.count])
     if not queue and redis.call('exists', key) == 0 then return end
-    local function report(what) c.add('recurring-invalid', id, what, {}, 'part') end
+    local function report(what) check.add('recurring-invalid', id, what, {}, 'part') end
 
-    for i, name in ipairs({'priority', 'retries', 'backlog'}) do
-      if not number(r[i + 3]) then c.add('recurring-invalid', id, name, {{'hash', key, name, r[i + 3], '0'}}) end
-    end
-    local tags, long = c.need('judge/tag_list')(r[Template.tags])
-    if long then
-      c.add('not-judged', 'r:' .. id, 'tags beyond 250000 bytes')
-    elseif not tags then
-      local stored = r[Template.tags]
-      local changes = {{'hash', key, 'tags', stored, '{}'}}
-      if stored then changes[2] = {'hash', key, 'bad-tags', c.ask('hget', key, 'bad-tags'), stored} end
-      c.add('recurring-invalid', id, 'tags', changes)
-    end
-    if r[Template.data] and #r[Template.data] > 250000 then
-      c.add('not-judged', 'r:' .. id, 'data beyond 250000 bytes')
-    elseif not r[Template.data] or not pcall(cjson.decode, r[Template.data]) then
-      report('data')
-    end
-    if not r[Template.klass] then report('klass') end
-    if r[Template.opts] and not need('recurring/opts')(r[Template.opts]) then report('opts') end
-    if not count or count < 0 or count % 1 ~= 0 then
-      report('count')
-    else
+    check.need('judge/template_fields')(id, values, key, report)
+    if count and count >= 0 and count % 1 == 0 then
       -- Uncounted children: the next numbers, as long as jobs of this template have them.
       local n = count
-      while n < count + 100 and c.ask('hget', Keys.job .. id .. '-' .. string.format('%.0f', n + 1),
+      while n < count + 100 and check.ask('hget', Keys.job .. id .. '-' .. string.format('%.0f', n + 1),
         'spawned_from_jid') == id do
         n = n + 1
       end
-      if n > count then c.need('judge/template_count')(id, n) end
+      if n > count then check.need('judge/template_count')(id, n) end
     end
-    if not queue then return report('queue') end
+    if not queue then return end
 
     local own = Keys.queue .. queue .. Keys.recur
     local next_run
-    next_run, wrong = c.ask('zscore', own, id)
-    if wrong then return c.wrong_type(own, 'zset') end
+    next_run, wrong = check.ask('zscore', own, id)
+    if wrong then return check.wrong_type(own, 'zset') end
     local found, more = elsewhere(id, queue, seen, not next_run)
     local changes = {}
     for i = 1, #found do
@@ -73,24 +54,24 @@ return function(c)
     end
     if not interval or interval <= 0 then
       if next_run then table.insert(changes, 1, {'zset', own, id, next_run, false}) end
-      c.add('recurring-invalid', id, 'interval', changes, not changes[1] and 'part' or nil)
+      check.add('recurring-invalid', id, 'interval', changes, not changes[1] and 'part' or nil)
     elseif changes[1] then
       if not next_run then
         changes[#changes + 1] = {'zset', own, id, false, found[1][2]}
-        c.list_queue(changes, queue)
+        check.list_queue(changes, queue)
       end
-      c.add('recurring-foreign', id, found[1][1], changes)
+      check.add('recurring-foreign', id, found[1][1], changes)
     elseif not next_run then
       if more then
-        c.add('not-judged', id, 'more than 500 queues')
+        check.add('not-judged', id, 'more than 500 queues')
       else
-        changes[1] = {'zset', own, id, false, c.score(c.now + interval)}
-        c.list_queue(changes, queue)
-        c.add('recurring-unscheduled', id, queue, changes)
+        changes[1] = {'zset', own, id, false, check.score(check.now + interval)}
+        check.list_queue(changes, queue)
+        check.add('recurring-unscheduled', id, queue, changes)
       end
-    elseif tonumber(next_run) < 0 or tonumber(next_run) > c.last_due then
+    elseif tonumber(next_run) < 0 or tonumber(next_run) > check.last_due then
       report('next run at ' .. next_run)
     end
-    c.need('index/queue_listed')(queue)
+    check.need('index/queue_listed')(queue)
   end
 end

@@ -1,15 +1,15 @@
 -- Checks that a job is in the set of its state in its own queue, and in no other set of any queue.
 -- Takes: job; the queue in whose set the check met it, if any
-return function(c)
+return function(check)
   local home_of = {waiting = Keys.work, stalled = Keys.work, running = Keys.locks, scheduled = Keys.scheduled,
     depends = Keys.depends, throttled = Keys.throttled}
   local parts = {Keys.work, Keys.locks, Keys.scheduled, Keys.depends, Keys.throttled}
 
   -- Adds the entry of a job in a set, if there is one. Returns its score, and whether the key is not a set.
   local function enter(entries, key, part, queue, jid)
-    local score, wrong = c.ask('zscore', key, jid)
+    local score, wrong = check.ask('zscore', key, jid)
     if wrong then
-      c.wrong_type(key, 'zset')
+      check.wrong_type(key, 'zset')
     elseif score then
       entries[#entries + 1] = {key = key, part = part, queue = queue, score = score}
     end
@@ -28,35 +28,35 @@ return function(c)
     return held, fine
   end
 
-  return function(j, seen)
-    local home, own = home_of[j.state], j.queue
-    if j.state == 'complete' and own ~= '' then return c.need('judge/complete')(j) end
-    if seen == own and j.state ~= 'complete' then seen = nil end
+  return function(job, seen)
+    local home, own = home_of[job.state], job.queue
+    if job.state == 'complete' and own ~= '' then return check.need('judge/complete')(job) end
+    if seen == own and job.state ~= 'complete' then seen = nil end
     local entries, held, fine = {}, {}, true
     -- Complete jobs have no queue.
-    if home or j.state == 'failed' then held, fine = collect(entries, own, j.id) end
+    if home or job.state == 'failed' then held, fine = collect(entries, own, job.id) end
     if not fine then return end
-    j.scores = held
-    if j.state == 'waiting' and not held[home] and held[Keys.scheduled] then home = Keys.scheduled end
-    if j.state == 'depends' and not held[home] and c.outcome('depends-on-nothing')
-      and c.ask('scard', j.key .. Keys.dependencies) == 0 then
+    job.scores = held
+    if job.state == 'waiting' and not held[home] and held[Keys.scheduled] then home = Keys.scheduled end
+    if job.state == 'depends' and not held[home] and check.outcome('depends-on-nothing')
+      and check.ask('scard', job.key .. Keys.dependencies) == 0 then
       return
     end
     local placed, beyond = not home or held[home], false
-    if seen then collect(entries, seen, j.id) end
+    if seen then collect(entries, seen, job.id) end
     if not placed then
       local sets
-      sets, beyond = c.sets()
+      sets, beyond = check.sets()
       for i = 1, #sets do
         local set = sets[i]
-        if set.queue ~= own and set.queue ~= seen then enter(entries, set.key, set.part, set.queue, j.id) end
+        if set.queue ~= own and set.queue ~= seen then enter(entries, set.key, set.part, set.queue, job.id) end
       end
     end
 
     -- Find the wrong entries, in this queue and in others.
     local wrong, drops, foreign, outside, locked = {}, {}, {}, {}, {}
     local part, score, extra
-    if not placed then part, score, extra = c.need('repair/home')(j, home_of[j.state], entries) end
+    if not placed then part, score, extra = check.need('repair/home')(job, home_of[job.state], entries) end
     for i = 1, #entries do
       local entry = entries[i]
       local here = entry.queue == own
@@ -66,8 +66,10 @@ return function(c)
         list[#list + 1] = entry
         -- An entry that is not part of the move is repaired on its own.
         local from = (here or not placed) and drops or outside
-        if not right then from[#from + 1] = {'zset', entry.key, j.id, entry.score, false} end
-        if entry.part == Keys.locks and j.state ~= 'running' and tonumber(entry.score) > c.now then
+        if not right then from[#from + 1] = {'zset', entry.key, job.id, entry.score, false} end
+        -- A job that only depends on others and names no worker is held by nobody, whenever this lock expires.
+        if entry.part == Keys.locks and job.state ~= 'running' and tonumber(entry.score) > check.now
+          and not (placed and job.state == 'depends' and (job.worker or '') == '') then
           locked[from] = 'locked'
         end
       end
@@ -75,8 +77,8 @@ return function(c)
     if not home then
       for i = 1, #entries do
         local entry = entries[i]
-        c.add(entry.part == Keys.locks and 'lock-without-run' or 'in-two-sets', j.id,
-          string.sub(entry.key, #Keys.prefix + 1), {{'zset', entry.key, j.id, entry.score, false}})
+        check.add(entry.part == Keys.locks and 'lock-without-run' or 'in-two-sets', job.id,
+          string.sub(entry.key, #Keys.prefix + 1), {{'zset', entry.key, job.id, entry.score, false}})
       end
       return
     end
@@ -85,8 +87,8 @@ return function(c)
       return string.sub(list[1].key, #Keys.prefix + 1)
     end
     if placed then
-      if wrong[1] then c.add('in-two-sets', j.id, where(wrong), drops, locked[drops]) end
-      if foreign[1] then c.add('in-foreign-queue', j.id, where(foreign), outside, locked[outside]) end
+      if wrong[1] then check.add('in-two-sets', job.id, where(wrong), drops, locked[drops]) end
+      if foreign[1] then check.add('in-foreign-queue', job.id, where(foreign), outside, locked[outside]) end
       return
     end
     local id, detail = 'in-no-set', own
@@ -95,19 +97,19 @@ return function(c)
     elseif foreign[1] then
       id, detail = 'in-foreign-queue', where(foreign)
     elseif beyond then
-      c.add('not-judged', j.id, 'more than 500 queues')
+      check.add('not-judged', job.id, 'more than 500 queues')
       return
-    elseif j.state == 'running' then
+    elseif job.state == 'running' then
       id = 'running-without-lock'
     end
-    if not score then return c.add(id, j.id, detail, {}, (wrong[1] or foreign[1]) and 'locked' or 'ahead') end
+    if not score then return check.add(id, job.id, detail, {}, (wrong[1] or foreign[1]) and 'locked' or 'ahead') end
     if held[part] ~= score then
-      drops[#drops + 1] = {'zset', Keys.queue .. own .. part, j.id, held[part], score}
+      drops[#drops + 1] = {'zset', Keys.queue .. own .. part, job.id, held[part], score}
     end
     -- A release of the job in the same call expects it in this set.
-    if not locked[drops] and c.outcome(id) == 'found' then j.enters = {[part] = score} end
+    if not locked[drops] and check.outcome(id) == 'found' then job.enters = {[part] = score} end
     for i = 1, #extra do drops[#drops + 1] = extra[i] end
-    c.list_queue(drops, own)
-    c.add(id, j.id, detail, drops, locked[drops])
+    check.list_queue(drops, own)
+    check.add(id, job.id, detail, drops, locked[drops])
   end
 end

@@ -1,15 +1,15 @@
 -- Checks that the counter of a template is at least `n`. Of several uncounted children, the largest number
 -- is reported.
 -- Takes: jid of the template; n
-return function(c)
+return function(check)
   local most = {}
   return function(id, n)
     local key = Keys.recurring .. id
-    local stored, wrong = c.ask('hget', key, 'count')
+    local stored, wrong = check.ask('hget', key, 'count')
     local count = need('value/number')(stored)
     if wrong or not count or count % 1 ~= 0 or n <= count or n <= (most[id] or 0) then return end
     most[id] = n
     local made = string.format('%.0f', n)
-    c.add('recurring-count', id, made, {{'hash', key, 'count', stored, made}})
+    check.add('recurring-count', id, made, {{'hash', key, 'count', stored, made}})
   end
 end

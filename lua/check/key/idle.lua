@@ -1,29 +1,29 @@
 -- Checks that no job has been held for more than 10 seconds by a throttle with a free slot, if the next pop of its
 -- queue could return only such jobs: no other job waits there, and the queue is not paused.
 -- Takes: id
-return function(c)
-  local mark_of, held = need('job/mark'), c.need('repair/held')
+return function(check)
+  local mark_of, held = need('job/mark'), check.need('repair/held')
   return function(id)
     local free = math.min(100, held.free(id))
     if free <= 0 then return end
-    local page, idle, changes, count = c.ask('zrange', Keys.throttle .. id .. Keys.pending, 0, 99) or {}, {}, {}, 0
+    local page, idle, changes, count = check.ask('zrange', Keys.throttle .. id .. Keys.pending, 0, 99) or {}, {}, {}, 0
     for i = 1, #page do
-      local what, j = c.read(page[i])
-      if what == 'job' and j.state == 'throttled' and held.carries(j, id) then
-        local left = idle[j.queue]
+      local what, job = check.read(page[i])
+      if what == 'job' and job.state == 'throttled' and held.carries(job, id) then
+        local left = idle[job.queue]
         if not left then
-          local _, since = mark_of(j.id, j.state, j.queue)
-          local waits = c.now - (tonumber(since) or 0) <= 10 or c.ask('sismember', Keys.paused, j.queue) == 1
-            or redis.call('exists', Keys.queue .. j.queue .. Keys.work) == 1
+          local _, since = mark_of(job.id, job.state, job.queue)
+          local waits = check.now - (tonumber(since) or 0) <= 10 or check.ask('sismember', Keys.paused, job.queue) == 1
+            or redis.call('exists', Keys.queue .. job.queue .. Keys.work) == 1
           left = waits and 0 or free
         end
         if left > 0 then
-          held.return_to_work(changes, j)
+          held.return_to_work(changes, job)
           count = count + 1
         end
-        idle[j.queue] = left - 1
+        idle[job.queue] = left - 1
       end
     end
-    if count > 0 then c.add('throttle-idle', id, count .. ' held', changes) end
+    if count > 0 then check.add('throttle-idle', id, count .. ' held', changes) end
   end
 end

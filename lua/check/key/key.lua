@@ -1,15 +1,15 @@
 -- Checks a key by its name: its type, its expiry, and that the owner of the key exists.
 -- Takes: name without the prefix
-return function(c)
+return function(check)
   local kind_of = need('key/kind')
   local sizes = {string = 'strlen', list = 'llen', set = 'scard', zset = 'zcard', hash = 'hlen'}
 
   -- Checks a companion key of a job: the job must exist.
   local function companion(name, key, owner, part)
-    if part == 'payloads' then return c.need('key/payloads')(name, key, owner) end
+    if part == 'payloads' then return check.need('key/payloads')(name, key, owner) end
     if redis.call('exists', Keys.job .. owner) == 1 then return end
-    if part == 'dependents' then c.need('judge/dependents')(owner, 'missing') end
-    c.add(part == 'history' and 'history-orphan' or 'edges-orphan', name, 'no job', c.set_aside({}, key))
+    if part == 'dependents' then check.need('judge/dependents')(owner, 'missing') end
+    check.add(part == 'history' and 'history-orphan' or 'edges-orphan', name, 'no job', check.set_aside({}, key))
   end
 
   return function(name)
@@ -19,33 +19,34 @@ return function(c)
     if held == 'none' then return end
     local lost = string.sub(key, 1, #Keys.lost) == Keys.lost
     local kind, family, owner, part, day = kind_of(name)
-    if not kind and not lost then return c.add('key-unknown', name, held) end
+    if not kind and not lost then return check.add('key-unknown', name, held) end
     local ttl = redis.call('ttl', key)
     -- A throttle may end by itself, and a window of uniqueness does. A throttle may be named like the sets of another.
     local is_throttle = family == 'th' and held == 'hash' and (not part or redis.call('hget', key, 'maximum'))
     if ttl >= 0 and (lost or not is_throttle and family ~= 'u') then
-      c.add('key-expires', name, 'in ' .. ttl .. ' seconds', {{'expiry', key, false, ttl .. '000', false}})
+      check.add('key-expires', name, 'in ' .. ttl .. ' seconds', {{'expiry', key, false, ttl .. '000', false}})
     end
     if lost then
       local size = sizes[held] and redis.call(sizes[held], key)
-      return c.add('lost-key', name, size and held .. ' of ' .. size or held, {{'delete', key, false, false, false}})
+      return check.add('lost-key', name, size and held .. ' of ' .. size or held,
+        {{'delete', key, false, false, false}})
     end
-    if is_throttle then return c.need('key/value')(name, key, family) end
-    if held ~= kind then return c.wrong_type(key, kind) end
+    if is_throttle then return check.need('key/value')(name, key, family) end
+    if held ~= kind then return check.wrong_type(key, kind) end
     if family == 'j' and part then
       companion(name, key, owner, part)
     elseif family == 'q' and part ~= 'completed' then
-      c.need('index/queue_listed')(owner)
+      check.need('index/queue_listed')(owner)
     elseif family == 'f' then
-      c.need('index/failures')(owner)
+      check.need('index/failures')(owner)
     elseif family == 'th' and part == 'pending' then
-      c.need('key/idle')(owner)
+      check.need('key/idle')(owner)
     elseif family == 'u' or name == 'fence' then
-      c.need('key/value')(name, key, family or name)
+      check.need('key/value')(name, key, family or name)
     elseif family == 's' and part == 'stats' then
-      c.need('index/failed_count')(key, day, owner)
+      check.need('index/failed_count')(key, day, owner)
     elseif family == 's' then
-      c.need('key/stats')(name, key)
+      check.need('key/stats')(name, key)
     end
   end
 end

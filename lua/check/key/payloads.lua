@@ -1,11 +1,11 @@
 -- Checks that the payloads of a merge job belong to one: complete jobs, plain ones and missing ones have none.
 -- Takes: name without the prefix; key; jid
-return function(c)
+return function(check)
   return function(name, key, jid)
-    local what, j = c.read(jid)
+    local what, job = check.read(jid)
     if what == 'type' or what == 'odd' then return end
-    local why = what ~= 'job' and 'no job' or j.state == 'complete' and 'the job is complete'
-      or j.dup ~= 'merge' and 'not a merge job'
-    if why then c.add('payloads-stray', name, why, c.set_aside({}, key)) end
+    local why = what ~= 'job' and 'no job' or job.state == 'complete' and 'the job is complete'
+      or job.dup ~= 'merge' and 'not a merge job'
+    if why then check.add('payloads-stray', name, why, check.set_aside({}, key)) end
   end
 end

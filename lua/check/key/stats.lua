@@ -1,9 +1,9 @@
 -- Checks streaming statistics: the histogram must hold as many values as the total says.
 -- Takes: name without the prefix; key
-return function(c)
+return function(check)
   local number = need('value/number')
   return function(name, key)
-    if c.ask('hlen', key) > 1000 then return c.add('not-judged', name, 'more than 1000 fields') end
+    if check.ask('hlen', key) > 1000 then return check.add('not-judged', name, 'more than 1000 fields') end
     local fields, sum, of = redis.call('hgetall', key), 0, {}
     for i = 1, #fields, 2 do
       of[fields[i]] = fields[i + 1]
@@ -11,11 +11,11 @@ return function(c)
     end
     local total, vk, mean = of.total or '0', of.vk or '0', of.mean or '0'
     if number(total) ~= sum then
-      c.add('stats-sum', name, 'total is ' .. total .. ', slots hold ' .. c.score(sum))
+      check.add('stats-sum', name, 'total is ' .. total .. ', slots hold ' .. check.score(sum))
     elseif not number(vk) or number(vk) < -1e-6 then
-      c.add('stats-sum', name, 'vk is ' .. vk)
+      check.add('stats-sum', name, 'vk is ' .. vk)
     elseif not number(mean) then
-      c.add('stats-sum', name, 'mean is ' .. mean)
+      check.add('stats-sum', name, 'mean is ' .. mean)
     end
   end
 end

@@ -1,27 +1,27 @@
 -- Checks the value of a throttle, of a window of uniqueness, or of the counter of fencing tokens.
 -- Takes: name without the prefix; key; family
-return function(c)
+return function(check)
   local number = need('value/number')
   return function(name, key, family)
     if family == 'th' then
-      local stored = c.ask('hget', key, 'maximum')
+      local stored = check.ask('hget', key, 'maximum')
       local n = stored and number(stored)
       if not n then
-        c.add('config-value', name, 'maximum is no number, so it limits nothing')
+        check.add('config-value', name, 'maximum is no number, so it limits nothing')
       elseif n % 1 ~= 0 then
-        c.add('config-value', name, 'maximum is no whole number')
+        check.add('config-value', name, 'maximum is no whole number')
       end
       return
     end
-    local text = c.ask('get', key)
+    local text = check.ask('get', key)
     if family == 'fence' then
       -- Redis counts up to 2^63.
       if not string.find(text, '^%d+$') or #text > 18 then
-        c.add('config-value', name, 'is no count, so jobs get no fencing tokens')
+        check.add('config-value', name, 'is no count, so jobs get no fencing tokens')
       end
     else
       local ends = number(string.match(text, '^(%S+) ') or '')
-      if ends and ends > c.last_due then c.add('config-value', name, 'is open until ' .. text) end
+      if ends and ends > check.last_due then check.add('config-value', name, 'is open until ' .. text) end
     end
   end
 end

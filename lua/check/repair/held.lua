@@ -1,11 +1,11 @@
 -- Plans the return of held jobs to work.
 -- Returns: a table of functions
-return function(c)
-  local held, ask, tag_list = {}, c.ask, c.need('judge/tag_list')
+return function(check)
+  local held, ask, tag_list = {}, check.ask, check.need('judge/tag_list')
 
   -- Whether a throttle holds a job, or would.
-  function held.carries(j, id)
-    local ids = tag_list(j.throttles) or {}
+  function held.carries(job, id)
+    local ids = tag_list(job.throttles) or {}
     for i = 1, #ids do
       if ids[i] == id then return true end
     end
@@ -13,24 +13,24 @@ return function(c)
   end
 
   -- Adds the removal of a job from the pending jobs of its throttles.
-  function held.drop_pending(changes, j)
-    local ids = tag_list(j.throttles) or {}
+  function held.drop_pending(changes, job)
+    local ids = tag_list(job.throttles) or {}
     for i = 1, #ids do
       local key = Keys.throttle .. ids[i] .. Keys.pending
-      local value = ask('zscore', key, j.id)
-      if value then changes[#changes + 1] = {'zset', key, j.id, value, false} end
+      local value = ask('zscore', key, job.id)
+      if value then changes[#changes + 1] = {'zset', key, job.id, value, false} end
     end
   end
 
   -- Adds the return of a job to the work set, with its age and priority. The next pop holds it again if it must.
-  function held.return_to_work(changes, j)
-    local base = Keys.queue .. j.queue
-    held.drop_pending(changes, j)
-    local value = ask('zscore', base .. Keys.throttled, j.id) or j.enters and j.enters[Keys.throttled]
-    if value then changes[#changes + 1] = {'zset', base .. Keys.throttled, j.id, value, false} end
-    local score = value and c.score(-tonumber(value)) or c.work_score(j)
-    changes[#changes + 1] = {'zset', base .. Keys.work, j.id, ask('zscore', base .. Keys.work, j.id), score}
-    changes[#changes + 1] = {'hash', j.key, 'state', j.state, 'waiting'}
+  function held.return_to_work(changes, job)
+    local base = Keys.queue .. job.queue
+    held.drop_pending(changes, job)
+    local value = ask('zscore', base .. Keys.throttled, job.id) or job.enters and job.enters[Keys.throttled]
+    if value then changes[#changes + 1] = {'zset', base .. Keys.throttled, job.id, value, false} end
+    local score = value and check.score(-tonumber(value)) or check.work_score(job)
+    changes[#changes + 1] = {'zset', base .. Keys.work, job.id, ask('zscore', base .. Keys.work, job.id), score}
+    changes[#changes + 1] = {'hash', job.key, 'state', job.state, 'waiting'}
   end
 
   -- Returns the number of free slots of a throttle: infinite if it has no limit.
@@ -42,7 +42,7 @@ return function(c)
   -- Notes that a set of a throttle is of another type, unless the key is the hash of a throttle whose id ends so.
   function held.wrong_type(key)
     local kind = redis.call('type', key)
-    if (kind.ok or kind) ~= 'hash' then c.wrong_type(key, 'zset') end
+    if (kind.ok or kind) ~= 'hash' then check.wrong_type(key, 'zset') end
   end
   return held
 end

@@ -1,20 +1,20 @@
 -- Reads lanes, and plans what lane/join, lane/admit and lane/leave would do, as changes that can be reverted.
 -- Returns: a table of functions. Each that returns changes returns nil if the jobs do not allow them
-return function(c)
-  local lanes, ask, edges = {}, c.ask, c.need('judge/edge_sets')
+return function(check)
+  local lanes, ask, edges = {}, check.ask, check.need('judge/edge_sets')
   local find_cycle = need('dependency/find_cycle')
 
   -- Whether a job keeps a place in a lane.
-  function lanes.is_live(j, lane)
-    return j.lane == lane and j.state ~= 'complete' and (j.state ~= 'failed' or j.hold == '1')
+  function lanes.is_live(job, lane)
+    return job.lane == lane and job.state ~= 'complete' and (job.state ~= 'failed' or job.hold == '1')
   end
 
   -- Returns what an entry of a lane is (`live`, `dead`; `odd` if that is unclear), and the job.
   function lanes.entry(lane, jid)
-    local what, j = c.read(jid)
-    if what == 'gone' or what == 'stub' then return 'dead', j end
-    if what ~= 'job' then return 'odd', j, what end
-    return lanes.is_live(j, lane) and 'live' or 'dead', j
+    local what, job = check.read(jid)
+    if what == 'gone' or what == 'stub' then return 'dead', job end
+    if what ~= 'job' then return 'odd', job, what end
+    return lanes.is_live(job, lane) and 'live' or 'dead', job
   end
 
   -- Returns the live job nearest to a rank in one direction, and its fields; nil if there is none, or if an entry
@@ -25,8 +25,8 @@ return function(c)
       local at = rank + i * step
       local jid = at >= 0 and ask('zrange', key, at, at)[1]
       if not jid then return nil end
-      local what, j = lanes.entry(lane, jid)
-      if what == 'live' then return jid, j end
+      local what, job = lanes.entry(lane, jid)
+      if what == 'live' then return jid, job end
       if what == 'odd' then return nil end
     end
   end
@@ -35,9 +35,9 @@ return function(c)
   function lanes.before(lane, rank) return nearest(lane, rank, -1) end
 
   -- Whether a live job stands before this one in its lane.
-  function lanes.held(j)
-    local key = j.lane or j.lane == nil and ask('hget', j.key, 'key')
-    local rank = key and ask('zrank', Keys.lane .. key, j.id)
+  function lanes.held(job)
+    local key = job.lane or job.lane == nil and ask('hget', job.key, 'key')
+    local rank = key and ask('zrank', Keys.lane .. key, job.id)
     return rank and rank > 0 and nearest(key, rank, -1) ~= nil
   end
 
@@ -54,38 +54,38 @@ return function(c)
   end
 
   -- Adds that a job waits for another one: the edge, and the state `depends`. A failed job stays so.
-  function lanes.block(changes, j, before)
-    local stays = j.state == 'depends' or j.state == 'failed'
-    if find_cycle(j.id, {before}, true) ~= nil or not stays and edges.locked(j) then return nil end
-    link(changes, j.id, before)
+  function lanes.block(changes, job, before)
+    local stays = job.state == 'depends' or job.state == 'failed'
+    if find_cycle(job.id, {before}, true) ~= nil or not stays and edges.locked(job) then return nil end
+    link(changes, job.id, before)
     if stays then return changes end
-    local base = Keys.queue .. j.queue
+    local base = Keys.queue .. job.queue
     for _, part in ipairs({Keys.work, Keys.scheduled, Keys.throttled, Keys.locks}) do
-      local score = ask('zscore', base .. part, j.id) or j.enters and j.enters[part]
+      local score = ask('zscore', base .. part, job.id) or job.enters and job.enters[part]
       if score then
-        changes[#changes + 1] = {'zset', base .. part, j.id, score, false}
-        if part == Keys.scheduled then changes[#changes + 1] = {'hash', j.key, 'scheduled', j.scheduled, score} end
+        changes[#changes + 1] = {'zset', base .. part, job.id, score, false}
+        if part == Keys.scheduled then changes[#changes + 1] = {'hash', job.key, 'scheduled', job.scheduled, score} end
       end
     end
-    c.need('repair/held').drop_pending(changes, j)
-    local held = ask('zscore', base .. Keys.depends, j.id) or false
-    changes[#changes + 1] = {'zset', base .. Keys.depends, j.id, held, c.score(c.put_time(j))}
-    changes[#changes + 1] = {'hash', j.key, 'state', j.state, 'depends'}
+    check.need('repair/held').drop_pending(changes, job)
+    local held = ask('zscore', base .. Keys.depends, job.id) or false
+    changes[#changes + 1] = {'zset', base .. Keys.depends, job.id, held, check.score(check.put_time(job))}
+    changes[#changes + 1] = {'hash', job.key, 'state', job.state, 'depends'}
     return changes
   end
 
   -- Returns the changes that enter a job: a running one before all others, another one at the end, or before the first
   -- job that waits for it. If the lane itself was lost, the edges between its jobs restore their order.
-  function lanes.join(j)
-    local key, before, at, place, behind = Keys.lane .. j.lane, nil, nil, nil, nil
-    local entries, runs = ask('zrange', key, 0, 1999, 'WITHSCORES'), j.state == 'running'
+  function lanes.join(job)
+    local key, before, at, place, behind = Keys.lane .. job.lane, nil, nil, nil, nil
+    local entries, runs = ask('zrange', key, 0, 1999, 'WITHSCORES'), job.state == 'running'
     if #entries > 2000 then return nil end
     for i = 1, #entries, 2 do
       local score = tonumber(entries[i + 1])
-      local what, other = lanes.entry(j.lane, entries[i])
+      local what, other = lanes.entry(job.lane, entries[i])
       if what == 'odd' then return nil end
       if what == 'live' then
-        if runs or find_cycle(j.id, {entries[i]}, true) ~= nil then
+        if runs or find_cycle(job.id, {entries[i]}, true) ~= nil then
           place, behind = at and (at + score) / 2 or score - 1, other
           break
         end
@@ -93,14 +93,14 @@ return function(c)
       end
       at = score
     end
-    local changes = {{'zset', key, j.id, false, c.score(place or (at or 0) + 1)}}
-    if before and not lanes.block(changes, j, before) then return nil end
+    local changes = {{'zset', key, job.id, false, check.score(place or (at or 0) + 1)}}
+    if before and not lanes.block(changes, job, before) then return nil end
     if behind and runs then
-      if behind.state == 'running' or not lanes.block(changes, behind, j.id) then return nil end
+      if behind.state == 'running' or not lanes.block(changes, behind, job.id) then return nil end
     elseif behind and (behind.state == 'depends' or behind.state == 'failed') then
       local list = before and edges.cut(behind.id, before) or {}
       for i = 1, #list do changes[#changes + 1] = list[i] end
-      link(changes, behind.id, j.id)
+      link(changes, behind.id, job.id)
     end
     return changes
   end

@@ -2,8 +2,8 @@
 -- released if it waits for nothing else.
 -- Takes: lane; jid; its rank
 -- Returns: the changes; no changes and `locked` if the job behind it may not be released
-return function(c)
-  local lanes, edges, ask = c.need('repair/lane'), c.need('judge/edge_sets'), c.ask
+return function(check)
+  local lanes, edges, ask = check.need('repair/lane'), check.need('judge/edge_sets'), check.ask
   local find_cycle = need('dependency/find_cycle')
 
   return function(lane, jid, rank)
@@ -17,14 +17,14 @@ return function(c)
     end
     local before = lanes.before(lane, rank)
     if before then cut(jid, before) end
-    local behind, j = lanes.behind(lane, rank)
+    local behind, job = lanes.behind(lane, rank)
     if not behind then return changes end
     local was = cut(behind, jid)
     if before then
       if find_cycle(behind, {before}, true) == nil then lanes.link(changes, behind, before) end
-    elseif was and j.state == 'depends' and ask('scard', j.key .. Keys.dependencies) == 1 then
-      if edges.locked(j) then return {}, 'locked' end
-      edges.release(changes, j)
+    elseif was and job.state == 'depends' and ask('scard', job.key .. Keys.dependencies) == 1 then
+      if edges.locked(job) then return {}, 'locked' end
+      edges.release(changes, job)
     end
     return changes
   end

@@ -14,12 +14,12 @@ local function ordered(changes)
   return list
 end
 
-return function(c)
-  local noted, write, rows, known = {}, nil, c.rows, need('repair/outcomes')()
-  local out, only, outcomes = c.out, c.only, {}
+return function(check)
+  local noted, write, rows, known = {}, nil, check.rows, need('repair/outcomes')()
+  local out, only, outcomes = check.out, check.only, {}
 
   -- Returns the outcome of a finding, nil if the caller did not ask for it.
-  function c.outcome(id, case)
+  function check.outcome(id, case)
     if out[id] or only and not only[id] then return nil end
     local name = case and id .. ' ' .. case or id
     if outcomes[name] then return outcomes[name] end
@@ -31,51 +31,51 @@ return function(c)
   end
 
   -- Notes a finding, once. `changes`: kind of key, key, item, before, after (false for nothing) each.
-  function c.add(id, item, detail, changes, case)
-    local word = c.outcome(id, case)
+  function check.add(id, item, detail, changes, case)
+    local word = check.outcome(id, case)
     if not word then return end
     local name = id .. '\n' .. item .. '\n' .. detail
     if noted[name] then return end
     noted[name] = true
     changes = changes or {}
     if word ~= 'report' and not changes[1] then word = 'report' end
-    c.pending[#c.pending + 1] = {{id, item, word, detail}, word == 'report' and {} or ordered(changes)}
+    check.pending[#check.pending + 1] = {{id, item, word, detail}, word == 'report' and {} or ordered(changes)}
   end
 
-  function c.wrong_type(key, kind) c.need('key/wrong_type')(key, kind) end
+  function check.wrong_type(key, kind) check.need('key/wrong_type')(key, kind) end
 
   -- Writes changes. Returns those that were needed. A refusal of the server is raised, unless this call has
   -- written before: then returns nil, and the call ends there.
-  function c.write(changes, first)
+  function check.write(changes, first)
     write = write or need('repair/write')()
-    local made = write(changes, c.wrote, first)
-    c.wrote = c.wrote or made ~= nil and made[1] ~= nil
-    c.refused = c.refused or not made
+    local made = write(changes, check.wrote, first)
+    check.wrote = check.wrote or made ~= nil and made[1] ~= nil
+    check.refused = check.refused or not made
     return made
   end
 
   -- Adds a finding to the reply.
-  function c.report(row, changes)
+  function check.report(row, changes)
     for i = 1, #changes do
       local change = changes[i]
       row[i + 4] = {change[2], change[3] or false, change[4] or false, change[5] or false}
-      if change[1] == 'list' then c.relisted = c.relisted + 1 end
+      if change[1] == 'list' then check.relisted = check.relisted + 1 end
     end
     rows[#rows + 1] = row
   end
 
   -- Writes the noted changes, if this is a repair, and adds the findings to the reply. What the server
   -- refuses stays `found`.
-  function c.flush()
-    local pending = c.pending
+  function check.flush()
+    local pending = check.pending
     for i = 1, #pending do
       local row, changes = pending[i][1], pending[i][2]
-      if c.repair and row[3] == 'found' and not c.refused then
-        local made = c.write(changes, i == 1)
+      if check.repair and row[3] == 'found' and not check.refused then
+        local made = check.write(changes, i == 1)
         if made then row[3], changes = 'mended', made end
       end
-      c.report(row, changes)
+      check.report(row, changes)
     end
-    c.pending = {}
+    check.pending = {}
   end
 end

@@ -16,9 +16,10 @@ local function written(entry)
   return sorted
 end
 
--- Merges entries of the server (member, score, ...) with those that the call wrote. Returns those of the places `from`
--- to `to`, with scores if they are asked for.
-local function merge(entry, theirs, reverse, from, to, scores, inside)
+-- Merges entries of the server (member, score, ...) with those that the call wrote. Returns those of the range: the
+-- places `from` to `to`, counted among the scores that are `inside`, if given; with scores if `scores` is set.
+local function merge(entry, theirs, reverse, range)
+  local from, to, inside = range.from, range.to, range.inside
   local own, values, found, at, place = written(entry), entry.values, {}, 1, 0
   local i, step = reverse and #own or 1, reverse and -1 or 1
   while place <= to do
@@ -31,7 +32,7 @@ local function merge(entry, theirs, reverse, from, to, scores, inside)
     if first then i = i + step else at, member, score = at + 2, other, their_score end
     if place >= from then
       found[#found + 1] = member
-      if scores then found[#found + 1] = string.format('%.17g', score) end
+      if range.scores then found[#found + 1] = string.format('%.17g', score) end
     end
     place = place + 1
   end
@@ -49,7 +50,7 @@ local function by_place(name)
       local more = redis.call(name, key, #theirs / 2, want + 99, 'WITHSCORES')
       for i = 1, #more do theirs[#theirs + 1] = more[i] end
     end
-    return merge(entry, theirs, name == 'zrevrange', from, to, scores)
+    return merge(entry, theirs, name == 'zrevrange', {from = from, to = to, scores = scores})
   end
 end
 
@@ -65,7 +66,8 @@ local function by_score(name)
     local most, theirs = count == math.huge and -1 or offset + count + (entry.hidden or 0), {}
     if entry.server then theirs = redis.call(name, key, first, last, 'WITHSCORES', 'LIMIT', 0, most) end
     local inside = reverse and between(last, first) or between(first, last)
-    return merge(entry, theirs, reverse, offset, offset + count - 1, scores, inside)
+    local range = {from = offset, to = offset + count - 1, scores = scores, inside = inside}
+    return merge(entry, theirs, reverse, range)
   end
 end
 

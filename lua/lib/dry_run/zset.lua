@@ -85,7 +85,9 @@ return function(dry)
     return rank + added(entry, function(s, other) return precedes(s, other, score, member) end)
   end
 
-  function zset.zunionstore(entry, key, _, first, second, _, mode)
+  -- Of two sets, with `AGGREGATE` and a mode.
+  function zset.zunionstore(entry, key, _, ...)
+    local first, second, _, mode = ...
     local scores = {}
     for _, source in ipairs({first, second}) do
       local list = dry.call('zrange', source, 0, -1, 'WITHSCORES')

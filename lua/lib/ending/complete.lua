@@ -6,20 +6,20 @@
 local Job = Fields('worker', 'state', 'queue', 'priority', 'retries', 'time', 'history', 'grace', 'scheduled',
   'throttles')
 
-return function(b, argv)
+return function(batch, argv)
   local call, encode, decode = redis.call, cjson.encode, cjson.decode
-  local now, t, worker, stamp = b.now, b.t, b.worker, b.stamp
-  local done = '[' .. b.seconds .. ',"done"]'
+  local now, t, worker, stamp, place = batch.now, batch.t, batch.worker, batch.stamp, need('queue/place')
+  local done = '[' .. batch.seconds .. ',"done"]'
   -- Whether the keys are sound that no queue has.
   local sound = false
 
   -- Makes a job wait for others. Returns what is wrong with a key, nil if nothing is.
   local function link(jid, key, pending)
-    local bad = b.fault('list', key .. Keys.history, 'set', key .. Keys.dependencies)
-    for i = 1, #pending do bad = bad or b.fault('set', Keys.job .. pending[i] .. Keys.dependents) end
+    local bad = batch.fault('list', key .. Keys.history, 'set', key .. Keys.dependencies)
+    for i = 1, #pending do bad = bad or batch.fault('set', Keys.job .. pending[i] .. Keys.dependents) end
     if bad then return bad end
     need('dependency/link')(jid, pending)
-    b.any = true
+    batch.any = true
   end
 
   return function(jid, queue, first, last)
@@ -28,55 +28,59 @@ return function(b, argv)
     if data ~= '' then
       local ok, value = true, false
       if data then ok, value = pcall(decode, data) end
-      if not ok then return b.invalid(value) end
+      if not ok then return batch.invalid(value) end
       if value == false then
-        return b.invalid('Complete(): Arg "data" missing or not JSON: ' .. tostring(data))
+        return batch.invalid('Complete(): Arg "data" missing or not JSON: ' .. tostring(data))
       end
     end
-    local following, delay, names, given, x
+    local following, delay, names, given, coordination
     if last > first then
       local ok
-      ok, following, delay, names, given, x = pcall(need('ending/complete_options'), argv, first + 1, last)
-      if not ok then return b.invalid(following) end
+      ok, following, delay, names, given, coordination = pcall(need('ending/complete_options'), argv, first + 1, last)
+      if not ok then return batch.invalid(following) end
     end
 
     local key = Keys.job .. jid
     local job = redis.pcall('hmget', key, unpack(Job))
-    if job.err then return b.invalid(need('value/wrong_type')(job, b.wrote, 'hash', key, 'hget', key, 'jid')) end
-    if job[Job.state] ~= 'running' or job[Job.worker] ~= worker or job[Job.queue] ~= queue then return b.refuse(jid) end
-    if x or job[Job.throttles] then return b.single('complete', argv, jid, queue, first, last) end
-    if names == false then return b.invalid('Complete(): Arg "depends" not JSON: ' .. given.depends) end
-    local home, target = b.queue(queue), following and b.queue(following)
-    local bad = home.bad or not sound and b.fault('zset', Keys.completed, 'zset', Keys.tracked)
+    if job.err then
+      return batch.invalid(need('value/wrong_type')(job, batch.wrote, 'hash', key, 'hget', key, 'jid'))
+    end
+    if job[Job.state] ~= 'running' or job[Job.worker] ~= worker or job[Job.queue] ~= queue then
+      return batch.refuse(jid)
+    end
+    if coordination or job[Job.throttles] then return batch.single('complete', argv, jid, queue, first, last) end
+    if names == false then return batch.invalid('Complete(): Arg "depends" not JSON: ' .. given.depends) end
+    local home, target = batch.queue(queue), following and batch.queue(following)
+    local bad = home.bad or not sound and batch.fault('zset', Keys.completed, 'zset', Keys.tracked)
     sound = not bad
     if target then
-      bad = bad or b.fault('zset', Keys.queues, 'zset', target.base .. Keys.work,
+      bad = bad or batch.fault('zset', Keys.queues, 'zset', target.base .. Keys.work,
         'zset', target.base .. Keys.scheduled, 'zset', target.base .. Keys.depends)
     end
     local history = key .. Keys.history
-    if job[Job.history] then bad = bad or b.fault('list', history) end
-    if bad then return b.invalid(bad) end
+    if job[Job.history] then bad = bad or batch.fault('list', history) end
+    if bad then return batch.invalid(bad) end
     local pending = names and names[1] and need('dependency/pending_dependencies')(jid, names)
     pending = pending and pending[1] and pending
     if pending then
       bad = link(jid, key, pending)
-      if bad then return b.invalid(bad) end
+      if bad then return batch.invalid(bad) end
     end
 
     if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
     local length
     if following then
-      length = redis.pcall('rpush', history, done, '[' .. b.seconds .. ',"put",{"q":' .. target.json .. '}]')
+      length = redis.pcall('rpush', history, done, '[' .. batch.seconds .. ',"put",{"q":' .. target.json .. '}]')
     else
       length = redis.pcall('rpush', history, done)
     end
     if type(length) == 'table' then
-      return b.invalid(need('value/wrong_type')(length, b.wrote, 'list', history, 'rpush', history, done))
+      return batch.invalid(need('value/wrong_type')(length, batch.wrote, 'list', history, 'rpush', history, done))
     end
-    b.wrote = true
-    if length > b.limit then need('history/trim')(history, length, b.limit) end
+    batch.wrote = true
+    if length > batch.limit then need('history/trim')(history, length, batch.limit) end
     local tracked, dependents = false, nil
-    if b.any then
+    if batch.any then
       tracked = call('zscore', Keys.tracked, jid)
       dependents = redis.pcall('smembers', key .. Keys.dependents)
     end
@@ -88,7 +92,7 @@ return function(b, argv)
     else
       home.locks[#home.locks + 1] = jid
     end
-    b.held[#b.held + 1] = jid
+    batch.held[#batch.held + 1] = jid
     local started = tonumber(job[Job.time])
     if not started or started - started ~= 0 then started = now end
     home.values[#home.values + 1] = now - started
@@ -100,7 +104,7 @@ return function(b, argv)
     if job[Job.grace] then call('hdel', key, 'grace') end
     if tracked then call('publish', Keys.on_completed, jid) end
 
-    local state, due, quoted = 'complete', nil, encode(jid)
+    local state, due, timed, quoted = 'complete', nil, false, encode(jid)
     if following then
       due = delay > 0 and string.format('%.17g', now + delay)
       state = pending and 'depends' or due and 'scheduled' or 'waiting'
@@ -117,18 +121,13 @@ return function(b, argv)
         'queue', following or '', 'expires', '0', 'remaining', retries)
     end
     if not following then
-      b.completed[#b.completed + 1], b.completed[#b.completed + 2] = t, jid
-      if php then need('job/list_complete')(now, t, jid, queue, b.jobs_history, b.jobs_history_count) end
+      batch.completed[#batch.completed + 1], batch.completed[#batch.completed + 2] = t, jid
+      if php then need('job/list_complete')(now, t, jid, queue, batch.jobs_history, batch.jobs_history_count) end
     else
       target.listed = true
-      if pending then
-        call('zadd', target.base .. Keys.depends, t, jid)
-        if due then call('hset', key, 'scheduled', due) end
-      else
-        need('ending/place')(target, jid, due, job[Job.priority], now)
-      end
+      timed = place(now, t, jid, target, state, state == 'waiting' and job[Job.priority] or due)
     end
-    if job[Job.scheduled] and not (pending and due) then call('hdel', key, 'scheduled') end
+    if job[Job.scheduled] and not timed then call('hdel', key, 'scheduled') end
     if dependents and dependents[1] and not following then
       -- The job is complete, whatever the keys of its dependents are.
       pcall(need('dependency/release_dependents'), now, jid, dependents)

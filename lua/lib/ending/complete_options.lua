@@ -20,18 +20,18 @@ return function(argv, first, last)
   end
   if given.delay and not given.next then error('Complete(): "delay" cannot be used without a "next".') end
   if given.depends and not given.next then error('Complete(): "depends" cannot be used without a "next".') end
-  local x
+  local coordination
   if given.next then others = others - 2 end
   if others > 0 and need('option/given')(given) then
     local own = {
       throttles = given.throttles, lock = given.lock, key = given.key, hold = given.hold, backoff = given.backoff,
     }
-    x = need('option/read')(own, 'Complete')
+    coordination = need('option/read')(own, 'Complete')
     if not given.next then
       for _, name in ipairs({'throttles', 'lock', 'key', 'hold', 'backoff'}) do
         if own[name] then error('Complete(): "' .. name .. '" cannot be used without a "next".') end
       end
     end
   end
-  return given.next, delay, names, given, x
+  return given.next, delay, names, given, coordination
 end

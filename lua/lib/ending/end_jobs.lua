@@ -1,11 +1,11 @@
 -- Ends jobs of one worker, in order. A job that cannot be ended leaves the others alone.
--- Takes: now; t; seconds; worker; argv; the position of the first job in it; the stored settings
---   `max-job-history`, `jobs-history` and `jobs-history-count`
+-- Takes: now; t; seconds; argv, which begins with command, time and worker; the position of the first job in it; a list
+--   that begins with the stored settings `max-job-history`, `jobs-history` and `jobs-history-count`
 -- Returns: a row per job: outcome, details
 -- Publishes: as `complete`, `retry` and `fail`
-return function(now, t, seconds, worker, argv, first, limit, age, most)
+return function(now, t, seconds, argv, first, settings)
   if not argv[first] then return {} end
-  local call, count = redis.pcall, #argv
+  local call, count, worker = redis.pcall, #argv, argv[3]
   -- The usual call of a worker that runs one job at a time costs least as the single command.
   if count == first + 4 and argv[first] == '4' and argv[first + 3] == 'complete'
     and type(call('zcard', Keys.worker .. worker .. Keys.held)) == 'number'
@@ -13,17 +13,17 @@ return function(now, t, seconds, worker, argv, first, limit, age, most)
     and type(call('zcard', Keys.completed)) == 'number' then
     local complete = need('complete', true)
     local words = {'complete', t, argv[first + 1], worker, argv[first + 2], argv[count]}
-    local ok, state = pcall(complete, words, now, t, seconds, {limit, age, most})
+    local ok, state = pcall(complete, words, now, t, seconds, settings)
     -- What it refuses, it has not begun: then the rest finds out what that means.
     if ok then return {{'done', state}} end
   end
   local positions = need('ending/positions')(argv, first)
   count = #positions
-  local b = need('ending/batch')(now, t, seconds, worker, limit, age, most)
+  local batch = need('ending/batch')(now, t, seconds, worker, settings)
   -- One command for the usual case: nothing is tracked and no job has dependents.
   local related, ways, rows = {Keys.tracked}, {}, {}
   for i = 1, count do related[i + 1] = Keys.job .. argv[positions[i] + 1] .. Keys.dependents end
-  b.any = redis.call('exists', unpack(related)) > 0
+  batch.any = redis.call('exists', unpack(related)) > 0
   local i = 0
   local function end_rest()
     while i < count do
@@ -39,7 +39,7 @@ return function(now, t, seconds, worker, argv, first, limit, age, most)
         else
           way = need('ending/fail')
         end
-        way = way(b, argv)
+        way = way(batch, argv)
         ways[name] = way
       end
       rows[i] = way(argv[at + 1], argv[at + 2], at + 4, at + argv[at])
@@ -49,10 +49,10 @@ return function(now, t, seconds, worker, argv, first, limit, age, most)
   repeat
     local ok, why = pcall(end_rest)
     if not ok then
-      if not b.wrote then error(why, 0) end
-      rows[i] = b.invalid(why)
+      if not batch.wrote then error(why, 0) end
+      rows[i] = batch.invalid(why)
     end
   until ok
-  b.flush()
+  batch.flush()
   return rows
 end

@@ -1,10 +1,11 @@
 -- Settles what an end of a run, other than a completion, means for the lane, the payloads and the throttles of a job.
--- Takes: now; t; seconds; jid; `retry`, `timeout`, `fail` or `exhausted`; the queue where the job is now; its stored
---   throttles
+-- Takes: now; t; seconds; `retry`, `timeout`, `fail` or `exhausted`; of the job, `jid`, the `queue` where it is now,
+--   and its stored `throttles`
 -- Publishes: as merge/vanish and merge/split
 local Ext = Fields('job/extension')
 
-return function(now, t, seconds, jid, how, queue, throttles)
+return function(now, t, seconds, how, ended)
+  local jid, queue, throttles = ended.jid, ended.queue, ended.throttles
   local ext, key = need('job/extension')(jid), Keys.job .. jid
   local lane = ext[Ext.key]
   if lane then

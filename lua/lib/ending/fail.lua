@@ -5,18 +5,18 @@
 -- Publishes: as `fail`
 local Job = Fields('state', 'worker', 'queue', 'history', 'grace', 'throttles')
 
-return function(b, argv)
+return function(batch, argv)
   local call, encode = redis.call, cjson.encode
-  local w, seconds = encode(b.worker), b.seconds
+  local w, seconds = encode(batch.worker), batch.seconds
   return function(jid, queue, first, last)
     local group = first <= last and argv[first] or nil
     local message = first + 1 <= last and argv[first + 1] or nil
     local data = first + 2 <= last and argv[first + 2] or ''
-    if not group then return b.invalid('Fail(): Arg "group" missing') end
-    if not message then return b.invalid('Fail(): Arg "message" missing') end
+    if not group then return batch.invalid('Fail(): Arg "group" missing') end
+    if not message then return batch.invalid('Fail(): Arg "message" missing') end
     if data ~= '' then
       local ok, value = pcall(cjson.decode, data)
-      if not ok then return b.invalid(value) end
+      if not ok then return batch.invalid(value) end
       -- The bare document `false` has always meant "no data".
       if value == false then
         data = ''
@@ -26,21 +26,23 @@ return function(b, argv)
     end
     local key = Keys.job .. jid
     local job = redis.pcall('hmget', key, unpack(Job))
-    if job.err then return b.invalid(need('value/wrong_type')(job, b.wrote, 'hash', key, 'hget', key, 'jid')) end
-    if job[Job.state] ~= 'running' or job[Job.worker] ~= b.worker then return b.refuse(jid) end
-    if job[Job.throttles] then return b.single('fail', argv, jid, queue, first, last) end
-    local home = b.queue(job[Job.queue] or '')
-    local bad = home.bad or b.fault('list', key .. Keys.history, 'set', Keys.failures, 'list', Keys.group .. group,
-      'zset', Keys.tracked) or select(2, b.failed_age())
-    if bad then return b.invalid(bad) end
+    if job.err then
+      return batch.invalid(need('value/wrong_type')(job, batch.wrote, 'hash', key, 'hget', key, 'jid'))
+    end
+    if job[Job.state] ~= 'running' or job[Job.worker] ~= batch.worker then return batch.refuse(jid) end
+    if job[Job.throttles] then return batch.single('fail', argv, jid, queue, first, last) end
+    local home = batch.queue(job[Job.queue] or '')
+    local bad = home.bad or batch.fault('list', key .. Keys.history, 'set', Keys.failures, 'list', Keys.group .. group,
+      'zset', Keys.tracked) or select(2, batch.failed_age())
+    if bad then return batch.invalid(bad) end
 
     local g, m = encode(group), encode(message)
     if job[Job.history] then need('history/migrate')(jid, job[Job.history]) end
-    need('history/append')(jid, '[' .. seconds .. ',"failed",{"group":' .. g .. ',"worker":' .. w .. '}]', b.limit)
-    b.wrote = true
+    need('history/append')(jid, '[' .. seconds .. ',"failed",{"group":' .. g .. ',"worker":' .. w .. '}]', batch.limit)
+    batch.wrote = true
     call('publish', Keys.on_log, '{"message":' .. m .. ',"jid":' .. encode(jid) .. ',"group":' .. g ..
       ',"event":"failed","worker":' .. w .. '}')
-    if b.any and call('zscore', Keys.tracked, jid) then call('publish', Keys.on_failed, jid) end
+    if batch.any and call('zscore', Keys.tracked, jid) then call('publish', Keys.on_failed, jid) end
     local failure = '{"group":' .. g .. ',"message":' .. m .. ',"when":' .. seconds .. ',"worker":' .. w .. '}'
     if data ~= '' then
       call('hmset', key, 'state', 'failed', 'worker', '', 'expires', '', 'failure', failure, 'data', data)
@@ -49,8 +51,8 @@ return function(b, argv)
     end
     if job[Job.grace] then call('hdel', key, 'grace') end
     home.locks[#home.locks + 1] = jid
-    b.held[#b.held + 1] = jid
-    need('ending/enter_failed')(b, home, jid, group)
+    batch.held[#batch.held + 1] = jid
+    need('ending/enter_failed')(batch, home, jid, group)
     return {'done', 'failed'}
   end
 end

@@ -6,15 +6,17 @@
 -- Refuses: options that want a key, if the job has none
 local Ext = Fields('job/extension')
 
-return function(now, jid, queue, following, throttles, x)
-  local call, key, f = redis.call, Keys.job .. jid, {}
+return function(now, jid, queue, following, throttles, given)
+  local call, key, steps = redis.call, Keys.job .. jid, {}
   local ext = throttles and need('job/extension')(jid) or {}
   local lane, dup = ext[Ext.key], ext[Ext.dup]
   local new = lane
-  if x and x.key then new = x.key ~= '' and need('lane/name')(following, x.key) end
-  if x and x.keyed and not new then error('Complete(): "' .. x.keyed .. '" cannot be used without "key"') end
+  if given and given.key then new = given.key ~= '' and need('lane/name')(following, given.key) end
+  if given and given.keyed and not new then
+    error('Complete(): "' .. given.keyed .. '" cannot be used without "key"')
+  end
 
-  function f.join(pending)
+  function steps.join(pending)
     if new == lane then return pending end
     if lane then need('lane/leave')(now, lane, jid) end
     local before = new and need('lane/join')(now, new, jid, true)
@@ -26,30 +28,30 @@ return function(now, jid, queue, following, throttles, x)
     return all
   end
 
-  function f.run(data)
+  function steps.run(data)
     if dup == 'merge' then
       call('del', key .. Keys.payloads)
       call('hdel', key, 'dup', 'rescore')
     end
     if lane and not following then need('lane/leave')(now, lane, jid, true) end
     if throttles then need('throttle/leave')(jid, 'running', queue, throttles) end
-    if not x then return end
+    if not given then return end
     if new then call('hset', key, 'key', new) elseif lane then call('hdel', key, 'key', 'hold') end
     local job = call('hmget', key, 'klass', 'throttles')
-    local list = need('option/throttles')(x, job[2], nil, following, job[1] or '', data)
+    local list = need('option/throttles')(given, job[2], nil, following, job[1] or '', data)
     if list then
       call('hset', key, 'throttles', list[1] and cjson.encode(list) or '[]')
     elseif not job[2] then
       call('hset', key, 'throttles', '[ ]')
     end
-    if x.hold ~= nil then
-      if x.hold then call('hset', key, 'hold', '1') else call('hdel', key, 'hold') end
+    if given.hold ~= nil then
+      if given.hold then call('hset', key, 'hold', '1') else call('hdel', key, 'hold') end
     end
-    if x.backoff == '' then
+    if given.backoff == '' then
       call('hdel', key, 'backoff')
-    elseif x.backoff then
-      call('hset', key, 'backoff', x.backoff)
+    elseif given.backoff then
+      call('hset', key, 'backoff', given.backoff)
     end
   end
-  return f
+  return steps
 end

@@ -33,8 +33,8 @@ end
 
 -- Returns whether all keys that a deletion changes are of their types: it would stop half-way at another one.
 local function is_sound(key_fault, jid, job)
-  local fault = need('job/key_fault')(key_fault, jid, job[Job.state], job[Job.queue], job[Job.worker], job[Job.tags],
-    job[Job.failure])
+  local fault = need('job/key_fault')(key_fault, jid, {state = job[Job.state], queue = job[Job.queue],
+    worker = job[Job.worker], tags = job[Job.tags], failure = job[Job.failure]})
   return not fault and not need('dependency/key_fault')(key_fault, jid)
 end
 

@@ -1,6 +1,6 @@
 -- Adds to the history of a job that a worker retried it, and why, so that the next attempt does not hide the reason.
--- Takes: jid; seconds; worker; group of the failure, its message and the exit code of the command, or nil each; the
---   setting `max-job-history`
+-- Takes: jid; seconds; worker; `group` of the failure, its `message` and the `exit` code of the command, as far as they
+--   are known; the setting `max-job-history`
 -- Returns: nil, or the error reply if the history is no list: then nothing is written
 
 -- The longest message, in bytes. Of a longer one the middle is left out, because some programs write the reason first
@@ -17,7 +17,8 @@ local function boundary(text, at, step)
   return at
 end
 
-return function(jid, seconds, worker, group, message, code, limit)
+return function(jid, seconds, worker, failure, limit)
+  local group, message, code = failure.group, failure.message, failure.exit
   if message and #message > LONGEST then
     local half = math.floor((LONGEST - 5) / 2)
     message = string.sub(message, 1, boundary(message, half + 1, -1) - 1) .. ' \226\128\166 ' ..

@@ -6,11 +6,25 @@
 -- Publishes: `canceled` to the log and to the holder, for each job; the jid to `canceled` if tracked
 local Job = Fields('state', 'queue', 'failure', 'worker', 'tags', 'throttles')
 
+-- Takes a job that is deleted out of its lane, closes the window that it holds, deletes its payloads, and gives back
+-- what it has of its throttles.
+-- Takes: now; jid; state; queue; its stored throttles
+local function leave_all(now, jid, state, queue, throttles)
+  local call = redis.call
+  local lane = call('hget', Keys.job .. jid, 'key')
+  if lane then
+    need('lane/leave')(now, lane, jid)
+    call('del', Keys.job .. jid .. Keys.payloads)
+    need('lane/close_window')(lane, jid)
+  end
+  need('throttle/leave')(jid, state, queue, throttles)
+end
+
 local call, encode = redis.call, cjson.encode
 
 return function(now, jids, related, tracked, known, most)
   local count = #jids
-  local failed, untag, leave_all, remove_from_state_set
+  local failed, untag, remove_from_state_set
   -- All are read before the first is deleted: a key of another type stops the call here.
   local jobs, deleted, tags_of, links = {}, {}, nil, 0
   for i = 1, count do
@@ -48,7 +62,6 @@ return function(now, jids, related, tracked, known, most)
         call('publish', Keys.worker .. worker, message)
       end
       if job[Job.throttles] then
-        leave_all = leave_all or need('job/leave_all')
         leave_all(now, jid, state, queue or '', job[Job.throttles])
       end
       if state == 'waiting' and queue and call('zrem', Keys.queue .. queue .. Keys.work, jid) == 1 then

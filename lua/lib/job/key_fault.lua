@@ -1,8 +1,8 @@
 -- Tests the types of all keys from which a stored job is removed.
--- Takes: the function of value/key_fault; jid state queue worker tags (or false) failure
+-- Takes: the function of value/key_fault; jid; of the job `state`, `queue`, `worker`, `tags` and `failure`, as stored
 -- Returns: nil, or what is wrong; the tags as a list, if there are any
-return function(key_fault, jid, state, queue, worker, tags, failure)
-  local key = Keys.job .. jid
+return function(key_fault, jid, job)
+  local key, state, queue, worker, tags = Keys.job .. jid, job.state, job.queue, job.worker, job.tags
   local bad = key_fault('list', key .. Keys.history, 'set', key .. Keys.dependencies, 'set', key .. Keys.dependents,
     'zset', Keys.tracked)
   if not bad and queue and queue ~= '' then
@@ -13,7 +13,7 @@ return function(key_fault, jid, state, queue, worker, tags, failure)
   if not bad and worker and worker ~= '' then bad = key_fault('zset', Keys.worker .. worker .. Keys.held) end
   if not bad and state == 'complete' then bad = key_fault('zset', Keys.completed) end
   if not bad and state == 'failed' then
-    local decoded = need('failure/decode')(failure)
+    local decoded = need('failure/decode')(job.failure)
     bad = key_fault('set', Keys.failures)
     if not bad and type(decoded.group) == 'string' then bad = key_fault('list', Keys.group .. decoded.group) end
   end

@@ -1,16 +1,16 @@
 -- Puts a job, new or old, into a queue. The caller has checked everything.
--- Takes: now t seconds me queue jid klass data delay o old
---   `o`: priority, retries (numbers), tags (list), depends (all given jids), pending (those to wait for), kept (a
---   dependency that stays), ids and gate (the throttles and throttle/gate), fields (further ones to store), limit
---   (the setting `max-job-history`, if the caller has read it); and to restore a job: due (a time), history
---   (entries), remaining, spawned_from_jid, failed (group, when, text), note (an entry). `old`: the stored fields.
+-- Takes: now; t; seconds; the job; its stored fields. The job has `me` (who puts it), `queue`, `jid`, `klass`, `data`
+--   and `delay`, and may have: priority, retries (numbers), tags (list), depends (all given jids), pending (those to
+--   wait for), kept (a dependency that stays), ids and gate (the throttles and throttle/gate), fields (further ones to
+--   store), limit (the setting `max-job-history`, if the caller has read it); and to restore a job: due (a time),
+--   history (entries), remaining, spawned_from_jid, failed (group, when, text), entry (a note, for the history)
 -- Returns: the state
 -- Publishes: `put` to the log; `lock_lost` to a holder; the jid to `put` if tracked; as throttle/hold
 local Old = Fields('state', 'queue', 'worker', 'priority', 'tags', 'retries', 'failure', 'history', 'grace',
   'scheduled')
 
-return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old)
-  local call, encode = redis.call, cjson.encode
+return function(now, t, seconds, job, old)
+  local call, encode, queue, jid = redis.call, cjson.encode, job.queue, job.jid
   local key = Keys.job .. jid
   local state, worker = old[Old.state], old[Old.worker]
   -- One command for the usual case: the job is not tracked and has no dependencies, and no time of a failure can be
@@ -19,7 +19,7 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old)
   local blockers = any and call('smembers', key .. Keys.dependencies)
   local blocked = blockers and #blockers or 0
   local tracked = any and call('zscore', Keys.tracked, jid)
-  local pending, history = o.pending, key .. Keys.history
+  local pending, history = job.pending, key .. Keys.history
   if pending and pending[1] then
     -- A key of another type refuses either of these, so they precede all other writes.
     call('llen', history)
@@ -29,36 +29,36 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old)
   -- The first write goes to the key that another core might have created with another type.
   local quoted = encode(queue)
   local entry = '[' .. seconds .. ',"put",{"q":' .. quoted .. '}]'
-  if o.history then
+  if job.history then
     call('del', history)
-    if o.history[1] then need('value/in_chunks')('rpush', history, o.history, 1, #o.history) end
+    if job.history[1] then need('value/in_chunks')('rpush', history, job.history, 1, #job.history) end
   end
   local length
-  if o.note then
-    length = call('rpush', history, entry, o.note)
+  if job.entry then
+    length = call('rpush', history, entry, job.entry)
   else
     length = call('rpush', history, entry)
   end
   if length > 1 then
-    local limit = o.limit
+    local limit = job.limit
     if limit == nil then limit = redis.pcall('hget', Keys.config, 'max-job-history') end
     limit = tonumber(limit or 100) or 100
     if length > limit then need('history/trim')(history, length, limit) end
   end
 
-  local given = o.depends
+  local given = job.depends
   if blockers and given and given[1] then
     local keep = {}
     for i = 1, #given do keep[given[i]] = true end
-    if o.kept then keep[o.kept] = true end
+    if job.kept then keep[job.kept] = true end
     blocked = blocked - need('dependency/unlink')(jid, need('value/without')(blockers, keep))
   end
   if any then need('failure/forget_times')({jid}) end
   call('publish', Keys.on_log, '{"jid":' .. encode(jid) .. ',"event":"put","queue":' .. quoted .. '}')
 
-  local priority, retries = o.priority, o.retries
-  local remaining = o.remaining or retries and need('value/whole_tries')(retries)
-  local tags, leftover, stored = o.tags, false, '{}'
+  local priority, retries = job.priority, job.retries
+  local remaining = job.remaining or retries and need('value/whole_tries')(retries)
+  local tags, timed, stored = job.tags, false, '{}'
   if state or old[Old.tags] or worker then
     local from = old[Old.queue]
     if from then need('queue/remove_from_state_set')(jid, state, from) end
@@ -69,7 +69,7 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old)
     if state == 'failed' then need('failure/leave')(jid, old[Old.failure], from or '') end
     if worker and worker ~= '' then
       call('zrem', Keys.worker .. worker .. Keys.held, jid)
-      if worker ~= me then need('job/lock_lost')(jid, worker) end
+      if worker ~= job.me then need('job/lock_lost')(jid, worker) end
     end
     priority = priority or need('value/number')(old[Old.priority])
     retries = retries or need('value/number')(old[Old.retries])
@@ -88,45 +88,33 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old)
     stored = encode(tags)
   end
 
-  local due = o.due or (delay > 0 and string.format('%.17g', now + delay))
+  local due = job.due or (job.delay > 0 and string.format('%.17g', now + job.delay))
   local placed
-  if o.failed then
+  if job.failed then
     placed = 'failed'
   elseif blocked > 0 then
     placed = 'depends'
   else
     placed = due and 'scheduled' or 'waiting'
   end
-  local full = o.ids and placed == 'waiting' and o.gate.full(jid, o.ids)
+  local full = job.ids and placed == 'waiting' and job.gate.full(jid, job.ids)
   local stamp = string.format('%.20f', now)
-  if o.fields then
-    call('hmset', key, 'jid', jid, 'klass', klass, 'data', data, 'priority', priority or '0', 'tags', stored,
-      'state', placed, 'worker', '', 'expires', o.failed and '' or '0', 'queue', queue, 'retries', retries or '5',
-      'remaining', remaining or '5', 'time', stamp, unpack(o.fields))
+  if job.fields then
+    call('hmset', key, 'jid', jid, 'klass', job.klass, 'data', job.data, 'priority', priority or '0', 'tags', stored,
+      'state', placed, 'worker', '', 'expires', job.failed and '' or '0', 'queue', queue, 'retries', retries or '5',
+      'remaining', remaining or '5', 'time', stamp, unpack(job.fields))
   else
-    call('hmset', key, 'jid', jid, 'klass', klass, 'data', data, 'priority', priority or '0', 'tags', stored,
-      'state', placed, 'worker', '', 'expires', o.failed and '' or '0', 'queue', queue, 'retries', retries or '5',
+    call('hmset', key, 'jid', jid, 'klass', job.klass, 'data', job.data, 'priority', priority or '0', 'tags', stored,
+      'state', placed, 'worker', '', 'expires', job.failed and '' or '0', 'queue', queue, 'retries', retries or '5',
       'remaining', remaining or '5', 'time', stamp)
   end
-  local base = Keys.queue .. queue
   if full then
     need('throttle/hold')(seconds, jid, queue, full, string.format('%.17g', now / 10000000000 - (priority or 0)))
-    placed, leftover = 'throttled', old[Old.scheduled]
-  elseif placed == 'waiting' then
-    call('zadd', base .. Keys.work, (priority or 0) - now / 10000000000, jid)
-    leftover = old[Old.scheduled]
-  elseif placed == 'scheduled' then
-    call('zadd', base .. Keys.scheduled, due, jid)
-    leftover = old[Old.scheduled]
-  elseif placed == 'depends' then
-    call('zadd', base .. Keys.depends, t, jid)
-    if due then
-      call('hset', key, 'scheduled', due)
-    else
-      leftover = old[Old.scheduled]
-    end
+    placed = 'throttled'
+  elseif placed ~= 'failed' then
+    timed = need('queue/place')(now, t, jid, queue, placed, placed == 'waiting' and priority or due)
   else
-    local failed = o.failed
+    local failed = job.failed
     call('hset', key, 'failure', failed.text)
     need('stats/count')(Keys.stats .. failed.when - failed.when % 86400 .. ':' .. queue, 'failed', 1)
     call('sadd', Keys.failures, failed.group)
@@ -134,11 +122,10 @@ return function(now, t, seconds, me, queue, jid, klass, data, delay, o, old)
     -- Its age counts from now, so that the next failure does not delete what was just restored.
     local age = need('failure/age')(redis.pcall('hget', Keys.config, 'jobs-failed-history'))
     if age then call('zadd', Keys.failed_times, t, jid) end
-    leftover = old[Old.scheduled]
   end
-  if o.spawned_from_jid then call('hset', key, 'spawned_from_jid', o.spawned_from_jid) end
+  if job.spawned_from_jid then call('hset', key, 'spawned_from_jid', job.spawned_from_jid) end
   if old[Old.grace] then call('hdel', key, 'grace') end
-  if leftover then call('hdel', key, 'scheduled') end
+  if old[Old.scheduled] and not timed then call('hdel', key, 'scheduled') end
   call('zadd', Keys.queues, 'NX', t, queue)
   if tracked then call('publish', Keys.on_put, jid) end
   return placed

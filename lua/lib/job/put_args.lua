@@ -1,10 +1,11 @@
 -- Reads the words of one job of guard.put.
 -- Takes: argv; the position of its first word; the number of its words
--- Returns: queue, jid, klass, data, delay, at, note; `o`, the options as job/put takes them; `x`, those of option/read
---   and `lane` and `payloads`, if any is given; `invalid`, if no job can have this jid or queue; `plain`, if
---   job/put_new takes the options
+-- Returns: the job as job/put takes it, with `at` and `note`; `coordination`, the options of option/read and `lane` and
+--   `payloads`, if any is given; `invalid`, if no job can have this jid or queue; `plain`, if job/put_new takes it
 -- Refuses: wrong words
-local json, number = need('value/json_arg'), need('value/number')
+local json, number, names = need('value/json_arg'), need('value/number'), need('value/names')
+-- By text: many jobs of a call have the same tags.
+local tags_of = {}
 
 return function(argv, first, count)
   if count < 5 or count % 2 == 0 then error('Guard(): a job has 5 words and pairs of options') end
@@ -13,9 +14,9 @@ return function(argv, first, count)
   local data = argv[first + 3]
   if json('data', data) == false then error('Guard(): data must not be the bare document false') end
   -- All fields are named here: a table that grows costs more.
-  local o, given = {}, {}
-  local job = {queue = argv[first], jid = argv[first + 1], klass = argv[first + 2], data = data, delay = delay, o = o,
-    plain = true}
+  local given = {}
+  local job = {queue = argv[first], jid = argv[first + 1], klass = argv[first + 2], data = data, delay = delay,
+    plain = true, priority = nil, retries = nil, tags = nil}
   for i = first + 5, first + count - 1, 2 do given[argv[i]] = argv[i + 1] end
   for name, value in pairs(given) do
     if name ~= 'priority' and name ~= 'retries' and name ~= 'at' and name ~= 'tags' then job.plain = false end
@@ -25,19 +26,24 @@ return function(argv, first, count)
       if not n then error('Guard(): ' .. name .. ' is not a number: ' .. value) end
       if name == 'remaining' and n % 1 ~= 0 then error('Guard(): remaining must be a whole number') end
       if name == 'remaining' then n = need('value/whole_tries')(n) end
-      if name == 'at' then job.at = n else o[name] = n end
+      job[name] = n
+    elseif name == 'tags' and tags_of[value] then
+      job.tags = tags_of[value]
     elseif name == 'tags' or name == 'depends' then
       json(name, value)
-      o[name] = need('value/names')(value, nil, name == 'tags' and 1000 or 5000)
-      if not o[name] then error('Guard(): ' .. name .. ' must be a JSON array of texts') end
-      if name == 'tags' then need('job/few_tags')('Guard', #o.tags) end
-      if o[name][5001] then error('Guard(): Arg "depends" has more than 5000 jids') end
+      job[name] = names(value, nil, name == 'tags' and 1000 or 5000)
+      if not job[name] then error('Guard(): ' .. name .. ' must be a JSON array of texts') end
+      if name == 'tags' then
+        need('job/few_tags')('Guard', #job.tags)
+        tags_of[value] = job.tags
+      end
+      if job[name][5001] then error('Guard(): Arg "depends" has more than 5000 jids') end
     elseif name == 'history' then
-      o.history = need('job/restore').history(value)
+      job.history = need('job/restore').history(value)
     elseif name == 'failed' then
-      o.failed = need('job/restore').failed(value)
+      job.failed = need('job/restore').failed(value)
     elseif name == 'spawned_from_jid' then
-      o.spawned_from_jid = value
+      job.spawned_from_jid = value
     elseif name == 'note' then
       job.note = value
     elseif name == 'payloads' then
@@ -46,16 +52,16 @@ return function(argv, first, count)
       error('Guard(): unknown option ' .. name)
     end
   end
-  if given.backoff then need('option/empty_backoff')(given, o) end
+  if given.backoff then need('option/empty_backoff')(given, job) end
   if not job.plain and (given.lane or job.payloads or need('option/given')(given)) then
-    job.x = need('option/read')(given, 'Guard')
-    job.x.lane, job.x.payloads = given.lane, job.payloads
+    job.coordination = need('option/read')(given, 'Guard')
+    job.coordination.lane, job.coordination.payloads = given.lane, job.payloads
     if job.payloads and (not given.lane or given.dup ~= 'merge') then
       error('Guard(): payloads want a lane, and dup merge')
     end
   end
   if job.at and delay ~= 0 then error('Guard(): at and a delay exclude each other') end
-  if o.failed and (o.depends and o.depends[1] or job.at or delay ~= 0) then
+  if job.failed and (job.depends and job.depends[1] or job.at or delay ~= 0) then
     error('Guard(): failed excludes depends, at and a delay')
   end
   -- All reserved endings end in y or s.

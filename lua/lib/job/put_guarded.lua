@@ -1,6 +1,6 @@
 -- Judges and puts the jobs of guard.put, one by one.
--- Takes: now; t; seconds; policy; the function of value/key_fault; the progress of the call; by queue, its defaults as
---   text
+-- Takes: now; t; seconds; policy; the state of the call: `key_fault` (the function of value/key_fault), its `progress`,
+--   and `defaults` (by queue, as text)
 -- Returns: a function of a job (job/put_args), which returns its row
 -- Publishes: as job/put and job/put_extended
 local Old = Fields('job/put', 'throttles', 'jid')
@@ -20,7 +20,8 @@ local function ages(jid)
   return first, put
 end
 
-return function(now, t, seconds, policy, key_fault, progress, defaults)
+return function(now, t, seconds, policy, call_state)
+  local key_fault, progress, defaults = call_state.key_fault, call_state.progress, call_state.defaults
   local refuse_missing = policy.missing ~= 'allow'
   local outcome, mark_of = need('value/outcome_row'), need('job/mark')
   local put, job_key_fault = need('job/put'), need('job/key_fault')
@@ -29,7 +30,7 @@ return function(now, t, seconds, policy, key_fault, progress, defaults)
     return old[Old.jid] and (mark_of(jid, old[Old.state], old[Old.queue])) or ''
   end
   return function(job)
-    local jid, queue, o, row = job.jid, job.queue, job.o, nil
+    local jid, queue, row = job.jid, job.queue, nil
     local key, base = Keys.job .. jid, Keys.queue .. queue
     local old = redis.pcall('hmget', key, unpack(Old))
     local invalid = job.invalid
@@ -44,31 +45,32 @@ return function(now, t, seconds, policy, key_fault, progress, defaults)
     elseif not invalid then
       local state, from, worker, tags = old[Old.state], old[Old.queue], old[Old.worker], old[Old.tags]
       if state or from or worker or tags then
-        invalid = job_key_fault(key_fault, jid, state, from, worker, tags, old[Old.failure])
+        local stored = {state = state, queue = from, worker = worker, tags = tags, failure = old[Old.failure]}
+        invalid = job_key_fault(key_fault, jid, stored)
       end
-      if not invalid and o.tags then
+      if not invalid and job.tags then
         invalid = key_fault('zset', Keys.tags)
-        for k = 1, #o.tags do invalid = invalid or key_fault('zset', Keys.tag .. o.tags[k]) end
+        for k = 1, #job.tags do invalid = invalid or key_fault('zset', Keys.tag .. job.tags[k]) end
       end
-      if not invalid and o.failed then
-        local at = o.failed.when
-        invalid = key_fault('set', Keys.failures, 'list', Keys.group .. o.failed.group,
+      if not invalid and job.failed then
+        local at = job.failed.when
+        invalid = key_fault('set', Keys.failures, 'list', Keys.group .. job.failed.group,
           'hash', Keys.stats .. at - at % 86400 .. ':' .. queue)
       end
     end
     local passed = {}
-    if not invalid and not row and o.depends and o.depends[1] then
-      local path, trouble = find_cycle(jid, o.depends, progress.wrote)
+    if not invalid and not row and job.depends and job.depends[1] then
+      local path, trouble = find_cycle(jid, job.depends, progress.wrote)
       if path then
         row = outcome('cycle', mark(jid, old), path)
       elseif path == false then
         invalid = trouble
       else
-        local pending, complete, missing = classify(o.depends, progress.wrote)
+        local pending, complete, missing = classify(job.depends, progress.wrote)
         if missing[1] and refuse_missing then
           row = outcome('missing_dependency', mark(jid, old), missing)
         else
-          o.pending, passed = pending, complete
+          job.pending, passed = pending, complete
           for k = 1, #missing do passed[#passed + 1] = missing[k] end
           for k = 1, #pending do invalid = invalid or key_fault('set', Keys.job .. pending[k] .. Keys.dependents) end
           -- Some of the present dependencies may be removed.
@@ -79,18 +81,16 @@ return function(now, t, seconds, policy, key_fault, progress, defaults)
     if invalid then
       row = outcome('invalid', mark(jid, old), invalid)
     elseif not row then
-      if job.at and job.at > now then o.due = string.format('%.17g', job.at) end
-      o.note, o.maxima = job.entry, policy.maxima
-      local me, klass, data, delay = policy.me or '', job.klass, job.data, job.delay
+      if job.at and job.at > now then job.due = string.format('%.17g', job.at) end
+      job.me, job.who, job.maxima = policy.me or '', 'Guard', policy.maxima
       local took, state, behind = jid, nil, nil
-      if job.x or defaults[queue] or old[Old.throttles] then
+      if job.coordination or defaults[queue] or old[Old.throttles] then
         local ok
-        ok, took, state, behind = pcall(need('job/put_extended'), now, t, seconds, me, queue, jid, klass, data, delay,
-          o, old, job.x or {}, defaults[queue], 'Guard')
+        ok, took, state, behind = pcall(need('job/put_extended'), now, t, seconds, job, old, defaults[queue])
         if not ok then return outcome('invalid', mark(jid, old), need('value/error_text')(took)) end
         if not took then return outcome('cycle', mark(jid, old), behind) end
       else
-        state = put(now, t, seconds, me, queue, jid, klass, data, delay, o, old)
+        state = put(now, t, seconds, job, old)
       end
       if policy.lanes then
         row = outcome('done', '', state, took, behind or '', passed)

@@ -1,4 +1,4 @@
--- Puts jobs whose keys do not exist, as job/put does, with what belongs to a queue written once a call.
+-- Puts jobs whose keys do not exist, as job/put does, with what belongs to a queue or a tag written once a call.
 -- Takes: now; t; seconds; the function of value/key_fault; the progress of the call
 -- Returns: the function `queue` of a name, which returns the record of the queue (`bad`: what is wrong with its
 --   keys); the function `put` of such a record and a job (job/put_args), which returns the state, or nil and
@@ -6,18 +6,18 @@
 -- Publishes: as job/put
 return function(now, t, seconds, fault, progress)
   local call, encode, format, queues, names = redis.call, cjson.encode, string.format, {}, {}
-  local stamp, age = format('%.20f', now), now / 10000000000
-  -- Scores by priority.
-  local scores = {}
+  local stamp, place = format('%.20f', now), need('queue/place')
   local tracked, times = call('exists', Keys.tracked) > 0, call('exists', Keys.failed_times) > 0
   -- Earlier jobs of these jids may have left the times of their failures.
   local jids = {}
+  -- By list of tags, its text or what is wrong with its keys; by tag, the entries of its new jobs.
+  local texts, faults, entries, tag_names = {}, {}, {}, {}
 
   local function queue_of(name)
     local queue = queues[name]
     if not queue then
       local base, json = Keys.queue .. name, encode(name)
-      queue = {name = name, base = base, work = {}, scheduled = {},
+      queue = {name = name, base = base, work = {}, scheduled = {}, scores = {},
         entry = '[' .. seconds .. ',"put",{"q":' .. json .. '}]', event = ',"event":"put","queue":' .. json .. '}'}
       queue.bad = fault('hash', Keys.config, 'zset', Keys.queues, 'zset', base .. Keys.work,
         'zset', base .. Keys.scheduled, 'zset', base .. Keys.depends, 'zset', Keys.tracked)
@@ -26,14 +26,23 @@ return function(now, t, seconds, fault, progress)
     return queue
   end
 
-  local function put(queue, job)
-    local jid, priority, retries, tags = job.jid, job.o.priority, job.o.retries, job.o.tags
-    local key, stored = Keys.job .. jid, '{}'
-    if tags and tags[1] then
+  -- Returns the text of a list of tags; nil and what is wrong if a key has another type.
+  local function text_of(tags)
+    if not texts[tags] and not faults[tags] then
       local bad = fault('zset', Keys.tags)
       for i = 1, #tags do bad = bad or fault('zset', Keys.tag .. tags[i]) end
+      texts[tags], faults[tags] = not bad and encode(tags), bad
+    end
+    return texts[tags], faults[tags]
+  end
+
+  local function put(queue, job)
+    local jid, priority, retries, tags = job.jid, job.priority, job.retries, job.tags
+    local key, stored = Keys.job .. jid, '{}'
+    if tags and tags[1] then
+      local bad
+      stored, bad = text_of(tags)
       if bad then return nil, bad end
-      stored = encode(tags)
     end
     local history, entry = key .. Keys.history, queue.entry
     local length = redis.pcall('rpush', history, entry)
@@ -48,24 +57,21 @@ return function(now, t, seconds, fault, progress)
     call('publish', Keys.on_log, '{"jid":' .. encode(jid) .. queue.event)
     if stored ~= '{}' then
       for i = 1, #tags do
-        if call('zadd', Keys.tag .. tags[i], t, jid) == 1 then call('zincrby', Keys.tags, 1, tags[i]) end
+        local list = entries[tags[i]]
+        if not list then
+          list = {}
+          entries[tags[i]], tag_names[#tag_names + 1] = list, tags[i]
+        end
+        local n = #list
+        list[n + 1], list[n + 2] = t, jid
       end
     end
-    local list, score, state = queue.work, nil, 'waiting'
-    if job.at and job.at > now or job.delay > 0 then
-      list, score, state = queue.scheduled, format('%.17g', job.at or now + job.delay), 'scheduled'
-    else
-      score = scores[priority or 0]
-      if not score then
-        score = format('%.17g', (priority or 0) - age)
-        scores[priority or 0] = score
-      end
-    end
+    local due = (job.at and job.at > now or job.delay > 0) and (job.at or now + job.delay)
+    local state = due and 'scheduled' or 'waiting'
     call('hmset', key, 'jid', jid, 'klass', job.klass, 'data', job.data, 'priority', priority or '0', 'tags', stored,
       'state', state, 'worker', '', 'expires', '0', 'queue', queue.name, 'retries', retries or '5',
       'remaining', retries and need('value/whole_tries')(retries) or '5', 'time', stamp)
-    local n = #list
-    list[n + 1], list[n + 2] = score, jid
+    place(now, t, jid, queue, state, due or priority or 0)
     if times then jids[#jids + 1] = jid end
     if tracked and call('zscore', Keys.tracked, jid) then call('publish', Keys.on_put, jid) end
     return state
@@ -74,12 +80,16 @@ return function(now, t, seconds, fault, progress)
   local function flush()
     local in_chunks = need('value/in_chunks')
     if jids[1] then need('failure/forget_times')(jids) end
+    for i = 1, #tag_names do
+      local tag = tag_names[i]
+      local added = in_chunks('zadd', Keys.tag .. tag, entries[tag], 1, #entries[tag])
+      if added > 0 then call('zincrby', Keys.tags, added, tag) end
+    end
+    entries, tag_names = {}, {}
     for i = 1, #names do
       local queue = names[i]
-      local work, scheduled = queue.work, queue.scheduled
-      if work[1] or scheduled[1] then
-        if work[1] then in_chunks('zadd', queue.base .. Keys.work, work, 1, #work) end
-        if scheduled[1] then in_chunks('zadd', queue.base .. Keys.scheduled, scheduled, 1, #scheduled) end
+      if queue.work[1] or queue.scheduled[1] then
+        need('queue/enter')(queue)
         call('zadd', Keys.queues, 'NX', t, queue.name)
         queue.work, queue.scheduled = {}, {}
       end

@@ -1,7 +1,6 @@
 -- Renders jobs as a JSON array.
 -- Takes: jids; the replies of job/read; their number; the set of tracked jids, or false; for a single job,
---   whether it may have dependencies or dependents, if the caller knows; the worker of all as JSON and the end of
---   their locks, unless the replies have them
+--   whether it may have dependencies or dependents, if the caller knows; the holder of all, as job/render takes it
 -- Returns: the text, `{}` without jobs
 
 -- Joins up to 20 texts, or up to 100, with one `..`: the Lua of Redis hashes every byte of each text that it creates,
@@ -45,19 +44,19 @@ join = function(list, count)
   return join(all, #all)
 end
 
-return function(jids, jobs, count, tracked, related, worker, ends)
+return function(jids, jobs, count, tracked, related, holder)
   if count == 0 then return '{}' end
   local render = need('job/render')
   if count == 1 then
     local jid = jids[1]
     if related == nil then related = need('dependency/any_related')(jids, 1, 1) end
-    return render(jid, jobs[1], tracked and tracked[jid], related, '[', worker, ends) .. ']'
+    return render(jid, jobs[1], tracked and tracked[jid], related, '[', holder) .. ']'
   end
   related = need('dependency/any_related')(jids, 1, count)
   local parts = {}
   for i = 1, count do
     local jid = jids[i]
-    parts[i] = render(jid, jobs[i], tracked and tracked[jid], related, i == 1 and '[' or ',', worker, ends)
+    parts[i] = render(jid, jobs[i], tracked and tracked[jid], related, i == 1 and '[' or ',', holder)
   end
   parts[count] = parts[count] .. ']'
   return join(parts, count)

@@ -32,6 +32,6 @@ return function(now, t, lane, jid, queue)
   if not before then return true end
   need('dependency/link')(jid, {before})
   call('hset', Keys.job .. jid, 'state', 'depends')
-  call('zadd', Keys.queue .. queue .. Keys.depends, t, jid)
+  need('queue/place')(now, t, jid, queue, 'depends')
   return false
 end

@@ -1,10 +1,28 @@
 -- Decides by its `dup` whether another job of the lane takes a put that would create a job.
--- Takes: now queue jid klass data lane dup; the last job of the lane, or nil, and its fields as lane/live reads them;
---   o, x, defaults, who, most as job/put_extended has them
+-- Takes: now; the job as job/put_extended has it; the options given; the defaults of its queue; what it met: `lane`,
+--   `dup`, `last` (the last job of the lane, or nil) and `fields` (of that job, as lane/live reads them)
 -- Returns: nil if it creates a job; the jid that takes it, and `skipped`, `merged`, or `replaced`, which the caller
 --   carries out; or nil, `cycle` and the jids of the cycle, if the job to replace would come to wait for itself
 -- Publishes: `skipped` to the channel of the extensions
 local Job = Fields('lane/live')
+
+-- Checks the dependencies of a put that replaces a job. A dependency on the replaced job is a cycle in `guard.put`, and
+-- is ignored in `put`. The option `pending` loses it.
+-- Takes: jid of the replaced job; the job that is put
+-- Returns: nil; or the jids of the cycle that the dependencies would close
+local function replace_depends(jid, job)
+  local names, pending = {}, {}
+  for i = 1, #job.depends do
+    if job.depends[i] ~= jid or job.who == 'Guard' then names[#names + 1] = job.depends[i] end
+  end
+  local path = need('dependency/find_cycle')(jid, names, true)
+  -- If the search stops early, a cycle is possible.
+  if path ~= nil then return path or {jid} end
+  for i = 1, #job.pending do
+    if job.pending[i] ~= jid then pending[#pending + 1] = job.pending[i] end
+  end
+  job.pending = pending
+end
 
 local function started(state) return state == 'running' or state == 'failed' end
 
@@ -15,23 +33,25 @@ local function known(now, lane, last, state, starts)
   return ends and (need('value/number')(ends) or 0) > now and name or nil
 end
 
-return function(now, queue, jid, klass, data, lane, dup, last, other, o, x, d, who, most)
+return function(now, job, given, defaults, met)
+  local queue, lane, dup, last, other = job.queue, met.lane, met.dup, met.last, met.fields
   local fits = last and not started(other[Job.state]) and other[Job.queue] == queue
   if dup == 'skip' then
-    local starts = x.starts
-    if starts == nil then starts = d.starts end
+    local starts = given.starts
+    if starts == nil then starts = defaults.starts end
     local name = known(now, lane, last, last and other[Job.state], starts)
     if not name then return nil end
-    redis.call('publish', Keys.on_ext, '{"jid":' .. cjson.encode(jid) .. ',"event":"skipped","key":' ..
+    redis.call('publish', Keys.on_ext, '{"jid":' .. cjson.encode(job.jid) .. ',"event":"skipped","key":' ..
       cjson.encode(lane) .. ',"queue":' .. cjson.encode(queue) .. '}')
     return name, 'skipped'
-  elseif dup == 'merge' and fits and other[Job.dup] == 'merge' and other[Job.klass] == klass
-    and not (o.depends and o.depends[1]) and not x.payloads then
+  elseif dup == 'merge' and fits and other[Job.dup] == 'merge' and other[Job.klass] == job.klass
+    and not (job.depends and job.depends[1]) and not given.payloads then
+    local most = job.most
     if most == nil then most = redis.pcall('hget', Keys.config, 'merge-max') end
-    local rescore = x.rescore or other[Job.rescore]
-    if need('merge/add')(last, data, x.score, rescore, need('merge/most')(most)) then return last, 'merged' end
+    local rescore = given.rescore or other[Job.rescore]
+    if need('merge/add')(last, job.data, given.score, rescore, need('merge/most')(most)) then return last, 'merged' end
   elseif dup == 'replace' and fits then
-    local path = o.depends and o.depends[1] and need('lane/replace_depends')(last, o, who)
+    local path = job.depends and job.depends[1] and replace_depends(last, job)
     if path then return nil, 'cycle', path end
     return last, 'replaced'
   end

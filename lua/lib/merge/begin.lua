@@ -1,13 +1,13 @@
 -- Adds the payload of a put to a job that is a merge job or becomes one.
 -- Takes: jid; payload; the options of the put: score, rescore, and to restore a job, payloads; whether it becomes one
 -- Returns: the data of the job
-return function(jid, payload, x, fresh)
+return function(jid, payload, given, fresh)
   local set = Keys.job .. jid .. Keys.payloads
   if fresh then redis.call('del', set) end
-  if x.payloads then
-    for i = 1, #x.payloads do redis.call('zadd', set, x.payloads[i][2], x.payloads[i][1]) end
+  if given.payloads then
+    for i = 1, #given.payloads do redis.call('zadd', set, given.payloads[i][2], given.payloads[i][1]) end
   else
-    need('merge/add')(jid, payload, x.score, x.rescore, math.huge)
+    need('merge/add')(jid, payload, given.score, given.rescore, math.huge)
   end
   return need('merge/compose')(jid)
 end

@@ -11,8 +11,7 @@ local function refresh(now, jid, job)
   call('hset', key, 'remaining', need('value/whole_tries')(retries))
   if job[Job.state] == 'scheduled' then
     call('zrem', Keys.queue .. job[Job.queue] .. Keys.scheduled, jid)
-    local priority = need('value/number')(job[Job.priority]) or 0
-    call('zadd', Keys.queue .. job[Job.queue] .. Keys.work, priority - now / 10000000000, jid)
+    need('queue/place')(now, nil, jid, job[Job.queue], 'waiting', job[Job.priority])
     call('hset', key, 'state', 'waiting')
   elseif job[Job.scheduled] then
     call('hdel', key, 'scheduled')

@@ -5,7 +5,7 @@
 return function(text, left)
   local ok, members = pcall(cjson.decode, text)
   if not ok or type(members) ~= 'table' then return nil end
-  local d, number = {}, need('value/number')
+  local defaults, number = {}, need('value/number')
   for name, value in pairs(members) do
     local known = false
     if type(value) == 'number' then value = string.format('%.14g', value) end
@@ -13,25 +13,25 @@ return function(text, left)
     if name == 'throttles' and type(value) == 'table' then value = cjson.encode(value) end
     if type(name) == 'string' and type(value) == 'string' then
       if name == 'retries' or name == 'priority' then
-        d[name] = number(value)
-        known = d[name]
+        defaults[name] = number(value)
+        known = defaults[name]
       elseif name == 'order' then
-        d.due = value == 'due'
-        known = d.due
+        defaults.due = value == 'due'
+        known = defaults.due
       else
-        local fine, x = pcall(need('option/read'), {[name] = value}, '')
+        local fine, read = pcall(need('option/read'), {[name] = value}, '')
         if fine then
-          for key, parsed in pairs(x) do d[key], known = parsed, true end
+          for key, parsed in pairs(read) do defaults[key], known = parsed, true end
         end
       end
     end
     if left and not known then left[#left + 1] = tostring(name) end
   end
-  d.keyed, d.maxima = nil, {}
+  defaults.keyed, defaults.maxima = nil, {}
   -- The templates are read before they are expanded: data that ends in such a number is part of the id.
-  for i, text in ipairs(d.throttles or {}) do
+  for i, text in ipairs(defaults.throttles or {}) do
     local id, maximum = string.match(text, '^(.+)=([+-]?%d*)$')
-    if id then d.throttles[i], d.maxima[id] = id, number(maximum) end
+    if id then defaults.throttles[i], defaults.maxima[id] = id, number(maximum) end
   end
-  return d
+  return defaults
 end

@@ -1,9 +1,9 @@
 -- Takes an empty back-off out of the words of a put. qless-php sends one with every put. It asks for nothing, so the
 -- job stays a plain one, and only stores the text.
--- Takes: the words by name; the options as job/put takes them
+-- Takes: the words by name; the job (job/put)
 -- Returns: whether there was one
-return function(given, o)
+return function(given, job)
   if given.backoff ~= '[]' and given.backoff ~= '{}' then return false end
-  o.fields, given.backoff = {'backoff', given.backoff}, nil
+  job.fields, given.backoff = {'backoff', given.backoff}, nil
   return true
 end

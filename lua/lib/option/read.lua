@@ -11,7 +11,7 @@ local choices = {
 }
 
 return function(given, who)
-  local x, number = {key = given.key, lock = given.lock}, need('value/number')
+  local options, number = {key = given.key, lock = given.lock}, need('value/number')
   local function refuse(name, why) error(who .. '(): Arg "' .. name .. '" ' .. why) end
   if given.throttles then
     local ok, list = pcall(need('value/names'), given.throttles)
@@ -20,31 +20,32 @@ return function(given, who)
     for i = 1, #list do
       if need('throttle/reserved')(list[i]) then refuse('throttles', 'has an id that ends in -locks or -pending') end
     end
-    x.throttles = list
+    options.throttles = list
   end
-  if x.key and #x.key > 512 then refuse('key', 'longer than 512 bytes') end
+  if options.key and #options.key > 512 then refuse('key', 'longer than 512 bytes') end
   for _, name in ipairs({'dup', 'until', 'ttl', 'score', 'rescore', 'hold'}) do
     local value, choice = given[name], choices[name]
     if value then
-      x.keyed = x.keyed or name
+      options.keyed = options.keyed or name
       if choice and not choice[value] then refuse(name, choice[1] .. ': ' .. value) end
     end
   end
-  x.dup, x.rescore, x.starts = given.dup, given.rescore, given['until'] and given['until'] == 'start'
-  x.hold = given.hold and given.hold == '1'
+  options.dup, options.rescore, options.starts = given.dup, given.rescore, given['until'] and given['until'] == 'start'
+  options.hold = given.hold and given.hold == '1'
   if given.ttl then
-    x.ttl = number(given.ttl)
-    if not x.ttl or x.ttl <= 0 then refuse('ttl', 'not a positive number: ' .. given.ttl) end
+    options.ttl = number(given.ttl)
+    if not options.ttl or options.ttl <= 0 then refuse('ttl', 'not a positive number: ' .. given.ttl) end
   end
   if given.score then
-    x.score = number(given.score)
-    if not x.score then refuse('score', 'not a number: ' .. given.score) end
+    options.score = number(given.score)
+    if not options.score then refuse('score', 'not a number: ' .. given.score) end
   end
   if given.backoff then
-    x.backoff = given.backoff
-    if x.backoff ~= '' and not need('option/backoff')(x.backoff) and not need('option/lost_lock')(x.backoff) then
+    options.backoff = given.backoff
+    if options.backoff ~= '' and not need('option/backoff')(options.backoff)
+      and not need('option/lost_lock')(options.backoff) then
       refuse('backoff', 'not a policy: ' .. given.backoff)
     end
   end
-  return x
+  return options
 end

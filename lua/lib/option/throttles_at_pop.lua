@@ -4,8 +4,8 @@
 -- Returns: the ids, nil if the job keeps what it has; by id, the maximum that the defaults give it
 local Job = Fields('job/read')
 
-return function(d, queue, job)
-  if not d or not (d.lock or d.throttles) then return nil end
+return function(defaults, queue, job)
+  if not defaults or not (defaults.lock or defaults.throttles) then return nil end
   if job[Job.throttles] and job[Job.throttles] ~= '[ ]' then return nil end
-  return need('option/throttles')({}, false, d, queue, job[Job.klass], job[Job.data])
+  return need('option/throttles')({}, false, defaults, queue, job[Job.klass], job[Job.data])
 end

@@ -1,6 +1,7 @@
 -- Decides for one pop which jobs with a lane or throttles it may give away. The others are held: the caller removes
 -- them from where they were.
--- Takes: now; t; seconds; queue; defaults of the queue, or nil; the gate (throttle/gate); the setting `max-job-history`
+-- Takes: now; t; seconds; queue; the gate (throttle/gate); `defaults` of the queue, or nil, and `limit` (the setting
+--   `max-job-history`)
 -- Returns: a function of jid, job (reply of job/read), whether its lock was lost, and its score in the work set, if the
 --   caller has read it; it returns whether the pop may give the job away, and notes for queue/grant in the job: `ext`,
 --   the reply of job/extension, and `fenced`, whether it gets a fencing token
@@ -8,24 +9,24 @@
 local Job = Fields('job/read')
 local Ext = Fields('job/extension')
 
-return function(now, t, seconds, queue, d, gate, limit)
-  local call, decode, hold = redis.call, need('job/tags'), nil
+return function(now, t, seconds, queue, gate, settings)
+  local call, decode, hold, defaults = redis.call, need('job/tags'), nil, settings.defaults
   return function(jid, job, lost, score)
     local key = Keys.job .. jid
     -- Jobs that clients without these options put get what the queue's defaults say.
-    local list, maxima = need('option/throttles_at_pop')(d, queue, job)
+    local list, maxima = need('option/throttles_at_pop')(defaults, queue, job)
     if list then
       gate.give(maxima)
       job[Job.throttles] = cjson.encode(list)
       call('hset', key, 'throttles', job[Job.throttles])
     end
-    local backs_off = d and d.backoff
+    local backs_off = defaults and defaults.backoff
     if not job[Job.throttles] and not backs_off then return true end
     local ext = need('job/extension')(jid)
     job.ext = ext
     if backs_off and (not ext[Ext.backoff] or ext[Ext.backoff] == '[]' or ext[Ext.backoff] == '{}') then
-      ext[Ext.backoff], job[Job.throttles] = d.backoff, job[Job.throttles] or '[ ]'
-      call('hmset', key, 'backoff', d.backoff, 'throttles', job[Job.throttles])
+      ext[Ext.backoff], job[Job.throttles] = defaults.backoff, job[Job.throttles] or '[ ]'
+      call('hmset', key, 'backoff', defaults.backoff, 'throttles', job[Job.throttles])
     end
     local lane, stored = ext[Ext.key], job[Job.throttles]
     if job[Job.queue] ~= queue then call('hset', key, 'queue', queue) end
@@ -43,7 +44,7 @@ return function(now, t, seconds, queue, d, gate, limit)
     if id then
       score = not lost and tonumber(score or call('zscore', Keys.queue .. queue .. Keys.work, jid))
       hold = hold or need('throttle/hold')
-      hold(seconds, jid, queue, id, score and string.format('%.17g', -score) or '-inf', limit)
+      hold(seconds, jid, queue, id, score and string.format('%.17g', -score) or '-inf', settings.limit)
       return false
     end
     gate.take(jid, ids)

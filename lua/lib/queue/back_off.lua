@@ -6,19 +6,33 @@
 -- Publishes: as ending/extended
 local Lost = Fields('job/read')
 
+-- Returns how many seconds a job waits after it lost its lock, 0 if it may run again immediately: the initial delay
+-- times the factor to the power of the used tries.
+-- Takes: the stored back-off of the job, or false; stored retries; remaining tries; the stored settings
+--   `backoff-initial-delay` and `backoff-factor`
+local function lost_lock_delay(text, retries, left, initial_delay, factor)
+  local number = need('value/number')
+  local own = text and need('option/lost_lock')(text) or {}
+  local first, base = own.initial_delay or number(initial_delay) or 0, own.factor or number(factor)
+  if first <= 0 then return 0 end
+  if not base or base < 0 then base = 3 end
+  return math.min(first * base ^ (math.floor(number(retries) or 5) - left), need('value/longest_delay')())
+end
+
 return function(now, t, seconds, queue)
   local call = redis.call
   local settings = redis.pcall('hmget', Keys.config, 'backoff-initial-delay', 'backoff-factor')
-  local delay_of = need('option/lost_lock_delay')
   return function(jid, job, left)
-    local delay = delay_of(job[Lost.backoff], job[Lost.retries], left, settings[1], settings[2])
+    local delay = lost_lock_delay(job[Lost.backoff], job[Lost.retries], left, settings[1], settings[2])
     if delay <= 0 then return false end
     local key, schedule = Keys.job .. jid, Keys.queue .. queue .. Keys.scheduled
     -- A key of another type must not stop a queue: the job runs again immediately then.
     if type(redis.pcall('zadd', schedule, now + delay, jid)) ~= 'number' then return false end
     call('hmset', key, 'state', 'scheduled', 'worker', '', 'expires', '0', 'remaining', left, 'queue', queue)
     if job[Lost.grace] then call('hdel', key, 'grace') end
-    if job[Lost.throttles] then need('ending/extended')(now, t, seconds, jid, 'retry', queue, job[Lost.throttles]) end
+    if job[Lost.throttles] then
+      need('ending/extended')(now, t, seconds, 'retry', {jid = jid, queue = queue, throttles = job[Lost.throttles]})
+    end
     return true
   end
 end

@@ -1,17 +1,17 @@
 -- Decides in one pop on jobs with a lane or throttles. Most queues have no such jobs.
--- Takes: now; t; seconds; queue; the queue's defaults as text, or false; the setting `max-job-history`; what the call
---   may still bring (queue/slice)
+-- Takes: now; t; seconds; queue; a list of the queue's defaults as text, or false, the setting `max-job-history`, and
+--   what the call may still bring (queue/slice)
 -- Returns: a table of `judge_lost` for jobs whose lock expired, `recheck` for held jobs, `scan` for the work set, and
 --   `wake`, which has to follow when the pop has read its last job; with `single` set, `scan` looks at the given page
 --   only
 -- Publishes: as queue/admit
 local Job = Fields('job/read')
 
-return function(now, t, seconds, queue, defaults, limit, slice)
-  local call, base = redis.call, Keys.queue .. queue
+return function(now, t, seconds, queue, settings)
+  local call, base, stored, limit, slice = redis.call, Keys.queue .. queue, unpack(settings, 1, 3)
   local gate = need('throttle/gate')(now, t, seconds, queue)
-  local d = defaults and need('option/defaults')(defaults)
-  local admit = need('queue/admit')(now, t, seconds, queue, d, gate, limit)
+  local defaults = stored and need('option/defaults')(stored)
+  local admit = need('queue/admit')(now, t, seconds, queue, gate, {defaults = defaults, limit = limit})
   local decider, checked = {wake = gate.wake}, false
 
   -- Judges the job at `i` of the lists. If it may not run again now, it leaves them and loses its lock and its slots,
@@ -35,10 +35,12 @@ return function(now, t, seconds, queue, defaults, limit, slice)
   end
 
   -- Goes on with a pop that met such a job, at `at` of a page of the work set, or found less than it wants (`page` is
-  -- empty then). Adds jobs to the lists until `rest` are added to the first `taken` of them; jobs that may not run
-  -- leave the set. `from` is the rank where the page begins, `job` the one that was met, `held` whether the queue
-  -- holds jobs, `due` whether more jobs may be due. Returns the number of jobs in the lists.
-  function decider.scan(rest, taken, page, from, at, job, jids, jobs, count, held, due)
+  -- empty then). Adds jobs to the lists of what it has found until `rest` are added to the first `taken` of them; jobs
+  -- that may not run leave the set. Of the start, `from` is the rank where the page begins, `job` the one that was met,
+  -- `held` whether the queue holds jobs, `due` whether more jobs may be due. Returns the number of jobs in the lists.
+  function decider.scan(rest, found, start)
+    local jids, jobs, count, taken = found.jids, found.jobs, found.count, found.taken
+    local page, from, at, job, due = start.page, start.from, start.at, start.job, start.due
     -- `passed` counts what it has not added, up to `most`.
     local read, decide, seen, passed, most = need('job/read'), need('queue/pop_decision'), nil, 0, nil
     local function limit_scan()
@@ -81,7 +83,7 @@ return function(now, t, seconds, queue, defaults, limit, slice)
       leave_set()
       if rest < 0 or decider.single or count - taken >= rest or most and passed >= most then return count end
       if missed == 0 or not page[1] then
-        local returned, brought, apart = held and decider.recheck(), 0, 0
+        local returned, brought, apart = start.held and decider.recheck(), 0, 0
         if due then
           limit_scan()
           -- A put of a child would drop the slots of jobs that this pop has taken and that do not run yet.

@@ -1,6 +1,7 @@
 -- Handles expired locks. At the first expiry the holder is warned and gets `grace-period` further seconds. At
 -- the second, the job is granted again, or scheduled if it has a back-off; it fails if it has no tries left.
--- Takes: now; t; seconds; queue; jids with expired locks; grace period; the setting `max-job-history`
+-- Takes: now; t; seconds; queue; jids with expired locks; `grace`, the grace period, and `limit`, the setting
+--   `max-job-history`
 -- Returns: jids and jobs (replies of job/read) to grant again
 -- Publishes: `lock_lost` to the holder and to the log; the jid to `stalled` or `failed` if tracked; `failed` to
 --   the log; as ending/extended and failure/forget_old
@@ -8,7 +9,8 @@ local Lost = Fields('job/read')
 
 local call = redis.call
 
-return function(now, t, seconds, queue, lost, grace, limit)
+return function(now, t, seconds, queue, lost, settings)
+  local grace, limit = settings.grace, settings.limit
   local locks = Keys.queue .. queue .. Keys.locks
   local jids, jobs = {}, {}
   -- A history that is not a list must not stop the others: hence pcall around append.
@@ -78,7 +80,8 @@ return function(now, t, seconds, queue, lost, grace, limit)
             need('failure/encode')(group, message, seconds, ''))
           if job[Lost.grace] then call('hdel', key, 'grace') end
           if job[Lost.throttles] then
-            need('ending/extended')(now, t, seconds, jid, 'exhausted', job[Lost.queue] or queue, job[Lost.throttles])
+            local ended = {jid = jid, queue = job[Lost.queue] or queue, throttles = job[Lost.throttles]}
+            need('ending/extended')(now, t, seconds, 'exhausted', ended)
           end
           drop[#drop + 1] = jid
           call('sadd', Keys.failures, group)

@@ -1,9 +1,22 @@
 -- Grants jobs to a worker: the last step of a pop.
--- Takes: now; seconds; queue; worker; end of the locks; the setting `max-job-history`; jids; jobs (replies of
---   job/read); their number; how many of them had an expired lock; jids that leave the work set as well
+-- Takes: now; seconds; queue; the setting `max-job-history`; what the pop has found: `jids`, `jobs` (replies of
+--   job/read), `count` of them, `taken` (how many of them had an expired lock) and `remove` (jids that leave the work
+--   set as well); and there for whom: `worker`, and `ends`, the end of the locks. Both become text for job/render
 -- Returns: the granted jobs as a JSON array; their number
 -- Publishes: the jid to `popped` if tracked
 local Job = Fields('job/read')
+local Ext = Fields('job/extension')
+
+-- Writes the fields of a job that a pop grants, with a fencing token: a later grant has a larger one.
+-- Takes: key; the reply of job/read, whose `ext` (job/extension) gets the token; the time of the grant; worker; end of
+--   the lock
+local function grant_with_fence(key, job, stamp, worker, expires)
+  local fence, ext = redis.pcall('incr', Keys.fence), job.ext
+  -- A counter that is not a number must not stop the jobs.
+  if type(fence) == 'number' then ext[Ext.fence] = string.format('%.0f', fence) end
+  redis.call('hmset', key, 'time', stamp, 'worker', worker, 'expires', expires, 'state', 'running',
+    'remaining', job[Job.remaining] or '0', 'fence', ext[Ext.fence] or '0')
+end
 
 -- Returns a stored time as a number, nil if it is not one.
 local function number(text)
@@ -11,7 +24,9 @@ local function number(text)
   if n and n - n == 0 then return n end
 end
 
-return function(now, seconds, queue, worker, ends, limit, jids, jobs, count, taken, remove)
+return function(now, seconds, queue, limit, found)
+  local jids, jobs, count, taken, remove = found.jids, found.jobs, found.count, found.taken, found.remove
+  local worker, ends = found.worker, found.ends
   local call, base, expires = redis.call, Keys.queue .. queue, string.format('%.17g', ends)
   local stamp = string.format('%.20f', now)
   local quoted = cjson.encode(worker)
@@ -35,7 +50,7 @@ return function(now, seconds, queue, worker, ends, limit, jids, jobs, count, tak
     if type(length) == 'number' then
       if length > limit then need('history/trim')(key .. Keys.history, length, limit) end
       if job.fenced then
-        need('queue/fence')(key, job, stamp, worker, expires)
+        grant_with_fence(key, job, stamp, worker, expires)
         if i > taken then remove[#remove + 1] = jid end
       elseif i <= taken then
         call('hmset', key, 'time', stamp, 'worker', worker, 'expires', expires, 'state', 'running',
@@ -78,5 +93,6 @@ return function(now, seconds, queue, worker, ends, limit, jids, jobs, count, tak
     in_chunks('zadd', base .. Keys.locks, locks, 1, 2 * count)
     in_chunks('zrem', base .. Keys.work, remove, 1, #remove)
   end
-  return need('job/render_all')(jids, jobs, count, tracked, related, quoted, '' .. ends), count
+  found.worker, found.ends = quoted, '' .. ends
+  return need('job/render_all')(jids, jobs, count, tracked, related, found), count
 end

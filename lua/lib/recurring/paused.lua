@@ -12,8 +12,13 @@ return function(jid)
   local ok, document = pcall(cjson.decode, text)
   local fields = ok and type(document) == 'table' and document.fields
   local named = {}
-  for i = 1, type(fields) == 'table' and #fields or 0, 2 do named[fields[i]] = fields[i + 1] end
-  if not named.jid then return nil, 'its document in ' .. Keys.paused_recurring .. ' cannot be read' end
+  local sound = type(fields) == 'table' and #fields % 2 == 0
+  for i = 1, sound and #fields or 0 do
+    sound = sound and type(fields[i]) == 'string'
+    if sound and i % 2 == 0 then named[fields[i - 1]] = fields[i] end
+  end
+  if sound and document.next then sound = type(document.next) == 'string' and tonumber(document.next) end
+  if not sound or named.jid ~= jid then return nil, 'its document in ' .. Keys.paused_recurring .. ' cannot be read' end
   document.named = named
   return document
 end

@@ -5,15 +5,15 @@
 -- Publishes: as put
 local Template = Fields('recurring/spawn')
 
-return function(queue, id, r, tags)
+return function(queue, id, template, tags)
   local call, run = redis.call, need('put', true)
   local function finite(text)
     local n = need('value/number')(text)
     return n and string.format('%.17g', n) or '0'
   end
-  local rest = {'priority', finite(r[Template.priority]), 'retries', finite(r[Template.retries])}
+  local rest = {'priority', finite(template[Template.priority]), 'retries', finite(template[Template.retries])}
   if tags[1] then rest[5], rest[6] = 'tags', cjson.encode(tags) end
-  local ok, opts = pcall(cjson.decode, r[Template.opts] or '{}')
+  local ok, opts = pcall(cjson.decode, template[Template.opts] or '{}')
   for name, value in pairs(ok and type(opts) == 'table' and opts or {}) do
     rest[#rest + 1], rest[#rest + 2] = name, tostring(value)
   end
@@ -24,7 +24,7 @@ return function(queue, id, r, tags)
       jid = id .. '-' .. number
     end
     local t, seconds = string.format('%.17g', at), string.format('%.0f', math.floor(at))
-    local words = {'put', t, '', queue, jid, r[Template.klass], r[Template.data], '0', unpack(rest)}
+    local words = {'put', t, '', queue, jid, template[Template.klass], template[Template.data], '0', unpack(rest)}
     local fine, took = pcall(run, words, at, t, seconds)
     if not fine or took ~= jid then return number, false end
     call('hset', Keys.job .. jid, 'spawned_from_jid', id)

@@ -9,26 +9,28 @@ local Template = Fields('jid', 'klass', 'data', 'priority', 'tags', 'retries', '
 return function(now, t, queue, due, limit, slice)
   local call, floor = redis.call, math.floor
   local base = Keys.queue .. queue
-  local whole_tries = need('value/whole_tries')
-  local moved, skipped, work, next_runs, gone, tagged = 0, 0, {}, {}, {}, {}
+  local whole_tries, place = need('value/whole_tries'), need('queue/place')
+  local target = {base = base, work = {}, scheduled = {}}
+  local moved, skipped, work, next_runs, gone, tagged = 0, 0, target.work, {}, {}, {}
   local defaults = redis.pcall('hget', Keys.config, queue .. '-defaults')
   for n = 1, #due, 2 do
     if slice.tags <= 0 then break end
     local id = due[n]
     local key = Keys.recurring .. id
-    local r = call('hmget', key, unpack(Template))
-    local interval = tonumber(r[Template.interval])
-    if not (r[Template.jid] and r[Template.klass] and r[Template.data] and interval and interval > 0) then
+    local template = call('hmget', key, unpack(Template))
+    local interval = tonumber(template[Template.interval])
+    if not (template[Template.jid] and template[Template.klass] and template[Template.data] and interval
+      and interval > 0) then
       gone[#gone + 1] = id
     else
       local at = floor(tonumber(due[n + 1]))
-      local backlog, count = tonumber(r[Template.backlog]) or 0, tonumber(r[Template.count]) or 0
-      local started, priority, tried = moved, tonumber(r[Template.priority]) or 0, 0
+      local backlog, count = tonumber(template[Template.backlog]) or 0, tonumber(template[Template.count]) or 0
+      local started, priority, tried = moved, tonumber(template[Template.priority]) or 0, 0
       if not (count >= 0 and count < 9e15) then count = 0 end
       if priority - priority ~= 0 then priority = 0 end
       local behind = (now - at) / interval
       if backlog > 0 and behind > backlog then at = at + math.ceil(behind - backlog) * interval end
-      local stored = r[Template.tags]
+      local stored = template[Template.tags]
       local tags = stored and stored ~= '{}' and need('job/tags')(stored) or {}
       if tags[1001] then
         -- Reading many tags takes time, too.
@@ -38,7 +40,7 @@ return function(now, t, queue, due, limit, slice)
       end
       -- The first child is made in any case, so that no call is without effect.
       local function may_make() return at <= now and moved < limit and (slice.tags > 0 or moved + skipped == 0) end
-      local extended = (defaults or r[Template.opts]) and need('recurring/put_child')(queue, id, r, tags)
+      local extended = (defaults or template[Template.opts]) and need('recurring/put_child')(queue, id, template, tags)
       -- A tick that another job takes makes no child and uses no number.
       local ticks = 0
       while extended and may_make() and skipped < 1000 and ticks < 1000 do
@@ -66,10 +68,10 @@ return function(now, t, queue, due, limit, slice)
         end
         call('rpush', Keys.job .. jid .. Keys.history,
           '[' .. floor(at) .. ',"put",{"q":' .. cjson.encode(queue) .. '}]')
-        call('hmset', Keys.job .. jid, 'jid', jid, 'klass', r[Template.klass], 'data', r[Template.data],
+        call('hmset', Keys.job .. jid, 'jid', jid, 'klass', template[Template.klass], 'data', template[Template.data],
           'priority', priority, 'tags', tags[1] and stored or '{}', 'state', 'waiting', 'worker', '',
-          'expires', '0', 'queue', queue, 'retries', r[Template.retries] or '0',
-          'remaining', whole_tries(tonumber(r[Template.retries]) or 0), 'time', string.format('%.20f', at),
+          'expires', '0', 'queue', queue, 'retries', template[Template.retries] or '0',
+          'remaining', whole_tries(tonumber(template[Template.retries]) or 0), 'time', string.format('%.20f', at),
           'spawned_from_jid', id)
         for i = 1, #tags do
           local list = tagged[tags[i]]
@@ -80,8 +82,7 @@ return function(now, t, queue, due, limit, slice)
           list[#list + 1] = t
           list[#list + 1] = jid
         end
-        work[#work + 1] = priority - at / 10000000000
-        work[#work + 1] = jid
+        place(at, t, jid, target, 'waiting', priority)
         moved = moved + 1
         at, slice.tags = at + interval, slice.tags - #tags
       end
@@ -96,7 +97,7 @@ return function(now, t, queue, due, limit, slice)
   if gone[1] then in_chunks('zrem', base .. Keys.recur, gone, 1, #gone) end
   if next_runs[1] then in_chunks('zadd', base .. Keys.recur, next_runs, 1, #next_runs) end
   if work[1] then
-    in_chunks('zadd', base .. Keys.work, work, 1, #work)
+    need('queue/enter')(target)
     for tag, list in pairs(tagged) do
       local added = in_chunks('zadd', Keys.tag .. tag, list, 1, #list)
       if added > 0 then call('zincrby', Keys.tags, added, tag) end

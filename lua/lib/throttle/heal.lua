@@ -4,7 +4,24 @@
 -- Takes: now; t; seconds; id; the queue of the caller;
 --   the set of jids that got their slots in this call and do not run yet
 -- Returns: how many slots were dropped
--- Publishes: as throttle/expire_holder
+-- Publishes: as queue/expire_locks
+local Job = Fields('job/read')
+
+-- Gives a job whose lock expired the step that a pop of its queue would give it, without a worker that takes it: it
+-- fails, or is the first of its queue, as after `timeout`.
+-- Takes: now; t; seconds; jid; queue; grace: 0 if the holder was not warned before
+-- Publishes: as queue/expire_locks
+local function expire_holder(now, t, seconds, jid, queue, grace)
+  local call, key, base = redis.call, Keys.job .. jid, Keys.queue .. queue
+  local jids, jobs = need('queue/expire_locks')(now, t, seconds, queue, {jid}, {grace = grace})
+  if not jids[1] then return end
+  call('hmset', key, 'state', 'stalled', 'expires', '0', 'remaining', jobs[1][Job.remaining])
+  call('hdel', key, 'grace')
+  call('zrem', base .. Keys.locks, jid)
+  call('zadd', base .. Keys.work, '+inf', jid)
+  need('ending/extended')(now, t, seconds, 'timeout', {jid = jid, queue = queue, throttles = jobs[1][Job.throttles]})
+end
+
 return function(now, t, seconds, id, own, fresh)
   local call, locks = redis.call, Keys.throttle .. id .. Keys.locks
   local grace = need('value/number')(redis.pcall('hget', Keys.config, 'grace-period')) or 10
@@ -15,7 +32,7 @@ return function(now, t, seconds, id, own, fresh)
     if fault and not fresh[jid] then
       local lost = true
       if fault == 'expired' then
-        need('throttle/expire_holder')(now, t, seconds, jid, queue, warned == '1' and 10 or 0)
+        expire_holder(now, t, seconds, jid, queue, warned == '1' and 10 or 0)
         lost = call('hget', Keys.job .. jid, 'state') ~= 'running'
       end
       if lost then

@@ -2,16 +2,16 @@
 //! files in `$XDG_CACHE_HOME/qless`.
 
 use std::fs::{self, DirBuilder, OpenOptions};
-use std::io::{Read, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use uuid::Uuid;
+use tempfile::NamedTempFile;
 
 use super::Candidate;
 use crate::env;
-use crate::fs::{PRIVATE_DIRECTORY, PRIVATE_FILE, open};
+use crate::fs::{PRIVATE_DIRECTORY, open};
 
 /// How long names are kept.
 const FRESH: Duration = Duration::from_secs(10);
@@ -72,33 +72,26 @@ impl Cache {
         let lines = names
             .iter()
             .map(|Candidate { value, help }| format!("{value}\t{help}\n"));
-        self.write(kind, &lines.collect::<String>());
+        _ = self.write(kind, &lines.collect::<String>());
     }
 
     /// Notes that the server did not reply.
     pub(super) fn down(&self) {
-        self.write("down", "");
+        _ = self.write("down", "");
     }
 
-    /// Writes a file. A failure is ignored: the next completion asks the server again.
-    fn write(&self, kind: &str, text: &str) {
-        let beside = self.dir.join(format!(".{}", Uuid::new_v4().simple()));
-        _ = DirBuilder::new()
+    /// Writes a file, without the sync of [`crate::fs::save`]: after a failure, the next completion asks
+    /// the server again.
+    fn write(&self, kind: &str, text: &str) -> io::Result<()> {
+        DirBuilder::new()
             .recursive(true)
             .mode(PRIVATE_DIRECTORY)
-            .create(&self.dir);
+            .create(&self.dir)?;
         self.sweep();
-        let created = OpenOptions::new()
-            .write(true)
-            .create_new(true)
-            .mode(PRIVATE_FILE)
-            .open(&beside);
-        let written = created
-            .and_then(|mut file| file.write_all(text.as_bytes()))
-            .and_then(|()| fs::rename(&beside, self.path(kind)));
-        if written.is_err() {
-            _ = fs::remove_file(&beside);
-        }
+        let mut file = NamedTempFile::new_in(&self.dir)?;
+        file.write_all(text.as_bytes())?;
+        file.persist(self.path(kind))?;
+        Ok(())
     }
 
     /// Removes files that are too old to be read again.

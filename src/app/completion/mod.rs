@@ -2,6 +2,10 @@
 //!
 //! Commands, flags and values come from the command tree. Names come from the server and the config
 //! file: see [`names`]. The command is always silent and always exits with 0.
+//!
+//! The dynamic engine of `clap_complete` does not replace this: in bash it inserts a name without
+//! quotes, so that a queue called `x;y` would run `y`; its candidates do not know the words before
+//! them, such as `--redis`; and it offers flags that those words exclude.
 
 use std::ffi::OsString;
 use std::time::{Duration, Instant};

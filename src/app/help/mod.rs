@@ -197,6 +197,7 @@ Commands that take JIDs also take flags that select jobs. Give one or the other,
 --where P=~REGEX jobs with a match of this regular expression in that value; P!~REGEX: without one
 --key K          jobs in this lane; if --state names only failed and complete: jobs that have left it
 --throttle ID    jobs that need a slot of this throttle (id or glob)
+--never-due      scheduled jobs whose time does not come: before 1970, or more than 1,000 years from now
 --tracked        tracked jobs
 --all            all jobs; not with another flag that narrows the selection
 --limit N        only the first N jobs

@@ -2,15 +2,13 @@
 
 use std::time::Duration;
 
-use super::{BulkPlan, JobOutcome, SliceOutcome};
+use super::{JobOutcome, Slice, SliceOutcome};
 use crate::clock::moment::Moment;
 use crate::core::api::guard::{GuardReply, Requeue as Call, RequeueVerb, Requeued};
-use crate::error::Error;
-use crate::exit::Exit;
+use crate::core::call::Core;
 use crate::model::bulk::{Code, ItemDetail};
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
-use crate::session::Session;
 
 pub(crate) mod moving;
 pub(crate) mod promote;
@@ -39,8 +37,12 @@ pub(crate) enum RunTime {
 impl RunTime {
     /// Returns when a job is due; `None` is immediately. If the jobs are spread over a time, delays
     /// count from the start of the action instead of the start of the slice.
-    fn due(self, job: &JobSnapshot, begun: Moment, now: Moment) -> Option<Moment> {
-        let from = if job.later.is_zero() { now } else { begun };
+    fn due(self, job: &JobSnapshot, slice: &Slice) -> Option<Moment> {
+        let from = if job.later.is_zero() {
+            slice.now
+        } else {
+            slice.begun
+        };
         match self {
             RunTime::Now if job.later.is_zero() => None,
             RunTime::Now => Some(from.after(job.later)),
@@ -52,50 +54,38 @@ impl RunTime {
 }
 
 impl RequeueTarget {
-    /// Puts the jobs of a plan back, each when `when` says. A job keeps its remaining retries if
+    /// Puts the jobs of a slice back, each when `when` says. A job keeps its remaining retries if
     /// `keeps_retries` says so; else it gets fresh ones.
-    pub(crate) fn run(
+    fn change(
         &self,
-        plan: BulkPlan,
-        session: &mut Session,
+        core: &mut Core,
+        slice: &Slice,
         when: impl Fn(&JobSnapshot) -> RunTime,
         keeps_retries: impl Fn(&JobSnapshot) -> bool,
-    ) -> Result<Exit, Error> {
-        let note = plan.note();
-        let begun = session.now();
-        plan.run(session, |core, now, jobs| {
-            let mut outcomes = Vec::with_capacity(jobs.len());
-            for keep in [false, true] {
-                let jobs: Vec<(&JobSnapshot, Option<Moment>)> = jobs
-                    .iter()
-                    .filter(|job| keeps_retries(job) == keep)
-                    .map(|job| (job, when(job).due(job, begun, now)))
-                    .collect();
-                if jobs.is_empty() {
-                    continue;
-                }
-                let call = Call {
-                    verb: self.verb,
-                    to: self.to.as_ref(),
-                    priority: self.priority,
-                    keep,
-                };
-                match core.requeue(now, &call, &note, &jobs) {
-                    Ok(replies) => outcomes.extend(
-                        jobs.iter()
-                            .zip(replies)
-                            .map(|((job, _), reply)| outcome_of(job, &reply)),
-                    ),
-                    Err(error) => {
-                        return SliceOutcome {
-                            outcomes,
-                            stopped_by: Some(error),
-                        };
-                    }
-                }
+    ) -> SliceOutcome {
+        let mut outcomes = Vec::with_capacity(slice.jobs.len());
+        for keep in [false, true] {
+            let jobs = slice.jobs.iter().filter(|job| keeps_retries(job) == keep);
+            let jobs: Vec<(&JobSnapshot, Option<Moment>)> =
+                jobs.map(|job| (job, when(job).due(job, slice))).collect();
+            if jobs.is_empty() {
+                continue;
             }
-            Ok(outcomes).into()
-        })
+            let call = Call {
+                verb: self.verb,
+                to: self.to.as_ref(),
+                priority: self.priority,
+                keep,
+            };
+            match core.requeue(slice.now, &call, slice.note, &jobs) {
+                Ok(replies) => {
+                    let replies = jobs.iter().zip(replies);
+                    outcomes.extend(replies.map(|((job, _), reply)| outcome_of(job, &reply)));
+                }
+                Err(error) => return SliceOutcome::stopped(outcomes, error),
+            }
+        }
+        Ok(outcomes).into()
     }
 }
 

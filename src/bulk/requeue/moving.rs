@@ -2,16 +2,14 @@
 
 use super::{RequeueTarget, RunTime, wrong_state};
 use crate::args::shared::Later;
-use crate::bulk::{BulkPlan, JobOutcome};
+use crate::bulk::{BulkAction, BulkPlan, JobOutcome};
 use crate::command_line::CommandLine;
 use crate::core::api::guard::RequeueVerb;
-use crate::error::Error;
-use crate::exit::Exit;
 use crate::model::bulk::Verb;
 use crate::model::bulk::{Code, RowContent};
+use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
-use crate::session::Session;
 
 pub(crate) const MOVE: Verb = Verb {
     word: "move",
@@ -19,6 +17,7 @@ pub(crate) const MOVE: Verb = Verb {
     past: "moved",
     of_one: None,
     row_content: RowContent::Nothing,
+    raw: false,
 };
 
 /// How jobs are moved.
@@ -32,8 +31,30 @@ pub(crate) struct MoveOptions {
 }
 
 impl MoveOptions {
+    pub(crate) fn action(&self) -> BulkAction<'_> {
+        let target = RequeueTarget {
+            verb: RequeueVerb::Move,
+            to: Some(self.to.clone()),
+            priority: None,
+        };
+        let action = BulkAction::new(&MOVE, move |core, slice| {
+            let at = self.later.due(slice.begun);
+            let when = |job: &JobSnapshot| match (self.later.delay, at, job.due) {
+                (Some(delay), ..) => RunTime::After(delay),
+                (None, Some(at), _) => RunTime::At(at),
+                (None, None, Some(due)) => RunTime::Still(due),
+                (None, None, None) => RunTime::Now,
+            };
+            target.change(core, slice, when, |_| false)
+        });
+        action
+            .states(State::UNFINISHED)
+            .refuse(|job| self.refuse(job))
+            .effects(|plan| self.effects(plan))
+    }
+
     /// Refuses a job that a worker holds, and a job that is in the queue already.
-    pub(crate) fn refuse(&self, job: &JobSnapshot) -> Option<JobOutcome> {
+    fn refuse(&self, job: &JobSnapshot) -> Option<JobOutcome> {
         let running = job.state.as_bytes() == b"running";
         if running && !self.force {
             let by_force = CommandLine::new("move --force").value("--to", &self.to);
@@ -49,8 +70,8 @@ impl MoveOptions {
         None
     }
 
-    /// Returns the further effects on the jobs of a plan, for the question.
-    pub(crate) fn effects(&self, plan: &BulkPlan) -> String {
+    /// Where the jobs go, for the question.
+    fn effects(&self, plan: &BulkPlan) -> String {
         let ended = |job: &&JobSnapshot| job.is("failed") || job.is("complete");
         let again = match plan.jobs.iter().filter(ended).count() as u64 {
             0 => String::new(),
@@ -58,22 +79,5 @@ impl MoveOptions {
             many => format!("; {many} of them failed or are complete: they run again"),
         };
         format!("\n  all go to `{}` with fresh retries{again}\n", self.to)
-    }
-
-    /// Moves the jobs of a plan.
-    pub(crate) fn run(&self, plan: BulkPlan, session: &mut Session) -> Result<Exit, Error> {
-        let requeue = RequeueTarget {
-            verb: RequeueVerb::Move,
-            to: Some(self.to.clone()),
-            priority: None,
-        };
-        let now = session.now();
-        let when = |job: &JobSnapshot| match (self.later.delay, self.later.due(now), job.due) {
-            (Some(delay), ..) => RunTime::After(delay),
-            (None, Some(at), _) => RunTime::At(at),
-            (None, None, Some(due)) => RunTime::Still(due),
-            (None, None, None) => RunTime::Now,
-        };
-        requeue.run(plan, session, when, |_| false)
     }
 }

@@ -1,15 +1,13 @@
 //! Promoting: scheduled jobs run now.
 
 use super::{RequeueTarget, RunTime, wrong_state};
-use crate::bulk::{BulkPlan, JobOutcome};
+use crate::bulk::{BulkAction, JobOutcome};
 use crate::command_line::CommandLine;
 use crate::core::api::guard::RequeueVerb;
-use crate::error::Error;
-use crate::exit::Exit;
 use crate::model::bulk::RowContent;
 use crate::model::bulk::Verb;
+use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
-use crate::session::Session;
 
 pub(crate) const PROMOTE: Verb = Verb {
     word: "promote",
@@ -17,11 +15,29 @@ pub(crate) const PROMOTE: Verb = Verb {
     past: "promoted",
     of_one: None,
     row_content: RowContent::Nothing,
+    raw: false,
 };
 
 /// Refuses a job that is not scheduled. Older cores leave some jobs in the schedule whose state is
 /// `waiting`.
-pub(crate) fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
+/// Runs scheduled jobs now. A job that waits in its lane cannot be released by `depends --off-all`,
+/// which the refusal names, so it is explained anew.
+pub(crate) fn action() -> BulkAction<'static> {
+    let promote = BulkAction::new(&PROMOTE, |core, slice| {
+        let target = RequeueTarget {
+            verb: RequeueVerb::Promote,
+            to: None,
+            priority: None,
+        };
+        target.change(core, slice, |_| RunTime::Now, |_| true)
+    });
+    promote
+        .states(&[State::Scheduled])
+        .refuse(refuse)
+        .arrange(|plan, session| plan.explain_lane(session))
+}
+
+fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
     let hint = match job.stored.as_bytes() {
         b"scheduled" => return None,
         b"waiting" if job.due.is_some() => return None,
@@ -33,16 +49,4 @@ pub(crate) fn refuse(job: &JobSnapshot) -> Option<JobOutcome> {
         _ => return Some(wrong_state(job).with_as_asked(job.is("waiting"))),
     };
     Some(wrong_state(job).hint_if(hint))
-}
-
-/// Promotes the jobs of a plan.
-pub(crate) fn run(mut plan: BulkPlan, session: &mut Session) -> Result<Exit, Error> {
-    // A job that waits in its lane cannot be released by `depends --off-all`, which the refusal names.
-    plan.explain_lane(session)?;
-    let requeue = RequeueTarget {
-        verb: RequeueVerb::Promote,
-        to: None,
-        priority: None,
-    };
-    requeue.run(plan, session, |_| RunTime::Now, |_| true)
 }

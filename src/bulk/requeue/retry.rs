@@ -4,16 +4,14 @@ use std::time::Duration;
 
 use super::{RequeueTarget, RunTime, has_worker, wrong_state};
 use crate::bulk::order;
-use crate::bulk::{BulkPlan, JobOutcome};
+use crate::bulk::{BulkAction, BulkPlan, JobOutcome};
 use crate::command_line::CommandLine;
 use crate::core::api::guard::RequeueVerb;
-use crate::error::Error;
-use crate::exit::Exit;
 use crate::model::bulk::RowContent;
 use crate::model::bulk::Verb;
+use crate::model::job::State;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
-use crate::session::Session;
 
 pub(crate) const RETRY: Verb = Verb {
     word: "retry",
@@ -21,6 +19,7 @@ pub(crate) const RETRY: Verb = Verb {
     past: "retried",
     of_one: None,
     row_content: RowContent::Nothing,
+    raw: false,
 };
 
 /// How jobs are retried.
@@ -36,8 +35,26 @@ pub(crate) struct RetryOptions {
 }
 
 impl RetryOptions {
-    /// Refuses a job that cannot be retried with these options.
-    pub(crate) fn refuse(&self, job: &JobSnapshot) -> Option<JobOutcome> {
+    /// Retries the jobs of a lane in the order of their puts. A job that was taken from its worker
+    /// keeps its remaining retries; the others get fresh ones.
+    pub(crate) fn action(&self) -> BulkAction<'_> {
+        let target = RequeueTarget {
+            verb: RequeueVerb::Retry,
+            to: self.to.clone(),
+            priority: self.priority,
+        };
+        let when = self.delay.map_or(RunTime::Now, RunTime::After);
+        let action = BulkAction::new(&RETRY, move |core, slice| {
+            target.change(core, slice, |_| when, has_worker)
+        });
+        action
+            .states(&[State::Failed])
+            .refuse(|job| self.refuse(job))
+            .effects(|plan| self.effects(plan))
+            .arrange(|plan, session| order::restore_lanes(plan, session.now(), session))
+    }
+
+    fn refuse(&self, job: &JobSnapshot) -> Option<JobOutcome> {
         let hint = |words: &str, sentence: &str| {
             let command = CommandLine::new(words).name(&job.jid);
             command.within(sentence)
@@ -55,17 +72,8 @@ impl RetryOptions {
         Some(wrong_state(job).hint_if(hint))
     }
 
-    /// Returns whether the job is as a retry with these options leaves it.
-    fn is_result(&self, job: &JobSnapshot) -> bool {
-        let priority = self.priority.map(|priority| priority.to_string().into());
-        job.is("waiting")
-            && self.delay.is_none()
-            && (self.to.is_none() || self.to == job.queue)
-            && (priority.is_none() || priority == job.priority)
-    }
-
-    /// Returns where the jobs would go, for the question.
-    pub(crate) fn effects(&self, plan: &BulkPlan) -> String {
+    /// Where the jobs go, for the question.
+    fn effects(&self, plan: &BulkPlan) -> String {
         let to = match &self.to {
             Some(to) => format!("all go to `{to}`"),
             None => "each goes back to its own queue".into(),
@@ -86,16 +94,12 @@ impl RetryOptions {
         }
     }
 
-    /// Retries the jobs of a plan, those of a lane in the order of their puts. A job that was taken
-    /// from its worker keeps its remaining retries; the others get fresh ones.
-    pub(crate) fn run(&self, mut plan: BulkPlan, session: &mut Session) -> Result<Exit, Error> {
-        order::restore_lanes(&mut plan, session.now(), session)?;
-        let requeue = RequeueTarget {
-            verb: RequeueVerb::Retry,
-            to: self.to.clone(),
-            priority: self.priority,
-        };
-        let when = self.delay.map_or(RunTime::Now, RunTime::After);
-        requeue.run(plan, session, |_| when, has_worker)
+    /// Whether the job is as a retry with these options leaves it.
+    fn is_result(&self, job: &JobSnapshot) -> bool {
+        let priority = self.priority.map(|priority| priority.to_string().into());
+        job.is("waiting")
+            && self.delay.is_none()
+            && (self.to.is_none() || self.to == job.queue)
+            && (priority.is_none() || priority == job.priority)
     }
 }

@@ -164,7 +164,7 @@ impl Repair<'_> {
         }
         // Findings that the repair itself revealed.
         let mut revealed: Vec<(FindingId, RepairCounts)> = all_counts.into_iter().collect();
-        revealed.sort_by_key(|(id, _)| id.name());
+        revealed.sort_by_key(|(id, _)| id.into_str());
         for (id, counts) in revealed {
             let found = Found::new(id, id.row().severity);
             items.push(Row { found, counts });

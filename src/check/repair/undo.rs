@@ -190,7 +190,7 @@ fn repairs(verdicts: &[Verdict], outcome: VerdictOutcome) -> Vec<FindingChanges>
         .iter()
         .filter(|verdict| verdict.outcome == outcome)
         .map(|verdict| FindingChanges {
-            finding: verdict.id.name().to_owned(),
+            finding: verdict.id.to_string(),
             changes: verdict.changes.iter().map(ChangeRow::from).collect(),
         })
         .collect()

@@ -1,5 +1,6 @@
 //! The indexes: each entry is added to the table of unmatched entries.
 
+use crate::clock::moment::MAX_DELAY;
 use crate::core::api::read::{Read, ReadReply, START};
 use crate::core::script::keys;
 use crate::error::Error;
@@ -11,9 +12,6 @@ use super::{Known, MAX_CLOCK_DRIFT, ScanCounts, Scanner, validate};
 
 /// Work that has been due for more than a day in sets of these kinds is stuck.
 const DAY: f64 = 86_400.0;
-
-/// A job that is due later than this is never due, in seconds: 1,000 years.
-const MAX_DELAY: f64 = 31_557_600_000.0;
 
 const STUCK: [ItemKind; 3] = [ItemKind::Locks, ItemKind::Scheduled, ItemKind::Recur];
 
@@ -50,6 +48,7 @@ impl Scanner<'_> {
         }
         if !self.rescanning && self.first_pass {
             self.scan_paused()?;
+            self.scan_paused_templates()?;
         }
         Ok(())
     }
@@ -226,9 +225,9 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Whether a time of the schedule will come: no core runs what is scheduled before the epoch.
+    /// Whether a time of a schedule will come.
     pub(super) fn comes(&self, due: f64) -> bool {
-        (0.0..=self.now() + MAX_DELAY).contains(&due)
+        self.now.will_reach(due)
     }
 
     fn is_queue_candidate(&self, queue: &[u8], listed: Option<f64>, sets: &[Set]) -> bool {

@@ -1,6 +1,7 @@
 //! Recurring jobs.
 
 use crate::core::api::read::{Read, ReadReply};
+use crate::core::script::keys;
 use crate::error::Error;
 use crate::model::verdict::ItemKind;
 
@@ -23,6 +24,20 @@ impl Scanner<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Adds all paused recurring jobs as candidates: they are few, and only the core reads their documents.
+    pub(super) fn scan_paused_templates(&mut self) -> Result<(), Error> {
+        let key = self.keys.with_prefix(keys::PAUSED_RECURRING).into_bytes();
+        self.each_page_of(
+            &key,
+            2,
+            |cursor, count| Read::hash(&key, cursor, count),
+            |scanner, items| {
+                let mut ids = items.iter().step_by(2);
+                ids.try_for_each(|id| scanner.add_candidate(ItemKind::Recurring, b"", id))
+            },
+        )
     }
 
     fn examine_template(&mut self, id: &[u8], replies: ReadReply) -> Result<(), Error> {

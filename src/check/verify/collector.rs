@@ -39,7 +39,7 @@ impl Collector {
             let by_severity = other.severity.cmp(&one.severity);
             by_severity
                 .then(other.count.cmp(&one.count))
-                .then(one.finding.name.cmp(other.finding.name))
+                .then(one.finding.id.into_str().cmp(other.finding.id.into_str()))
         });
         self.found
     }

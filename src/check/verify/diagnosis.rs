@@ -76,7 +76,7 @@ pub(crate) fn likely(found: &[Found], server: &ServerHealth) -> Vec<String> {
         .filter(|finding| count(finding.id) > 0)
         .filter_map(|finding| match finding.evidence {
             Evidence::ReferenceClient(call) => {
-                Some(format!("its `{call}` leaves {}", finding.name))
+                Some(format!("its `{call}` leaves {}", finding.id.into_str()))
             }
             _ => None,
         })

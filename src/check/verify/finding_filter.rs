@@ -168,9 +168,9 @@ impl FindingFilter {
             return None;
         }
         let names: Vec<String> = if by_name {
-            named.iter().map(|of| of.name.to_owned()).collect()
+            named.iter().map(|of| of.id.to_string()).collect()
         } else {
-            others.iter().map(|of| format!("-{}", of.name)).collect()
+            others.iter().map(|of| format!("-{}", of.id)).collect()
         };
         Some(names.join(","))
     }

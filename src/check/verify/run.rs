@@ -205,7 +205,11 @@ fn scope(patterns: &[Pattern], session: &mut Session) -> Result<Scope, Error> {
     }
     let now = session.now();
     let core = session.core()?;
-    let known = core.members(now, &Index::Queues)?;
+    let known = if patterns.iter().all(|pattern| pattern.plain().is_some()) {
+        Vec::new()
+    } else {
+        core.members(now, &Index::Queues)?
+    };
     let mut queues: Vec<Name> = Vec::new();
     for pattern in patterns {
         let some: Vec<Name> = match pattern.plain() {

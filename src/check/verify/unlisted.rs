@@ -3,13 +3,12 @@
 //! A list may change after it was read, but only a job that fails is added to one, and then its mark
 //! changes. So a job that still has the mark from before the read is in no list.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 
 use super::batch::Batch;
-use crate::core::api::index::Index;
-use crate::core::api::read::{Read, ReadReply};
+use crate::core::api::read::{PAGE as READ_PAGE, Read, ReadReply, START};
 use crate::core::call::Core;
-use crate::core::script::keys::Keys;
+use crate::core::script::keys::{self, Keys};
 use crate::error::Error;
 use crate::model::verdict::{ItemKind, Location};
 use crate::name::Name;
@@ -119,14 +118,20 @@ impl Lists {
         let now = core.now();
         let names = Keys::new(core.prefix());
         let own = names.group(group.as_bytes());
-        let mut keys: Vec<Vec<u8>> = core
-            .members(now, &Index::Groups)?
-            .iter()
-            .map(|group| names.group(group.as_bytes()))
-            .collect();
-        if !keys.contains(&own) {
-            keys.push(own.clone());
+        let mut keys = BTreeSet::from([own.clone()]);
+        let listed = names.with_prefix(keys::FAILURES).into_bytes();
+        let mut cursor = Some(START.to_vec());
+        while let Some(from) = cursor {
+            // A key of another type lists no groups; it is a finding of its own.
+            let ReadReply::Page(next, groups) =
+                core.read(now, Read::members(&listed, &from, READ_PAGE))?
+            else {
+                break;
+            };
+            keys.extend(groups.iter().map(|group| names.group(group)));
+            cursor = next;
         }
+        let keys: Vec<Vec<u8>> = keys.into_iter().collect();
         let reads = keys.iter().map(|key| Read::length(key)).collect();
         let lengths = core
             .reads(now, reads)?

@@ -9,6 +9,8 @@ use crate::model::config::known;
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
+use crate::session::consent::Asks;
+use crate::text::{joined, quoted};
 
 /// Reset options to their defaults
 ///
@@ -37,24 +39,16 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     {
         return Err(Error::unknown("option", key, &keys));
     }
-    let names: Vec<String> = args.keys.iter().map(|key| format!("`{key}`")).collect();
-    let what = format!("unset {}", names.join(", "));
-    let dry = args.dry.dry_run;
-    if dry {
-        session.ui.note_dry_run(&format!("would {what}"));
-    } else {
-        let on = session.on()?;
-        let consent = session.ui.confirm(&(what + &on), |_| String::new())?;
+    let what = format!("unset {}", quoted(&args.keys));
+    let consent = session.consent(args.dry, Asks::Always, &what, |_| String::new())?;
+    if let Some(consent) = consent {
         for key in &args.keys {
             session.core()?.unset(now, key, consent)?;
         }
-        let names: Vec<String> = args.keys.iter().map(Name::to_string).collect();
-        session
-            .ui
-            .note_on_terminal(&format!("unset {}", names.join(", ")));
+        let unset = format!("unset {}", joined(&args.keys));
+        session.ui.note_on_terminal(&unset);
     }
-    session
-        .ui
-        .show(&Done::new("config unset", args.keys, dry))?;
+    let done = Done::new("config unset", args.keys, args.dry.dry_run);
+    session.ui.show(&done)?;
     Ok(Exit::Ok)
 }

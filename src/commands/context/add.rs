@@ -10,13 +10,14 @@ use crate::args::globals::Origin;
 use crate::args::plain;
 use crate::args::shared::DryRun;
 use crate::args::tls::TlsFiles;
+use crate::args::value;
 use crate::error::{Error, Kind, io_words};
 use crate::exit::Exit;
 use crate::model::done::Done;
 use crate::name;
 use crate::session::{Session, tls};
 use crate::settings::edit;
-use crate::settings::key::Values;
+use crate::settings::values::Values;
 use crate::text::Harmless;
 
 /// Add a context to the config file
@@ -46,7 +47,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "WORD", num_args = 1.., conflicts_with = "password_env")]
     password_command: Vec<String>,
     /// Environment variable with the password
-    #[arg(long, value_name = "NAME", value_parser = variable)]
+    #[arg(long, value_name = "NAME", value_parser = value::variable)]
     password_env: Option<String>,
     #[command(flatten)]
     dry: DryRun,
@@ -56,14 +57,6 @@ fn name(text: &str) -> Result<String, String> {
     let text = plain::unmarked(text);
     let text = text.trim();
     name::refuse_new(text.as_bytes()).map(|()| text.into())
-}
-
-fn variable(text: &str) -> Result<String, String> {
-    if text.is_empty() || text.contains(['=', '\0']) {
-        Err("is not the name of a variable".into())
-    } else {
-        Ok(text.into())
-    }
 }
 
 pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
@@ -97,8 +90,10 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         prefix,
         password_command: words,
         password_env: args.password_env,
-        tls,
-        protected: args.protected,
+        tls_ca: tls.ca,
+        tls_cert: tls.cert,
+        tls_key: tls.key,
+        protected: args.protected.then_some(true),
         label: args.label,
         read_only: given.read_only.then_some(true),
         ..Values::default()

@@ -10,6 +10,8 @@ use crate::model::done::Done;
 use crate::model::queue::Queue;
 use crate::name::Name;
 use crate::session::Session;
+use crate::session::consent::Asks;
+use crate::text::{joined, quoted};
 
 /// Remove queues from the list of known queues
 ///
@@ -49,14 +51,9 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             );
         }
     }
-    let names: Vec<String> = args.queues.iter().map(|name| format!("`{name}`")).collect();
-    let what = format!("forget queue {}", names.join(", "));
-    let dry = args.dry.dry_run;
-    if dry {
-        session.ui.note_dry_run(&format!("would {what}"));
-    } else {
-        let on = session.on()?;
-        let consent = session.ui.confirm(&(what + &on), |_| String::new())?;
+    let what = format!("forget queue {}", quoted(&args.queues));
+    let consent = session.consent(args.dry, Asks::Always, &what, |_| String::new())?;
+    if let Some(consent) = consent {
         let core = session.core()?;
         core.forget_queues(now, &args.queues, consent)?;
         let after = if args.force {
@@ -72,14 +69,11 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                 ));
             }
         }
-        let names: Vec<String> = args.queues.iter().map(Name::to_string).collect();
-        session
-            .ui
-            .note_on_terminal(&format!("forgot {}", names.join(", ")));
+        let forgot = format!("forgot {}", joined(&args.queues));
+        session.ui.note_on_terminal(&forgot);
     }
-    session
-        .ui
-        .show(&Done::new("forget queue", args.queues, dry))?;
+    let done = Done::new("forget queue", args.queues, args.dry.dry_run);
+    session.ui.show(&done)?;
     Ok(Exit::Ok)
 }
 

@@ -10,7 +10,8 @@ use crate::exit::Exit;
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::plural;
+use crate::session::consent::Asks;
+use crate::text::{joined, plural, quoted};
 
 /// Remove workers from the list of known workers
 ///
@@ -47,28 +48,15 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             return Err(Error::unknown("worker", name, &known));
         }
     }
-    let names: Vec<String> = args
-        .workers
-        .iter()
-        .map(|name| format!("`{name}`"))
-        .collect();
-    let what = format!("forget worker {}", names.join(", "));
-    let dry = args.dry.dry_run;
-    if dry {
-        session.ui.note_dry_run(&format!("would {what}"));
-    } else {
-        let on = session.on()?;
-        let consent = session.ui.confirm(&(what + &on), |_| String::new())?;
-        session
-            .core()?
-            .forget_workers(now, &args.workers, consent)?;
-        let names: Vec<String> = args.workers.iter().map(Name::to_string).collect();
-        session
-            .ui
-            .note_on_terminal(&format!("forgot {}", names.join(", ")));
+    let what = format!("forget worker {}", quoted(&args.workers));
+    let consent = session.consent(args.dry, Asks::Always, &what, |_| String::new())?;
+    if let Some(consent) = consent {
+        let core = session.core()?;
+        core.forget_workers(now, &args.workers, consent)?;
+        let forgot = format!("forgot {}", joined(&args.workers));
+        session.ui.note_on_terminal(&forgot);
     }
-    session
-        .ui
-        .show(&Done::new("forget worker", args.workers, dry))?;
+    let done = Done::new("forget worker", args.workers, args.dry.dry_run);
+    session.ui.show(&done)?;
     Ok(Exit::Ok)
 }

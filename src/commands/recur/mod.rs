@@ -62,6 +62,9 @@ impl Args {
     }
 }
 
+/// One, and many.
+const RECURRING: (&str, &str) = ("recurring job", "recurring jobs");
+
 pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Submit, Args::writes, run);
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {

@@ -1,6 +1,6 @@
 //! `qless recur pause`
 
-use super::{existing, missing};
+use super::{RECURRING, existing, missing};
 use crate::args::input_arg::InputArg;
 use crate::args::shared::DryRun;
 use crate::args::value;
@@ -12,7 +12,8 @@ use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::actor;
-use crate::text::plural;
+use crate::session::consent::Asks;
+use crate::text::joined;
 
 /// Pause recurring jobs: they put no jobs until they are resumed
 ///
@@ -45,17 +46,8 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let jids = given.jids().to_vec();
     let now = session.begin()?;
     existing(session, now, &jids)?;
-    let names: Vec<String> = jids.iter().map(Name::to_string).collect();
-    let names = names.join(", ");
-    let dry = args.dry.dry_run;
-    if dry {
-        session.ui.note_dry_run(&format!("would pause {names}"));
-    } else {
-        let count = plural(jids.len() as u64, "recurring job", "recurring jobs");
-        let what = format!("pause {count}{}", session.on()?);
-        session
-            .ui
-            .confirm_protected(&what, |_| format!("  {names}\n"))?;
+    let consent = session.consent_for(args.dry, Asks::IfProtected, "pause", RECURRING, &jids)?;
+    if consent.is_some() {
         let note = actor::note("recur pause", args.reason.as_ref());
         for slice in jids.chunks(SLICE) {
             let replies = session.core()?.pause_recurring(now, &note, slice)?;
@@ -68,9 +60,11 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                 }
             }
         }
-        session.ui.note_on_terminal(&format!("paused {names}"));
+        let paused = format!("paused {}", joined(&jids));
+        session.ui.note_on_terminal(&paused);
     }
-    session.ui.show(&Done::new("recur pause", jids, dry))?;
+    let done = Done::new("recur pause", jids, args.dry.dry_run);
+    session.ui.show(&done)?;
     Ok(Exit::Ok)
 }
 

@@ -1,7 +1,7 @@
 //! `qless recur resume`
 
 use super::pause::{SLICE, invalid, twice};
-use super::{existing, missing, note_runs};
+use super::{RECURRING, existing, missing, note_runs};
 use crate::args::input_arg::InputArg;
 use crate::args::shared::DryRun;
 use crate::args::value;
@@ -14,7 +14,8 @@ use crate::model::done::Done;
 use crate::model::recur::Recurring;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::plural;
+use crate::session::consent::Asks;
+use crate::text::joined;
 
 /// Resume paused recurring jobs
 ///
@@ -42,18 +43,9 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let jids = given.jids().to_vec();
     let now = session.begin()?;
     let found = existing(session, now, &jids)?;
-    let names: Vec<String> = jids.iter().map(Name::to_string).collect();
-    let names = names.join(", ");
-    let dry = args.dry.dry_run;
     let mut runs = Vec::new();
-    if dry {
-        session.ui.note_dry_run(&format!("would resume {names}"));
-    } else {
-        let count = plural(jids.len() as u64, "recurring job", "recurring jobs");
-        let what = format!("resume {count}{}", session.on()?);
-        session
-            .ui
-            .confirm_protected(&what, |_| format!("  {names}\n"))?;
+    let consent = session.consent_for(args.dry, Asks::IfProtected, "resume", RECURRING, &jids)?;
+    if consent.is_some() {
         for (slice, found) in jids.chunks(SLICE).zip(found.chunks(SLICE)) {
             let replies = session.core()?.resume_recurring(now, slice)?;
             for ((jid, found), reply) in slice.iter().zip(found).zip(replies) {
@@ -68,9 +60,10 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                 }
             }
         }
-        session.ui.note_on_terminal(&format!("resumed {names}"));
+        let resumed = format!("resumed {}", joined(&jids));
+        session.ui.note_on_terminal(&resumed);
     }
-    let mut done = Done::new("recur resume", jids, dry);
+    let mut done = Done::new("recur resume", jids, args.dry.dry_run);
     if let ([_], false) = (done.targets.as_slice(), runs.is_empty()) {
         note_runs(&runs, false, session);
         done = done.with_next_runs(&runs);

@@ -1,5 +1,6 @@
 //! `qless recur rm`
 
+use super::RECURRING;
 use super::existing;
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
@@ -9,9 +10,9 @@ use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::jids;
 use crate::model::done::Done;
-use crate::name::Name;
 use crate::session::Session;
-use crate::text::plural;
+use crate::session::consent::Asks;
+use crate::text::joined;
 
 /// Remove recurring jobs
 ///
@@ -36,31 +37,16 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let jids = given.jids().to_vec();
     let now = session.begin()?;
     existing(session, now, &jids)?;
-    let names: Vec<String> = jids.iter().map(Name::to_string).collect();
-    let dry = args.dry.dry_run;
-    if dry {
-        session
-            .ui
-            .note_dry_run(&format!("would remove {}", names.join(", ")));
-    } else {
-        let count = jids.len() as u64;
-        let what = format!(
-            "remove {}{}",
-            plural(count, "recurring job", "recurring jobs"),
-            session.on()?
-        );
-        let details = |_: &_| format!("  {}\n", names.join(", "));
-        let consent = match count {
-            0 | 1 => session.ui.confirm_protected(&what, details)?,
-            _ => session.ui.confirm(&what, details)?,
-        };
+    let asks = Asks::if_several(jids.len());
+    let consent = session.consent_for(args.dry, asks, "remove", RECURRING, &jids)?;
+    if let Some(consent) = consent {
         for jid in &jids {
             session.core()?.unrecur(now, jid, consent)?;
         }
-        session
-            .ui
-            .note_on_terminal(&format!("removed {}", names.join(", ")));
+        let removed = format!("removed {}", joined(&jids));
+        session.ui.note_on_terminal(&removed);
     }
+    let dry = args.dry.dry_run;
     if session.ui.format() == Format::Raw && !dry {
         // The reply of the core to each call.
         session.ui.text(&"1\n".repeat(jids.len()))?;

@@ -15,7 +15,8 @@ use crate::model::done::Done;
 use crate::model::job::{Job, State};
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::plural;
+use crate::session::consent::Asks;
+use crate::text::{joined, plural};
 
 /// Let jobs go on without a throttle
 ///
@@ -52,16 +53,12 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let count = plural(jids.len() as u64, "job", "jobs");
     let what = format!("release {count} from throttle {}", args.id);
     let dry = args.dry.dry_run;
-    if dry {
-        session.ui.note_dry_run(&format!("would {what}"));
-    } else if !jids.is_empty() {
-        let question = format!("{what}{}", session.on()?);
-        let names: Vec<String> = jids.iter().take(10).map(Name::to_string).collect();
-        let details = |_: &_| format!("  {}\n", names.join(", "));
-        match jids.len() {
-            1 => session.ui.confirm_protected(&question, details)?,
-            _ => session.ui.confirm(&question, details)?,
-        };
+    let details = |_: &_| format!("  {}\n", joined(jids.iter().take(10)));
+    if (dry || !jids.is_empty())
+        && session
+            .consent(args.dry, Asks::if_several(jids.len()), &what, details)?
+            .is_some()
+    {
         for jids in jids.chunks(SLICE) {
             session.core()?.release_throttle(now, &args.id, jids)?;
         }
@@ -112,7 +109,7 @@ fn users(
     }
     let mut clauses = Vec::new();
     if let Err(error) = not_found::jobs(&missing) {
-        clauses.push(error.message().to_owned());
+        clauses.push(error.message().into_owned());
     }
     let named: Vec<String> = others.iter().map(|jid| format!("`{jid}`")).collect();
     match named.as_slice() {

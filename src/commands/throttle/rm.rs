@@ -7,6 +7,8 @@ use crate::exit::Exit;
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
+use crate::session::consent::Asks;
+use crate::text::quoted;
 
 /// Remove the maximum of throttles
 ///
@@ -36,22 +38,17 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         let error = Error::unknown("the maximum of throttle", &unknown.id, &known);
         return Err(error);
     }
-    let names: Vec<String> = args.ids.iter().map(|id| format!("`{id}`")).collect();
-    let what = format!("remove the maximum of {}", names.join(", "));
-    let dry = args.dry.dry_run;
-    if dry {
-        session.ui.note_dry_run(&format!("would {what}"));
-    } else {
-        let question = format!("{what}{}", session.on()?);
-        let details = |_: &_| {
-            let lines = throttles.iter().filter(|throttle| throttle.pending > 0);
-            let lines = lines.map(|throttle| {
-                let (id, pending) = (&throttle.id, throttle.pending);
-                format!("  {pending} jobs that wait for `{id}` may run\n")
-            });
-            lines.collect::<String>()
-        };
-        session.ui.confirm(&question, details)?;
+    let what = format!("remove the maximum of {}", quoted(&args.ids));
+    let details = |_: &_| {
+        let lines = throttles.iter().filter(|throttle| throttle.pending > 0);
+        let lines = lines.map(|throttle| {
+            let (id, pending) = (&throttle.id, throttle.pending);
+            format!("  {pending} jobs that wait for `{id}` may run\n")
+        });
+        lines.collect::<String>()
+    };
+    let consent = session.consent(args.dry, Asks::Always, &what, details)?;
+    if consent.is_some() {
         for id in &args.ids {
             session.core()?.delete_throttle(now, id)?;
         }
@@ -59,6 +56,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
             .ui
             .note_on_terminal(&what.replacen("remove", "removed", 1));
     }
-    session.ui.show(&Done::new("throttle rm", args.ids, dry))?;
+    let done = Done::new("throttle rm", args.ids, args.dry.dry_run);
+    session.ui.show(&done)?;
     Ok(Exit::Ok)
 }

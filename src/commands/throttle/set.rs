@@ -11,6 +11,7 @@ use crate::exit::Exit;
 use crate::model::done::Done;
 use crate::model::throttle::maximum_text;
 use crate::name::Name;
+use crate::session::consent::Asks;
 use crate::session::{Session, actor};
 use crate::text::plural;
 
@@ -52,11 +53,8 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         "set the maximum of throttle {id} to {}",
         maximum_text(*maximum)
     );
-    if dry {
-        session.ui.note_dry_run(&format!("would {what}"));
-    } else {
-        let question = format!("{what}{}", session.on()?);
-        session.ui.confirm_protected(&question, |_| String::new())?;
+    let consent = session.consent(args.dry, Asks::IfProtected, &what, |_| String::new())?;
+    if consent.is_some() {
         let core = session.core()?;
         let returned = core.set_throttle(now, id, *maximum, ttl.as_deref(), &actor::by())?;
         session.ui.note_on_terminal(&match returned {

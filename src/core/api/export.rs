@@ -3,7 +3,7 @@
 use serde::Deserialize;
 
 use super::job::{self, JobRow};
-use super::page::ScanPlace;
+use super::page::ScanCursor;
 use crate::clock::moment::Moment;
 use crate::core::call::reply::Bytes;
 use crate::core::call::slice_size::SliceSize;
@@ -62,9 +62,7 @@ impl<'a> ExportReader<'a> {
 #[derive(Debug)]
 pub(crate) struct KeyScan {
     kind: &'static str,
-    /// `None` at the end.
-    cursor: Option<Vec<u8>>,
-    place: ScanPlace,
+    cursor: ScanCursor,
 }
 
 /// What `look.scan` replies.
@@ -79,11 +77,9 @@ struct IdPage {
 
 impl KeyScan {
     pub(crate) fn new(kind: &'static str) -> KeyScan {
-        let (cursor, place) = (Some(b"0".to_vec()), ScanPlace::default());
         KeyScan {
             kind,
-            cursor,
-            place,
+            cursor: ScanCursor::new(),
         }
     }
 
@@ -93,16 +89,12 @@ impl KeyScan {
         core: &mut Core,
         now: Moment,
     ) -> Result<Option<Vec<Name>>, Error> {
-        let Some(cursor) = self.cursor.take() else {
+        let Some(cursor) = self.cursor.begin(core) else {
             return Ok(None);
         };
-        self.place.begin(core);
         let call = Call::new(calls::LOOK_SCAN).arg(self.kind).arg(cursor);
         let page: IdPage = core.call(now, call.arg("1000"))?;
-        self.cursor = Some(page.next.0).filter(|next| next != b"0");
-        if self.place.moved(core, self.cursor.is_none())? {
-            self.cursor = Some(b"0".to_vec());
-        }
+        self.cursor.advance(core, "look.scan", page.next)?;
         Ok(Some(page.ids))
     }
 }

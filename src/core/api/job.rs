@@ -2,6 +2,8 @@
 
 use std::collections::{BTreeSet, HashSet};
 
+use strum::IntoStaticStr;
+
 use crate::clock::moment::Moment;
 use crate::core::call::reply::{self, Bytes};
 pub(crate) use crate::core::call::slice_size::MOST;
@@ -12,41 +14,32 @@ use crate::json::{Data, Json, Number};
 use crate::model::job::{Dependencies, Entry, Failure, Job, Neighbor, Payload, State};
 use crate::name::Name;
 
-/// Which fields of a job are read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Which fields of a job are read, with their names for the core.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
+#[strum(const_into_str)]
 pub enum Detail {
     /// All except the history.
+    #[strum(serialize = "brief")]
     Brief,
+    #[strum(serialize = "full")]
     Full,
     /// The fields that decide whether the job may be changed, and its mark.
+    #[strum(
+        serialize = "jid,queue,state,worker,priority,retries,failure,scheduled,shown,since,mark,due"
+    )]
     Mark,
     /// State, queue, worker and failure.
+    #[strum(serialize = "jid,klass,queue,state,worker,failure,shown,since,lock")]
     Place,
-    /// The same, and what a job waits for: dependencies or its time.
+    /// [`Detail::Place`], plus dependencies and scheduled time.
+    #[strum(serialize = "jid,klass,queue,state,worker,failure,shown,since,lock,due,dependencies")]
     Neighbor,
     /// Only the jid. A selection adds the fields that its filters need.
+    #[strum(serialize = "jid")]
     Match,
     /// Class and state, which describe the job in a list.
+    #[strum(serialize = "jid,klass,shown")]
     Face,
-}
-
-impl Detail {
-    /// Returns the fields for the core: `brief`, `full`, or names separated by commas.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Detail::Brief => "brief",
-            Detail::Full => "full",
-            Detail::Mark => {
-                "jid,queue,state,worker,priority,retries,failure,scheduled,shown,since,mark,due"
-            }
-            Detail::Face => "jid,klass,shown",
-            Detail::Match => "jid",
-            Detail::Place => "jid,klass,queue,state,worker,failure,shown,since,lock",
-            Detail::Neighbor => {
-                "jid,klass,queue,state,worker,failure,shown,since,lock,due,dependencies"
-            }
-        }
-    }
 }
 
 impl Core {
@@ -57,7 +50,7 @@ impl Core {
         detail: Detail,
         jids: &[Name],
     ) -> Result<Vec<Option<Job>>, Error> {
-        self.jobs_with(now, detail.word(), jids)
+        self.jobs_with(now, detail.into_str(), jids)
     }
 
     /// Returns jobs with the fields that [`Detail::word`] or a selection names.
@@ -270,7 +263,12 @@ pub(super) fn read(jid: &Name, fields: Value) -> Result<JobRow, Error> {
             b"worker" => job.worker = Some(Name::from(text)).filter(|worker| !worker.is_empty()),
             b"expires" => expires = Moment::read(&text),
             b"lock" => lock = Moment::read(&text),
-            b"due" => due = Moment::read(&text),
+            b"due" => {
+                due = Moment::read(&text);
+                job.due_score = std::str::from_utf8(&text)
+                    .ok()
+                    .and_then(|text| text.parse().ok());
+            }
             b"scheduled" => scheduled = Moment::read(&text),
             b"tracked" => job.tracked = text == b"1",
             b"tags" => {

@@ -5,7 +5,7 @@
 //! shown of a job and decides about it. Key names come from `lua/keys.lua`.
 
 use crate::clock::moment::Moment;
-use crate::core::call::reply::Bytes;
+use crate::core::call::reply::{Bytes, unexpected};
 use crate::core::call::{Call, Core};
 use crate::core::script::keys::{self, Keys};
 use crate::error::{Error, Kind};
@@ -17,45 +17,65 @@ const KEYS: &str = "500";
 /// The number of jobs whose fields one round trip reads.
 const MOST: usize = 500;
 
-/// The place of a scan: the server on which its cursor has a meaning.
+/// The cursor of a scan, and the server on which it has a meaning.
 ///
 /// When the data goes to another server, the scan begins again, once.
-#[derive(Debug, Default)]
-pub(crate) struct ScanPlace {
-    number: Option<u64>,
+#[derive(Debug)]
+pub(crate) struct ScanCursor {
+    /// `None` at the end.
+    next: Option<Vec<u8>>,
+    route: Option<u64>,
     began_again: bool,
 }
 
-impl ScanPlace {
-    /// Notes where the scan begins.
-    pub(crate) fn begin(&mut self, core: &Core) {
-        self.number.get_or_insert_with(|| core.route_version());
+impl ScanCursor {
+    pub(crate) fn new() -> ScanCursor {
+        ScanCursor {
+            next: Some(b"0".to_vec()),
+            route: None,
+            began_again: false,
+        }
     }
 
-    /// Returns whether the scan must begin again. `ends`: the page was the last one.
-    pub(crate) fn moved(&mut self, core: &mut Core, ends: bool) -> Result<bool, Error> {
-        if ends {
+    /// The cursor for the next call; `None` at the end.
+    pub(crate) fn begin(&mut self, core: &Core) -> Option<Vec<u8>> {
+        self.route.get_or_insert_with(|| core.route_version());
+        self.next.clone()
+    }
+
+    /// Takes the cursor that the server replied to `call`.
+    pub(crate) fn advance(
+        &mut self,
+        core: &mut Core,
+        call: &str,
+        Bytes(cursor): Bytes,
+    ) -> Result<(), Error> {
+        if cursor == b"0" {
+            self.next = None;
             core.follow_keys()?;
+        } else if self.next.replace(cursor) == self.next {
+            return Err(unexpected(call, "the scan does not advance"));
         }
-        let number = core.route_version();
-        if self.number == Some(number) {
-            return Ok(false);
+        let route = core.route_version();
+        if self.route == Some(route) {
+            return Ok(());
         }
         if self.began_again {
             return Err(core.moved_while_scanning());
         }
-        self.number = Some(number);
-        self.began_again = true;
-        Ok(true)
+        *self = ScanCursor {
+            route: Some(route),
+            began_again: true,
+            ..ScanCursor::new()
+        };
+        Ok(())
     }
 }
 
 /// Reads the jids of all jobs, in no order.
 #[derive(Debug)]
 pub(crate) struct JobScan {
-    cursor: Vec<u8>,
-    done: bool,
-    place: ScanPlace,
+    cursor: ScanCursor,
     /// How the jids begin.
     beginning: Vec<u8>,
 }
@@ -70,9 +90,7 @@ impl JobScan {
     /// Reads only the jids that begin so.
     pub(crate) fn beginning_with(beginning: &[u8]) -> JobScan {
         JobScan {
-            cursor: b"0".to_vec(),
-            done: false,
-            place: ScanPlace::default(),
+            cursor: ScanCursor::new(),
             beginning: beginning.to_vec(),
         }
     }
@@ -83,10 +101,9 @@ impl JobScan {
         core: &mut Core,
         now: Moment,
     ) -> Result<Option<Vec<Name>>, Error> {
-        if self.done {
+        let Some(cursor) = self.cursor.begin(core) else {
             return Ok(None);
-        }
-        self.place.begin(core);
+        };
         let prefix = Keys::new(core.prefix()).with_prefix(keys::JOB);
         // A prefix has no special characters of a pattern.
         let mut pattern = prefix.as_bytes().to_vec();
@@ -98,20 +115,15 @@ impl JobScan {
         }
         pattern.push(b'*');
         let call = Call::plain("SCAN")
-            .arg(&self.cursor)
+            .arg(cursor)
             .arg("MATCH")
             .arg(pattern)
             .arg("COUNT")
             .arg(KEYS)
             .arg("TYPE")
             .arg("hash");
-        let (Bytes(cursor), keys): (_, Vec<Bytes>) = core.call(now, call)?;
-        self.cursor = cursor;
-        self.done = self.cursor == b"0";
-        if self.place.moved(core, self.done)? {
-            self.cursor = b"0".to_vec();
-            self.done = false;
-        }
+        let (cursor, keys): (Bytes, Vec<Bytes>) = core.call(now, call)?;
+        self.cursor.advance(core, "SCAN", cursor)?;
         let jid = |Bytes(key): Bytes| Name::from(key.get(prefix.len()..).unwrap_or_default());
         Ok(Some(keys.into_iter().map(jid).collect()))
     }

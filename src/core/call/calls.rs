@@ -104,6 +104,7 @@ commands! {
     TRACK = write("track", Idempotent, "track", "tracking").about(Jid(1));
     TRACKED = read("tracked");
     UNFAIL = write("unfail", Never, "unfail", "unfailing").about(Group(1));
+    UNFAIL_JOBS = write("unfail.jobs", Never, "unfail", "unfailing").about(Group(1));
     UNPAUSE = write("unpause", Idempotent, "unpause", "unpausing").about(Queue(0));
     UNRECUR = write("unrecur", Idempotent, "remove", "removing").about(Jid(0));
     WORKERS = read("workers").may_tidy();

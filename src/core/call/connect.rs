@@ -96,7 +96,8 @@ enum Then {
     HandOver(Sender<Stream>),
 }
 
-/// Commands as they go over the wire.
+/// Commands as they go over the wire. A `Cmd` of the `redis` crate would copy every word once more, and
+/// leave passwords in memory.
 #[derive(Default)]
 pub(crate) struct Packed {
     bytes: Vec<u8>,

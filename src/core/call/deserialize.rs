@@ -393,7 +393,7 @@ mod tests {
     fn an_error_names_the_call_and_the_member() {
         let message = |row| {
             let error = reply::read::<Vec<Queue>>("look.queues", Array(vec![row]));
-            error.unwrap_err().message().to_owned()
+            error.unwrap_err().message().into_owned()
         };
         let odd = "unexpected reply to `look.queues`: `waiting`: no value";
         assert_eq!(message(texts(&["name", "q", "waiting"])), odd);

@@ -117,12 +117,9 @@ impl Local {
 
     /// Whether the disk has room for a change; after a loss of the server, for a large one.
     pub(crate) fn has_room(&self, after_loss: bool) -> bool {
-        let path = self.dir.join(format!("room-{}", std::process::id()));
-        let mut options = OpenOptions::new();
-        let opened = options.write(true).create_new(true).mode(0o600).open(&path);
         let room = if after_loss { 1 << 20 } else { 1 << 16 };
+        let opened = tempfile::tempfile_in(&self.dir);
         let written = opened.and_then(|mut file| file.write_all(&vec![0; room]));
-        _ = std::fs::remove_file(&path);
         // The directory may not exist yet. What else is wrong with it, its server says.
         !written.is_err_and(|error| {
             matches!(

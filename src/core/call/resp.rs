@@ -2,7 +2,7 @@
 //!
 //! Lists, texts and numbers are read here, for they are nearly all of what a scan receives: the
 //! parser of the `redis` crate takes several times as long, because it also serves streams that do
-//! not block. It reads the lines that are left: status and errors.
+//! not block, and knows no limit of memory. It reads the lines that are left: status and errors.
 
 use std::io::{self, BufRead, BufReader, Read};
 

@@ -5,7 +5,7 @@ pub(crate) mod text;
 use std::fmt;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize, Serializer};
+use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
 use super::queue::Seconds;
@@ -66,7 +66,8 @@ pub enum ItemResult {
 }
 
 /// The part of an outcome that its code does not say.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(into = "String")]
 pub(crate) enum ItemDetail {
     /// The job is in a state that forbids the change; `required` is the state that the change
     /// requires, if there is exactly one.
@@ -118,6 +119,12 @@ impl fmt::Display for ItemDetail {
     }
 }
 
+impl From<ItemDetail> for String {
+    fn from(detail: ItemDetail) -> String {
+        detail.document()
+    }
+}
+
 impl From<String> for ItemDetail {
     fn from(text: String) -> ItemDetail {
         ItemDetail::Text(text)
@@ -131,7 +138,7 @@ impl From<&str> for ItemDetail {
 }
 
 /// One job of a bulk action.
-#[derive(Clone, Debug, PartialEq, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub(crate) struct BulkItem {
     /// The job's id
     pub jid: Name,
@@ -181,34 +188,6 @@ impl BulkItem {
     pub(crate) fn detail(mut self, detail: impl Into<ItemDetail>) -> BulkItem {
         self.detail = Some(detail.into());
         self
-    }
-}
-
-impl Serialize for BulkItem {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        #[derive(Serialize)]
-        struct Fields<'a> {
-            jid: &'a Name,
-            result: &'static str,
-            code: &'static str,
-            detail: Option<String>,
-            queue: &'a Option<Name>,
-            state_before: &'a Option<Name>,
-            state_after: &'a Option<Name>,
-            #[serde(skip_serializing_if = "Option::is_none")]
-            line: Option<u64>,
-        }
-        Fields {
-            jid: &self.jid,
-            result: self.result.into_str(),
-            code: self.code.into_str(),
-            detail: self.detail.as_ref().map(ItemDetail::document),
-            queue: &self.queue,
-            state_before: &self.state_before,
-            state_after: &self.state_after,
-            line: self.line,
-        }
-        .serialize(serializer)
     }
 }
 
@@ -310,4 +289,6 @@ pub(crate) struct Verb {
     pub of_one: Option<&'static str>,
     /// The rows of the table.
     pub row_content: RowContent,
+    /// Whether `-o raw` shows the core's reply for each job.
+    pub raw: bool,
 }

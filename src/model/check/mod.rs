@@ -190,7 +190,7 @@ impl Serialize for Found {
         let finding = self.finding;
         FoundFields {
             severity: self.severity,
-            finding: finding.name,
+            finding: finding.id.into_str(),
             count: self.count,
             at_least: self.at_least,
             problem: finding.problem,

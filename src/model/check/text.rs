@@ -15,7 +15,9 @@ use crate::view::{Page, View};
 
 pub(crate) const COLUMNS: &[Column<Found>] = &[
     Column::text("SEVERITY", |found, _| severity(found.severity)),
-    Column::text("FINDING", |found, _| Cell::text(found.finding.name)),
+    Column::text("FINDING", |found, _| {
+        Cell::text(found.finding.id.into_str())
+    }),
     Column::number("COUNT", |found: &Found, page| {
         count(found.count, found, page)
     })

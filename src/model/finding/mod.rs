@@ -4,10 +4,8 @@
 mod table;
 pub(crate) mod text;
 
-use std::fmt;
-
-use serde::{Serialize, Serializer};
-use strum::{EnumString, IntoStaticStr, VariantArray};
+use serde::Serialize;
+use strum::{Display, EnumCount, EnumString, IntoStaticStr, VariantArray};
 
 use super::verdict::{Verdict, VerdictOutcome};
 
@@ -15,7 +13,26 @@ pub use self::table::{FINDINGS, LIMITS};
 
 /// The id of a finding. Everything that is fixed about it is in its row of [`FINDINGS`]; the few
 /// rules that hold for one finding alone name its variant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+///
+/// The variants are the public names, such as `ghost-waiting`: a name is stable, and never used again.
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    Serialize,
+    Display,
+    EnumCount,
+    EnumString,
+    IntoStaticStr,
+    VariantArray,
+)]
+#[serde(rename_all = "kebab-case")]
+#[strum(serialize_all = "kebab-case", const_into_str)]
 pub enum FindingId {
     GhostWaiting,
     GhostLock,
@@ -91,8 +108,6 @@ pub enum FindingId {
 }
 
 impl FindingId {
-    pub const COUNT: usize = FindingId::NotJudged as usize + 1;
-
     /// Returns the row of this finding.
     pub fn row(self) -> &'static Finding {
         &FINDINGS[self as usize]
@@ -109,24 +124,15 @@ impl FindingId {
         )
     }
 
-    /// Returns the public name, such as `ghost-waiting`.
-    pub fn name(self) -> &'static str {
-        self.row().name
-    }
-
-    /// Returns the finding with this name.
     pub fn named(name: &str) -> Option<FindingId> {
-        FINDINGS
-            .iter()
-            .find(|finding| finding.name == name)
-            .map(|finding| finding.id)
+        name.parse().ok()
     }
 
     pub fn all() -> impl Iterator<Item = FindingId> {
-        FINDINGS.iter().map(|finding| finding.id)
+        FindingId::VARIANTS.iter().copied()
     }
 
-    /// Returns the finding that covers this one for the same item.
+    /// The finding that covers this one for the same item.
     pub fn covered_by(self) -> Option<FindingId> {
         FindingId::all().find(|id| id.row().covers.contains(&self))
     }
@@ -134,18 +140,6 @@ impl FindingId {
     /// Whether a failure list is wrong: no counter of failed jobs is compared until it is repaired.
     pub fn is_failure_list(self) -> bool {
         FindingId::FailedCounter.row().requires.contains(&self)
-    }
-}
-
-impl fmt::Display for FindingId {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.pad(self.name())
-    }
-}
-
-impl Serialize for FindingId {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(self.name())
     }
 }
 
@@ -361,8 +355,6 @@ pub enum Evidence {
 #[derive(Clone, Copy, Debug)]
 pub struct Finding {
     pub id: FindingId,
-    /// The public name, which is stable and never used again.
-    pub name: &'static str,
     pub severity: Severity,
     /// The numbers of the invariants I-01 … I-37 that it breaks, and 100 more than those of
     /// E-01 … E-09.
@@ -467,9 +459,9 @@ mod tests {
     fn the_table_has_the_outcomes_of_the_lua_core() {
         let mut table = BTreeMap::new();
         for finding in &FINDINGS {
-            table.insert(finding.name.to_owned(), word(finding.approval));
+            table.insert(finding.id.to_string(), word(finding.approval));
             for case in finding.cases {
-                let name = format!("{} {}", finding.name, case.word);
+                let name = format!("{} {}", finding.id, case.word);
                 table.insert(name, word(case.approval));
             }
         }
@@ -494,7 +486,7 @@ mod tests {
     fn names_are_unique_and_findings_without_automatic_repair_have_a_choice() {
         let mut names = BTreeSet::new();
         for finding in &FINDINGS {
-            let name = finding.name;
+            let name = finding.id.into_str();
             assert!(names.insert(name), "{name}");
             assert_eq!(FindingId::named(name), Some(finding.id));
             let repairs = finding.approval != Approval::Never;

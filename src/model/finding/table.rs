@@ -1,5 +1,7 @@
 //! The table of findings: one row for each, in the order of the manual.
 
+use strum::EnumCount;
+
 use super::Approval::{Automatic, Named, Never, Typed};
 use super::Evidence::{KeyLoss, NoEvidence, ReferenceClient};
 use super::FindingId::*;
@@ -14,6 +16,10 @@ const LOCKED: Case = Case {
     approval: Never,
     says: "while the job is locked",
 };
+
+/// What remains to do about a finding that a lock keeps from being repaired.
+const SEE_LOCK: &str = "show its worker and when its lock expires: `qless get JID`";
+const AFTER_LOCK: &str = "after that: `qless check --repair`";
 
 const AHEAD: Case = Case {
     word: "ahead",
@@ -32,7 +38,7 @@ const AT_THE_HEAD: &[Grade] = &[Grade {
 pub const FINDINGS: [Finding; FindingId::COUNT] = [
     // Entries of a queue without a job, or in the wrong place.
     Finding {
-        id: GhostWaiting, name: "ghost-waiting", severity: Critical, invariants: &[3],
+        id: GhostWaiting, severity: Critical, invariants: &[3],
         problem: "id waits in a queue, the job does not exist",
         form: JidIn, by_detail: true, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "remove", past: "removed", what: "the id" }),
@@ -42,7 +48,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &[],
     },
     Finding {
-        id: GhostLock, name: "ghost-lock", severity: Critical, invariants: &[3],
+        id: GhostLock, severity: Critical, invariants: &[3],
         problem: "id is locked in a queue, the job does not exist",
         form: JidIn, by_detail: true, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "remove", past: "removed", what: "the id" }),
@@ -52,7 +58,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &[],
     },
     Finding {
-        id: GhostScheduled, name: "ghost-scheduled", severity: Critical, invariants: &[3],
+        id: GhostScheduled, severity: Critical, invariants: &[3],
         problem: "id is scheduled in a queue, the job does not exist",
         form: JidIn, by_detail: true, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "remove", past: "removed", what: "the id" }),
@@ -62,7 +68,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &[],
     },
     Finding {
-        id: GhostDepends, name: "ghost-depends", severity: Warn, invariants: &[3],
+        id: GhostDepends, severity: Warn, invariants: &[3],
         problem: "id is blocked in a queue, the job does not exist",
         form: JidIn, by_detail: true, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "remove", past: "removed", what: "the id" }),
@@ -72,7 +78,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &[],
     },
     Finding {
-        id: GhostThrottled, name: "ghost-throttled", severity: Warn, invariants: &[3],
+        id: GhostThrottled, severity: Warn, invariants: &[3],
         problem: "id is held in a queue, the job does not exist",
         form: JidIn, by_detail: true, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "remove", past: "removed", what: "the id" }),
@@ -82,7 +88,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &[],
     },
     Finding {
-        id: GhostRecurring, name: "ghost-recurring", severity: Critical, invariants: &[17],
+        id: GhostRecurring, severity: Critical, invariants: &[17],
         problem: "id recurs in a queue, the job does not exist",
         form: JidIn, by_detail: true, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "remove", past: "removed", what: "the id" }),
@@ -92,27 +98,27 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &[],
     },
     Finding {
-        id: InTwoSets, name: "in-two-sets", severity: Error, invariants: &[5],
+        id: InTwoSets, severity: Error, invariants: &[5],
         problem: "job is in a set that does not fit its state",
         form: JidIn, by_detail: true, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "keep", past: "kept", what: "the entry that fits its state; add it if it is missing" }),
         stage: Entries, requires: &[], covers: &[], repair_at: LargestUnlessLocked, evidence: NoEvidence,
         grades: &[],
         cases: &[LOCKED],
-        choices: &[],
+        choices: &[SEE_LOCK, AFTER_LOCK],
     },
     Finding {
-        id: InForeignQueue, name: "in-foreign-queue", severity: Error, invariants: &[4],
+        id: InForeignQueue, severity: Error, invariants: &[4],
         problem: "job is in a set of a queue that is not its own",
         form: JidIn, by_detail: true, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "move", past: "moved", what: "the job to its own queue, or remove the extra entry" }),
         stage: Entries, requires: &[], covers: &[InNoSet, RunningWithoutLock], repair_at: LargestUnlessLocked, evidence: NoEvidence,
         grades: &[],
         cases: &[LOCKED],
-        choices: &[],
+        choices: &[SEE_LOCK, AFTER_LOCK],
     },
     Finding {
-        id: InNoSet, name: "in-no-set", severity: Error, invariants: &[6],
+        id: InNoSet, severity: Error, invariants: &[6],
         problem: "job is in no set, so no pop will ever return it",
         form: JidIn, by_detail: false, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "put", past: "put", what: "it in the set that fits its state" }),
@@ -122,7 +128,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &[],
     },
     Finding {
-        id: QueueUnlisted, name: "queue-unlisted", severity: Warn, invariants: &[24],
+        id: QueueUnlisted, severity: Warn, invariants: &[24],
         problem: "queue with content is missing from the list",
         form: Name, by_detail: false, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "list", past: "listed", what: "it" }),
@@ -132,7 +138,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &[],
     },
     Finding {
-        id: QueueEmpty, name: "queue-empty", severity: Info, invariants: &[25],
+        id: QueueEmpty, severity: Info, invariants: &[25],
         problem: "queue is listed or paused, but empty",
         form: NameIs, by_detail: false, is_edge: false,
         approval: Never, remedy: None,
@@ -142,7 +148,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &["forget the queue: `qless forget queue QUEUE`", "resume it: `qless unpause QUEUE`"],
     },
     Finding {
-        id: QueueStuck, name: "queue-stuck", severity: Info, invariants: &[36],
+        id: QueueStuck, severity: Info, invariants: &[36],
         problem: "work has been due for a day, no worker takes it",
         form: NameIs, by_detail: false, is_edge: false,
         approval: Never, remedy: None,
@@ -152,7 +158,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &["show what is due: `qless peek QUEUE`", "show the workers: `qless workers`"],
     },
     Finding {
-        id: OverLimit, name: "over-limit", severity: Info, invariants: &[37],
+        id: OverLimit, severity: Info, invariants: &[37],
         problem: "more jobs run than the queue's limit allows",
         form: NameIs, by_detail: false, is_edge: false,
         approval: Never, remedy: None,
@@ -163,7 +169,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
     },
     // The job itself.
     Finding {
-        id: JobStub, name: "job-stub", severity: Error, invariants: &[1, 2],
+        id: JobStub, severity: Error, invariants: &[1, 2],
         problem: "job without its mandatory fields",
         form: JidIs, by_detail: false, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "set aside", past: "set aside", what: "the stub, and remove its ids" }),
@@ -179,7 +185,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         ],
     },
     Finding {
-        id: JobUnreadable, name: "job-unreadable", severity: Error, invariants: &[2, 29],
+        id: JobUnreadable, severity: Error, invariants: &[2, 29],
         problem: "field or history entry that does not parse",
         form: JidIs, by_detail: true, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "replace", past: "replaced", what: "the value if the right one is known; the old text is kept in another field" }),
@@ -203,7 +209,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         ],
     },
     Finding {
-        id: FieldLeftover, name: "field-leftover", severity: Info, invariants: &[15, 16],
+        id: FieldLeftover, severity: Info, invariants: &[15, 16],
         problem: "field of an earlier state is left over",
         form: JidIs, by_detail: true, is_edge: false,
         approval: Named, remedy: Some(Remedy { verb: "drop", past: "dropped", what: "the field" }),
@@ -213,7 +219,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &["drop it: `qless check --repair --only field-leftover`", "leave it: it does no harm"],
     },
     Finding {
-        id: Remaining, name: "remaining", severity: Info, invariants: &[31],
+        id: Remaining, severity: Info, invariants: &[31],
         problem: "job has more retries remaining than its limit",
         form: JidIs, by_detail: false, is_edge: false,
         approval: Never, remedy: None,
@@ -223,7 +229,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &["leave it: the job is only retried more often"],
     },
     Finding {
-        id: Score, name: "score", severity: Warn, invariants: &[12, 32],
+        id: Score, severity: Warn, invariants: &[12, 32],
         problem: "score does not fit the priority, or the lock",
         form: JidIs, by_detail: false, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "write", past: "wrote", what: "the right score; for a lock, the later expiry" }),
@@ -233,7 +239,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &[],
     },
     Finding {
-        id: Clock, name: "clock", severity: Warn, invariants: &[12, 32, 33],
+        id: Clock, severity: Warn, invariants: &[12, 32, 33],
         problem: "time is in the future: a client's clock is wrong",
         form: JidIs, by_detail: true, is_edge: false,
         approval: Never, remedy: None,
@@ -247,7 +253,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         ],
     },
     Finding {
-        id: NeverDue, name: "never-due", severity: Error, invariants: &[33],
+        id: NeverDue, severity: Error, invariants: &[33],
         problem: "job is scheduled for a time that does not come",
         form: JidIs, by_detail: false, is_edge: false,
         approval: Never, remedy: None,
@@ -255,14 +261,15 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         grades: &[],
         cases: &[],
         choices: &[
-            "run it now: `qless promote JID`",
-            "schedule it again: `qless put QUEUE KLASS DATA --jid=JID --replace --at +1h`, or cancel it: `qless cancel JID`",
+            "run all of them now: `qless promote --never-due`; one: `qless promote JID`",
+            "schedule them again: `qless move --never-due --queue QUEUE --to QUEUE --delay 1h`",
+            "cancel them: `qless cancel --never-due`",
             "correct the client that wrote the time",
         ],
     },
     // Running jobs and their workers.
     Finding {
-        id: RunningWithoutLock, name: "running-without-lock", severity: Error, invariants: &[6, 12],
+        id: RunningWithoutLock, severity: Error, invariants: &[6, 12],
         problem: "job runs without a lock, so it cannot time out",
         form: JidIn, by_detail: false, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "give", past: "gave", what: "it a lock with the right expiry" }),
@@ -272,7 +279,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &[],
     },
     Finding {
-        id: LockWithoutRun, name: "lock-without-run", severity: Error, invariants: &[5, 12],
+        id: LockWithoutRun, severity: Error, invariants: &[5, 12],
         problem: "lock of a job that is not running",
         form: JidIn, by_detail: true, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "remove", past: "removed", what: "the lock" }),
@@ -282,7 +289,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &[],
     },
     Finding {
-        id: WorkerStray, name: "worker-stray", severity: Info, invariants: &[13],
+        id: WorkerStray, severity: Info, invariants: &[13],
         problem: "worker's list has a job that it does not run",
         form: JidIn, by_detail: true, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "remove", past: "removed", what: "the job from the list" }),
@@ -292,7 +299,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &[],
     },
     Finding {
-        id: WorkerGap, name: "worker-gap", severity: Warn, invariants: &[14],
+        id: WorkerGap, severity: Warn, invariants: &[14],
         problem: "worker's list lacks a job that it runs",
         form: JidIn, by_detail: false, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "add", past: "added", what: "the job to the list" }),
@@ -302,7 +309,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &[],
     },
     Finding {
-        id: WorkerUnknown, name: "worker-unknown", severity: Info, invariants: &[26],
+        id: WorkerUnknown, severity: Info, invariants: &[26],
         problem: "worker holds jobs but is not listed",
         form: Name, by_detail: false, is_edge: false,
         approval: Never, remedy: None,
@@ -313,7 +320,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
     },
     // Dependencies.
     Finding {
-        id: DependencyMissing, name: "dependency-missing", severity: Error, invariants: &[10],
+        id: DependencyMissing, severity: Error, invariants: &[10],
         problem: "job depends on a job that does not exist",
         form: Needs, by_detail: true, is_edge: true,
         approval: Named, remedy: Some(Remedy { verb: "drop", past: "dropped", what: "the dependency; a job with no other dependency is released" }),
@@ -328,17 +335,17 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         ],
     },
     Finding {
-        id: DependencyComplete, name: "dependency-complete", severity: Error, invariants: &[10],
+        id: DependencyComplete, severity: Error, invariants: &[10],
         problem: "job depends on a job that is complete",
         form: Needs, by_detail: true, is_edge: true,
         approval: Automatic, remedy: Some(Remedy { verb: "drop", past: "dropped", what: "the dependency; a job with no other dependency is released" }),
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[],
         cases: &[LOCKED],
-        choices: &[],
+        choices: &[SEE_LOCK, AFTER_LOCK],
     },
     Finding {
-        id: DependencyOneSided, name: "dependency-one-sided", severity: Error, invariants: &[10],
+        id: DependencyOneSided, severity: Error, invariants: &[10],
         problem: "dependency that only one of its two jobs lists",
         form: Needs, by_detail: true, is_edge: true,
         approval: Automatic, remedy: Some(Remedy { verb: "add the missing side, or drop", past: "added the missing side, or dropped", what: "the other" }),
@@ -348,7 +355,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &["drop dependencies of jobs that no longer wait: `qless check --repair --only dependency-one-sided`"],
     },
     Finding {
-        id: DependencyCycle, name: "dependency-cycle", severity: Error, invariants: &[11],
+        id: DependencyCycle, severity: Error, invariants: &[11],
         problem: "jobs depend on each other, so none will ever run",
         form: Chain, by_detail: true, is_edge: true,
         approval: Never, remedy: None,
@@ -358,17 +365,17 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &["break it where it does the least harm: `qless depends JID --off=OTHER`", "cancel one job with all its dependents: `qless cancel JID --dependents cancel`"],
     },
     Finding {
-        id: DependsOnNothing, name: "depends-on-nothing", severity: Error, invariants: &[10],
+        id: DependsOnNothing, severity: Error, invariants: &[10],
         problem: "job is in `depends` but has no dependency",
         form: Jid, by_detail: false, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "release", past: "released", what: "it" }),
         stage: Counts, requires: &[DependencyOneSided], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[],
         cases: &[LOCKED],
-        choices: &[],
+        choices: &[SEE_LOCK, AFTER_LOCK],
     },
     Finding {
-        id: DependsOnFailed, name: "depends-on-failed", severity: Info, invariants: &[],
+        id: DependsOnFailed, severity: Info, invariants: &[],
         problem: "job depends on a failed job",
         form: Needs, by_detail: true, is_edge: false,
         approval: Never, remedy: None,
@@ -379,17 +386,17 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
     },
     // Lanes, throttles and merge jobs.
     Finding {
-        id: LaneStray, name: "lane-stray", severity: Error, invariants: &[103],
+        id: LaneStray, severity: Error, invariants: &[103],
         problem: "lane has an entry that it should have forgotten",
         form: JidIn, by_detail: true, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "remove", past: "removed", what: "the entry; the next job of the lane waits for the one before it, or is released" }),
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[],
         cases: &[LOCKED],
-        choices: &[],
+        choices: &[SEE_LOCK, AFTER_LOCK],
     },
     Finding {
-        id: LaneUnlisted, name: "lane-unlisted", severity: Error, invariants: &[103],
+        id: LaneUnlisted, severity: Error, invariants: &[103],
         problem: "job is not in its lane",
         form: JidIn, by_detail: false, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "enter", past: "entered", what: "it in its lane; it waits for the job before it" }),
@@ -399,7 +406,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &["wait until the other jobs of the lane have ended: `qless key QUEUE KEY` shows them"],
     },
     Finding {
-        id: LaneEdge, name: "lane-edge", severity: Error, invariants: &[102],
+        id: LaneEdge, severity: Error, invariants: &[102],
         problem: "job does not depend on the one before it",
         form: Needs, by_detail: false, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "add", past: "added", what: "the dependency" }),
@@ -409,7 +416,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &["remove the dependency of the other job: `qless depends OTHER --off=JID`"],
     },
     Finding {
-        id: LaneOrder, name: "lane-order", severity: Error, invariants: &[101],
+        id: LaneOrder, severity: Error, invariants: &[101],
         problem: "job could run before the one before it in its lane",
         form: Needs, by_detail: false, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "let it depend", past: "let it depend", what: "on the job before it" }),
@@ -419,7 +426,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &["wait until it has ended, or revoke its lock: `qless timeout JID`"],
     },
     Finding {
-        id: LaneUnmarked, name: "lane-unmarked", severity: Error, invariants: &[103],
+        id: LaneUnmarked, severity: Error, invariants: &[103],
         problem: "job of a lane lacks the field that marks it",
         form: JidIs, by_detail: false, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "write", past: "wrote", what: "the field `throttles`" }),
@@ -429,7 +436,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &[],
     },
     Finding {
-        id: SlotStray, name: "slot-stray", severity: Error, invariants: &[106],
+        id: SlotStray, severity: Error, invariants: &[106],
         problem: "job that does not run holds a slot of a throttle",
         form: JidIn, by_detail: true, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "free", past: "freed", what: "the slot" }),
@@ -439,7 +446,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &[],
     },
     Finding {
-        id: SlotMissing, name: "slot-missing", severity: Info, invariants: &[106],
+        id: SlotMissing, severity: Info, invariants: &[106],
         problem: "running job does not hold a slot of its throttle",
         form: JidIn, by_detail: true, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "give", past: "gave", what: "it a slot" }),
@@ -449,7 +456,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &["nothing: `qless throttle release ID JID` freed the slot, or an older script popped the job"],
     },
     Finding {
-        id: PendingStray, name: "pending-stray", severity: Warn, invariants: &[107],
+        id: PendingStray, severity: Warn, invariants: &[107],
         problem: "job waits for a throttle that does not hold it",
         form: JidIn, by_detail: true, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "remove", past: "removed", what: "the entry" }),
@@ -459,17 +466,17 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &[],
     },
     Finding {
-        id: ThrottledByNothing, name: "throttled-by-nothing", severity: Error, invariants: &[107],
+        id: ThrottledByNothing, severity: Error, invariants: &[107],
         problem: "job is in `throttled`, but no throttle holds it",
         form: JidIn, by_detail: false, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "return", past: "returned", what: "it to work; the next pop holds it again if it must" }),
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[],
         cases: &[LOCKED],
-        choices: &[],
+        choices: &[SEE_LOCK, AFTER_LOCK],
     },
     Finding {
-        id: ThrottleIdle, name: "throttle-idle", severity: Info, invariants: &[108],
+        id: ThrottleIdle, severity: Info, invariants: &[108],
         problem: "throttle holds jobs although it has free slots",
         form: NameIs, by_detail: false, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "return", past: "returned", what: "the held jobs to work" }),
@@ -479,7 +486,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &[],
     },
     Finding {
-        id: PayloadsStray, name: "payloads-stray", severity: Warn, invariants: &[109],
+        id: PayloadsStray, severity: Warn, invariants: &[109],
         problem: "payloads of a job that does not merge",
         form: NameIs, by_detail: false, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "set aside", past: "set aside", what: "the payloads" }),
@@ -489,7 +496,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &[],
     },
     Finding {
-        id: PayloadsMissing, name: "payloads-missing", severity: Error, invariants: &[109],
+        id: PayloadsMissing, severity: Error, invariants: &[109],
         problem: "merge job without payloads",
         form: Jid, by_detail: false, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "turn", past: "turned", what: "it into a plain job, which keeps its data" }),
@@ -499,7 +506,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &[],
     },
     Finding {
-        id: PayloadsData, name: "payloads-data", severity: Warn, invariants: &[109],
+        id: PayloadsData, severity: Warn, invariants: &[109],
         problem: "data of a merge job are not its payloads",
         form: JidIs, by_detail: false, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "write", past: "wrote", what: "the payloads into data; the old data is kept in another field" }),
@@ -510,7 +517,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
     },
     // Failures.
     Finding {
-        id: FailedStray, name: "failed-stray", severity: Error, invariants: &[8],
+        id: FailedStray, severity: Error, invariants: &[8],
         problem: "job is in a failure list where it does not belong",
         form: JidIn, by_detail: true, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "remove", past: "removed", what: "the entry, or move it to the right list" }),
@@ -520,7 +527,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &[],
     },
     Finding {
-        id: FailedUnlisted, name: "failed-unlisted", severity: Error, invariants: &[8],
+        id: FailedUnlisted, severity: Error, invariants: &[8],
         problem: "failed job is in no failure list",
         form: JidIn, by_detail: false, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "list", past: "listed", what: "it in the group of its failure" }),
@@ -530,7 +537,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &[],
     },
     Finding {
-        id: FailedTwice, name: "failed-twice", severity: Error, invariants: &[8],
+        id: FailedTwice, severity: Error, invariants: &[8],
         problem: "failed job is in failure lists more than once",
         form: JidIn, by_detail: true, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "keep", past: "kept", what: "one, in the group of its failure" }),
@@ -540,7 +547,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &[],
     },
     Finding {
-        id: GroupSet, name: "group-set", severity: Warn, invariants: &[9],
+        id: GroupSet, severity: Warn, invariants: &[9],
         problem: "list of groups disagrees with the failure lists",
         form: NameIs, by_detail: false, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "align", past: "aligned", what: "it to the lists" }),
@@ -550,7 +557,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &[],
     },
     Finding {
-        id: FailedTime, name: "failed-time", severity: Error, invariants: &[],
+        id: FailedTime, severity: Error, invariants: &[],
         problem: "qless-php will delete a job as failed long ago",
         form: JidIs, by_detail: false, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "correct", past: "corrected", what: "the time of its failure, or remove it if the job is not failed" }),
@@ -560,7 +567,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &[],
     },
     Finding {
-        id: FailedTimeGhost, name: "failed-time-ghost", severity: Info, invariants: &[],
+        id: FailedTimeGhost, severity: Info, invariants: &[],
         problem: "time of the failure of a job that does not exist",
         form: Jid, by_detail: false, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "remove", past: "removed", what: "the time" }),
@@ -570,7 +577,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &[],
     },
     Finding {
-        id: FailedCounter, name: "failed-counter", severity: Warn, invariants: &[27],
+        id: FailedCounter, severity: Warn, invariants: &[27],
         problem: "failed counter differs from the failed jobs",
         form: NameIs, by_detail: false, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "set", past: "set", what: "it" }),
@@ -581,7 +588,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
     },
     // Completed, tags, tracked.
     Finding {
-        id: CompletedStray, name: "completed-stray", severity: Error, invariants: &[7],
+        id: CompletedStray, severity: Error, invariants: &[7],
         problem: "job listed as complete is not, and will be deleted",
         form: JidIs, by_detail: false, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "remove", past: "removed", what: "it from the list" }),
@@ -591,7 +598,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &["print the job: `qless get JID -o json`", "put it again: `qless put QUEUE KLASS DATA --jid=JID`"],
     },
     Finding {
-        id: CompletedUnlisted, name: "completed-unlisted", severity: Warn, invariants: &[7],
+        id: CompletedUnlisted, severity: Warn, invariants: &[7],
         problem: "complete job is not listed, so it never expires",
         form: Jid, by_detail: false, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "list", past: "listed", what: "it; the next completion may delete many old jobs" }),
@@ -601,7 +608,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &[],
     },
     Finding {
-        id: CompletedInQueue, name: "completed-in-queue", severity: Info, invariants: &[],
+        id: CompletedInQueue, severity: Info, invariants: &[],
         problem: "complete job of a queue is gone or not complete",
         form: JidIn, by_detail: true, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "remove", past: "removed", what: "it from the list of the queue" }),
@@ -611,7 +618,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &[],
     },
     Finding {
-        id: TagIndex, name: "tag-index", severity: Warn, invariants: &[20],
+        id: TagIndex, severity: Warn, invariants: &[20],
         problem: "tag's index disagrees with the tags of a job",
         form: JidIn, by_detail: true, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "align", past: "aligned", what: "it to the tags of the job" }),
@@ -621,7 +628,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &[],
     },
     Finding {
-        id: TagCount, name: "tag-count", severity: Warn, invariants: &[21],
+        id: TagCount, severity: Warn, invariants: &[21],
         problem: "count of a tag in `tags` differs from its index",
         form: NameIs, by_detail: false, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "set", past: "set", what: "it to the number of entries in the index" }),
@@ -631,7 +638,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &[],
     },
     Finding {
-        id: TrackedGone, name: "tracked-gone", severity: Info, invariants: &[23],
+        id: TrackedGone, severity: Info, invariants: &[23],
         problem: "tracked job has expired",
         form: Jid, by_detail: false, is_edge: false,
         approval: Named, remedy: Some(Remedy { verb: "stop", past: "stopped", what: "tracking it" }),
@@ -642,7 +649,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
     },
     // Recurring jobs.
     Finding {
-        id: RecurringUnscheduled, name: "recurring-unscheduled", severity: Error, invariants: &[17],
+        id: RecurringUnscheduled, severity: Error, invariants: &[17],
         problem: "recurring job is in no queue, so it never fires",
         form: JidIn, by_detail: false, is_edge: false,
         approval: Named, remedy: Some(Remedy { verb: "schedule", past: "scheduled", what: "it, the next run one interval from now" }),
@@ -652,7 +659,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &["schedule it again: `qless check --repair --only recurring-unscheduled`", "remove it: `qless recur rm JID`"],
     },
     Finding {
-        id: RecurringForeign, name: "recurring-foreign", severity: Error, invariants: &[17],
+        id: RecurringForeign, severity: Error, invariants: &[17],
         problem: "recurring job is in a queue that is not its own",
         form: JidIn, by_detail: true, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "move", past: "moved", what: "it to its own queue" }),
@@ -662,17 +669,17 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &[],
     },
     Finding {
-        id: RecurringInvalid, name: "recurring-invalid", severity: Error, invariants: &[18],
+        id: RecurringInvalid, severity: Error, invariants: &[18],
         problem: "recurring job with a field that makes it unusable",
         form: JidIs, by_detail: true, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "replace", past: "replaced", what: "the value if the right one is known; without an interval it stops" }),
         stage: Entries, requires: &[], covers: &[], repair_at: AnyLocation, evidence: NoEvidence,
         grades: &[],
-        cases: &[Case { word: "part", approval: Never, says: "klass, data, queue, count, options or next run, or a missing interval" }],
+        cases: &[Case { word: "part", approval: Never, says: "klass, data, queue, count, options or next run, a missing interval, or the document of a paused one" }],
         choices: &["print it: `qless recur get JID`", "give it an interval: `qless recur set JID --every 1h`", "remove it: `qless recur rm JID`"],
     },
     Finding {
-        id: RecurringCount, name: "recurring-count", severity: Error, invariants: &[19],
+        id: RecurringCount, severity: Error, invariants: &[19],
         problem: "recurring job counts fewer jobs than it has made",
         form: JidIs, by_detail: false, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "raise", past: "raised", what: "the count" }),
@@ -683,7 +690,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
     },
     // Keys and the server.
     Finding {
-        id: KeyType, name: "key-type", severity: Critical, invariants: &[22],
+        id: KeyType, severity: Critical, invariants: &[22],
         problem: "key of a wrong type, or id with a reserved suffix",
         form: NameIs, by_detail: false, is_edge: false,
         approval: Named, remedy: Some(Remedy { verb: "set aside", past: "set aside", what: "the key, unless it holds a job" }),
@@ -697,7 +704,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         ],
     },
     Finding {
-        id: KeyExpires, name: "key-expires", severity: Error, invariants: &[34],
+        id: KeyExpires, severity: Error, invariants: &[34],
         problem: "key has an expiry, so the server will delete it",
         form: NameIs, by_detail: false, is_edge: false,
         approval: Automatic, remedy: Some(Remedy { verb: "persist", past: "persisted", what: "it" }),
@@ -707,7 +714,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &[],
     },
     Finding {
-        id: ServerEvicts, name: "server-evicts", severity: Error, invariants: &[34],
+        id: ServerEvicts, severity: Error, invariants: &[34],
         problem: "the server may evict keys if its memory is full",
         form: NameIs, by_detail: false, is_edge: false,
         approval: Never, remedy: None,
@@ -720,7 +727,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &["make it refuse writes instead: `redis-cli CONFIG SET maxmemory-policy noeviction`"],
     },
     Finding {
-        id: KeyUnknown, name: "key-unknown", severity: Info, invariants: &[22],
+        id: KeyUnknown, severity: Info, invariants: &[22],
         problem: "key under the prefix that `qless` does not use",
         form: NameIs, by_detail: false, is_edge: false,
         approval: Never, remedy: None,
@@ -730,7 +737,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &["leave it if another program owns it, or use another `--prefix`"],
     },
     Finding {
-        id: HistoryOrphan, name: "history-orphan", severity: Info, invariants: &[30],
+        id: HistoryOrphan, severity: Info, invariants: &[30],
         problem: "history of a job that does not exist",
         form: Name, by_detail: false, is_edge: false,
         approval: Named, remedy: Some(Remedy { verb: "set aside", past: "set aside", what: "the history" }),
@@ -740,7 +747,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &["it is the only trace of a lost job; once you do not need it: `qless check --repair --only history-orphan`"],
     },
     Finding {
-        id: EdgesOrphan, name: "edges-orphan", severity: Info, invariants: &[30],
+        id: EdgesOrphan, severity: Info, invariants: &[30],
         problem: "dependencies of a job that does not exist",
         form: Name, by_detail: false, is_edge: false,
         approval: Named, remedy: Some(Remedy { verb: "set aside", past: "set aside", what: "the list" }),
@@ -750,7 +757,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &["once you do not need them: `qless check --repair --only edges-orphan`"],
     },
     Finding {
-        id: LostKey, name: "lost-key", severity: Info, invariants: &[],
+        id: LostKey, severity: Info, invariants: &[],
         problem: "key that a repair set aside",
         form: NameIs, by_detail: false, is_edge: false,
         approval: Typed, remedy: Some(Remedy { verb: "delete", past: "deleted", what: "it" }),
@@ -760,7 +767,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &["delete it: `qless check --repair --only lost-key`", "revert the repair with the file of its `--undo`: `qless check --revert FILE`"],
     },
     Finding {
-        id: StatsSum, name: "stats-sum", severity: Warn, invariants: &[28],
+        id: StatsSum, severity: Warn, invariants: &[28],
         problem: "statistics of a day contradict themselves",
         form: NameIs, by_detail: false, is_edge: false,
         approval: Never, remedy: None,
@@ -770,7 +777,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         choices: &["omit this finding, because nothing can restore them: `qless check --skip stats-sum`"],
     },
     Finding {
-        id: ConfigValue, name: "config-value", severity: Critical, invariants: &[35],
+        id: ConfigValue, severity: Critical, invariants: &[35],
         problem: "setting has a value that cannot be used",
         form: NameIs, by_detail: false, is_edge: false,
         approval: Never, remedy: None,
@@ -787,7 +794,7 @@ pub const FINDINGS: [Finding; FindingId::COUNT] = [
         ],
     },
     Finding {
-        id: NotJudged, name: "not-judged", severity: Info, invariants: &[],
+        id: NotJudged, severity: Info, invariants: &[],
         problem: "item too large, or with a key of a wrong type",
         form: NameIs, by_detail: false, is_edge: false,
         approval: Never, remedy: None,

@@ -23,7 +23,7 @@ pub(crate) fn topic() -> String {
         _ = writeln!(text, "{word:<8}  {meaning}");
     }
     for finding in &FINDINGS {
-        _ = writeln!(text, "\n{} ({})", finding.name, rating(finding));
+        _ = writeln!(text, "\n{} ({})", finding.id.into_str(), rating(finding));
         for line in sentences(finding) {
             text.push_str(&wrapped(&line, WIDTH, INDENT));
         }
@@ -70,14 +70,14 @@ pub(crate) fn defects() -> Vec<String> {
 }
 
 fn names(findings: &[FindingId]) -> String {
-    let names: Vec<&str> = findings.iter().map(|id| id.name()).collect();
+    let names: Vec<&str> = findings.iter().map(|id| id.into_str()).collect();
     names.join(", ")
 }
 
 /// Returns the findings for the manual, without escapes: name and rating, sentences, choices.
 pub(crate) fn entries() -> Vec<(String, Vec<String>, &'static [&'static str])> {
     let of = |finding: &Finding| {
-        let name = format!("{} ({})", finding.name, rating(finding));
+        let name = format!("{} ({})", finding.id.into_str(), rating(finding));
         (name, sentences(finding), finding.choices)
     };
     FINDINGS.iter().map(of).collect()
@@ -141,9 +141,9 @@ mod tests {
         let text = topic();
         for finding in &FINDINGS {
             assert!(
-                text.contains(&format!("\n{} (", finding.name)),
+                text.contains(&format!("\n{} (", finding.id.into_str())),
                 "{}",
-                finding.name
+                finding.id.into_str()
             );
         }
         assert!(text.lines().all(|line| line.chars().count() <= 100));

@@ -63,11 +63,16 @@ impl State {
         State::Throttled,
     ];
 
-    /// Returns the states of jobs that are not complete.
-    pub fn unfinished() -> Vec<State> {
-        let states = State::VARIANTS.iter().copied();
-        states.filter(|state| *state != State::Complete).collect()
-    }
+    /// The states of jobs that are not complete.
+    pub const UNFINISHED: &[State] = &[
+        State::Running,
+        State::Stalled,
+        State::Waiting,
+        State::Scheduled,
+        State::Depends,
+        State::Throttled,
+        State::Failed,
+    ];
 }
 
 /// The error about a word that is not a state.
@@ -116,6 +121,9 @@ pub struct Job {
     pub spawned_from: Option<Name>,
     /// When it is due, if that is in the future
     pub scheduled_for: Option<Moment>,
+    /// Its score in the schedule, which may be no time
+    #[serde(skip)]
+    pub due_score: Option<f64>,
     /// Since when it waits for a worker or a slot; of a job in another state, when its newest history entry
     /// was made
     pub since: Option<Moment>,

@@ -10,6 +10,7 @@ use crate::model::history;
 use crate::model::list::Jobs;
 use crate::name::Name;
 use crate::text;
+use crate::text::joined;
 use crate::view::detail::Detail;
 use crate::view::document::Document;
 use crate::view::list::Row;
@@ -142,7 +143,7 @@ impl Job {
                 if self.throttles.is_empty() {
                     String::new()
                 } else {
-                    format!("needs {}", join_names(&self.throttles))
+                    format!("needs {}", joined(&self.throttles))
                 }
             }
             Some(State::Failed) => match &self.failure {
@@ -184,12 +185,6 @@ pub(crate) fn join_parts(parts: [Option<String>; 2]) -> String {
         .join(", ")
 }
 
-/// Returns names with commas between them, harmless.
-pub(crate) fn join_names(names: &[Name]) -> String {
-    let names: Vec<String> = names.iter().map(Name::to_string).collect();
-    names.join(", ")
-}
-
 impl View for Job {
     const DOCUMENT: Document = Document::new::<SavedJob>("job", "A job in full: get");
 
@@ -217,7 +212,7 @@ impl View for Job {
             }
             _ => detail.line("retries", NONE),
         }
-        list_line(&mut detail, "tags", join_names(&self.tags));
+        list_line(&mut detail, "tags", joined(&self.tags));
         detail.line("tracked", if self.tracked { "yes" } else { "no" });
         let edges = |jids: &[Name]| {
             let texts = jids.iter().map(|jid| {
@@ -268,7 +263,7 @@ impl Job {
             detail.line_with_remark("lane", lane, None, remark);
         }
         if !self.throttles.is_empty() {
-            detail.line("throttles", join_names(&self.throttles));
+            detail.line("throttles", joined(&self.throttles));
         }
         if let Some(backoff) = self.backoff.as_ref().and_then(backoff_text) {
             detail.line("backoff", backoff);

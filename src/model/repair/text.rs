@@ -15,7 +15,9 @@ use crate::view::{Page, View};
 
 const COLUMNS: &[Column<Row>] = &[
     Column::text("SEVERITY", |row, _| severity(row.found.severity)),
-    Column::text("FINDING", |row, _| Cell::text(row.found.finding.name)),
+    Column::text("FINDING", |row, _| {
+        Cell::text(row.found.finding.id.into_str())
+    }),
     Column::count("REPAIRED", |row: &Row| row.counts.repaired).rank(1),
     Column::count("GONE", |row: &Row| row.counts.gone).rank(5),
     Column::count("REFUSED", |row: &Row| row.counts.refused).rank(4),
@@ -143,7 +145,9 @@ fn redis_cli_word(word: &Name) -> String {
 }
 
 const PLAN: &[Column<Found>] = &[
-    Column::text("FINDING", |found, _| Cell::text(found.finding.name)),
+    Column::text("FINDING", |found, _| {
+        Cell::text(found.finding.id.into_str())
+    }),
     Column::number("COUNT", |found: &Found, page| {
         count(found.repairable, found, page)
     })
@@ -211,7 +215,7 @@ pub(crate) fn decisions(items: &[Found], least: Severity) -> String {
             text.push_str("  not repaired, because you have to decide:\n");
         }
         let (name, count) = (
-            found.finding.name,
+            found.finding.id.into_str(),
             thousands(found.count - found.repairable),
         );
         text.push_str(&format!("  {name}, {count}: {}\n", found.finding.problem));

@@ -163,7 +163,7 @@ impl ArchiveContents {
                     let key = self.option(key, options);
                     // Options that nothing reads are imported, too.
                     let value =
-                        checked(&key, &value, true).map_err(|error| fault(1, error.message()))?;
+                        checked(&key, &value, true).map_err(|error| fault(1, &error.message()))?;
                     self.options.insert(key, value);
                 }
                 Ok(())

@@ -4,6 +4,7 @@
 //! and [`order`](super::order) puts the jobs in order. Then each job is read again, packed ([`pack`])
 //! and put. Memory grows with the number of jobs, not with their data.
 
+use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::round::{Round, SentJob};
@@ -47,6 +48,7 @@ pub(crate) const IMPORT: Verb = Verb {
     past: "imported",
     of_one: None,
     row_content: RowContent::Nothing,
+    raw: false,
 };
 
 /// Maximum length of a line: as much as a server takes in one value.
@@ -577,7 +579,7 @@ impl Importer<'_> {
                 Ok(None) => continue,
                 // A job that the core refuses does not stop the others.
                 Err(error) if error.kind() == Kind::Usage => {
-                    JobOutcome::refused(&jid, Code::Invalid, refused_argument(&error))
+                    JobOutcome::refused(&jid, Code::Invalid, refused_argument(&error).into_owned())
                 }
                 Err(error) => {
                     let job = JobSnapshot {
@@ -665,7 +667,7 @@ impl Importer<'_> {
                     JobOutcome::done(&job.jid).state_after(RECURRING)
                 }
                 Err(error) if error.kind() == Kind::Usage => {
-                    let why = refused_argument(&error);
+                    let why = refused_argument(&error).into_owned();
                     JobOutcome::refused(&job.jid, Code::Invalid, why)
                 }
                 Err(error) => return Err(error),
@@ -712,9 +714,9 @@ pub(crate) fn check_map(pairs: &[(Name, Name)]) -> Result<(), Error> {
 }
 
 /// Why the core refused a job, without the name of the call.
-fn refused_argument(error: &Error) -> &str {
+fn refused_argument(error: &Error) -> Cow<'_, str> {
     match error.cause() {
-        Some(Cause::Argument(reason)) => reason,
+        Some(Cause::Argument(reason)) => reason.as_str().into(),
         _ => error.message(),
     }
 }

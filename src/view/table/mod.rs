@@ -1,4 +1,8 @@
 //! Tables: one style for all, and the only user of comfy-table.
+//!
+//! comfy-table aligns the cells. It shares the width of a terminal among all columns and wraps their
+//! cells; here, a narrow terminal loses columns by rank, only free text is cut, and a row goes on in
+//! the next line before a name is cut.
 
 mod column;
 mod fit;
@@ -298,9 +302,6 @@ mod tests {
             Table::new(&[Column::text("TEXT", cell)], &texts, page).draw(page)
         };
         let programs = drawn(&Page::pipe(), |text, _| Cell::text(text));
-        expect![[r#"
-            a\nb
-        "#]];
         let lines: std::collections::BTreeSet<&str> = programs.lines().collect();
         assert_eq!(lines.len(), texts.len(), "{programs}");
         assert!(drawn(&Page::terminal(80), |text, _| Cell::text(text)).contains("\na\\nb\n"));

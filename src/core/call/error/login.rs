@@ -3,7 +3,7 @@
 use super::ServerError;
 use super::refused::shared;
 use crate::address::Target;
-use crate::error::{Error, Kind};
+use crate::error::{Cause, Error, Kind};
 use crate::text::Harmless;
 
 /// Returns the error for a refused login.
@@ -23,6 +23,7 @@ pub(crate) fn login_refused(refused: &ServerError, target: &Target) -> Error {
         {
             auth(format!("`{target}` has no password, but one was given"))
                 .hint("is it the right server?")
+                .caused_by(Cause::NoPassword)
         }
         "ERR" if message.contains("invalid password") => {
             auth(format!("`{target}` refuses the password"))

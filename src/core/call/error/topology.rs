@@ -234,7 +234,7 @@ pub(crate) fn no_sentinel_replies(
     if let Some(last) = &last {
         let (kind, message) = (last.kind(), last.message());
         match kind {
-            Kind::Auth if message.contains("has no password") => {
+            Kind::Auth if last.cause() == Some(&Cause::NoPassword) => {
                 return Error::new(kind, format!("a Sentinel refuses the login: {message}"))
                     .hint("unset QLESS_SENTINEL_PASSWORD");
             }

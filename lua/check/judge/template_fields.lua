@@ -1,0 +1,38 @@
+-- Checks the fields of a template that do not depend on its schedule.
+-- Takes: jid; the values of Template; the key of its hash, nil if it is paused: then nothing is replaced; the function
+--   that reports a field
+local Template = Fields('queue', 'interval', 'count', 'priority', 'retries', 'backlog', 'tags', 'data', 'klass', 'opts')
+
+return function(check)
+  local number = need('value/number')
+
+  return function(id, values, key, report)
+    local function replace(name, changes)
+      if key then check.add('recurring-invalid', id, name, changes) else report(name) end
+    end
+    for i, name in ipairs({'priority', 'retries', 'backlog'}) do
+      local stored = values[Template.priority - 1 + i]
+      if not number(stored) then replace(name, {{'hash', key, name, stored, '0'}}) end
+    end
+    local stored = values[Template.tags]
+    local tags, long = check.need('judge/tag_list')(stored)
+    if long then
+      check.add('not-judged', 'r:' .. id, 'tags beyond 250000 bytes')
+    elseif not tags then
+      local changes = {{'hash', key, 'tags', stored, '{}'}}
+      if key and stored then changes[2] = {'hash', key, 'bad-tags', check.ask('hget', key, 'bad-tags'), stored} end
+      replace('tags', changes)
+    end
+    local data = values[Template.data]
+    if data and #data > 250000 then
+      check.add('not-judged', 'r:' .. id, 'data beyond 250000 bytes')
+    elseif not data or not pcall(cjson.decode, data) then
+      report('data')
+    end
+    if not values[Template.klass] then report('klass') end
+    if values[Template.opts] and not need('recurring/opts')(values[Template.opts]) then report('opts') end
+    local count = number(values[Template.count])
+    if not count or count < 0 or count % 1 ~= 0 then report('count') end
+    if not values[Template.queue] then report('queue') end
+  end
+end

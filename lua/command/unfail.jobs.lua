@@ -1,0 +1,10 @@
+-- Moves named failed jobs of a group into a queue, in the order given. Other jobs are left alone.
+-- Takes: queue group jid ...
+-- Returns: how many jobs were moved
+-- Refuses: missing words, more than 10000 jids
+-- Publishes: as unfail
+return function(argv, now, t, seconds)
+  if argv[10005] then error('Unfail(): more than 10000 jids') end
+  local jids = need('value/args_from')(argv, 5)
+  return need('unfail', true)({argv[1], argv[2], argv[3], argv[4], '10000'}, now, t, seconds, jids)
+end

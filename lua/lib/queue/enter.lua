@@ -1,0 +1,7 @@
+-- Writes the entries that queue/place has collected for a queue.
+-- Takes: the record of the queue
+return function(record)
+  local in_chunks, work, scheduled = need('value/in_chunks'), record.work, record.scheduled
+  if work[1] then in_chunks('zadd', record.base .. Keys.work, work, 1, #work) end
+  if scheduled[1] then in_chunks('zadd', record.base .. Keys.scheduled, scheduled, 1, #scheduled) end
+end

@@ -1,9 +1,0 @@
--- Returns the throttles of which a job holds a slot.
--- Takes: jid
-return function(jid)
-  local held = {}
-  for _, id in ipairs(need('job/tags')(redis.pcall('hget', Keys.job .. jid, 'throttles'))) do
-    if type(redis.pcall('zscore', Keys.throttle .. id .. Keys.locks, jid)) == 'string' then held[#held + 1] = id end
-  end
-  return held
-end

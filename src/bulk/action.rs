@@ -1,0 +1,131 @@
+//! Bulk verbs: what each does to the jobs. The question, the dry run, slices, pace, progress, the
+//! report and the exit code are the same for all.
+
+use super::{BulkPlan, JobOutcome, SliceOutcome};
+use crate::args::shared::{BulkFlags, Targets};
+use crate::clock::moment::Moment;
+use crate::core::call::Core;
+use crate::error::Error;
+use crate::exit::Exit;
+use crate::model::bulk::Verb;
+use crate::model::job::State;
+use crate::model::job_snapshot::JobSnapshot;
+use crate::session::Session;
+
+/// A bulk verb with its arguments.
+pub(crate) struct BulkAction<'a> {
+    pub(super) verb: &'static Verb,
+    pub(super) states: &'static [State],
+    pub(crate) refuse: Refuse<'a>,
+    effects: Box<dyn Fn(&BulkPlan) -> String + 'a>,
+    arrange: Arrange,
+    asks: bool,
+    change: Change<'a>,
+}
+
+type Refuse<'a> = Box<dyn Fn(&JobSnapshot) -> Option<JobOutcome> + 'a>;
+type Change<'a> = Box<dyn Fn(&mut Core, &Slice) -> SliceOutcome + 'a>;
+/// Sorts the jobs of a plan, or explains why some of them are excluded.
+type Arrange = fn(&mut BulkPlan, &mut Session) -> Result<(), Error>;
+
+/// The jobs that are changed between two looks at the clock and at signals.
+#[derive(Clone, Copy)]
+pub(crate) struct Slice<'a> {
+    pub now: Moment,
+    /// When the action began.
+    pub begun: Moment,
+    /// What each changed job gets in its history.
+    pub note: &'a [u8],
+    pub jobs: &'a [JobSnapshot],
+}
+
+impl<'a> BulkAction<'a> {
+    /// A verb that changes any job, as `change` does with those of a slice.
+    pub(crate) fn new(
+        verb: &'static Verb,
+        change: impl Fn(&mut Core, &Slice) -> SliceOutcome + 'a,
+    ) -> BulkAction<'a> {
+        BulkAction {
+            verb,
+            states: &[],
+            refuse: Box::new(|_| None),
+            effects: Box::new(|_| String::new()),
+            arrange: |_, _| Ok(()),
+            asks: true,
+            change: Box::new(change),
+        }
+    }
+
+    /// Sets the states of the jobs that a selector without `--state` selects.
+    pub(crate) fn states(self, states: &'static [State]) -> BulkAction<'a> {
+        BulkAction { states, ..self }
+    }
+
+    /// Sets which jobs cannot be changed, and why.
+    pub(crate) fn refuse(
+        self,
+        refuse: impl Fn(&JobSnapshot) -> Option<JobOutcome> + 'a,
+    ) -> BulkAction<'a> {
+        BulkAction {
+            refuse: Box::new(refuse),
+            ..self
+        }
+    }
+
+    /// Sets the lines of the question below the list of jobs.
+    pub(crate) fn effects(self, effects: impl Fn(&BulkPlan) -> String + 'a) -> BulkAction<'a> {
+        BulkAction {
+            effects: Box::new(effects),
+            ..self
+        }
+    }
+
+    /// Sets what is done with the plan after consent.
+    pub(super) fn arrange(self, arrange: Arrange) -> BulkAction<'a> {
+        BulkAction { arrange, ..self }
+    }
+
+    /// Asks no question, as the verbs of workers do.
+    pub(crate) fn unasked(self) -> BulkAction<'a> {
+        BulkAction {
+            asks: false,
+            ..self
+        }
+    }
+
+    /// Changes the jobs that are named or selected, from the question to the exit code.
+    pub(crate) fn run(
+        self,
+        flags: &BulkFlags,
+        targets: &Targets,
+        session: &mut Session,
+    ) -> Result<Exit, Error> {
+        BulkPlan::open(session, &self, flags, targets)?.carry_out(self, session)
+    }
+}
+
+impl BulkPlan {
+    /// Asks, then changes the jobs of the plan.
+    pub(crate) fn carry_out(
+        mut self,
+        action: BulkAction,
+        session: &mut Session,
+    ) -> Result<Exit, Error> {
+        if action.asks || self.dry_run() {
+            let effects = (action.effects)(&self) + &self.queue_lines;
+            self.consent(session, &effects)?;
+        }
+        (action.arrange)(&mut self, session)?;
+        let begun = session.now();
+        let note = self.options.note.clone();
+        self.run(session, |core, now, jobs| {
+            let slice = Slice {
+                now,
+                begun,
+                note: &note,
+                jobs,
+            };
+            (action.change)(core, &slice)
+        })
+    }
+}

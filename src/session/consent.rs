@@ -1,0 +1,70 @@
+//! The question before a change that is not of many jobs, and what a dry run says instead.
+
+use super::Session;
+use crate::args::shared::DryRun;
+use crate::consent::Consent;
+use crate::error::Error;
+use crate::name::Name;
+use crate::text::{joined, plural};
+use crate::view::Page;
+
+/// When a change needs an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asks {
+    Always,
+    /// Only in a protected context.
+    IfProtected,
+}
+
+impl Asks {
+    /// Asks if more than one thing is changed.
+    pub(crate) fn if_several(count: usize) -> Asks {
+        if count > 1 {
+            Asks::Always
+        } else {
+            Asks::IfProtected
+        }
+    }
+}
+
+impl Session {
+    /// Asks whether to do `what`, with the details below it. In a dry run it says what would be done,
+    /// and there is no consent.
+    pub(crate) fn consent(
+        &mut self,
+        dry: DryRun,
+        asks: Asks,
+        what: &str,
+        details: impl FnOnce(&Page) -> String,
+    ) -> Result<Option<Consent>, Error> {
+        if dry.dry_run {
+            self.ui.note_dry_run(&format!("would {what}"));
+            return Ok(None);
+        }
+        let question = format!("{what}{}", self.on()?);
+        match asks {
+            Asks::Always => self.ui.confirm(&question, details),
+            Asks::IfProtected => self.ui.confirm_protected(&question, details),
+        }
+        .map(Some)
+    }
+
+    /// Does the same for things with names: the question counts them, a dry run names them.
+    pub(crate) fn consent_for(
+        &mut self,
+        dry: DryRun,
+        asks: Asks,
+        verb: &str,
+        (one, many): (&str, &str),
+        names: &[Name],
+    ) -> Result<Option<Consent>, Error> {
+        let listed = joined(names);
+        if dry.dry_run {
+            return self.consent(dry, asks, &format!("{verb} {listed}"), |_| String::new());
+        }
+        let count = plural(names.len() as u64, one, many);
+        self.consent(dry, asks, &format!("{verb} {count}"), |_| {
+            format!("  {listed}\n")
+        })
+    }
+}

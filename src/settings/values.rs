@@ -1,0 +1,385 @@
+//! The settings of the configuration file in one struct: serde reads and writes it, and the page
+//! `qless-config(5)` has its doc comments.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use clap::ValueEnum;
+use schemars::{JsonSchema, schema_for};
+use serde::de::{Error, IgnoredAny};
+use serde::{Deserialize, Deserializer, Serialize};
+use toml_edit::Datetime;
+
+use crate::args::format::{Output, TimeFormat, When};
+use crate::args::invalid::Invalid;
+use crate::args::tls::TlsFiles;
+use crate::args::value;
+use crate::name::refuse_new;
+
+/// The settings of a context, or of `[defaults]`.
+///
+/// A wrong value is an error that says what is wrong with it, without the key: the reader knows its key.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case", default, deny_unknown_fields)]
+pub(crate) struct Values {
+    /// Address of the server, as `--redis`
+    #[serde(deserialize_with = "redis")]
+    #[schemars(extend("default" = "redis://127.0.0.1:6379/0"))]
+    pub redis: Option<String>,
+    /// Prefix of all keys and channels, as `--prefix`
+    #[serde(deserialize_with = "prefix")]
+    #[schemars(extend("default" = "ql:"))]
+    pub prefix: Option<String>,
+    /// Program and arguments that print the password in their first line; run without a shell, for 10
+    /// seconds at most, and only to connect
+    #[serde(deserialize_with = "program")]
+    #[schemars(extend("default" = "none"))]
+    pub password_command: Option<Vec<String>>,
+    /// Environment variable that holds the password
+    #[serde(deserialize_with = "variable")]
+    #[schemars(extend("default" = "none"))]
+    pub password_env: Option<String>,
+    /// File of the CA certificates to trust, as `--tls-ca`; a relative path starts at the directory of
+    /// this file
+    #[serde(deserialize_with = "file")]
+    #[schemars(extend("default" = "the CAs of the system"))]
+    pub tls_ca: Option<PathBuf>,
+    /// File of the certificate that identifies `qless` to the server, as `--tls-cert`; its path as that
+    /// of tls-ca
+    #[serde(deserialize_with = "file")]
+    #[schemars(extend("default" = "none"))]
+    pub tls_cert: Option<PathBuf>,
+    /// File of the private key of that certificate, as `--tls-key`; its path as that of tls-ca
+    #[serde(deserialize_with = "file")]
+    #[schemars(extend("default" = "none"))]
+    pub tls_key: Option<PathBuf>,
+    /// Changes ask for the label to be typed, except a `put` of one job that sets no maximum of a
+    /// throttle, the calls of workers and changes of one named job; a script gives `--yes` and
+    /// `--confirm LABEL`; holds for the server and prefix, however the address is given; no flag lifts
+    /// it
+    #[serde(deserialize_with = "switch")]
+    #[schemars(extend("default" = "false"))]
+    pub protected: Option<bool>,
+    /// What prompts and dry runs call it, and what is typed where it is protected
+    #[serde(deserialize_with = "label")]
+    #[schemars(extend("default" = "the context's name"))]
+    pub label: Option<String>,
+    /// Refuse whatever may change something, as `--read-only`; holds for the server and prefix, however
+    /// the address is given, except in a context of it that says `false`; no flag lifts it
+    #[serde(deserialize_with = "switch")]
+    #[schemars(extend("default" = "false"))]
+    pub read_only: Option<bool>,
+    /// Longest wait to be connected, and for one call, as `--timeout`
+    #[serde(deserialize_with = "timeout", skip_serializing)]
+    #[schemars(with = "String", extend("default" = "10s", "format" = "duration"))]
+    pub timeout: Option<Duration>,
+    /// Table, tsv, json, ndjson, jid or raw, as `--output`
+    #[serde(deserialize_with = "output", skip_serializing)]
+    #[schemars(with = "String", extend("default" = "table"))]
+    pub output: Option<Output>,
+    /// Whether a table has headers: auto, always or never, as `--headers`
+    #[serde(deserialize_with = "when", skip_serializing)]
+    #[schemars(with = "String", extend("default" = "auto"))]
+    pub headers: Option<When>,
+    /// How moments are written: auto, relative, iso or unix, as `--time-format`
+    #[serde(deserialize_with = "time_format", skip_serializing)]
+    #[schemars(with = "String", extend("default" = "auto"))]
+    pub time_format: Option<TimeFormat>,
+    /// Whether to colour: auto, always or never, as `--color`
+    #[serde(deserialize_with = "when", skip_serializing)]
+    #[schemars(with = "String", extend("default" = "auto"))]
+    pub color: Option<When>,
+    /// Show what is longer than the screen without a pager, as `--no-pager`
+    #[serde(deserialize_with = "switch")]
+    #[schemars(extend("default" = "false"))]
+    pub no_pager: Option<bool>,
+    /// Never prompt, as `--no-input`
+    #[serde(deserialize_with = "switch")]
+    #[schemars(extend("default" = "false"))]
+    pub no_input: Option<bool>,
+}
+
+/// The keys that `[defaults]` lacks.
+pub(super) const ONLY_IN_CONTEXTS: [&str; 4] =
+    ["password-command", "password-env", "protected", "label"];
+
+impl Values {
+    /// These settings, completed from `[defaults]`.
+    pub(crate) fn or(&self, defaults: &Values) -> Values {
+        let tls = self.tls().or(&defaults.tls());
+        Values {
+            redis: self.redis.clone().or_else(|| defaults.redis.clone()),
+            prefix: self.prefix.clone().or_else(|| defaults.prefix.clone()),
+            tls_ca: tls.ca,
+            tls_cert: tls.cert,
+            tls_key: tls.key,
+            read_only: self.read_only.or(defaults.read_only),
+            timeout: self.timeout.or(defaults.timeout),
+            output: self.output.or(defaults.output),
+            headers: self.headers.or(defaults.headers),
+            time_format: self.time_format.or(defaults.time_format),
+            color: self.color.or(defaults.color),
+            no_input: self.no_input.or(defaults.no_input),
+            no_pager: self.no_pager.or(defaults.no_pager),
+            ..self.clone()
+        }
+    }
+
+    pub(crate) fn tls(&self) -> TlsFiles {
+        TlsFiles {
+            ca: self.tls_ca.clone(),
+            cert: self.tls_cert.clone(),
+            key: self.tls_key.clone(),
+        }
+    }
+
+    pub(crate) fn is_protected(&self) -> bool {
+        self.protected == Some(true)
+    }
+
+    /// Relative paths start at this directory.
+    pub(super) fn take_relative_paths_from(&mut self, dir: &Path) {
+        let files = [&mut self.tls_ca, &mut self.tls_cert, &mut self.tls_key];
+        for file in files.into_iter().flatten() {
+            *file = dir.join(&file);
+        }
+    }
+}
+
+/// A key of the file, as the manual describes it.
+pub(crate) struct ConfigKey {
+    pub name: String,
+    pub value_type: &'static str,
+    pub default: String,
+    pub help: String,
+}
+
+impl ConfigKey {
+    /// The keys of a context, or of `[defaults]`, in the order of the manual.
+    pub(crate) fn known(defaults: bool) -> Vec<ConfigKey> {
+        let schema = schema_for!(Values);
+        let fields = schema
+            .get("properties")
+            .and_then(|fields| fields.as_object());
+        let fields = fields.into_iter().flatten();
+        fields
+            .filter(|(name, _)| !defaults || !ONLY_IN_CONTEXTS.contains(&name.as_str()))
+            .map(|(name, field)| {
+                let text = |member: &str| field[member].as_str().unwrap_or_default();
+                let value_type = match field["type"].as_str().or(field["type"][0].as_str()) {
+                    Some("boolean") => "true or false",
+                    Some("array") => "list of words",
+                    _ if text("format") == "duration" => "duration",
+                    _ => "text",
+                };
+                ConfigKey {
+                    name: name.clone(),
+                    value_type,
+                    default: text("default").to_owned(),
+                    help: text("description").replace('\n', " "),
+                }
+            })
+            .collect()
+    }
+}
+
+/// A value of any type.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Given {
+    Text(String),
+    Switch(bool),
+    Number(#[expect(dead_code)] f64),
+    Words(Vec<String>),
+    List(#[expect(dead_code)] Vec<IgnoredAny>),
+    Date(#[expect(dead_code)] Datetime),
+    Table(IgnoredAny),
+}
+
+impl Given {
+    /// The error about a value of this type. It does not show the value, which may be a password.
+    fn mistyped<E: Error>(&self, wanted: &str) -> E {
+        let found = match self {
+            Given::Text(_) => "a text",
+            Given::Switch(_) => "`true` or `false`",
+            Given::Number(_) => "a number",
+            Given::Words(_) => "a list",
+            Given::List(_) if wanted == WORDS => "a list with something else in it",
+            Given::List(_) => "a list",
+            Given::Date(_) => "a date",
+            Given::Table(_) => "a table",
+        };
+        E::custom(format!("expects {wanted}, not {found}"))
+    }
+}
+
+const TEXT: &str = "a text in quotes";
+const WORDS: &str = "a list of words such as `[\"pass\", \"show\", \"redis/prod\"]`";
+
+fn text<'de, D: Deserializer<'de>, T>(
+    from: D,
+    wanted: &str,
+    parse: impl FnOnce(&str) -> Result<T, Invalid>,
+) -> Result<Option<T>, D::Error> {
+    match Given::deserialize(from)? {
+        Given::Text(text) => parse(&text)
+            .map(Some)
+            .map_err(|why| D::Error::custom(why.of(&text))),
+        other => Err(other.mistyped(wanted)),
+    }
+}
+
+fn switch<'de, D: Deserializer<'de>>(from: D) -> Result<Option<bool>, D::Error> {
+    match Given::deserialize(from)? {
+        Given::Switch(switch) => Ok(Some(switch)),
+        other => Err(other.mistyped("`true` or `false`")),
+    }
+}
+
+fn program<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Vec<String>>, D::Error> {
+    match Given::deserialize(from)? {
+        Given::Words(words) if words.first().is_none_or(String::is_empty) => {
+            Err(D::Error::custom("names no program"))
+        }
+        Given::Words(words) if words.iter().any(|word| word.contains('\0')) => {
+            Err(D::Error::custom("holds a NUL"))
+        }
+        Given::Words(words) => Ok(Some(words)),
+        other => Err(other.mistyped(WORDS)),
+    }
+}
+
+/// The name of a context.
+pub(super) fn name<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    text(from, TEXT, |given| Ok(given.to_owned()))
+}
+
+fn redis<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    text(from, TEXT, |given| match given {
+        "" => Err("is empty".into()),
+        address => Ok(address.to_owned()),
+    })
+}
+
+fn prefix<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    text(from, TEXT, value::prefix)
+}
+
+fn variable<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    text(from, TEXT, value::variable)
+}
+
+fn file<'de, D: Deserializer<'de>>(from: D) -> Result<Option<PathBuf>, D::Error> {
+    text(from, TEXT, |given| {
+        if given.is_empty() || given.contains('\0') {
+            Err("is not the path of a file".into())
+        } else {
+            Ok(given.into())
+        }
+    })
+}
+
+fn label<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
+    text(from, TEXT, |given| {
+        let label = given.trim();
+        refuse_new(label.as_bytes())?;
+        Ok(label.to_owned())
+    })
+}
+
+fn timeout<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Error> {
+    text(from, "a duration such as `\"90s\"`", value::timeout)
+}
+
+fn output<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Output>, D::Error> {
+    text(from, TEXT, |given| {
+        Output::of(given).ok_or(Invalid::expects(Output::WORDS))
+    })
+}
+
+fn when<'de, D: Deserializer<'de>>(from: D) -> Result<Option<When>, D::Error> {
+    text(from, TEXT, |given| {
+        When::from_str(given, false).map_err(|_| Invalid::expects("auto, always or never"))
+    })
+}
+
+fn time_format<'de, D: Deserializer<'de>>(from: D) -> Result<Option<TimeFormat>, D::Error> {
+    text(from, TEXT, |given| {
+        let expected = || Invalid::expects("auto, relative, iso or unix");
+        TimeFormat::from_str(given, false).map_err(|_| expected())
+    })
+}
+
+/// The items at the top level of the file.
+pub(crate) const TABLES: [(&str, &str); 3] = [
+    ("default", "the context that is used where none is named"),
+    ("[defaults]", "what holds in all contexts, and without one"),
+    ("[context.NAME]", "the settings that `--context NAME` uses"),
+];
+
+/// An example file, for the manual.
+pub(crate) const EXAMPLE: &str = "\
+default = \"local\"
+
+[defaults]
+output = \"table\"
+
+[context.local]
+redis = \"redis://127.0.0.1:6379/0\"
+
+[context.prod]
+redis            = \"rediss://ops@redis.prod.example:6380/0\"
+tls-ca           = \"prod-ca.pem\"    # beside this file
+password-command = [\"pass\", \"show\", \"redis/prod\"]
+protected        = true      # changes ask for the label
+label            = \"PROD\"    # shown in prompts and dry runs
+
+[context.viewer]
+redis     = \"redis://replica.prod.example:6379/0\"
+read-only = true
+";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::settings::read::read;
+
+    #[test]
+    fn the_example_of_the_manual_is_understood() {
+        let contents = read(EXAMPLE.as_bytes()).unwrap();
+        assert_eq!(contents.order, ["local", "prod", "viewer"]);
+        assert!(contents.contexts["prod"].is_protected());
+        let (default, _) = contents.default.unwrap();
+        assert!(contents.contexts.contains_key(&default));
+    }
+
+    /// A line that sets a key to its default, or to something of its type.
+    fn line(key: &ConfigKey) -> String {
+        let value = match (key.name.as_str(), key.value_type) {
+            (_, "true or false") => "true",
+            (_, "list of words") => "['pass']",
+            ("password-env", _) => "'PW'",
+            _ => &format!("{:?}", key.default),
+        };
+        format!("{} = {value}\n", key.name)
+    }
+
+    #[test]
+    fn each_key_takes_what_it_says() {
+        for key in ConfigKey::known(false) {
+            let read = read(format!("[context.a]\n{}", line(&key)).as_bytes());
+            let values = &read.unwrap().contexts["a"];
+            assert_ne!(*values, Values::default(), "{}", key.name);
+            assert!(!key.default.is_empty() && !key.help.is_empty());
+        }
+    }
+
+    #[test]
+    fn what_defaults_know_holds_in_contexts_that_are_silent() {
+        for key in ConfigKey::known(true) {
+            let read = read(format!("[defaults]\n{}", line(&key)).as_bytes());
+            let defaults = read.unwrap().defaults;
+            assert_eq!(Values::default().or(&defaults), defaults, "{}", key.name);
+        }
+    }
+}
