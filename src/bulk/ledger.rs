@@ -3,7 +3,7 @@
 //!
 //! The first line identifies the run: prefix, address, command and, if the server reports it, its
 //! `run_id`. A file is continued only if prefix and command are the same. A last line without a
-//! line end was cut off by a crash and counts as not written.
+//! line end was cut off by a crash and counts as not written. Each line of an undo file has a checksum.
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, BufRead, BufReader, ErrorKind, Write};
@@ -13,6 +13,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::FallocateFlags;
 use serde::{Deserialize, Serialize};
 
+use super::checksum::{self, ChecksumReader};
 use crate::clock::moment::Moment;
 use crate::core::api::epoch::ServerEpoch;
 use crate::error::{Error, Kind, io_words};
@@ -159,7 +160,12 @@ impl Ledger {
 
     /// Adds a line; the next [`Ledger::flush`] or [`Ledger::write`] writes it.
     pub(crate) fn line(&mut self, line: &[u8]) {
-        self.lines.extend_from_slice(line.trim_ascii_end());
+        let line = line.trim_ascii_end();
+        if self.has_checksums() {
+            self.lines.extend(checksum::with_checksum(line));
+        } else {
+            self.lines.extend_from_slice(line);
+        }
         self.lines.push(b'\n');
     }
 
@@ -232,27 +238,32 @@ impl Ledger {
             return Ok(0);
         }
         let mut from = BufReader::with_capacity(1 << 16, file);
+        let mut checksums = ChecksumReader::default();
         let mut line = Vec::new();
         let mut length = 0;
         for number in 1u64.. {
             line.clear();
             let read = from.read_until(b'\n', &mut line);
             read.map_err(|fault| self.unread(&fault))?;
-            if !line.ends_with(b"\n") {
-                break;
-            }
-            length += line.len() as u64;
+            let is_complete = line.ends_with(b"\n");
+            let verified = match (self.has_checksums(), is_complete) {
+                (true, true) => checksums.verify(&line),
+                (true, false) => checksum::verify_cut(&line),
+                (false, _) => Ok(()),
+            };
             let taken = match &self.before {
-                None => {
-                    self.check_head(&line)?;
-                    Ok(())
-                }
-                Some(_) => take(line.trim_ascii()),
+                _ if !is_complete => verified,
+                None => self.check_head(&line).map(|()| verified)?,
+                Some(_) => verified.and_then(|()| take(line.trim_ascii())),
             };
             taken.map_err(|why| {
                 Error::usage(format!("`{}`, line {number}: {why}", self.shown()))
                     .hint("repair the line, or name another file")
             })?;
+            if !is_complete {
+                break;
+            }
+            length += line.len() as u64;
         }
         // A file without a complete line was not written by qless, unless that line was cut off.
         if self.before.is_none() && !line.is_empty() && !is_cut_head(&line) {
@@ -337,6 +348,11 @@ impl Ledger {
         } else {
             Ok(())
         }
+    }
+
+    /// Whether each line has a checksum: what a revert does is written nowhere else.
+    fn has_checksums(&self) -> bool {
+        self.head.kind == UNDO
     }
 
     fn foreign(&self) -> Error {

@@ -10,6 +10,7 @@ pub(crate) mod acting_worker;
 pub(crate) mod action;
 pub(crate) mod bury;
 pub(crate) mod cancel;
+pub(crate) mod checksum;
 pub(crate) mod exit;
 pub(crate) mod lanes;
 pub(crate) mod ledger;

@@ -421,9 +421,55 @@ fn an_incomplete_last_line_of_an_undo_file_is_ignored() {
         .run(&format!("check --revert {undo} --yes"))
         .shows(expect![[r#"
             --- stderr
-            error: `DIR/undo.ndjson`, line 2: this is not a change of a repair
+            error: `DIR/undo.ndjson`, line 2: it was altered after it was written
+            hint: nothing was changed; delete the line to revert the others
             --- exit 2
         "#]]);
+}
+
+#[test]
+fn a_revert_of_an_altered_undo_file_changes_nothing_or_does_the_same() {
+    let redis = damaged();
+    let undo = file(&redis, "undo.ndjson");
+    let before = redis.dump();
+    let repair = || at(&redis).run(&format!("check --repair --undo {undo} --yes -q"));
+    let revert = || at(&redis).run(&format!("check --revert {undo} --yes -q"));
+    repair().exits(0);
+    let repaired = redis.dump();
+    let text = std::fs::read(&undo).unwrap();
+    let mut refused = 0;
+    let (mut sampled, mut start) = (0, 0);
+    for line in text.split_inclusive(|&byte| byte == b'\n') {
+        let last = line.len() - 1;
+        for at in [0, last / 3, last / 2, last - 30, last - 10, last] {
+            let mut altered = text.clone();
+            altered[start + at] ^= 1;
+            std::fs::write(&undo, &altered).unwrap();
+            sampled += 1;
+            if revert().code() == 2 {
+                refused += 1;
+                assert!(redis.dump() == repaired, "byte {at} of {start}");
+            } else {
+                assert!(redis.dump() == before, "byte {at} of {start}");
+                std::fs::remove_file(&undo).unwrap();
+                repair().exits(0);
+                assert!(redis.dump() == repaired);
+            }
+        }
+        start += line.len();
+    }
+    assert!(refused >= sampled - 2, "{refused} of {sampled}");
+    // Without checksums, as earlier versions wrote it.
+    let text = String::from_utf8(text).unwrap();
+    let lines = text
+        .lines()
+        .map(|line| match line.rsplit_once(",\"sum\":") {
+            Some((content, _)) => format!("{content}}}\n"),
+            None => panic!("a line without checksum: {line}"),
+        });
+    std::fs::write(&undo, lines.collect::<String>()).unwrap();
+    revert().exits(0);
+    assert!(redis.dump() == before);
 }
 
 #[test]

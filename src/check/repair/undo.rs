@@ -3,6 +3,8 @@
 //! The plan of a batch is on the disk before the batch is repaired. Its changes are written as soon
 //! as the server has reported them. So after a crash at any time the file has at least the changes
 //! that the server made: for a batch without reported changes, the plan counts.
+//!
+//! A revert verifies the checksum of each line before it changes anything.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -13,6 +15,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
+use crate::bulk::checksum::{self, ChecksumReader};
 use crate::bulk::ledger::{Ledger, LedgerHead, UNDO};
 use crate::check::verify::finding_filter::FindingFilter;
 use crate::error::{Error, Kind, io_words};
@@ -251,21 +254,29 @@ impl UndoFile {
         }
         let mut from = BufReader::with_capacity(1 << 16, file);
         let (mut head, mut counted) = (None, Counted::default());
+        let mut checksums = ChecksumReader::default();
         let (mut at, mut line) = (0, Vec::new());
         for number in 1u64.. {
+            let refused = |why| Error::usage(format!("`{shown}`, line {number}: {why}"));
+            let altered = |why| match number {
+                1 => refused(why),
+                _ => refused(why).hint("nothing was changed; delete the line to revert the others"),
+            };
             line.clear();
             let length = from.read_until(b'\n', &mut line);
             let length = length.map_err(|fault| unread(&fault))? as u64;
             if !line.ends_with(b"\n") {
+                checksum::verify_cut(&line).map_err(altered)?;
                 break;
             }
             if head.is_none() {
                 let first: Option<LedgerHead> = serde_json::from_slice(&line).ok();
                 let first = first.filter(|head| head.kind == UNDO && head.v == 1);
                 head = Some(first.ok_or_else(foreign)?);
+                checksums.verify(&line).map_err(altered)?;
             } else {
-                let added = counted.add(&line, at, length);
-                added.map_err(|why| Error::usage(format!("`{shown}`, line {number}: {why}")))?;
+                checksums.verify(&line).map_err(altered)?;
+                counted.add(&line, at, length).map_err(refused)?;
             }
             at += length;
         }
@@ -310,7 +321,8 @@ impl UndoFile {
                 self.shown
             ))
         };
-        let Line { step, .. } = read(&line).map_err(changed)?;
+        let verified = ChecksumReader::default().verify(&line);
+        let Line { step, .. } = verified.and_then(|()| read(&line)).map_err(changed)?;
         let (Step::Plan(repairs) | Step::Done(repairs)) = step;
         let selected = |repair: &FindingChanges| selects(&self.filter, &repair.finding);
         let repairs = repairs.into_iter().rev().filter(selected);
@@ -387,5 +399,111 @@ impl Counted {
         }
         self.counts.retain(|_, count| *count > 0);
         (self.lines, self.counts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
+
+    use super::*;
+    use crate::bulk::checksum::with_checksum;
+    use crate::fs::PRIVATE_FILE;
+
+    const HEAD: &str =
+        r#"{"kind":"undo","v":1,"prefix":"ql:","address":"a","command":"check","run_id":null}"#;
+
+    /// A plan of two changes of which one was made, and a plan whose outcome is not known.
+    const LINES: [&str; 3] = [
+        r#"{"slice":0,"plan":[{"finding":"tag-count","changes":[{"key":"ql:tags","item":"eu","before":"7","after":"1"},{"key":"ql:tags","item":"us","before":"3","after":"2"}]}]}"#,
+        r#"{"slice":0,"done":[{"finding":"tag-count","changes":[{"key":"ql:tags","item":"eu","before":"7","after":"1"}]}]}"#,
+        r#"{"slice":1,"plan":[{"finding":"ghost-waiting","changes":[{"key":"ql:q:mail-work","item":"ghost","before":"0","after":null}]}]}"#,
+    ];
+
+    /// What a file of this text would revert, or why it is refused.
+    fn reverted(text: &[u8]) -> Result<String, Error> {
+        let dir = tempfile::tempdir().unwrap();
+        let private = std::fs::Permissions::from_mode(0o700);
+        std::fs::set_permissions(dir.path(), private).unwrap();
+        let path = dir.path().join("undo");
+        let mut options = OpenOptions::new();
+        let options = options.write(true).create_new(true).mode(PRIVATE_FILE);
+        options.open(&path).unwrap().write_all(text).unwrap();
+        let filter = FindingFilter::new(Vec::new(), Vec::new());
+        let mut file = UndoFile::open(&path, &filter)?;
+        let mut changes = format!("{} {:?}", file.head.prefix, file.counts);
+        while let Some(repairs) = file.pop_newest()? {
+            changes.push_str(&format!("{repairs:?}"));
+        }
+        Ok(changes)
+    }
+
+    fn lines(texts: impl IntoIterator<Item = Vec<u8>>) -> Vec<u8> {
+        let lines = texts.into_iter().flat_map(|line| [line, vec![b'\n']]);
+        lines.collect::<Vec<_>>().concat()
+    }
+
+    fn texts() -> impl Iterator<Item = &'static [u8]> {
+        std::iter::once(HEAD).chain(LINES).map(str::as_bytes)
+    }
+
+    #[test]
+    fn a_file_with_any_byte_altered_is_refused_or_reverts_the_same() {
+        let text = lines(texts().map(with_checksum));
+        let unaltered = reverted(&text).unwrap();
+        let mut refused = 0;
+        for at in 0..text.len() {
+            for mask in [1, 0x20, 0x80] {
+                let mut altered = text.clone();
+                altered[at] ^= mask;
+                match reverted(&altered) {
+                    Ok(changes) => assert_eq!(changes, unaltered, "byte {at}, mask {mask}"),
+                    Err(_) => refused += 1,
+                }
+            }
+        }
+        // Without the name of its field, the checksum of the first line is not looked for.
+        let harmless = 3 * (br#","sum":"0123456789abcdef"}"#.len());
+        assert!(refused >= 3 * text.len() - harmless, "{refused}");
+    }
+
+    #[test]
+    fn an_altered_line_is_refused_with_its_number() {
+        let mut sealed: Vec<_> = texts().map(with_checksum).collect();
+        let line = String::from_utf8(sealed[2].clone()).unwrap();
+        sealed[2] = line.replace("\"7\"", "\"9\"").into_bytes();
+        let error = reverted(&lines(sealed)).unwrap_err();
+        let expected = ", line 3: it was altered after it was written";
+        assert!(error.message().ends_with(expected), "{}", error.message());
+    }
+
+    #[test]
+    fn a_file_without_checksums_and_one_continued_with_them_are_read() {
+        let intact = reverted(&lines(texts().map(with_checksum))).unwrap();
+        assert_eq!(
+            reverted(&lines(texts().map(<[u8]>::to_vec))).unwrap(),
+            intact
+        );
+        let continued = texts().enumerate().map(|(number, line)| match number {
+            0 | 1 => line.to_vec(),
+            _ => with_checksum(line),
+        });
+        assert_eq!(reverted(&lines(continued)).unwrap(), intact);
+        let discontinued = texts().enumerate().map(|(number, line)| match number {
+            3 => line.to_vec(),
+            _ => with_checksum(line),
+        });
+        assert!(reverted(&lines(discontinued)).is_err());
+    }
+
+    #[test]
+    fn without_a_deleted_line_the_others_are_read() {
+        let sealed: Vec<_> = texts().map(with_checksum).collect();
+        for deleted in 1..sealed.len() {
+            let kept = sealed.iter().enumerate();
+            let kept = kept.filter(|(number, _)| *number != deleted);
+            reverted(&lines(kept.map(|(_, line)| line.clone()))).unwrap();
+        }
     }
 }
