@@ -4,13 +4,15 @@
 --   `exists` (time of its first entry and of its newest put), `missing_dependency` (which), `cycle` (its
 --   jids), `invalid` (why). With `lanes` in the policy, `done` has after the state the jid that took the job and
 --   that of the job before it in its lane, or ''; if another job took it, the state is `merged`, `skipped` or
---   `replaced`
+--   `replaced`. With `dry`, what the call would do; it writes nothing. `maxima` gives throttles maxima by id, in the
+--   name of `by`, if a job is put, merged or replaced: its put already counts with them
 -- Refuses: wrong words, more than 500 jobs, more than 50000 tags and
 --   dependencies of all jobs
 -- Publishes: as put
 return function(argv, now, t, seconds)
   local policy = need('value/object_arg')('policy', argv[3],
-    {replace = 'boolean', missing = 'string', me = 'string', lanes = 'boolean'})
+    {replace = 'boolean', missing = 'string', me = 'string', lanes = 'boolean', dry = 'boolean', maxima = 'table',
+      by = 'string'})
   local missing_policy = policy.missing or 'refuse'
   if missing_policy ~= 'refuse' and missing_policy ~= 'allow' then
     error('Guard(): missing must be "refuse" or "allow"')
@@ -30,11 +32,14 @@ return function(argv, now, t, seconds)
     at = at + count + 1
   end
 
+  -- What follows builds its functions anew, so a dry run begins here.
+  if policy.dry then need('dry_run/begin')() end
+  local set_maxima = policy.maxima and need('throttle/maxima')(now, policy.maxima, policy.by)
   local reply, progress = {}, {}
   local key_fault = need('value/key_fault')(progress)
   local queue_of, put_new, flush = need('job/put_new')(now, t, seconds, key_fault, progress)
   -- One command for the usual case: all jobs are new. A key that may not be read counts as existing.
-  local keys, seen, put, defaults = {}, {}, nil, need('option/of_queues')(jobs)
+  local keys, seen, put, puts, defaults = {}, {}, nil, false, need('option/of_queues')(jobs)
   for i = 1, #jobs do
     local key = Keys.job .. jobs[i].jid
     keys[2 * i - 1], keys[2 * i] = key, key .. Keys.dependencies
@@ -58,9 +63,12 @@ return function(argv, now, t, seconds)
       put = put or need('job/put_guarded')(now, t, seconds, policy,
         {key_fault = key_fault, progress = progress, defaults = defaults})
       reply[i] = put(job)
+      state = reply[i][1] == 'done' and reply[i][3]
     end
+    puts = puts or state and state ~= 'skipped'
     seen[jid] = true
   end
   flush()
+  if puts and set_maxima then set_maxima() end
   return reply
 end

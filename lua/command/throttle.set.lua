@@ -17,9 +17,8 @@ return function(argv, now)
       error('Throttle(): Arg "seconds" not a positive number: ' .. argv[5])
     end
   end
+  need('throttle/set')(now, id, maximum, argv[6])
   local key = Keys.throttle .. id
-  call('hmset', key, 'id', id, 'maximum', string.format('%.0f', maximum), 'changed', string.format('%.17g', now))
-  if argv[6] then call('hset', key, 'by', argv[6]) else call('hdel', key, 'by') end
   if ttl and ttl > 0 then
     call('pexpire', key, string.format('%.0f', math.ceil(ttl * 1000)))
   else

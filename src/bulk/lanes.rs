@@ -22,7 +22,7 @@ pub(crate) struct LaneEdge {
 }
 
 impl LaneEdge {
-    /// Returns the outcome of a job that the lane keeps waiting.
+    /// The outcome of a job that the lane keeps waiting.
     pub(crate) fn refusal(&self, jid: &Name, queue: Option<&Name>) -> JobOutcome {
         let command = lane::command(&self.lane, &queue.cloned().unwrap_or_default());
         let command = command.within("{}");
@@ -32,7 +32,7 @@ impl LaneEdge {
     }
 }
 
-/// Returns the edges of those of the jobs that wait in their lanes.
+/// The edges of those of the jobs that wait in their lanes.
 pub(crate) fn edges(
     core: &mut Core,
     now: Moment,
@@ -47,7 +47,7 @@ pub(crate) fn edges(
         let pairs = jobs.windows(2).map(|pair| (&pair[1].jid, &pair[0].jid));
         before.extend(pairs.map(|(jid, before)| (jid.clone(), before.clone())));
     }
-    let found = core.jobs_with_neighbors(now, &jids)?;
+    let found = core.jobs_with(now, "jid,dependencies", &jids)?;
     let jobs = jids.into_iter().zip(lanes).zip(found);
     let edges = jobs.filter_map(|((jid, lane), job)| {
         let (before, dependencies) = (before.remove(&jid)?, job?.dependencies);

@@ -12,7 +12,6 @@ pub(crate) mod bury;
 pub(crate) mod cancel;
 pub(crate) mod checksum;
 pub(crate) mod exit;
-pub(crate) mod import;
 pub(crate) mod lanes;
 pub(crate) mod ledger;
 pub(crate) mod maxima;
@@ -34,7 +33,7 @@ pub(crate) use options::BulkOptions;
 pub(crate) use outcome::JobOutcome;
 pub(crate) use plan::BulkPlan;
 pub(crate) use report::Report;
-pub(crate) use slice::SliceOutcome;
+pub(crate) use slice::{SliceOutcome, failed_call};
 
 /// Maximum number of jobs changed between two checks of the clock and of signals.
 pub(crate) const SLICE: usize = 200;

@@ -8,11 +8,11 @@ use super::JobOutcome;
 use super::ledger::{Ledger, LedgerHead};
 use crate::clock::moment::Moment;
 use crate::core::api::export::ExportReader;
-use crate::core::api::guard::JobWithNeighbors;
 use crate::core::call::Core;
 use crate::error::Error;
 use crate::model::export::Cancellation;
-use crate::model::job_snapshot::JobSnapshot;
+use crate::model::job::Job;
+use crate::model::job_snapshot::{Interner, JobSnapshot};
 use crate::name::Name;
 use crate::session::Session;
 use crate::session::actor;
@@ -93,24 +93,27 @@ pub(crate) fn trees(
 ) -> Result<(Vec<JobSnapshot>, usize), Error> {
     let given = jobs.len();
     let roots: Vec<Name> = jobs.iter().map(|job| job.jid.clone()).collect();
-    let mut kin: HashMap<Name, JobWithNeighbors> = HashMap::new();
+    let mut kin: HashMap<Name, Job> = HashMap::new();
     let mut next = roots.clone();
     let mut visited: HashSet<Name> = roots.iter().cloned().collect();
     while !next.is_empty() {
         let level = std::mem::take(&mut next);
-        for job in core.jobs_with_neighbors(now, &level)?.into_iter().flatten() {
+        let fields = "state,queue,shown,since,mark,dependencies,dependents";
+        for job in core.jobs_with(now, fields, &level)?.into_iter().flatten() {
             let fresh = job
                 .dependents
                 .iter()
                 .filter(|jid| visited.insert((*jid).clone()));
             next.extend(fresh.cloned());
-            kin.insert(job.seen.jid.clone(), job);
+            kin.insert(job.jid.clone(), job);
         }
     }
     // An entry of `dependents` that does not depend on the job is ignored, as the core does.
     let depends = |job: &Name, above: &Name| {
-        kin.get(job)
-            .is_some_and(|kin| kin.seen.is("depends") && kin.dependencies.contains(above))
+        kin.get(job).is_some_and(|job| {
+            let stored = job.state_stored.as_ref().map(Name::as_bytes);
+            stored == Some(b"depends") && job.dependencies.contains(above)
+        })
     };
     let order = leaves_first(&roots, |jid| {
         let dependents = kin.get(jid).map(|kin| kin.dependents.as_slice());
@@ -120,18 +123,22 @@ pub(crate) fn trees(
             .cloned()
             .collect()
     });
+    let mut interner = Interner::default();
     // The jobs that were given keep the marks of their snapshots.
     let mut seen: HashMap<Name, JobSnapshot> =
         jobs.into_iter().map(|job| (job.jid.clone(), job)).collect();
     let jobs: Vec<JobSnapshot> = order
         .into_iter()
-        .filter_map(|jid| seen.remove(&jid).or_else(|| Some(kin.remove(&jid)?.seen)))
+        .filter_map(|jid| match (seen.remove(&jid), kin.remove(&jid)) {
+            (Some(job), _) => Some(job),
+            (None, job) => Some(JobSnapshot::of(job?, &mut interner)),
+        })
         .collect();
     let below = jobs.len() - given;
     Ok((jobs, below))
 }
 
-/// Returns the roots and all jobs below them, each once and after the jobs below it; the jobs of a
+/// The roots and all jobs below them, each once and after the jobs below it; the jobs of a
 /// cycle come after all but one of the others.
 fn leaves_first(roots: &[Name], below: impl Fn(&Name) -> Vec<Name>) -> Vec<Name> {
     let mut order = Vec::new();

@@ -77,7 +77,7 @@ impl SliceOutcome {
 }
 
 /// Returns the outcome of a job whose call ended in an error.
-pub(super) fn failed_call(job: &JobSnapshot, error: &Error) -> JobOutcome {
+pub(crate) fn failed_call(job: &JobSnapshot, error: &Error) -> JobOutcome {
     let (code, why) = match error.kind() {
         Kind::Unknown => (Code::Unknown, LOST.into()),
         _ => (Code::Server, error.message()),

@@ -5,13 +5,13 @@ use crate::args::format::Format;
 use crate::args::input_arg::FileArg;
 use crate::args::shared::BulkFlags;
 use crate::args::value;
-use crate::bulk::import;
-use crate::bulk::import::{ExistingPolicy, FailedPolicy, ImportOptions};
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::model::bulk::BulkReport;
 use crate::name::Name;
 use crate::session::Session;
+use crate::submit::import;
+use crate::submit::import::{ExistingPolicy, FailedPolicy, ImportOptions};
 
 /// Import the jobs of an export
 ///

@@ -54,7 +54,8 @@ impl ArchiveHead {
     }
 }
 
-/// A job to put again.
+/// A job of an export: what its line says. It has members that no new job has, and other names for some,
+/// so a [`NewJob`](super::line::NewJob) with a past is made of it to put it again.
 #[derive(Debug, Deserialize)]
 pub(crate) struct ArchivedJob<'t> {
     #[serde(deserialize_with = "new_jid")]

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
+use strum::VariantArray;
 
 use crate::args::coordination::Throttled;
 use crate::args::invalid::Invalid;
@@ -15,19 +16,25 @@ use crate::args::moment::When;
 use crate::args::value;
 use crate::clock::duration;
 use crate::clock::moment::Moment;
+use crate::core::api::put::Puts;
 use crate::json::object;
 use crate::json::object::{ExactValue, Text, found, text_of};
 use crate::json::quote::array;
 use crate::json::syntax::{Fault, Shape, UnknownMember};
 use crate::model::coordination::{Coordination, CoordinationOption, WrongValue};
 use crate::name;
+use crate::name::Name;
 
 /// The most tags of a job: the core refuses more, and with them the whole call.
 const MAX_TAGS: usize = 1000;
 
-/// A job to put: what a line says, or the command line for all lines. What neither says is the core's
-/// default.
-#[derive(Debug, Default, Deserialize)]
+/// The most options of a job without a past: five, and those that coordinate it with others.
+const MOST_OPTIONS: usize = 5 + CoordinationOption::VARIANTS.len();
+
+/// A job to put: the command line, a line of `--from` with the command line for what it does not say, and
+/// with its past, a line of an export. What it does not say is the core's default, or for an existing job
+/// the present value.
+#[derive(Clone, Debug, Default, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub(crate) struct NewJob<'l> {
     #[serde(borrow)]
@@ -36,7 +43,7 @@ pub(crate) struct NewJob<'l> {
     /// JSON, byte for byte.
     #[serde(deserialize_with = "data")]
     pub data: Option<Cow<'l, [u8]>>,
-    pub jid: Option<NewJid<'l>>,
+    pub jid: NewJid<'l>,
     #[serde(deserialize_with = "delay")]
     pub delay: Option<Duration>,
     #[serde(deserialize_with = "moment")]
@@ -44,10 +51,10 @@ pub(crate) struct NewJob<'l> {
     /// A number as it is written, as in `retries`.
     #[serde(deserialize_with = "integer")]
     pub priority: Option<Cow<'l, [u8]>>,
-    pub tags: Option<Vec<NewName<'l>>>,
+    pub tags: Option<Cow<'l, [NewName<'l>]>>,
     #[serde(deserialize_with = "count")]
     pub retries: Option<Cow<'l, [u8]>>,
-    pub depends: Option<Vec<Dependency<'l>>>,
+    pub depends: Option<Cow<'l, [Dependency<'l>]>>,
     pub throttles: Option<&'l RawValue>,
     pub lock: Option<&'l RawValue>,
     pub key: Option<&'l RawValue>,
@@ -64,6 +71,9 @@ pub(crate) struct NewJob<'l> {
     /// The throttles whose maxima the line sets.
     #[serde(skip)]
     pub maxima: Vec<Throttled>,
+    /// Further options of `guard.put`: where the job comes from, and what it had when it was exported.
+    #[serde(skip)]
+    pub past: Vec<(&'static str, Cow<'l, [u8]>)>,
 }
 
 /// A name that may be new to the core.
@@ -71,14 +81,56 @@ pub(crate) struct NewJob<'l> {
 pub(crate) struct NewName<'l>(#[serde(borrow, deserialize_with = "new_name")] pub Cow<'l, [u8]>);
 
 /// The jid of a job that may be new to the core.
-#[derive(Clone, Debug, Deserialize)]
-pub(crate) struct NewJid<'l>(#[serde(borrow, deserialize_with = "new_jid")] pub Cow<'l, [u8]>);
+#[derive(Clone, Debug, Default, PartialEq)]
+pub(crate) enum NewJid<'l> {
+    /// It gets a new one when it is sent.
+    #[default]
+    Fresh,
+    /// A hash of the job's content: a second job with the same content is the same job.
+    Content([u8; 32]),
+    Given(Cow<'l, [u8]>),
+}
+
+impl<'de: 'l, 'l> Deserialize<'de> for NewJid<'l> {
+    fn deserialize<D: Deserializer<'de>>(value: D) -> Result<NewJid<'l>, D::Error> {
+        text(value, refuse_jid).map(NewJid::Given)
+    }
+}
+
+impl NewJid<'_> {
+    /// The jid, unless it is still to be made.
+    pub(crate) fn known(&self) -> Option<&[u8]> {
+        match self {
+            NewJid::Fresh => None,
+            NewJid::Content(jid) => Some(jid),
+            NewJid::Given(jid) => Some(jid),
+        }
+    }
+}
 
 /// The jid of a job that exists, or stands in the file.
 #[derive(Clone, Debug, Deserialize)]
 pub(crate) struct Dependency<'l>(
     #[serde(borrow, deserialize_with = "not_empty")] pub Cow<'l, [u8]>,
 );
+
+impl<'l> NewName<'l> {
+    fn borrowed<'s: 'l>(&'s self) -> NewName<'l> {
+        NewName(Cow::Borrowed(&self.0))
+    }
+}
+
+impl From<&Name> for NewName<'static> {
+    fn from(name: &Name) -> NewName<'static> {
+        NewName(Cow::Owned(name.as_bytes().to_vec()))
+    }
+}
+
+impl From<&Name> for Dependency<'static> {
+    fn from(name: &Name) -> Dependency<'static> {
+        Dependency(Cow::Owned(name.as_bytes().to_vec()))
+    }
+}
 
 impl AsRef<[u8]> for NewName<'_> {
     fn as_ref(&self) -> &[u8] {
@@ -163,6 +215,71 @@ impl<'l> NewJob<'l> {
         Ok(job)
     }
 
+    /// The job with the values of `other` for what it does not say. Delay and time are one value.
+    pub(crate) fn or<'s: 'l>(mut self, other: &'s NewJob) -> NewJob<'l> {
+        fn bytes<'l>(value: &'l Option<Cow<[u8]>>) -> Option<Cow<'l, [u8]>> {
+            value.as_deref().map(Cow::Borrowed)
+        }
+        let name = |name: &'s Option<NewName>| name.as_ref().map(NewName::borrowed);
+        self.queue = self.queue.or_else(|| name(&other.queue));
+        self.klass = self.klass.or_else(|| name(&other.klass));
+        self.data = self.data.or_else(|| bytes(&other.data));
+        if self.delay.is_none() && self.at.is_none() {
+            (self.delay, self.at) = (other.delay, other.at.clone());
+        }
+        self.priority = self.priority.or_else(|| bytes(&other.priority));
+        self.retries = self.retries.or_else(|| bytes(&other.retries));
+        self.tags = self.tags.or(other.tags.as_deref().map(Cow::Borrowed));
+        self.depends = self.depends.or(other.depends.as_deref().map(Cow::Borrowed));
+        self.coordination.fill(&other.coordination);
+        self
+    }
+
+    pub(crate) fn queue(&self) -> &[u8] {
+        self.queue.as_ref().map_or(&[], |queue| &queue.0)
+    }
+
+    pub(crate) fn klass(&self) -> &[u8] {
+        self.klass.as_ref().map_or(&[], |klass| &klass.0)
+    }
+
+    /// The data; without any, the job has an empty object.
+    pub(crate) fn data(&self) -> &[u8] {
+        self.data.as_deref().unwrap_or(b"{}")
+    }
+
+    pub(crate) fn depends(&self) -> &[Dependency<'l>] {
+        self.depends.as_deref().unwrap_or_default()
+    }
+
+    /// Adds the job to a call, under a jid. Relative times count from `now`.
+    pub(crate) fn pack(&self, jid: &[u8], now: Moment, puts: &mut Puts) {
+        let delay = self.delay.map(duration::seconds);
+        let at = self.at.as_ref().map(|when| when.from(now).to_string());
+        let (tags, depends) = (self.tags.as_deref().map(array), self.depends.as_deref());
+        let depends = depends.map(array);
+        let values = [
+            ("at", at.as_deref().map(str::as_bytes)),
+            ("priority", self.priority.as_deref()),
+            ("retries", self.retries.as_deref()),
+            ("tags", tags.as_deref()),
+            ("depends", depends.as_deref()),
+        ];
+        let mut options: Vec<(&'static str, &[u8])> = Vec::with_capacity(MOST_OPTIONS);
+        options.extend(
+            values
+                .into_iter()
+                .filter_map(|(name, value)| Some((name, value?))),
+        );
+        options.extend(self.coordination.words());
+        options.extend(self.past.iter().map(|(name, value)| (*name, &**value)));
+        let delay = delay.as_deref().map_or(&b"0"[..], str::as_bytes);
+        puts.add(
+            [self.queue(), jid, self.klass(), self.data(), delay],
+            &options,
+        );
+    }
+
     /// The members that coordinate the job with others.
     fn options(&self) -> [(CoordinationOption, Option<&'l RawValue>); 10] {
         use CoordinationOption::*;
@@ -212,10 +329,6 @@ fn nearest(unknown: UnknownMember) -> String {
 
 fn new_name<'l, D: Deserializer<'l>>(value: D) -> Result<Cow<'l, [u8]>, D::Error> {
     text(value, name::refuse_new)
-}
-
-fn new_jid<'l, D: Deserializer<'l>>(value: D) -> Result<Cow<'l, [u8]>, D::Error> {
-    text(value, refuse_jid)
 }
 
 fn not_empty<'l, D: Deserializer<'l>>(value: D) -> Result<Cow<'l, [u8]>, D::Error> {
@@ -315,7 +428,7 @@ fn whole<'l, D: Deserializer<'l>, T, E: Display>(
     }
 }
 
-/// Returns the value of an option that coordinates jobs, as the core takes it.
+/// The value of an option that coordinates jobs, as the core takes it.
 fn option_value<'l>(
     given: &'l RawValue,
     option: CoordinationOption,
@@ -366,12 +479,12 @@ mod tests {
             "\r\n"
         );
         let line = NewJob::read(text.as_bytes(), 100).unwrap();
-        let texts = |names: Vec<NewName>| -> Vec<Vec<u8>> {
-            names.into_iter().map(|name| name.0.to_vec()).collect()
+        let texts = |names: Cow<[NewName]>| -> Vec<Vec<u8>> {
+            names.iter().map(|name| name.0.to_vec()).collect()
         };
         assert_eq!(*line.queue.unwrap().0, *"m\u{e4}il".as_bytes());
         assert_eq!(*line.klass.unwrap().0, *b"K");
-        assert_eq!(*line.jid.unwrap().0, *b"a/b");
+        assert_eq!(line.jid.known(), Some(&b"a/b"[..]));
         let data = br#"{"n": 9007199254740993, "l": []}"#;
         assert_eq!(line.data.as_deref(), Some(&data[..]));
         assert!(matches!(line.data, Some(Cow::Borrowed(_))));

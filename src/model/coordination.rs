@@ -314,13 +314,13 @@ impl<'t> Coordination<'t> {
         given.map(|(option, value)| (option.into_str(), &**value))
     }
 
-    /// Returns the options with those of `other` for the absent ones.
-    pub fn or<'s>(&'s self, other: &'s Coordination) -> Coordination<'s> {
-        let mut all = Coordination::default();
-        for (option, value) in other.values.iter().chain(&self.values) {
-            all.set(*option, &**value);
+    /// Adds the options of `other` that are absent.
+    pub fn fill<'s: 't>(&mut self, other: &'s Coordination) {
+        for (option, value) in &other.values {
+            if self.get(*option).is_none() {
+                self.set(*option, &**value);
+            }
         }
-        all
     }
 
     /// Returns the first option without the one that it needs.

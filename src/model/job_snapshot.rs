@@ -12,7 +12,7 @@ use super::job::Job;
 use crate::clock::moment::Moment;
 use crate::name::Name;
 
-/// A job as it was when it was read.
+/// A job as it was when it was read: little enough that a plan can hold a million.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct JobSnapshot {
     pub jid: Name,

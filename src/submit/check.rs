@@ -8,10 +8,10 @@ use std::hash::{BuildHasher, BuildHasherDefault, Hasher, RandomState};
 
 use sha2::{Digest, Sha256};
 
-use super::job_spec::{JidSpec, JobDefaults, JobSpec, place};
+use super::jid::{LineDefaults, place};
 use crate::args::coordination::Throttled;
 use crate::error::Error;
-use crate::input::line::{Dependency, LineFault, NewJob};
+use crate::input::line::{Dependency, LineFault, NewJid};
 use crate::input::two_pass::{TextLine, TwoPassFile};
 use crate::name::Name;
 use crate::text::Harmless;
@@ -52,10 +52,10 @@ impl Hasher for IdentityHasher {
     }
 }
 
-/// Reads the file. Refuses it, or returns the facts that the second pass needs.
+/// Reads and validates the whole file.
 pub(super) fn check(
     file: &mut TwoPassFile,
-    defaults: &JobDefaults,
+    defaults: &LineDefaults,
     throttles: &[Throttled],
     sums: bool,
     queues: bool,
@@ -77,12 +77,11 @@ pub(super) fn check(
         }
         checked.jobs += 1;
         let wrong = |fault: LineFault| line_error(&what, &row, fault);
-        let line = NewJob::read(row.text, defaults.max_data).map_err(wrong)?;
-        let job = defaults.job(row.text, &line).map_err(wrong)?;
-        if queues && !checked.queues.contains(job.queue) {
-            checked.queues.insert(job.queue.to_vec());
+        let job = defaults.read(row.text).map_err(wrong)?;
+        if queues && !checked.queues.contains(job.queue()) {
+            checked.queues.insert(job.queue().to_vec());
         }
-        for (id, most) in line.maxima.iter().filter_map(maximum) {
+        for (id, most) in job.maxima.iter().filter_map(maximum) {
             let other = *checked.maxima.entry(id.clone()).or_insert(most);
             if other != most {
                 let what = format!("throttle `{id}` has two maxima, {other} and {most}");
@@ -96,7 +95,7 @@ pub(super) fn check(
             }
             Some(jid) => {
                 let own = hash(jid);
-                if let (false, JidSpec::Given(jid)) = (known.insert(own), &job.jid) {
+                if let (false, NewJid::Given(jid)) = (known.insert(own), &job.jid) {
                     // The first true duplicate is reported; equal hashes of other jids are very rare.
                     if doubles.len() < MAX_DOUBLES {
                         doubles.push((row.number, place(row.text, jid), jid.to_vec()));
@@ -105,7 +104,7 @@ pub(super) fn check(
                 Some(own)
             }
         };
-        for Dependency(other) in job.depends.unwrap_or_default() {
+        for Dependency(other) in job.depends() {
             if own.is_some() && job.jid.known() == Some(other) {
                 let (at, jid) = (place(row.text, other), Harmless(other));
                 let fault =
@@ -134,7 +133,7 @@ const MAX_DOUBLES: usize = 100;
 /// Refuses a line if an earlier line has the same jid.
 fn refuse_duplicate(
     file: &TwoPassFile,
-    defaults: &JobDefaults,
+    defaults: &LineDefaults,
     number: u64,
     at: usize,
     jid: &[u8],
@@ -148,9 +147,8 @@ fn refuse_duplicate(
         if row.number >= number || first.is_some() {
             return Ok(());
         }
-        let has = |job: JobSpec| job.jid.known() == Some(jid);
-        let line = NewJob::read(row.text, defaults.max_data);
-        if line.is_ok_and(|line| defaults.job(row.text, &line).is_ok_and(has)) {
+        let job = defaults.read(row.text);
+        if job.is_ok_and(|job| job.jid.known() == Some(jid)) {
             first = Some(row.number);
         }
         Ok(())
@@ -166,7 +164,7 @@ fn refuse_duplicate(
     }
 }
 
-/// Returns the error for a line that is refused.
+/// The error for a line that is refused.
 fn line_error(what: &str, row: &TextLine, fault: LineFault) -> Error {
     let LineFault {
         column,
@@ -181,12 +179,12 @@ fn line_error(what: &str, row: &TextLine, fault: LineFault) -> Error {
     }
 }
 
-/// Returns the first bytes of the SHA-256 of a line; never 0, which stands for no line.
+/// The first bytes of the SHA-256 of a line; never 0, which stands for no line.
 pub(super) fn sum(line: &[u8]) -> u64 {
     start(&Sha256::digest(line))
 }
 
-/// Returns the first bytes of a hash as a number.
+/// The first bytes of a hash as a number.
 pub(super) fn start(sum: &[u8]) -> u64 {
     let first = sum.first_chunk().copied().unwrap_or_default();
     u64::from_be_bytes(first).max(1)

@@ -19,8 +19,8 @@ use std::path::Path;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
-use super::job_spec::hex;
-use super::pack::Round;
+use super::jid::hex;
+use super::round::Round;
 use crate::bulk::ledger::{Ledger, LedgerHead};
 use crate::clock::moment::Moment;
 use crate::core::api::epoch::ServerEpoch;
@@ -91,18 +91,18 @@ enum JournalRecord {
 }
 
 impl JournalState {
-    /// Returns whether an earlier run put this line.
+    /// Whether an earlier run put this line.
     pub(super) fn done(&self, line: u64) -> bool {
         let (at, bit) = bit_position(line);
         self.done.get(at).is_some_and(|bits| bits & bit != 0)
     }
 
-    /// Returns how an earlier run sent this line, if the line is not done.
+    /// How an earlier run sent this line, if the line is not done.
     pub(super) fn open(&self, line: u64) -> Option<&UnfinishedLine> {
         self.open.get(&line)
     }
 
-    /// Returns the hash that identifies a line.
+    /// The hash that identifies a line.
     pub(super) fn sum(&self, line: &[u8]) -> [u8; 32] {
         Sha256::digest(line).into()
     }
@@ -228,7 +228,7 @@ impl JournalState {
 /// Number of jobs that are looked for at a time.
 const LOOKED_FOR: usize = 10_000;
 
-/// Returns the position of a line's bit.
+/// The position of a line's bit.
 fn bit_position(line: u64) -> (usize, u64) {
     (
         usize::try_from(line / 64).unwrap_or(usize::MAX),
@@ -337,7 +337,7 @@ impl Journal {
     }
 }
 
-/// Returns runs of consecutive numbers as pairs of first and last.
+/// Runs of consecutive numbers as pairs of first and last.
 fn spans(numbers: &[u64]) -> Vec<(u64, u64)> {
     let mut spans: Vec<(u64, u64)> = Vec::new();
     for &number in numbers {

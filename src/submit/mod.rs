@@ -1,14 +1,18 @@
-//! Submitting many jobs: `put --from`.
+//! Submitting jobs: `put`, `put --from` and `import`.
 //!
-//! [`check`] validates every line before the first is sent. If jobs depend on jobs of later lines,
-//! [`order`] sorts them. Then the lines are read again, packed into calls ([`pack`]), sent in
-//! rounds of a few calls ([`Sender`]) and reported ([`tally`]). A journal ([`journal`]) records what
-//! was sent and which replies came.
+//! Each job is a [`NewJob`](crate::input::line::NewJob), which packs itself into a call; [`round`] has the
+//! calls of one round trip, [`order`] the order of jobs that depend on each other, [`one`] the smallest case.
+//!
+//! `put --from`: [`check`] validates every line before the first is sent. If jobs depend on jobs of later
+//! lines, [`line_order`] sorts them. Then the lines are read again, packed into rounds ([`pack`]), sent
+//! ([`Sender`]) and reported ([`tally`]). A journal ([`journal`]) records what was sent and which replies
+//! came. A dry run makes the same calls, each of which tells what it would do.
+//!
+//! [`import`] puts the jobs of an export, whose plan is a [`BulkPlan`](crate::bulk::BulkPlan).
 
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
-use std::time::Duration;
 
 use crate::args::coordination::Throttled;
 use crate::args::input_arg::FileArg;
@@ -20,7 +24,7 @@ use crate::bulk::pace::Pace;
 use crate::bulk::restart::RestartWatch;
 use crate::clock::moment::Moment;
 use crate::core::api::guard::GuardReply;
-use crate::core::api::put::{Placed, Policy, Puts};
+use crate::core::api::put::{Placed, Policy, PutMaxima};
 use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::input::two_pass::TwoPassFile;
@@ -34,17 +38,20 @@ use crate::text::plural;
 use crate::ui::Progress;
 
 mod check;
-mod dry_run;
-pub(crate) mod job_spec;
+pub(crate) mod import;
+pub(crate) mod jid;
 mod journal;
+mod line_order;
+pub(crate) mod one;
 mod order;
 mod pack;
-pub(crate) mod shown;
+mod round;
 mod tally;
 
-use job_spec::JobDefaults;
+use jid::LineDefaults;
 use journal::{Journal, LostJobs};
-use pack::{Batch, BatchedJob, Round, SendOptions};
+use pack::SendOptions;
+use round::{Answer, Batch, Round, SentJob};
 use tally::{LineOutcome, Tally};
 
 /// The arguments of `put --from`.
@@ -52,7 +59,7 @@ use tally::{LineOutcome, Tally};
 pub(crate) struct SubmitOptions {
     pub from: FileArg,
     /// The values for members that a line does not have.
-    pub defaults: JobDefaults,
+    pub defaults: LineDefaults,
     /// The throttles of the command line, whose maxima are set.
     pub throttles: Vec<Throttled>,
     pub policy: Policy,
@@ -64,7 +71,6 @@ pub(crate) struct SubmitOptions {
     pub rate: Option<Rate>,
     pub fail_fast: bool,
     pub journal: Option<PathBuf>,
-    pub dry_run: bool,
     /// How many replicas must confirm each round before the next one.
     pub replicas: Option<u64>,
     /// Whether the jids of the jobs are returned.
@@ -87,10 +93,6 @@ const ROUND: usize = 1000;
 /// Maximum number of calls in one round trip.
 const CALLS: usize = 50;
 
-/// Distance of the moments of two calls. Jobs put at the same moment are popped in the order of
-/// their jids, and the core's scores do not distinguish closer moments.
-const APART: Duration = Duration::from_micros(20);
-
 /// Number of rounds that are packed ahead.
 const AHEAD: usize = 2;
 
@@ -101,11 +103,11 @@ const BESIDES: usize = 1 << 20;
 pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Submitted, Error> {
     let defaults = &options.defaults;
     let mut file = TwoPassFile::open(&options.from, defaults.max_data.saturating_add(BESIDES))?;
-    let queues = new_queues::are_wanted(options.existing, options.dry_run, session);
+    let queues = new_queues::are_wanted(options.existing, options.policy.dry_run, session);
     let sums = options.journal.is_some();
     let mut checked = check::check(&mut file, defaults, &options.throttles, sums, queues)?;
     let sorted = if checked.forward {
-        Some(order::order(&file, defaults)?)
+        Some(line_order::order(&file, defaults)?)
     } else {
         None
     };
@@ -114,9 +116,15 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         let queues = std::mem::take(&mut checked.queues).into_iter();
         let queues: Vec<Name> = queues.map(Name::from).collect();
         let now = session.begin()?;
-        new_queues::announce(&queues, options.existing, options.dry_run, now, session)?;
+        new_queues::announce(
+            &queues,
+            options.existing,
+            options.policy.dry_run,
+            now,
+            session,
+        )?;
     }
-    if jobs > 0 && !options.dry_run {
+    if jobs > 0 && !options.policy.dry_run {
         let (jobs, place) = (plural(checked.jobs, "job", "jobs"), session.destination()?);
         let what = format!("put {jobs} on {place}");
         session.ui.confirm_protected(&what, |_| String::new())?;
@@ -124,7 +132,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
     let head = LedgerHead::of("journal", session)?;
     let (mut journal, mut state) = match &options.journal {
         Some(path) => {
-            let opened = Journal::open(path, head, options.dry_run, &checked.sums)?;
+            let opened = Journal::open(path, head, options.policy.dry_run, &checked.sums)?;
             (Some(opened.0), Some(opened.1))
         }
         None => (None, None),
@@ -139,25 +147,29 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
     }));
     drop(checked);
     let begun = session.begin()?;
-    if let (Some(journal), false) = (&mut journal, options.dry_run) {
+    if let (Some(journal), false) = (&mut journal, options.policy.dry_run) {
         journal.ledger.begin(session)?;
     }
     if let (Some(journal), Some(state)) = (&mut journal, &mut state) {
         let lost = journal.verify(state, session.core()?)?;
         note_lost(&lost, &journal.ledger.shown(), session);
     }
-    let restarts = if options.dry_run {
+    let restarts = if options.policy.dry_run {
         None
     } else {
         Some(RestartWatch::begin(session)?)
     };
     let maxima = Maxima::read(&throttles, begun, session)?;
-    if !options.dry_run && jobs > 0 {
+    if !options.policy.dry_run && jobs > 0 {
         maxima.confirm(session)?;
     }
     let pace = Pace::new(options.rate);
     let limits = SendOptions {
-        policy: options.policy,
+        policy: Policy {
+            // A call does not see what the dry calls before it would put.
+            allow_missing: options.policy.allow_missing || options.policy.dry_run,
+            ..options.policy
+        },
         // `--fail-fast` goes one by one, so that nothing comes after the first failure.
         batch: options
             .batch
@@ -167,7 +179,13 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         calls: if options.fail_fast { 1 } else { CALLS },
         now: begun,
     };
-    let mut tally = Tally::new(&session.ui, jobs, options.dry_run, sorted.is_some(), begun);
+    let mut tally = Tally::new(
+        &session.ui,
+        jobs,
+        options.policy.dry_run,
+        sorted.is_some(),
+        begun,
+    );
     tally.keep_jids(options.keep_jids);
     let (to, rounds) = sync_channel(AHEAD);
     thread::scope(|scope| {
@@ -176,6 +194,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         let mut sender = Sender {
             options,
             file,
+            to_set: maxima.of_put(),
             maxima,
             interrupt: Interrupt::listen(),
             progress: session.ui.progress(jobs as u64),
@@ -187,24 +206,14 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
             jobs,
             next: begun,
         };
-        let stopped_by = if options.dry_run {
-            sender.dry_run(session, &rounds)
-        } else {
-            sender.send(session, &rounds)
-        };
+        let stopped_by = sender.send(session, &rounds);
         // Dropping the receiver stops the packing.
         drop(rounds);
         let now = session.now();
-        let (put, found) = (sender.tally.puts(), sender.tally.found());
-        let settled = if !options.dry_run {
-            sender.maxima.settle(put, found, now, session)
-        } else if put {
+        if sender.tally.plans() {
             sender.maxima.rehearse(session);
-            Ok(())
-        } else {
-            Ok(())
-        };
-        let stopped_by = stopped_by?.or(settled.err());
+        }
+        let stopped_by = stopped_by?;
         let stopped_by = sender.end_restarts(stopped_by, session)?;
         let stopped_by = stopped_by.map(|error| match error.kind() {
             Kind::Unknown => error.hint(sender.resume_hint(session)),
@@ -239,6 +248,8 @@ struct Sender<'s> {
     options: &'s SubmitOptions,
     file: &'s TwoPassFile,
     maxima: Maxima,
+    /// The maxima that a job must set that is put; `None` as soon as one was put.
+    to_set: Option<PutMaxima>,
     interrupt: Interrupt,
     progress: Progress,
     pace: Pace,
@@ -253,9 +264,6 @@ struct Sender<'s> {
     resumable: bool,
 }
 
-/// The replies for the jobs of a call.
-type Answer = Result<Vec<GuardReply<Placed>>, Error>;
-
 impl Sender<'_> {
     /// Sends the rounds. Returns the error that stopped the sending; fails if the output does.
     fn send(
@@ -269,39 +277,29 @@ impl Sender<'_> {
                 Err(error) => return Ok(Some(error)),
             };
             self.done_before(&round);
-            self.pace.wait(round.jobs(), &self.interrupt);
+            if !self.options.policy.dry_run {
+                self.pace.wait(round.jobs(), &self.interrupt);
+            }
             if let Some(kind) = self.interrupt.asked() {
                 return Ok(Some(self.interrupted(kind, session)));
             }
             if let Err(changed) = self.file.unchanged() {
                 return Ok(Some(changed));
             }
-            if let Err(error) = self.set_new_maxima(&round, session) {
-                return Ok(Some(error));
-            }
-            let now = session.core()?.now().max(self.next);
-            if let Some(journal) = &mut self.journal
-                && let Err(error) = journal.record_sent(&round, now)
+            self.next = session.core()?.now().max(self.next);
+            if let (Some(journal), false) = (&mut self.journal, self.options.policy.dry_run)
+                && let Err(error) = journal.record_sent(&round, self.next)
             {
                 return Ok(Some(error));
             }
-            let mut puts: Vec<Puts> = Vec::with_capacity(round.batches.len());
-            self.next = now;
-            for batch in &mut round.batches {
-                puts.push(batch.take().at(self.next));
-                self.next = self.next.after(APART);
-            }
-            let answers = session.core()?.puts(now, puts);
+            let maxima = self.to_set.as_ref();
+            let answers = round.send(session.core()?, &mut self.next, maxima);
             let mut stopped_by = self.report_round(session, &mut round, answers)?;
             if let Some(restarts) = &mut self.restarts {
                 restarts.round(session.core()?, self.tally.done());
             }
-            if self.tally.puts()
-                && let Err(error) = self.maxima.settle(true, &[], now, session)
-            {
-                stopped_by.get_or_insert(error);
-            }
             if let Some(replicas) = self.options.replicas
+                && !self.options.policy.dry_run
                 && stopped_by.is_none()
             {
                 stopped_by = session.core()?.wait_for_replicas(replicas).err();
@@ -327,6 +325,7 @@ impl Sender<'_> {
     ) -> Result<Option<Error>, Error> {
         let mut stopped_by = None;
         let (mut done, mut failed, mut took) = (Vec::new(), Vec::new(), Vec::new());
+        let mut is_put = false;
         let mut batches = std::mem::take(&mut round.batches);
         for (batch, mut answer) in batches.iter_mut().zip(answers) {
             if batch.again.is_some()
@@ -344,8 +343,11 @@ impl Sender<'_> {
                 }
             };
             for (job, reply) in batch.jobs.iter().zip(&replies) {
-                let outcome = outcome_of(round, job, reply, self.options.if_absent);
-                if self.journal.is_some() {
+                let mut outcome = outcome_of(round, job, reply, self.options.if_absent);
+                is_put |= reply.done.is_some() && outcome.result == ItemResult::Done;
+                if self.options.policy.dry_run {
+                    outcome.plan();
+                } else if self.journal.is_some() {
                     match outcome.result {
                         ItemResult::Failed => failed.push(job.line),
                         _ => done.push(job.line),
@@ -360,7 +362,10 @@ impl Sender<'_> {
                 self.tally.add(&mut session.ui, outcome)?;
             }
         }
-        if let Some(journal) = &mut self.journal
+        if is_put && self.to_set.take().is_some() && !self.options.policy.dry_run {
+            self.maxima.note_set(session);
+        }
+        if let (Some(journal), false) = (&mut self.journal, self.options.policy.dry_run)
             && let Err(error) = journal.record_replies(&done, &failed, &took)
         {
             stopped_by.get_or_insert(error);
@@ -370,26 +375,7 @@ impl Sender<'_> {
 }
 
 impl Sender<'_> {
-    /// Sets the maxima of throttles that have none before the first round that may put a job. A file
-    /// whose jobs all exist leaves them alone: another command may find a maximum that this one would
-    /// delete at its end.
-    fn set_new_maxima(&mut self, round: &Round, session: &mut Session) -> Result<(), Error> {
-        if !self.maxima.has_new() {
-            return Ok(());
-        }
-        let jobs = round.batches.iter().flat_map(|batch| &batch.jobs);
-        let jids: Vec<Name> = jobs.map(|job| round.jid(job).into()).collect();
-        let core = session.core()?;
-        let now = core.now();
-        let found = core.snapshots(now, &jids)?;
-        if self.options.policy.replace || found.iter().any(Option::is_none) {
-            self.maxima.set_new(now, session)
-        } else {
-            Ok(())
-        }
-    }
-
-    /// Returns the error that stopped the sending, else that the server may have lost what it
+    /// The error that stopped the sending, else that the server may have lost what it
     /// acknowledged.
     fn end_restarts(
         &mut self,
@@ -434,6 +420,7 @@ impl Sender<'_> {
             return Ok(vec![GuardReply::new(Code::Ok)]);
         }
         puts.policy.replace = true;
+        puts.maxima.clone_from(&self.to_set);
         let core = session.core()?;
         let now = core.now();
         core.puts(now, vec![puts])
@@ -464,7 +451,7 @@ impl Sender<'_> {
             .hint(self.resume_hint(session))
     }
 
-    /// Returns how to submit the rest.
+    /// How to submit the rest.
     fn resume_hint(&self, session: &Session) -> String {
         match (self.resumable, session.typed()) {
             (true, Some(typed)) => format!("run the same command again to go on: `{typed}`"),
@@ -476,8 +463,8 @@ impl Sender<'_> {
     }
 }
 
-/// Returns the outcome of a job without a reply.
-fn lost_outcome<'r>(round: &'r Round, job: &BatchedJob, error: &Error) -> LineOutcome<'r> {
+/// The outcome of a job without a reply.
+fn lost_outcome<'r>(round: &'r Round, job: &SentJob, error: &Error) -> LineOutcome<'r> {
     let code = match error.kind() {
         Kind::Unknown => Code::Unknown,
         _ => Code::Server,
@@ -494,10 +481,10 @@ fn lost_outcome<'r>(round: &'r Round, job: &BatchedJob, error: &Error) -> LineOu
     }
 }
 
-/// Returns the outcome of a job from the core's reply.
+/// The outcome of a job from the core's reply.
 fn outcome_of<'r>(
     round: &'r Round,
-    job: &BatchedJob,
+    job: &SentJob,
     reply: &'r GuardReply<Placed>,
     if_absent: bool,
 ) -> LineOutcome<'r> {
@@ -550,7 +537,7 @@ fn outcome_of<'r>(
     outcome
 }
 
-/// Returns whether an existing job is not older than a moment, by its first entry (0) or its newest
+/// Whether an existing job is not older than a moment, by its first entry (0) or its newest
 /// put (1), which are whole seconds.
 fn is_since<D>(reply: &GuardReply<D>, which: usize, moment: Moment) -> bool {
     let when = reply.moment(which);

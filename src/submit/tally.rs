@@ -32,14 +32,7 @@ pub(super) struct Tally {
     kept: Option<Vec<Name>>,
     /// In a dry run, how many lines would be put.
     planned: usize,
-    /// Whether a line was put, or may have been.
-    put: bool,
-    /// The first jobs that were found instead of being put.
-    found: Vec<Name>,
 }
-
-/// The number of jobs that were found instead of being put that are kept.
-const MAX_FOUND: usize = 500;
 
 /// The outcome of a line.
 pub(super) struct LineOutcome<'t> {
@@ -53,6 +46,16 @@ pub(super) struct LineOutcome<'t> {
     /// Why it failed, in words about this line.
     pub detail: Option<String>,
     pub state: Option<&'t Name>,
+}
+
+impl LineOutcome<'_> {
+    /// Makes what a dry run found out of what a put did.
+    pub(super) fn plan(&mut self) {
+        self.state = None;
+        if self.result == ItemResult::Done {
+            self.result = ItemResult::Planned;
+        }
+    }
 }
 
 #[derive(serde::Serialize)]
@@ -84,8 +87,6 @@ impl Tally {
             jids: sorted.then(Vec::new),
             kept: None,
             planned: 0,
-            put: false,
-            found: Vec::new(),
         }
     }
 
@@ -105,11 +106,6 @@ impl Tally {
             }
             ItemResult::Failed => sum.failed += 1,
             ItemResult::Planned => self.planned += 1,
-        }
-        self.put |= outcome.result == ItemResult::Done || outcome.code == Code::Unknown;
-        let found = outcome.result == ItemResult::Skipped || outcome.code == Code::Exists;
-        if found && self.found.len() < MAX_FOUND {
-            self.found.push(outcome.jid.into());
         }
         let failed = outcome.result == ItemResult::Failed;
         if let (false, Some(kept)) = (failed, &mut self.kept) {
@@ -165,27 +161,22 @@ impl Tally {
         }
     }
 
-    /// Returns whether a line was put, or would be.
-    pub(super) fn puts(&self) -> bool {
-        self.put || self.planned > 0
+    /// Whether a line would be put.
+    pub(super) fn plans(&self) -> bool {
+        self.planned > 0
     }
 
-    /// Returns the first jobs that were found instead of being put.
-    pub(super) fn found(&self) -> &[Name] {
-        &self.found
-    }
-
-    /// Returns how many jobs were put.
+    /// How many jobs were put.
     pub(super) fn done(&self) -> usize {
         self.doc.sum.done
     }
 
-    /// Returns whether some line failed.
+    /// Whether some line failed.
     pub(super) fn failed(&self) -> bool {
         self.doc.sum.failed > 0
     }
 
-    /// Returns the number of lines without an outcome.
+    /// The number of lines without an outcome.
     pub(super) fn remaining(&self) -> usize {
         let sum = &self.doc.sum;
         sum.matched - (sum.done + sum.skipped + sum.failed).min(sum.matched)

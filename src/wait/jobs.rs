@@ -12,7 +12,7 @@ use crate::model::queue::Seconds;
 use crate::model::wait::{WaitItem, WaitResult};
 use crate::name::Name;
 
-/// A job that is waited for.
+/// A job that is waited for: its item in the document, and what its last read showed.
 #[derive(Debug)]
 struct AwaitedJob {
     item: WaitItem,

@@ -706,18 +706,26 @@ fn a_put_that_puts_nothing_changes_no_throttle() {
 }
 
 #[test]
-fn a_new_maximum_stays_if_a_job_that_was_found_relies_on_it() {
+fn a_put_counts_with_the_maximum_that_it_sets() {
     let redis = Redis::start();
-    redis
-        .at(10)
-        .run("put t K --jid a --key k --throttle new")
-        .ok();
-    redis
-        .at(11)
-        .input("{\"dup\":\"skip\"}")
-        .run("put t K --from - --key k --throttle new=3")
-        .exits(0);
-    assert_eq!(maxima(&redis), "new=3");
+    redis.at(9).run("throttle set api 1 --ttl 1h").ok();
+    redis.at(10).run("put t K --jid a --throttle api").ok();
+    redis.at(11).run("pop t --worker w").ok();
+    let put = |line: &str| redis.at(12).run(&format!("{line} -o json")).json();
+    let line = "put t K --jid b --throttle api=1 --throttle new=-1";
+    let dry = put(&format!("{line} -n"));
+    assert_eq!(maxima(&redis), "api=1");
+    let done = put(line);
+    assert_eq!(
+        (&dry["state"], &done["state"]),
+        (&"throttled".into(), &"throttled".into())
+    );
+    assert_eq!(maxima(&redis), "api=1 new=-1");
+    // Its place was taken by the maximum of `api`, too: it is held as long as one of them has no slot.
+    assert_eq!(put("put t K --jid c --throttle api=2")["state"], "waiting");
+    let shown = redis.at(13).run("throttle show api -o json").json();
+    assert_eq!(shown["maximum"], 2);
+    assert!(shown["ttl_s"].as_u64() > Some(3000), "{shown}");
 }
 
 #[test]

@@ -563,6 +563,47 @@ fn a_dry_run_of_put_changes_nothing() {
 }
 
 #[test]
+fn a_dry_run_that_would_leave_the_job_alone_is_one() {
+    let redis = Redis::start();
+    redis.at(10).run("put mail K --jid j1").ok();
+    let line = "put mail K --jid j1 --if-absent -n";
+    redis.at(11).run(line).shows(expect![[r#"
+        --- stderr
+        would leave the job as it is
+    "#]]);
+    let document = redis.at(11).run(&format!("{line} -o json")).json();
+    assert_eq!(document["dry_run"], true);
+}
+
+#[test]
+fn a_dry_run_knows_what_only_the_core_knows() {
+    let redis = Redis::start();
+    redis.at(10).run("throttle set full -1").ok();
+    let defaults = r#"{"key":"{data.c}","dup":"skip"}"#;
+    redis.at(10).args(["defaults", "q", defaults]).ok();
+    redis.at(10).run("put q K --jid a --arg c=1").ok();
+    redis.at(10).run("put r K --jid b --depends a").ok();
+    let before = redis.dump();
+    let said = |line: &str| {
+        let ran = redis.at(11).run(&format!("{line} -n"));
+        assert_eq!(redis.dump(), before, "{line}");
+        ran.stderr()
+    };
+    assert_eq!(
+        said("put r K --throttle full"),
+        "would put a job in r, throttled\n"
+    );
+    assert_eq!(
+        said("put q K --arg c=1"),
+        "would put nothing: a is in q, waiting\n"
+    );
+    assert_eq!(
+        said("put r K --jid a --replace --depends b"),
+        "error: cannot put `a`: it would depend on itself: a → b → a\n"
+    );
+}
+
+#[test]
 fn put_accepts_names_of_any_bytes() {
     let redis = Redis::start();
     let name = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());

@@ -687,6 +687,43 @@ fn a_dry_run_of_put_from_changes_nothing() {
 }
 
 #[test]
+fn a_dry_run_of_put_from_says_which_jobs_others_would_take() {
+    let workspace = Workspace::new();
+    let lines = "{\"jid\":\"a\"}\n{\"jid\":\"b\"}\n{\"jid\":\"c\",\"depends\":[\"gone\"]}\n";
+    let more = "q K --key k --unique --throttle t=3 -n -o ndjson";
+    workspace.put(lines, more).shows(expect![[r#"
+        {"jid":"a","result":"planned","code":"ok","detail":null,"queue":"q","state_before":null,"state_after":null,"line":1}
+        {"jid":"a","result":"skipped","code":"ok","detail":"skipped","queue":"q","state_before":null,"state_after":null,"line":2}
+        {"jid":"a","result":"skipped","code":"ok","detail":"skipped","queue":"q","state_before":null,"state_after":null,"line":3}
+        {"summary":{"action":"put","dry_run":true,"context":null,"matched":3,"done":0,"skipped":2,"failed":0,"remaining":0,"elapsed_s":0}}
+        --- stderr
+        note: queue `q` is new
+        would set the maximum of throttle t to 3
+        would put 1, 2 already there
+    "#]]);
+    assert!(workspace.redis.dump().is_empty());
+}
+
+#[test]
+fn lines_that_wait_for_nothing_keep_their_order() {
+    let workspace = Workspace::new();
+    let lines = concat!(
+        "{\"jid\":\"first\",\"depends\":[\"z\"]}\n",
+        "{\"jid\":\"a\"}\n{\"jid\":\"z\"}\n{\"jid\":\"b\"}\n",
+    );
+    let put = workspace.put(lines, "q K --batch 1 -o ndjson -v");
+    let jids: Vec<String> = put
+        .stdout()
+        .lines()
+        .filter_map(|line| {
+            let item: serde_json::Value = serde_json::from_str(line).unwrap();
+            item["jid"].as_str().map(str::to_owned)
+        })
+        .collect();
+    assert_eq!(jids, ["a", "z", "first", "b"]);
+}
+
+#[test]
 fn put_from_keeps_the_rate() {
     let workspace = Workspace::new();
     let begun = Instant::now();

@@ -66,6 +66,11 @@ fn read_only_allows_reads_and_the_server_enforces_it() {
     ] {
         redis.at(10_000).run(&format!("{line} --read-only")).ok();
     }
+    // A put that only tells what it would do is a read, also of a call that is typed.
+    let dry = ["api", "guard.put", r#"{"dry":true}"#];
+    let job = ["5", "mail", "new", "K", "{}", "0", "--read-only"];
+    let said = redis.at(10_000).args(dry.into_iter().chain(job)).ok();
+    assert_eq!(said, "done\t\twaiting");
     let info: String = redis::cmd("INFO")
         .arg("commandstats")
         .query(&mut redis.connection())

@@ -72,6 +72,40 @@ fn guard_put_leaves_an_existing_job_alone() {
 }
 
 #[test]
+fn guard_put_sets_maxima_only_with_a_job() {
+    let mut core = Core::new();
+    core.all("put 0 w q a K {} 0 throttles [\"t\"] key k; pop 1 q w1 1; throttle.set 2 old 1 3600");
+    let line = |job: &str| {
+        format!(r#"guard.put 3 {{"maxima":{{"t":1,"old":2}},"by":"ann","lanes":true}} {job}"#)
+    };
+    let before = core.dump();
+    for job in [
+        "5 q a K {} 0",
+        "9 q b K {} 0 key k dup skip",
+        r#"7 q b K {} 0 depends ["gone"]"#,
+    ] {
+        rows(&mut core, &line(job));
+        assert_eq!(core.dump(), before, "{job}");
+    }
+    // The put counts with the maximum that it sets: the slot is taken.
+    let job = r#"7 q b K {} 0 throttles ["t"]"#;
+    assert_eq!(rows(&mut core, &line(job)), ["done  throttled b "]);
+    let fields = |core: &mut Core, id: &str| {
+        let reply = core.redis(&format!("HMGET ql:th:{id} maximum by changed"));
+        reply.texts().join(" ")
+    };
+    assert_eq!(fields(&mut core, "t"), "1 ann 3");
+    assert_eq!(fields(&mut core, "old"), "2 ann 3");
+    assert!(core.redis("TTL ql:th:old").int() > 3000);
+    // A larger maximum lets the held job run.
+    assert_eq!(
+        rows(&mut core, r#"guard.put 4 {"maxima":{"t":2}} 5 q c K {} 0"#),
+        ["done  waiting"]
+    );
+    assert_eq!(mark(&mut core, "b").split(':').next(), Some("waiting"));
+}
+
+#[test]
 fn a_job_with_an_unreadable_history_still_exists() {
     let mut core = Core::new();
     core.ok("put 0 w q j K {} 0");
@@ -308,6 +342,11 @@ fn guard_put_refuses_bad_usage_before_any_job_is_put() {
         r#"guard.put 1 {"missing":"maybe"}"#,
         r#"guard.put 1 {"replace":"yes"}"#,
         r#"guard.put 1 {"me":5}"#,
+        r#"guard.put 1 {"dry":1}"#,
+        r#"guard.put 1 {"maxima":{"a-locks":1}}"#,
+        r#"guard.put 1 {"maxima":{"a":1.5}}"#,
+        r#"guard.put 1 {"maxima":{"a":"1"}}"#,
+        r#"guard.put 1 {"maxima":[1]}"#,
         &format!("guard.put 1 {{}} {good} 4 q j K {{}}"),
         &format!("guard.put 1 {{}} {good} 6 q j K {{}} 0 tags"),
         &format!("guard.put 1 {{}} {good} 9 q j K {{}} 0"),

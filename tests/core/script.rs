@@ -279,6 +279,7 @@ fn own_read_commands_run_on_a_server_that_refuses_writes() {
         "look.queues 99",
         "look.queues 9999 q",
         "look.next 99 5 pop q",
+        r#"guard.put 99 {"dry":true} 7 q new K {} 0 tags ["t"]"#,
         "look.pop 99 q j",
         "look.lag 99 q",
         "look.status 99 0",

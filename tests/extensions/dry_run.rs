@@ -1,4 +1,4 @@
-//! What `look.pop` and `look.next` say and what the next pop does, over random databases.
+//! What `look.pop`, `look.next` and a dry `guard.put` say and what the next pop or put does, over random databases.
 
 use proptest::prelude::*;
 use proptest::test_runner::TestCaseError;
@@ -6,7 +6,7 @@ use proptest::test_runner::TestCaseError;
 use super::ledger::Ledger;
 use super::steps::{Profile, Steps};
 use crate::extensions::invariants::Excuses;
-use crate::support::core::Core;
+use crate::support::core::{Core, Reply};
 use crate::support::random::{self, Draw};
 
 /// The number of histories of each profile in `make test`. One compares some 10 pops.
@@ -32,11 +32,80 @@ const CHANGES: [&str; 16] = [
     r#"config.set b-defaults {"lock":"*","key":"{klass}"}"#,
 ];
 
-/// How many pops were compared, and how many of them got a job.
+/// What the jobs of puts have beside their words.
+const OPTIONS: [&str; 14] = [
+    "",
+    "tags [\"x\"]",
+    "priority 3",
+    "key k1",
+    "key k1 dup merge",
+    "key k2 dup merge rescore max",
+    "key k1 dup skip",
+    "key k1 dup skip until start ttl 60",
+    "key k2 dup replace",
+    "key ''",
+    "throttles [\"t1\",\"t2\"]",
+    "throttles []",
+    "depends [\"j1\"]",
+    "depends [\"j2\",\"m3\"]",
+];
+
+/// How many pops and puts were compared, and how many of them got or put a job.
 #[derive(Debug, Default)]
 struct Compared {
     pops: u64,
     jobs: u64,
+    puts: u64,
+    done: u64,
+}
+
+/// Compares what a dry put says with what the put does.
+fn compare_put(
+    core: &mut Core,
+    draw: &mut Draw,
+    now: f64,
+    compared: &mut Compared,
+) -> Result<String, String> {
+    let members = [
+        r#""replace":true"#,
+        r#""missing":"allow""#,
+        r#""lanes":true"#,
+        r#""maxima":{"t1":2,"t9":1}"#,
+    ];
+    let members: Vec<&str> = members.into_iter().filter(|_| draw.below(2) == 0).collect();
+    let members = members.join(",");
+    // A dry run does not keep the entries of histories, so no jid stands in a call twice.
+    let jobs = |draw: &mut Draw, at: u64| {
+        let queue = draw.of(&["a", "b", "c"]);
+        let jid = match draw.below(3) {
+            0 => format!("j{}", 3 * draw.below(3) + at),
+            1 => format!("m{}", 3 * draw.below(3) + at),
+            _ => format!("new{}", 3 * draw.below(99) + at),
+        };
+        let delay = draw.of(&[0, 0, 0, 9]);
+        let options = draw.of(&OPTIONS);
+        let count = 5 + options.split_whitespace().count();
+        format!(" {count} {queue} {jid} K {{}} {delay} {options}")
+    };
+    let jobs: String = (0..=draw.below(3)).map(|at| jobs(draw, at)).collect();
+    let before = core.dump();
+    let comma = if members.is_empty() { "" } else { "," };
+    let dry = core.ok(&format!(
+        r#"guard.put {now} {{"dry":true{comma}{members}}}{jobs}"#
+    ));
+    let unchanged = core.dump() == before;
+    let put = format!("guard.put {now} {{{members}}}{jobs}");
+    let done = core.ok(&put);
+    compared.puts += 1;
+    let is_done = |row: &Reply| row.list().first().is_some_and(|word| word.text() == "done");
+    compared.done += u64::from(done.list().iter().any(is_done));
+    if unchanged && format!("{dry:?}") == format!("{done:?}") {
+        Ok(put)
+    } else {
+        Err(format!(
+            "{put}\nsaid {dry:?}, did {done:?}, unchanged: {unchanged}"
+        ))
+    }
 }
 
 /// Builds a random database, then compares pops with what `look.pop` said before.
@@ -76,6 +145,10 @@ fn play(
             calls.push(change);
         }
         for queue in ["a", "b"] {
+            match compare_put(core, &mut draw, now, compared) {
+                Ok(put) => calls.push(put),
+                Err(why) => return Err(format!("{history}\n    {}\n{why}", calls.join("\n    "))),
+            }
             let before = core.dump();
             let look = core.ok(&format!("look.pop {now} {queue}"));
             let said = look.field("next").map(|jid| jid.text().to_owned());
@@ -118,19 +191,27 @@ fn compare(profile: Profile) {
     random::property(HISTORIES, numbers, |numbers| {
         play(&mut core, &numbers, profile, &mut compared).map_err(TestCaseError::fail)
     });
-    let Compared { pops, jobs } = compared;
-    println!("{profile:?}: {pops} pops agree, {jobs} of them got a job");
+    let Compared {
+        pops,
+        jobs,
+        puts,
+        done,
+    } = compared;
+    println!(
+        "{profile:?}: {pops} pops agree, {jobs} of them got a job; {puts} puts agree, {done} of them put one"
+    );
+    assert!(done > puts / 10 && done < puts, "{compared:?}");
     assert!(jobs > pops / 10 && jobs < pops, "{compared:?}");
 }
 
 #[test]
-fn what_look_pop_says_is_what_the_next_pop_does() {
+fn what_a_dry_run_says_is_what_happens() {
     compare(Profile::Everything);
     compare(Profile::Dependencies);
 }
 
 #[test]
-fn what_look_pop_says_of_throttles_lanes_and_merging_is_what_the_next_pop_does() {
+fn what_a_dry_run_says_of_throttles_lanes_and_merging_is_what_happens() {
     compare(Profile::Throttles);
     compare(Profile::Lanes);
     compare(Profile::Merging);

@@ -520,7 +520,7 @@ fn an_ending_whose_reply_came_late_and_was_lost_is_reported_as_what_it_was() {
 fn much_output_is_passed_on_in_little_memory() {
     let mut site = WorkSite::new();
     site.put("mail", "a", "{}");
-    let script = "head -c 80000000 /dev/zero | tr '\\0' 'x' >&2; head -c 80000000 /dev/zero; echo last words >&2; touch $D/written; until test -e $D/go; do sleep 0.02; done; exit 1";
+    let script = "head -c 40000000 /dev/zero | tr '\\0' 'x' >&2; head -c 40000000 /dev/zero; echo last words >&2; touch $D/written; until test -e $D/go; do sleep 0.02; done; exit 1";
     let qless = site.qless();
     let mut command = qless.command();
     command

@@ -9,6 +9,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use expect_test::expect;
@@ -764,12 +765,23 @@ fn a_shared_directory_is_where_the_program_runs() {
 fn in_sandbox(dir: &Path, slot: usize, script: &str) -> Result<Left, StartFault> {
     let directory = Directory::Sandbox(dir.to_owned());
     let mut programs = Programs::new();
-    let launch = Launch {
-        directory: &directory,
-        ..sh(script)
-    };
-    programs.launch(slot, launch)?;
-    Ok(programs.end_of(slot))
+    // What an earlier program left may still be going away, as long as the machine is busy.
+    let until = Instant::now() + Duration::from_secs(30);
+    loop {
+        let launch = Launch {
+            directory: &directory,
+            ..sh(script)
+        };
+        match programs.launch(slot, launch) {
+            Err(fault) if fault.kind == StartFaultKind::Exhausted && Instant::now() < until => {
+                thread::sleep(Duration::from_millis(20));
+            }
+            started => {
+                started?;
+                return Ok(programs.end_of(slot));
+            }
+        }
+    }
 }
 
 #[test]

@@ -57,7 +57,10 @@ return function(now, t, seconds, job, old, stored_defaults)
   local list, maxima = need('option/throttles')(given, old[Old.throttles], defaults, queue, job.klass, job.data)
   job.ids = list or old[Old.throttles] and need('job/tags')(old[Old.throttles])
   job.gate = job.ids and need('throttle/gate')(now, t, seconds, queue)
-  if job.gate then job.gate.give(maxima) end
+  if job.gate then
+    job.gate.give(maxima)
+    if job.maxima then job.gate.assume(job.maxima) end
+  end
   for i = 1, job.ids and #job.ids or 0 do
     -- What would hold the job is read before the first write: a key of another type refuses the put here.
     if job.gate.free(job.ids[i]) <= 0 then

@@ -82,7 +82,7 @@ return function(now, t, seconds, policy, call_state)
       row = outcome('invalid', mark(jid, old), invalid)
     elseif not row then
       if job.at and job.at > now then job.due = string.format('%.17g', job.at) end
-      job.me, job.who = policy.me or '', 'Guard'
+      job.me, job.who, job.maxima = policy.me or '', 'Guard', policy.maxima
       local took, state, behind = jid, nil, nil
       if job.coordination or defaults[queue] or old[Old.throttles] then
         local ok

@@ -4,20 +4,24 @@
 --   for the job, nil if it may run; `g.take(jid, ids)` takes the slots, `g.release(jid, ids)` releases
 --   them; `g.wake()` has to follow when the call has read its last job: it moves jobs that were held to free slots;
 --   `g.give(maxima)` gives throttles that have no maximum one, by id, which `g.wake()` writes if the throttle was read;
+--   `g.assume(maxima)` decides by these maxima in place of the present ones, which the caller replaces afterwards;
 --   `g.healed` is set if a slot was taken from a job that does not run, whose end may have released other jobs;
 --   `g.before_heal` is called before that, if the caller sets it
 return function(now, t, seconds, queue)
   local call, pcall, g, free, healed, released, fresh = redis.call, redis.pcall, {}, {}, {}, {}, {}
-  local given, unset = {}, {}
+  local given, unset, assumed = {}, {}, {}
 
   function g.give(maxima)
     for id, most in pairs(maxima) do given[id], free[id] = most, nil end
   end
 
+  function g.assume(maxima) assumed, free = maxima, {} end
+
   function g.free(id)
     local count = free[id]
     if not count then
-      local most, is_unset = need('throttle/maximum')(id, given[id])
+      local most, is_unset = assumed[id], false
+      if not most then most, is_unset = need('throttle/maximum')(id, given[id]) end
       if is_unset then unset[id] = most end
       local held = most ~= 0 and pcall('zcard', Keys.throttle .. id .. Keys.locks)
       -- A key of another type must not stop a queue: the throttle limits nothing then.

@@ -57,7 +57,7 @@ const MAX_HISTORY_BYTES: usize = 1_000_000;
 /// A lock that expires later than this is implausible, in seconds.
 pub(super) const MAX_LOCK: f64 = 8_640_000.0;
 
-/// A job, and what else has to be read about it.
+/// A job of the scan: only what is compared with other keys, because the scan reads every job.
 #[derive(Debug, Default)]
 pub(super) struct Job {
     pub jid: Vec<u8>,

@@ -1,19 +1,15 @@
 //! `qless put --from`: one job per line of a file.
 
-use std::borrow::Cow;
-
 use super::Args;
 use crate::args::format::Format;
 use crate::args::input_arg::FileArg;
 use crate::core::api::put::Policy;
 use crate::error::Error;
 use crate::exit::Exit;
-use crate::input::line::{Dependency, NewJob, NewName};
-use crate::name::Name;
 use crate::session::Session;
 use crate::submit;
 use crate::submit::SubmitOptions;
-use crate::submit::job_spec::JobDefaults;
+use crate::submit::jid::LineDefaults;
 use crate::wait::Waiter;
 
 pub(super) fn run(args: &Args, from: &FileArg, session: &mut Session) -> Result<Exit, Error> {
@@ -23,36 +19,20 @@ pub(super) fn run(args: &Args, from: &FileArg, session: &mut Session) -> Result<
     if *from == FileArg::Stream {
         source.claim("jobs")?;
     }
-    let bytes = |name: &Name| Cow::Owned(name.as_bytes().to_vec());
-    let number = |number: String| Cow::Owned(number.into_bytes());
-    let tags = args.tags.iter().map(bytes).map(NewName).collect();
-    let depends = args.depends.iter().map(bytes).map(Dependency).collect();
-    let job = NewJob {
-        queue: args.queue.as_ref().map(bytes).map(NewName),
-        klass: args.klass.as_ref().map(bytes).map(NewName),
-        data: Some(Cow::Owned(data)),
-        delay: args.later.delay,
-        at: args.later.at.clone(),
-        priority: args.priority.map(|priority| number(priority.to_string())),
-        retries: args.retries.map(|retries| number(retries.to_string())),
-        tags: (!args.tags.is_empty()).then_some(tags),
-        depends: (!args.depends.is_empty()).then_some(depends),
-        coordination: args.lane.options(&args.coordinated),
-        ..NewJob::default()
-    };
-    let plan = JobDefaults {
-        job,
+    let defaults = LineDefaults {
+        job: args.job(data),
         jids: args.jid_from.clone().unwrap_or_default(),
         max_data: args.limit.max_data,
     };
     let order = SubmitOptions {
         from: from.clone(),
-        defaults: plan,
+        defaults,
         throttles: args.coordinated.throttles.clone(),
         policy: Policy {
             replace: args.replace,
             allow_missing: args.allow_missing,
             tell_lanes: true,
+            dry_run: args.dry_run,
         },
         existing: args.existing,
         if_absent: args.if_absent || args.jid_from.is_some(),
@@ -60,7 +40,6 @@ pub(super) fn run(args: &Args, from: &FileArg, session: &mut Session) -> Result<
         rate: args.rate,
         fail_fast: args.fail_fast,
         journal: args.journal.clone(),
-        dry_run: args.dry_run,
         replicas: args.replicas.wait_replicas,
         keep_jids: args.wait.is_some() && !args.dry_run,
     };

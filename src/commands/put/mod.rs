@@ -1,5 +1,6 @@
 //! `qless put`
 
+use std::borrow::Cow;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -14,6 +15,7 @@ use crate::clock::moment::Moment;
 use crate::error::Error;
 use crate::exit::Exit;
 use crate::input::data;
+use crate::input::line::{Dependency, NewJob, NewName};
 use crate::input::source::InputSource;
 use crate::model::jid_source::JidSource;
 use crate::model::job::State;
@@ -24,9 +26,8 @@ use crate::text::{duration, plural};
 use crate::wait;
 use crate::wait::{WaitOptions, Waiter};
 
-pub(super) mod forecast;
 mod from;
-pub(super) mod one;
+mod one;
 
 /// Put a job into a queue, or many jobs from a file
 ///
@@ -180,7 +181,7 @@ pub(crate) struct Args {
 }
 
 impl Args {
-    /// Returns the data from the command line.
+    /// The data from the command line.
     fn data(&self, source: &mut InputSource) -> Result<Vec<u8>, Error> {
         let most = self.limit.max_data;
         match self.positional.as_ref().or(self.data.as_ref()) {
@@ -189,7 +190,27 @@ impl Args {
         }
     }
 
-    /// Returns what `--wait` asks for.
+    /// The job that the command line describes, without its jid.
+    fn job(&self, data: Vec<u8>) -> NewJob<'static> {
+        let number = |number: String| Cow::Owned(number.into_bytes());
+        let tags = self.tags.iter().map(NewName::from).collect();
+        let depends = self.depends.iter().map(Dependency::from).collect();
+        NewJob {
+            queue: self.queue.as_ref().map(NewName::from),
+            klass: self.klass.as_ref().map(NewName::from),
+            data: Some(Cow::Owned(data)),
+            delay: self.later.delay,
+            at: self.later.at.clone(),
+            priority: self.priority.map(|priority| number(priority.to_string())),
+            retries: self.retries.map(|retries| number(retries.to_string())),
+            tags: (!self.tags.is_empty()).then_some(Cow::Owned(tags)),
+            depends: (!self.depends.is_empty()).then_some(Cow::Owned(depends)),
+            coordination: self.lane.options(&self.coordinated),
+            ..NewJob::default()
+        }
+    }
+
+    /// What `--wait` asks for.
     fn wait_options(&self, now: Moment) -> Option<WaitOptions> {
         let deadline = self.wait.as_ref()?.as_ref().or(self.deadline.as_ref());
         Some(WaitOptions {

@@ -1,18 +1,19 @@
 //! `qless recur run`
 
-use super::super::put::forecast::forecast;
-use super::super::put::one::show_forecast;
+use std::borrow::Cow;
+
 use super::{first, missing};
 use crate::args::format::Format;
 use crate::args::shared::DryRun;
 use crate::args::value;
-use crate::core::api::put::{Policy, Put};
+use crate::core::api::put::Policy;
 use crate::error::Error;
 use crate::exit::Exit;
+use crate::input::line::{NewJob, NewName};
 use crate::model::bulk::Code;
 use crate::name::Name;
 use crate::session::Session;
-use crate::submit;
+use crate::submit::one::SinglePut;
 
 /// Put one job of a recurring job now
 ///
@@ -39,36 +40,38 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return Err(missing(&args.jid));
     };
     let coordination = found.coordination();
-    let job = Put {
-        queue: found.queue.unwrap_or_default(),
-        klass: found.klass.unwrap_or_default(),
+    let name = |name| NewName(Cow::Borrowed(Name::as_bytes(name)));
+    let number = |number: i64| Cow::Owned(number.to_string().into_bytes());
+    let retries = found.retries.map(|retries| retries.floor());
+    let queue = found.queue.unwrap_or_default();
+    let job = SinglePut {
+        job: NewJob {
+            queue: Some(NewName::from(&queue)),
+            klass: Some(NewName::from(&found.klass.unwrap_or_default())),
+            data: Some(Cow::Borrowed(found.data.as_bytes())),
+            priority: found.priority.map(|priority| number(priority.floor())),
+            retries: retries.filter(|retries| *retries >= 0).map(number),
+            tags: Some(found.tags.iter().map(name).collect()),
+            coordination,
+            past: vec![("spawned_from_jid", Cow::Borrowed(args.jid.as_bytes()))],
+            ..NewJob::default()
+        },
         jid: Name::from(uuid::Uuid::new_v4().simple().to_string()),
-        data: found.data.as_bytes().to_vec(),
-        priority: found.priority.map(|priority| priority.floor()),
-        retries: found
-            .retries
-            .and_then(|retries| u64::try_from(retries.floor()).ok()),
-        tags: Some(found.tags),
-        coordination,
-        spawned_from: Some(args.jid),
-        ..Put::default()
+        policy: Policy {
+            tell_lanes: true,
+            dry_run: args.dry.dry_run,
+            ..Policy::default()
+        },
+        if_absent: false,
+        maxima: None,
     };
-    let queue = &job.queue;
-    let policy = Policy {
-        tell_lanes: true,
-        ..Policy::default()
-    };
-    if args.dry.dry_run {
-        let (effect, shown) = forecast((policy, false), &job, now, session)?;
-        show_forecast(effect, &shown, session)?;
-        return Ok(Exit::Ok);
-    }
-    let outcome = session.core()?.put(now, policy, &job)?;
-    if outcome.code != Code::Ok {
-        let why = outcome.why();
+    let reply = job.send(now, session)?;
+    if reply.code != Code::Ok {
+        let why = reply.why();
         return Err(Error::conflict(format!(
             "cannot put a job in `{queue}`: {why}"
         )));
     }
-    submit::shown::show_placed(session, &job, &outcome.done.unwrap_or_default(), now)
+    let placed = reply.done.unwrap_or_default();
+    job.placement(&placed, now, session)?.show(session)
 }

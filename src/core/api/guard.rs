@@ -1,14 +1,13 @@
 //! Guarded writes: a job is changed only if it is still as it was when it was read.
 
 use std::collections::{BTreeSet, HashMap};
+use std::fmt;
 use std::marker::PhantomData;
 use std::time::Duration;
-use std::{fmt, mem};
 
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, Deserializer, Error as _, SeqAccess, Visitor};
 
-use super::reconcile::ChangedJob;
 use strum::IntoStaticStr;
 
 use crate::clock::moment::Moment;
@@ -19,7 +18,7 @@ use crate::core::call::{Call, Core, calls, reply};
 use crate::error::Error;
 use crate::lenient;
 use crate::model::bulk::Code;
-use crate::model::job::Failure;
+use crate::model::job::{Failure, Job};
 use crate::model::job_snapshot::{Interner, JobSnapshot, SharedFields};
 use crate::name::Name;
 
@@ -140,14 +139,6 @@ impl RequeueVerb {
     }
 }
 
-/// A job with its dependencies and dependents.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct JobWithNeighbors {
-    pub seen: JobSnapshot,
-    pub dependencies: Vec<Name>,
-    pub dependents: Vec<Name>,
-}
-
 /// What to do about the dependents of a cancelled job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum, IntoStaticStr)]
 #[strum(serialize_all = "snake_case", const_into_str)]
@@ -181,27 +172,6 @@ impl Core {
             snapshots.extend(rows.map(|(jid, row)| Some(row?.read(now, jid, &mut interner))));
         }
         Ok(snapshots)
-    }
-
-    /// Returns snapshots of jobs with their dependencies and dependents.
-    pub fn jobs_with_neighbors(
-        &mut self,
-        now: Moment,
-        jids: &[Name],
-    ) -> Result<Vec<Option<JobWithNeighbors>>, Error> {
-        let (mut kin, mut interner) = (Vec::with_capacity(jids.len()), Interner::default());
-        for jids in jids.chunks(JOBS_PER_READ) {
-            let fields = "state,queue,shown,since,mark,dependencies,dependents";
-            let rows: Vec<Option<SnapshotRow>> = self.look(now, fields, jids)?;
-            for (jid, row) in jids.iter().zip(rows) {
-                kin.push(row.map(|mut row| JobWithNeighbors {
-                    dependencies: mem::take(&mut row.dependencies),
-                    dependents: mem::take(&mut row.dependents),
-                    seen: row.read(now, jid, &mut interner),
-                }));
-            }
-        }
-        Ok(kin)
     }
 
     /// Returns the dependents of those jobs that have any.
@@ -274,8 +244,8 @@ impl Core {
         let mut outcomes: Vec<GuardReply<Requeued>> = reply.read()?;
         if repeated {
             let jids = jobs.iter().map(|(job, _)| &job.jid);
-            let requeued = |job: ChangedJob| Requeued {
-                state: job.state,
+            let requeued = |job: Job| Requeued {
+                state: job.state.map(|state| state.into_str().into()),
                 queue: job.queue,
             };
             self.reconcile(now, note, jids.zip(&mut outcomes).collect(), requeued);
@@ -357,8 +327,6 @@ struct SnapshotRow {
     due: Option<Moment>,
     #[serde(deserialize_with = "lenient::read")]
     scheduled: Option<Moment>,
-    dependencies: Vec<Name>,
-    dependents: Vec<Name>,
 }
 
 impl SnapshotRow {

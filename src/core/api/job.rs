@@ -75,6 +75,24 @@ impl Core {
         Ok(jobs)
     }
 
+    /// Reads so few jobs that one call returns them, with the entries of their histories as stored.
+    pub(super) fn job_rows(
+        &mut self,
+        now: Moment,
+        fields: &str,
+        jids: &[&Name],
+    ) -> Result<Vec<Option<JobRow>>, Error> {
+        let call = Call::new(calls::LOOK_JOBS).arg(fields).args(jids);
+        let Value::Array(rows) = self.reply(now, call)?.result? else {
+            return Err(reply::unexpected(calls::LOOK_JOBS.name, "not a list"));
+        };
+        let rows = jids.iter().zip(rows).map(|(jid, row)| match row {
+            Value::Nil => Ok(None),
+            fields => read(jid, fields).map(Some),
+        });
+        rows.collect()
+    }
+
     /// Reads the next jobs of a list, as many as their size allows: half of them if the replies about all
     /// were too much.
     pub(super) fn look_at_slice<'j>(
@@ -188,7 +206,7 @@ impl Core {
     }
 }
 
-/// A job, and what an export needs besides.
+/// A row of `look.jobs`: a job, and what only an export or the outcome of a repeated call needs.
 pub(super) struct JobRow {
     pub job: Job,
     /// The entries of its history, as stored.

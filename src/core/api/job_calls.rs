@@ -8,11 +8,12 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use super::guard::GuardReply;
-use super::reconcile::ChangedJob;
 use crate::clock::moment::Moment;
 use crate::core::call::{Call, Core, calls};
 use crate::error::{Error, Refusal};
+use crate::json::quote::array;
 use crate::model::bulk::Code;
+use crate::model::job::Job;
 use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 
@@ -62,7 +63,7 @@ impl Core {
                 (count, _) => call("swap").arg(count.to_string()).args(off).args(on),
             }
         };
-        self.call_each(now, note, jobs, call, |job| job.tags)
+        self.call_each(now, note, jobs, call, |job| Name::from(array(job.tags)))
     }
 
     /// Starts or stops tracking jobs. Returns whether that changed anything.
@@ -130,7 +131,7 @@ impl Core {
         note: &[u8],
         jobs: &[JobSnapshot],
         call: impl Fn(&JobSnapshot) -> Call,
-        after: impl Fn(ChangedJob) -> T,
+        after: impl Fn(Job) -> T,
     ) -> PerJob<T> {
         let guarded = |job: &JobSnapshot| {
             if job.mark.is_empty() {
@@ -179,7 +180,7 @@ impl Core {
                 return Ok(CallOutcome::Refused(outcome.without_values()));
             }
             let reply = outcome.done.take().and_then(|done| done.reply);
-            let reply = reply.unwrap_or_else(|| after(ChangedJob::default()));
+            let reply = reply.unwrap_or_else(|| after(Job::default()));
             Ok(CallOutcome::Done(reply))
         });
         outcomes.collect()

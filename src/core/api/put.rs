@@ -1,38 +1,18 @@
 //! Putting jobs, one or many in a call, and pausing queues.
 
-use std::time::Duration;
+use std::sync::Arc;
 
 use serde::Deserialize;
 
 use super::guard::GuardReply;
-use crate::clock::duration::seconds;
 use crate::clock::moment::Moment;
 use crate::core::call::call_spec::{CallSpec, RetryClass, Subject};
 use crate::core::call::{Call, Core, calls};
 use crate::core::call::{connect, reply};
 use crate::error::Error;
-use crate::json::quote::{array, quote};
+use crate::json::quote::quote;
 use crate::model::bulk::Code;
-use crate::model::coordination::Coordination;
 use crate::name::Name;
-
-/// A job to put. For an absent field the core uses its default, or for an existing job the present
-/// value.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Put {
-    pub queue: Name,
-    pub klass: Name,
-    pub jid: Name,
-    pub data: Vec<u8>,
-    pub delay: Option<Duration>,
-    pub at: Option<Moment>,
-    pub priority: Option<i64>,
-    pub retries: Option<u64>,
-    pub tags: Option<Vec<Name>>,
-    pub depends: Vec<Name>,
-    pub spawned_from: Option<Name>,
-    pub coordination: Coordination<'static>,
-}
 
 /// What to do if the job exists or a dependency does not.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -43,6 +23,8 @@ pub struct Policy {
     pub allow_missing: bool,
     /// Tell which job took each put, and which is before it in its lane.
     pub tell_lanes: bool,
+    /// Tell what the put would do, and write nothing.
+    pub dry_run: bool,
 }
 
 /// What a put did.
@@ -61,63 +43,58 @@ pub struct Placed {
     pub no_dependencies: Vec<Name>,
 }
 
-/// A job as the arguments of a call, for callers that put many.
-#[derive(Clone, Copy, Debug)]
-pub struct PackedJob<'j> {
-    pub queue: &'j [u8],
-    pub jid: &'j [u8],
-    pub klass: &'j [u8],
-    pub data: &'j [u8],
-    /// In seconds.
-    pub delay: &'j [u8],
-    /// The other options of `guard.put`, by name.
-    pub options: &'j [(&'static str, &'j [u8])],
-}
-
-impl PackedJob<'_> {
-    /// Passes the arguments of `guard.put` to `add`, their count first.
-    fn for_each_word(&self, mut add: impl FnMut(&[u8])) {
-        let count = 5 + 2 * self.options.len();
-        add(count.to_string().as_bytes());
-        for word in [self.queue, self.jid, self.klass, self.data, self.delay] {
-            add(word);
-        }
-        for (name, value) in self.options {
-            add(name.as_bytes());
-            add(value);
-        }
-    }
-}
-
 impl Policy {
-    /// Returns the policy as an argument of `guard.put`.
-    fn word(self) -> String {
+    /// The policy as an argument of `guard.put`, with further members.
+    fn document(self, more: &[u8]) -> Vec<u8> {
         let missing = if self.allow_missing {
             "allow"
         } else {
             "refuse"
         };
         let replace = self.replace;
-        let lanes = if self.tell_lanes {
-            r#","lanes":true"#
-        } else {
-            ""
-        };
-        format!(r#"{{"replace":{replace},"missing":"{missing}"{lanes}}}"#)
+        let mut text = format!(r#"{{"replace":{replace},"missing":"{missing}""#).into_bytes();
+        if self.tell_lanes {
+            text.extend(br#","lanes":true"#);
+        }
+        if self.dry_run {
+            text.extend(br#","dry":true"#);
+        }
+        text.extend(more);
+        text.push(b'}');
+        text
     }
 
-    /// Returns the spec of the call. The second put of a replaced job would replace it again.
+    /// The spec of the call. The second put of a replaced job would replace it again.
     fn spec(self) -> CallSpec {
-        if self.replace {
+        if self.dry_run {
+            calls::GUARD_PUT.dry_run()
+        } else if self.replace {
             calls::GUARD_PUT
         } else {
             calls::GUARD_PUT.class(RetryClass::Idempotent)
         }
     }
+}
 
-    /// Returns the call with the policy as its first argument.
-    fn call(self, spec: CallSpec) -> Call {
-        Call::new(spec).arg(self.word())
+/// The maxima that throttles get with the first job that a call puts, as members of the policy.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PutMaxima(Arc<[u8]>);
+
+impl PutMaxima {
+    /// The maxima by id, and the operator who sets them.
+    pub fn new<'t>(maxima: impl Iterator<Item = (&'t Name, i64)>, by: &str) -> PutMaxima {
+        let mut text = br#","by":"#.to_vec();
+        text.extend(quote(by.as_bytes()));
+        text.extend(br#","maxima":{"#);
+        for (at, (id, maximum)) in maxima.enumerate() {
+            if at > 0 {
+                text.push(b',');
+            }
+            text.extend(quote(id.as_bytes()));
+            text.extend(format!(":{maximum}").bytes());
+        }
+        text.push(b'}');
+        PutMaxima(text.into())
     }
 }
 
@@ -126,6 +103,7 @@ impl Policy {
 #[derive(Clone, Debug, Default)]
 pub struct Puts {
     pub policy: Policy,
+    pub maxima: Option<PutMaxima>,
     /// Their own time, if that is not the time of all calls in the round trip.
     at: Option<Moment>,
     words: connect::Words,
@@ -155,85 +133,64 @@ impl Puts {
         Puts { at, ..self }
     }
 
-    pub fn add(&mut self, job: &PackedJob) {
-        job.for_each_word(|word| self.words.add(word));
-        let history = job.options.iter().any(|(name, _)| *name == "history");
-        self.restored.push(history);
-        for (name, value) in job.options {
+    /// Adds a job: queue, jid, class, data, delay in seconds, and the options of `guard.put` by name.
+    pub fn add(&mut self, words: [&[u8]; 5], options: &[(&'static str, &[u8])]) {
+        let count = words.len() + 2 * options.len();
+        self.words.add(count.to_string().as_bytes());
+        words.iter().for_each(|word| self.words.add(word));
+        let mut restored = false;
+        for (name, value) in options {
+            self.words.add(name.as_bytes());
+            self.words.add(value);
+            restored |= *name == "history";
             if matches!(*name, "tags" | "depends") {
                 // At least as many as there are: a text may contain commas, too.
                 self.links += 1 + value.iter().filter(|byte| **byte == b',').count();
             }
         }
+        self.restored.push(restored);
     }
 
-    /// Returns whether the call has as much as it should.
+    /// Whether the call has as much as it should.
     pub fn is_full(&self) -> bool {
         self.size() >= FULL_CALL || self.links >= FULL_OF_LINKS
     }
 
-    /// Returns the size in bytes.
+    /// The size in bytes.
     pub fn size(&self) -> usize {
         self.words.size()
     }
 
+    /// The call about jobs in general, so that no job is an argument of its own.
     fn call(self) -> Call {
-        let spec = self.policy.spec().about(Subject::Jobs);
-        self.policy.call(spec).packed_args(self.words).at(self.at)
+        let head = Call::new(self.policy.spec().about(Subject::Jobs)).arg(self.document());
+        head.packed_args(self.words).at(self.at)
+    }
+
+    /// The policy as the first argument.
+    fn document(&self) -> Vec<u8> {
+        let maxima = self.maxima.as_ref();
+        self.policy.document(maxima.map_or(&[], |maxima| &maxima.0))
     }
 }
 
 impl Core {
-    /// Puts one job, if the policy allows it.
+    /// Makes a call that puts one job, which errors name. The jid is that of the job.
     pub fn put(
         &mut self,
         now: Moment,
-        policy: Policy,
-        job: &Put,
+        jid: &Name,
+        put: &Puts,
     ) -> Result<GuardReply<Placed>, Error> {
-        let mut options: Vec<(&'static str, Vec<u8>)> = Vec::new();
-        if let Some(at) = job.at {
-            options.push(("at", at.to_string().into_bytes()));
-        }
-        if let Some(priority) = job.priority {
-            options.push(("priority", priority.to_string().into_bytes()));
-        }
-        if let Some(retries) = job.retries {
-            options.push(("retries", retries.to_string().into_bytes()));
-        }
-        if let Some(tags) = &job.tags {
-            options.push(("tags", array(tags.iter().map(Name::as_bytes))));
-        }
-        if !job.depends.is_empty() {
-            options.push(("depends", array(job.depends.iter().map(Name::as_bytes))));
-        }
-        if let Some(template) = &job.spawned_from {
-            options.push(("spawned_from_jid", template.as_bytes().to_vec()));
-        }
-        let options: Vec<_> = options
-            .iter()
-            .map(|(name, value)| (*name, &value[..]))
-            .chain(job.coordination.words())
-            .collect();
-        let mut call = policy.call(policy.spec());
-        let delay = job.delay.map_or("0".into(), seconds);
-        let job_words = PackedJob {
-            queue: job.queue.as_bytes(),
-            jid: job.jid.as_bytes(),
-            klass: job.klass.as_bytes(),
-            data: &job.data,
-            delay: delay.as_bytes(),
-            options: &options,
-        };
-        job_words.for_each_word(|word| call.push_arg(word));
-        let reply = self.reply(now, call)?;
+        let call = Call::new(put.policy.spec()).arg(put.document());
+        let reply = self.reply(now, call.args(put.words.to_args()))?;
         let repeated = reply.repeated;
         let (mut outcome,): (GuardReply<Placed>,) = reply.read()?;
         if repeated && outcome.code == Code::Exists {
             outcome.reconcile_put(now, false);
             if outcome.code == Code::Ok {
                 // The job was put, even if it cannot be read now.
-                let found = self.snapshots(now, std::slice::from_ref(&job.jid));
+                let found = self.snapshots(now, std::slice::from_ref(jid));
                 let found = found.unwrap_or_default().into_iter().flatten().next();
                 let state = found.map(|job| job.state.clone());
                 outcome.done = Some(Placed {

@@ -6,33 +6,14 @@
 
 use std::collections::HashMap;
 
-use serde::Deserialize;
-
 use super::guard::GuardReply;
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
-use crate::core::call::reply;
 use crate::error::Error;
-use crate::json::Number;
-use crate::lenient;
 use crate::model::bulk::Code;
 use crate::model::bulk::MAX_JOBS_PER_CALL;
+use crate::model::job::Job;
 use crate::name::Name;
-
-/// A job that this call changed, as it is now.
-#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
-#[serde(default)]
-pub(crate) struct ChangedJob {
-    #[serde(rename = "shown", deserialize_with = "reply::not_empty")]
-    pub state: Option<Name>,
-    #[serde(deserialize_with = "reply::not_empty")]
-    pub queue: Option<Name>,
-    /// A JSON array.
-    pub tags: Name,
-    #[serde(deserialize_with = "lenient::read")]
-    pub remaining: Option<Number>,
-    history: Vec<Name>,
-}
 
 /// The reason for a job whose outcome nothing shows.
 pub(crate) const LOST: &str = "the reply was lost; the change may or may not have happened";
@@ -41,13 +22,13 @@ const LOST_AND_GONE: &str =
     "the reply was lost, and the job no longer exists; the change may or may not have happened";
 
 impl Core {
-    /// Returns the jobs that a call with this note changed at this moment.
+    /// The jobs that a call with this note changed at this moment.
     pub(crate) fn noted(
         &mut self,
         now: Moment,
         note: &[u8],
         jids: &[&Name],
-    ) -> Result<HashMap<Name, ChangedJob>, Error> {
+    ) -> Result<HashMap<Name, Job>, Error> {
         let entry = [
             format!("[{},\"cli\",", second(now)).as_bytes(),
             note,
@@ -58,10 +39,10 @@ impl Core {
         let mut noted = HashMap::new();
         for jids in jids.chunks(MAX_JOBS_PER_CALL) {
             let fields = "history,shown,queue,tags,remaining";
-            let jobs: Vec<Option<ChangedJob>> = self.look(now, fields, jids)?;
-            for (jid, job) in jids.iter().zip(jobs) {
-                let is_noted = |job: &ChangedJob| job.history.contains(&entry);
-                noted.extend(job.filter(is_noted).map(|job| ((*jid).clone(), job)));
+            for row in self.job_rows(now, fields, jids)?.into_iter().flatten() {
+                if row.entries.contains(&entry) {
+                    noted.insert(row.job.jid.clone(), row.job);
+                }
             }
         }
         Ok(noted)
@@ -74,7 +55,7 @@ impl Core {
         now: Moment,
         note: &[u8],
         repeated: Vec<(&Name, &mut GuardReply<D>)>,
-        done: impl Fn(ChangedJob) -> D,
+        done: impl Fn(Job) -> D,
     ) {
         let changed = |outcome: &GuardReply<D>| outcome.code == Code::StateChanged;
         let open = repeated.iter().filter(|(_, outcome)| changed(outcome));
@@ -124,8 +105,8 @@ impl<D> GuardReply<D> {
     }
 }
 
-/// Returns the whole second of a moment, as in histories.
-fn second(moment: Moment) -> i64 {
+/// The whole second of a moment, as in histories.
+pub(super) fn second(moment: Moment) -> i64 {
     moment.micros().div_euclid(1_000_000)
 }
 

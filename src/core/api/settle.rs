@@ -1,15 +1,13 @@
 //! What the outcomes of endings mean if an earlier attempt of the same call may have ended the
 //! jobs: the job's history shows it.
 
-use serde::{Deserialize, Deserializer};
-
 use super::guard::JOBS_PER_READ;
+use super::reconcile::second;
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
-use crate::error::Error;
-use crate::json::{Json, Number};
-use crate::lenient;
+use crate::json::Number;
 use crate::model::ending::{EndingOutcome, EndingWay, JobEnding};
+use crate::model::job::Job;
 use crate::name::Name;
 
 impl Core {
@@ -32,9 +30,7 @@ impl Core {
         }
         for open in open.chunks_mut(JOBS_PER_READ) {
             let jids: Vec<&Name> = open.iter().map(|(job, _)| &job.jid).collect();
-            let fields = "state,worker,remaining,history";
-            let present: Result<Vec<Option<JobNow>>, Error> = self.look(now, fields, &jids);
-            let Ok(present) = present else {
+            let Ok(present) = self.job_rows(now, "state,remaining,history", &jids) else {
                 for (_, outcome) in open {
                     **outcome = EndingOutcome::Unknown;
                 }
@@ -43,7 +39,8 @@ impl Core {
             for ((job, outcome), present) in open.iter_mut().zip(present) {
                 match present {
                     Some(present) => {
-                        if let Some(done) = present.done(second(now), worker, &job.way) {
+                        let done = applied(&present.job, second(now), worker, &job.way);
+                        if let Some(done) = done {
                             **outcome = done;
                         }
                     }
@@ -54,115 +51,46 @@ impl Core {
     }
 }
 
-/// Returns the whole second of a moment, as in histories.
-fn second(moment: Moment) -> i64 {
-    moment.micros().div_euclid(1_000_000)
-}
-
-/// A job as it is now.
-#[derive(Debug, Default, Deserialize)]
-#[serde(default)]
-struct JobNow {
-    state: Name,
-    worker: Name,
-    #[serde(deserialize_with = "lenient::read")]
-    remaining: Option<Number>,
-    #[serde(deserialize_with = "history")]
-    history: Vec<Entry>,
-}
-
-/// Reads the entries of a history; those that cannot be read are left out.
-fn history<'de, D: Deserializer<'de>>(entries: D) -> Result<Vec<Entry>, D::Error> {
-    let entries = Vec::<Name>::deserialize(entries)?;
-    let entries = entries
-        .iter()
-        .filter_map(|entry| Entry::read(entry.as_bytes()));
-    Ok(entries.collect())
-}
-
-/// An entry of a history.
-#[derive(Clone, Debug, Default)]
-struct Entry {
-    second: i64,
-    what: Name,
-    /// The worker that popped, retried or failed the job.
-    worker: Option<Name>,
-}
-
-impl Entry {
-    fn read(entry: &[u8]) -> Option<Entry> {
-        let words = Json::read(entry)?.array()?;
-        let worker = words.get(2).and_then(Json::object).and_then(|members| {
-            let mut members = members.into_iter();
-            members
-                .find(|(key, _)| key.as_bytes() == b"worker")?
-                .1
-                .text()
-        });
-        Some(Entry {
-            second: words.first()?.number()? as i64,
-            what: words.get(1)?.text()?,
-            worker,
-        })
-    }
-
-    fn is(&self, what: &str) -> bool {
-        self.what.as_bytes() == what.as_bytes()
-    }
-
-    /// Whether the job was given to this worker here.
-    fn gives_to(&self, worker: &Name) -> bool {
-        self.is("popped") && self.worker.as_ref() == Some(worker)
-    }
-}
-
-impl JobNow {
-    /// Returns what the ending did if it was applied at this second, `None` if the lock was lost
-    /// before.
-    fn done(&self, second: i64, worker: &Name, way: &EndingWay) -> Option<EndingOutcome> {
-        let done = |state: &str, remaining| EndingOutcome::Done {
-            state: state.into(),
-            remaining,
-        };
-        match way {
-            EndingWay::Complete { next: None, .. } => self
-                .wrote(second, worker, "done")
-                .then(|| done("complete", None)),
-            // Where the job went then, other workers may have changed since.
-            EndingWay::Complete { next: Some(_), .. } => {
-                let state = self.state.clone();
-                let remaining = None;
-                let applied = self.wrote(second, worker, "done");
-                applied.then_some(EndingOutcome::Done { state, remaining })
-            }
-            EndingWay::Fail { .. } => self
-                .wrote(second, worker, "failed")
-                .then(|| done("failed", None)),
-            EndingWay::Retry { .. } if self.wrote(second, worker, "failed") => {
-                Some(done("failed", Some(-1)))
-            }
-            EndingWay::Retry { delay, .. } => {
-                let state = if delay.is_zero() {
-                    "waiting"
-                } else {
-                    "scheduled"
-                };
-                self.wrote(second, worker, "retried")
-                    .then(|| done(state, Some(self.remaining.map_or(0, Number::floor))))
-            }
+/// What the ending did to a job if it was applied at this second, `None` if the lock was lost before.
+fn applied(job: &Job, second: i64, worker: &Name, way: &EndingWay) -> Option<EndingOutcome> {
+    let done = |state: &str, remaining| EndingOutcome::Done {
+        state: state.into(),
+        remaining,
+    };
+    let wrote = |what| wrote(job, second, worker, what);
+    match way {
+        EndingWay::Complete { next: None, .. } => wrote("done").then(|| done("complete", None)),
+        // Where the job went then, other workers may have changed since.
+        EndingWay::Complete { next: Some(_), .. } => {
+            let state = job.state_stored.clone().unwrap_or_default();
+            let remaining = None;
+            wrote("done").then_some(EndingOutcome::Done { state, remaining })
+        }
+        EndingWay::Fail { .. } => wrote("failed").then(|| done("failed", None)),
+        EndingWay::Retry { .. } if wrote("failed") => Some(done("failed", Some(-1))),
+        EndingWay::Retry { delay, .. } => {
+            let state = if delay.is_zero() {
+                "waiting"
+            } else {
+                "scheduled"
+            };
+            let remaining = job.remaining.map_or(0, Number::floor);
+            wrote("retried").then(|| done(state, Some(remaining)))
         }
     }
+}
 
-    /// Whether the history has this entry of this second, written while the worker held the job.
-    fn wrote(&self, second: i64, worker: &Name, what: &str) -> bool {
-        // The pop may have left a history that is at its limit.
-        let mut is_holder = true;
-        self.history.iter().any(|entry| {
-            if entry.is("popped") {
-                is_holder = entry.gives_to(worker);
-            }
-            let writer = entry.worker.as_ref().is_none_or(|writer| writer == worker);
-            is_holder && entry.second == second && entry.is(what) && writer
-        })
-    }
+/// Whether the history has this entry of this second, written while the worker held the job.
+fn wrote(job: &Job, at: i64, worker: &Name, what: &str) -> bool {
+    // The pop may have left a history that is at its limit.
+    let mut is_holder = true;
+    job.history.iter().flatten().any(|entry| {
+        let entry_worker = entry.text("worker");
+        if entry.what.as_bytes() == b"popped" {
+            is_holder = entry_worker.as_ref() == Some(worker);
+        }
+        let is_writer = entry_worker.is_none_or(|writer| writer == *worker);
+        let is_then = entry.when.map(second) == Some(at);
+        is_holder && is_then && entry.what.as_bytes() == what.as_bytes() && is_writer
+    })
 }

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use super::job::Detail;
 use super::job_calls::{CallOutcome, PerJob};
-use super::reconcile::ChangedJob;
 use crate::clock::duration::seconds;
 use crate::clock::moment::Moment;
 use crate::consent::Consent;
@@ -14,7 +13,7 @@ use crate::error::Error;
 use crate::json::Number;
 use crate::json::quote::array;
 use crate::model::ending::{FailureReason, NextQueue};
-use crate::model::job::State;
+use crate::model::job::{Job, State};
 use crate::model::job_snapshot::{Interner, JobSnapshot};
 use crate::name::Name;
 
@@ -61,7 +60,10 @@ impl Core {
             }
             call
         };
-        let after = |job: ChangedJob| job.state.unwrap_or_default();
+        let after = |job: Job| {
+            let state = job.state.as_ref().map_or("", State::into_str);
+            Name::from(state)
+        };
         self.call_each(now, note, jobs, call, after)
     }
 
@@ -145,8 +147,8 @@ impl Core {
                 None => call,
             }
         };
-        let after = |job: ChangedJob| match job.state {
-            Some(state) if state.as_bytes() == b"failed" => -1,
+        let after = |job: Job| match job.state {
+            Some(State::Failed) => -1,
             _ => job.remaining.map_or(0, Number::floor),
         };
         self.call_each(now, note, jobs, call, after)

@@ -94,6 +94,15 @@ impl CallSpec {
         CallSpec { class, ..self }
     }
 
+    /// The same call if it only tells what it would do.
+    pub(crate) const fn dry_run(self) -> CallSpec {
+        CallSpec {
+            class: RetryClass::Read,
+            may_write: false,
+            ..self
+        }
+    }
+
     /// The same call about something.
     pub(crate) const fn about(self, subject: Subject) -> CallSpec {
         CallSpec { subject, ..self }

@@ -1,6 +1,8 @@
 //! The specs of calls that are made by name: those of `qless api`, and of the commands that print the
 //! core's reply as it is.
 
+use serde::Deserialize;
+
 use super::call_spec::CallSpec;
 use super::call_spec::RetryClass::{Guarded, Idempotent, Never};
 use super::calls;
@@ -19,7 +21,11 @@ pub(crate) fn spec(name: &str, args: &[Vec<u8>]) -> CallSpec {
             _ => spec,
         },
         ("jobs", Some(b"scheduled")) => spec.may_tidy(),
-        ("guard.put", Some(policy)) if !replaces(policy) => spec.class(Idempotent),
+        ("guard.put", Some(policy)) => match PutPolicy::read(policy) {
+            PutPolicy { dry: true, .. } => spec.dry_run(),
+            PutPolicy { replace: false, .. } => spec.class(Idempotent),
+            _ => spec,
+        },
         ("guard.depends", _) if !is_marked(args, 1) => spec.class(Idempotent),
         // jid, mark, note, then the inner call.
         ("guard.call", _) => {
@@ -60,10 +66,23 @@ fn is_marked(args: &[Vec<u8>], at: usize) -> bool {
     args.get(at).is_some_and(|mark| !mark.is_empty())
 }
 
-/// Returns whether a policy that the operator typed lets `guard.put` put an existing job again.
-fn replaces(policy: &[u8]) -> bool {
-    let policy = serde_json::from_slice::<serde_json::Value>(policy);
-    policy.map_or(true, |policy| policy["replace"] == true)
+/// What the policy of a `guard.put` that the operator typed says about repeating it.
+#[derive(Default, Deserialize)]
+#[serde(default)]
+struct PutPolicy {
+    /// Whether it puts an existing job again.
+    replace: bool,
+    dry: bool,
+}
+
+impl PutPolicy {
+    /// The core refuses what is no policy; until then nothing is known about it.
+    fn read(policy: &[u8]) -> PutPolicy {
+        serde_json::from_slice(policy).unwrap_or(PutPolicy {
+            replace: true,
+            dry: false,
+        })
+    }
 }
 
 #[cfg(test)]
@@ -130,6 +149,8 @@ mod tests {
         let replace = r#"{"replace":true}"#;
         assert_eq!(class("guard.put", &[replace]), RetryClass::Never);
         assert_eq!(class("guard.put", &["nonsense"]), RetryClass::Never);
+        let dry = r#"{"replace":true,"dry":true}"#;
+        assert_eq!(class("guard.put", &[dry]), RetryClass::Read);
         let call = |mark, inner| class("guard.call", &["a", mark, "", inner, "add", "a"]);
         assert_eq!(call("m", "retry"), RetryClass::Never);
         assert_eq!(call("", "retry"), RetryClass::Never);

@@ -199,11 +199,6 @@ impl Keys {
         self.key(LANE, lane, "")
     }
 
-    /// Returns the key of the uniqueness window of a lane.
-    pub(crate) fn window(&self, lane: &[u8]) -> Vec<u8> {
-        self.key(WINDOW, lane, "")
-    }
-
     /// Returns the name for a key that a repair sets aside.
     pub(crate) fn set_aside(&self, run: &str, key: &[u8]) -> Vec<u8> {
         let name = [run.as_bytes(), b":", self.without_prefix(key)].concat();

@@ -29,7 +29,7 @@ pub(super) enum Phase {
     },
 }
 
-/// A job that this worker holds.
+/// A job that this worker holds: its names, and when its lock and its progress need a call.
 #[derive(Clone, Debug)]
 pub(super) struct HeldJob {
     pub label: JobLabel,

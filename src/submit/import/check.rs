@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
-use super::dependency_graph::DependencyGraph;
 use super::{FailedPolicy, ImportOptions};
 use crate::error::Error;
 use crate::input::archive;
@@ -15,6 +14,7 @@ use crate::json::object::column;
 use crate::json::syntax::Fault;
 use crate::model::job::State;
 use crate::name::Name;
+use crate::submit::order::DependencyGraph;
 
 /// The location of a job in the file, and whether it is put.
 #[derive(Clone, Copy, Debug)]
@@ -269,7 +269,7 @@ impl ArchiveContents {
         }
     }
 
-    /// Returns the name of an option, with its queue renamed if it begins with one.
+    /// The name of an option, with its queue renamed if it begins with one.
     fn option(&mut self, key: Name, options: &ImportOptions) -> Name {
         let Some(queue) = crate::model::config::known(&key).and_then(|known| known.queue) else {
             return key;
@@ -280,7 +280,7 @@ impl ArchiveContents {
         Name::from([to, rest].concat())
     }
 
-    /// Returns the number of jobs to put by queue.
+    /// The number of jobs to put by queue.
     pub(super) fn by_queue(&self) -> BTreeMap<&Name, u64> {
         let mut counts = BTreeMap::new();
         let put = self
@@ -293,13 +293,13 @@ impl ArchiveContents {
         counts
     }
 
-    /// Returns the queue into which a job is put.
+    /// The queue into which a job is put.
     pub(super) fn queue(&self, job: u32) -> Option<Name> {
         let location = self.jobs.get(job as usize)?;
         self.queues.get(location.queue as usize).cloned()
     }
 
-    /// Returns a warning if the file has fewer jobs than it announces.
+    /// A warning if the file has fewer jobs than it announces.
     pub(super) fn truncated(&self) -> Option<String> {
         let jobs = self.jobs.len() as u64;
         let claimed = self
@@ -308,7 +308,7 @@ impl ArchiveContents {
         Some(format!("the file announces {claimed} jobs, but has {jobs}"))
     }
 
-    /// Returns pairs of a job and a dependency that this file does not put.
+    /// Pairs of a job and a dependency that this file does not put.
     pub(super) fn outside(&self) -> Vec<(&Name, &Name)> {
         let jids = self.by_number();
         let mut outside = Vec::new();
@@ -327,7 +327,7 @@ impl ArchiveContents {
         outside
     }
 
-    /// Returns whether a job named `jid` can be a dependency: it is neither complete nor `missing`.
+    /// Whether a job named `jid` can be a dependency: it is neither complete nor `missing`.
     pub(super) fn is_dependency(&self, jid: &Name, missing: &HashSet<Name>) -> bool {
         let place = self
             .jids
@@ -336,17 +336,20 @@ impl ArchiveContents {
         place != Some(Disposition::SkipComplete) && !missing.contains(jid)
     }
 
-    /// Returns the jobs to put, each after its dependencies.
+    /// The jobs to put, each after its dependencies.
     pub(super) fn order(&self, what: &str) -> Result<Vec<u32>, Error> {
-        let on = self.depends.iter().map(|(&job, depends)| {
-            let inside = depends.iter().filter_map(|jid| self.jids.get(jid).copied());
-            let put = inside.filter(|&at| self.jobs[at as usize].disposition == Disposition::Put);
-            (job, put.collect())
+        let is_put = |at: u32| self.jobs[at as usize].disposition == Disposition::Put;
+        let mut graph = DependencyGraph::default();
+        for at in 0..self.jobs.len() as u32 {
+            let depends = self.depends.get(&at).into_iter().flatten();
+            let inside = depends.filter_map(|jid| self.jids.get(jid).copied());
+            graph.push(inside.filter(|at| is_put(*at)));
+        }
+        let order = graph.order().map(|mut jobs| {
+            jobs.retain(|at| is_put(*at));
+            jobs
         });
-        let graph = DependencyGraph { on: on.collect() };
-        let put = (0..self.jobs.len() as u32)
-            .filter(|&at| self.jobs[at as usize].disposition == Disposition::Put);
-        graph.order(put).map_err(|path| {
+        order.map_err(|path| {
             let jids = self.by_number();
             let describe = |at: &u32| {
                 let line = self.jobs[*at as usize].line;
@@ -365,7 +368,7 @@ impl ArchiveContents {
         })
     }
 
-    /// Returns the jids in the order of the jobs' numbers.
+    /// The jids in the order of the jobs' numbers.
     pub(super) fn by_number(&self) -> Vec<&Name> {
         let mut jids: Vec<(&u32, &Name)> = self.jids.iter().map(|(jid, at)| (at, jid)).collect();
         jids.sort();

@@ -1,22 +1,22 @@
 //! Importing: the jobs of an export are put again, each as it was, after its dependencies.
 //!
 //! The file is read twice. First [`check`] validates all of it and keeps the offset of each job,
-//! and [`dependency_graph`] puts the jobs in order. Then each job is read again, packed ([`pack`])
+//! and [`order`](super::order) puts the jobs in order. Then each job is read again, packed ([`pack`])
 //! and put. Memory grows with the number of jobs, not with their data.
 
 use std::borrow::Cow;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use super::slice::failed_call;
-use super::{BulkOptions, BulkPlan, JobOutcome, SliceOutcome};
+use super::round::{Round, SentJob};
 use crate::args::input_arg::FileArg;
 use crate::args::shared::BulkFlags;
+use crate::bulk::{BulkOptions, BulkPlan, JobOutcome, SliceOutcome, failed_call};
 use crate::clock::moment::Moment;
 use crate::command_line::CommandLine;
 use crate::consent::Consent;
 use crate::core::api::guard::GuardReply;
 use crate::core::api::job::Detail;
-use crate::core::api::put::{Placed, Policy, Puts};
+use crate::core::api::put::{Placed, Policy};
 use crate::core::call::Core;
 use crate::error::{Cause, Error, Kind};
 use crate::exit::Exit;
@@ -28,6 +28,7 @@ use crate::model::bulk::Verb;
 use crate::model::bulk::{BulkItem, Code, ItemResult, RowContent};
 use crate::model::config::OptionChange;
 use crate::model::import::Proposal;
+use crate::model::job::State;
 use crate::model::job_snapshot::{Interner, JobSnapshot, SharedFields};
 use crate::model::throttle::MaximumChange;
 use crate::name::Name;
@@ -36,11 +37,10 @@ use crate::session::actor;
 use crate::text::plural;
 
 mod check;
-mod dependency_graph;
 mod pack;
 
 use check::{ArchiveContents, Disposition};
-use pack::{PackOptions, PackedEntry};
+use pack::PackOptions;
 
 pub(crate) const IMPORT: Verb = Verb {
     word: "import",
@@ -56,10 +56,6 @@ const LONGEST_LINE: usize = 512 << 20;
 
 /// Number of bytes that are sent in one round trip.
 const ROUND_SIZE: usize = 8 << 20;
-
-/// Distance of the moments of two puts, so that the jobs keep their order: about the time that the
-/// server takes for one put.
-const STEP: std::time::Duration = std::time::Duration::from_micros(20);
 
 /// The arguments of `qless import`.
 #[derive(Debug)]
@@ -95,7 +91,7 @@ pub(crate) enum FailedPolicy {
 }
 
 impl ImportOptions {
-    /// Returns the new name of a queue.
+    /// The new name of a queue.
     fn queue<'q>(&'q self, queue: &'q Name) -> &'q Name {
         let mut map = self.map.iter();
         map.find(|(old, _)| old == queue)
@@ -169,7 +165,7 @@ pub(crate) fn run(options: ImportOptions, session: &mut Session) -> Result<Exit,
         options: &options,
         missing,
         note: options.flags.reason.is_some().then(|| plan.note()),
-        last_moment: now,
+        next: now,
     };
     let held = !dry_run && !pauses.hold.is_empty();
     let ended = plan.run(session, |core, now, jobs| importer.slice(core, now, jobs));
@@ -191,7 +187,7 @@ pub(crate) fn run(options: ImportOptions, session: &mut Session) -> Result<Exit,
     })
 }
 
-/// Returns the dependencies that neither the file nor the server has.
+/// The dependencies that neither the file nor the server has.
 fn missing_dependencies(
     contents: &ArchiveContents,
     options: &ImportOptions,
@@ -230,7 +226,7 @@ fn missing_dependencies(
     .hint("`--allow-missing` lets such jobs run without them"))
 }
 
-/// Returns the jobs of the file that exist already. That is an error unless an option says what to
+/// The jobs of the file that exist already. That is an error unless an option says what to
 /// do with them.
 fn existing(
     contents: &ArchiveContents,
@@ -349,7 +345,7 @@ impl PausePlan {
     }
 }
 
-/// Returns the maxima of the file that differ from the present ones. A maximum whose time has ended is
+/// The maxima of the file that differ from the present ones. A maximum whose time has ended is
 /// left out.
 fn maxima(
     contents: &ArchiveContents,
@@ -484,7 +480,15 @@ fn at_line(mut outcome: JobOutcome, line: u64) -> JobOutcome {
     outcome
 }
 
-/// Returns the outcome of a job that exists and is left as it is.
+/// An outcome with what the file says about its job.
+fn with_line(outcome: JobOutcome, round: &Round, sent: &SentJob, state: State) -> JobOutcome {
+    let mut outcome = at_line(outcome, sent.line);
+    outcome.item.queue = Some(round.queue(sent).into());
+    outcome.item.state_before = Some(state.into_str().into());
+    outcome
+}
+
+/// The outcome of a job that exists and is left as it is.
 fn skipped_existing(jid: &Name) -> JobOutcome {
     let mut item = BulkItem::new(jid, Code::Exists);
     item.result = ItemResult::Skipped;
@@ -500,8 +504,8 @@ struct Importer<'i> {
     missing: HashSet<Name>,
     /// The note that each job gets in its history.
     note: Option<Vec<u8>>,
-    /// The moment of the last put.
-    last_moment: Moment,
+    /// The earliest moment of the next put.
+    next: Moment,
 }
 
 impl Importer<'_> {
@@ -536,79 +540,76 @@ impl Importer<'_> {
     ) -> Result<usize, Error> {
         let policy = Policy {
             replace: self.options.existing == ExistingPolicy::Replace,
-            allow_missing: false,
-            tell_lanes: false,
+            ..Policy::default()
         };
-        self.last_moment = self.last_moment.max(now);
-        let (mut puts, mut packed, mut size) = (Vec::new(), Vec::new(), 0);
-        let mut line = Vec::new();
+        let packer = PackOptions {
+            contents: self.contents,
+            options: self.options,
+            missing: &self.missing,
+            note: self.note.as_deref(),
+        };
+        let (mut round, mut pasts, mut line) = (Round::default(), Vec::new(), Vec::new());
         for job in jobs.iter().take_while(|job| !job.is(RECURRING)) {
-            if size > ROUND_SIZE {
+            if round.size() > ROUND_SIZE {
                 break;
             }
-            let packer = PackOptions {
-                contents: self.contents,
-                options: self.options,
-                missing: &self.missing,
-                note: self.note.as_deref(),
-            };
             let number = self.read(job, &mut line)?;
             let read = match archive::read(&line) {
                 Ok(ArchiveLine::Job(read)) if read.jid == job.jid => read,
                 _ => return Err(self.file.changed()),
             };
             // Each job has its own call and moment, so that the jobs run in the order of the file.
-            self.last_moment = self.last_moment.after(STEP);
-            let mut put = Puts::new(policy).at(self.last_moment);
-            packed.push(packer.pack(&read, number, &mut put));
-            size += put.size();
-            puts.push(put);
+            round.begin_call(policy, 1);
+            round.add(number, job.jid.as_bytes(), &packer.new_job(&read), now);
+            pasts.push((read.state, read.tracked == Some(true)));
         }
-        let replies = core.puts(now, puts);
+        self.next = self.next.max(now);
+        let replies = round.send(core, &mut self.next, None);
         let (mut tracked, mut stopped_by) = (Vec::new(), None);
-        for (packed, reply) in packed.iter().zip(replies) {
-            match reply.map(|mut replies| replies.pop()) {
+        let sent = round.batches.iter().flat_map(|batch| &batch.jobs);
+        for ((sent, (state, is_tracked)), reply) in sent.zip(&pasts).zip(replies) {
+            let jid = Name::from(round.jid(sent));
+            let outcome = match reply.map(|mut replies| replies.pop()) {
                 Ok(Some(reply)) => {
-                    if packed.tracked && reply.code == Code::Ok {
-                        tracked.push(&packed.jid);
+                    if *is_tracked && reply.code == Code::Ok {
+                        tracked.push(jid.clone());
                     }
-                    slice.outcomes.push(self.outcome_of(packed, &reply));
+                    self.outcome_of(&jid, &reply)
                 }
-                Ok(None) => {}
+                Ok(None) => continue,
                 // A job that the core refuses does not stop the others.
                 Err(error) if error.kind() == Kind::Usage => {
-                    let why = refused_argument(&error).into_owned();
-                    slice
-                        .outcomes
-                        .push(packed.complete_outcome(JobOutcome::refused(
-                            &packed.jid,
-                            Code::Invalid,
-                            why,
-                        )));
+                    JobOutcome::refused(&jid, Code::Invalid, refused_argument(&error).into_owned())
                 }
                 Err(error) => {
-                    let outcome = failed_call(&packed.snapshot(), &error);
-                    slice.outcomes.push(packed.complete_outcome(outcome));
+                    let job = JobSnapshot {
+                        jid,
+                        ..JobSnapshot::default()
+                    };
+                    let outcome = failed_call(&job, &error);
                     stopped_by.get_or_insert(error);
+                    outcome
                 }
-            }
+            };
+            let outcome = with_line(outcome, &round, sent, *state);
+            slice.outcomes.push(outcome);
         }
+        let tracked: Vec<&Name> = tracked.iter().collect();
         for reply in core.track_new(now, &tracked) {
             if let Err(error) = reply {
                 stopped_by.get_or_insert(error);
             }
         }
         slice.stopped_by = stopped_by;
-        Ok(packed.len())
+        Ok(pasts.len())
     }
 
-    fn outcome_of(&self, packed: &PackedEntry, reply: &GuardReply<Placed>) -> JobOutcome {
-        let jid = &packed.jid;
+    fn outcome_of(&self, jid: &Name, reply: &GuardReply<Placed>) -> JobOutcome {
         let names = || {
             let names: Vec<String> = reply.names().map(|jid| format!("`{jid}`")).collect();
             names.join(", ")
         };
-        let outcome = match reply.code {
+        match reply.code {
             Code::Ok => {
                 let outcome = JobOutcome::done(jid);
                 let state = reply.done.as_ref().and_then(|done| done.state.as_ref());
@@ -630,8 +631,7 @@ impl Importer<'_> {
                 format!("it would wait for itself, by {}", names()),
             ),
             _ => JobOutcome::refused(jid, reply.code, reply.why()),
-        };
-        packed.complete_outcome(outcome)
+        }
     }
 
     /// Makes a recurring job again.
@@ -713,7 +713,7 @@ pub(crate) fn check_map(pairs: &[(Name, Name)]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns why the core refused a job, without the name of the call.
+/// Why the core refused a job, without the name of the call.
 fn refused_argument(error: &Error) -> Cow<'_, str> {
     match error.cause() {
         Some(Cause::Argument(reason)) => reason.as_str().into(),

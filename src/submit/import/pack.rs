@@ -1,0 +1,179 @@
+//! A job of an export, as a job to put.
+
+use std::borrow::Cow;
+use std::collections::HashSet;
+
+use super::check::ArchiveContents;
+use super::{FailedPolicy, ImportOptions};
+use crate::args::moment::When;
+use crate::clock::moment::Moment;
+use crate::core::api::template;
+use crate::input::archive::{ArchivedFailure, ArchivedJob, ArchivedTemplate, Number};
+use crate::input::line::{Dependency, NewJid, NewJob, NewName};
+use crate::json::quote::{array, quote};
+use crate::model::coordination::CoordinationOption;
+use crate::model::job::State;
+use crate::name::Name;
+
+/// The options for packing jobs.
+#[derive(Clone, Copy)]
+pub(super) struct PackOptions<'h> {
+    pub contents: &'h ArchiveContents,
+    pub options: &'h ImportOptions,
+    pub missing: &'h HashSet<Name>,
+    pub note: Option<&'h [u8]>,
+}
+
+impl PackOptions<'_> {
+    /// The job to put for one of the export.
+    pub(super) fn new_job<'j>(&'j self, job: &'j ArchivedJob) -> NewJob<'j> {
+        let bytes = |name: &'j Name| Cow::Borrowed(name.as_bytes());
+        let number = |Number(text): Number<'j>| Cow::Borrowed(text.as_bytes());
+        let failed = job.state == State::Failed;
+        let keeps_failure = failed && self.options.failed == FailedPolicy::Keep;
+        let failure = job.failure.as_ref().filter(|_| keeps_failure);
+        let mut new = NewJob {
+            queue: (job.queue.as_ref()).map(|queue| NewName(bytes(self.options.queue(queue)))),
+            klass: Some(NewName(bytes(&job.klass))),
+            data: Some(Cow::Borrowed(&*job.data)),
+            jid: NewJid::Given(bytes(&job.jid)),
+            priority: job.priority.map(number),
+            retries: job.retries.map(number),
+            tags: Some(job.tags.iter().map(|tag| NewName(bytes(tag))).collect()),
+            ..NewJob::default()
+        };
+        let mut past = |name, value: Vec<u8>| new.past.push((name, Cow::Owned(value)));
+        // A failed job that is to run again gets fresh retries.
+        if let Some(remaining) = job.remaining.filter(|_| !failed || failure.is_some()) {
+            past("remaining", remaining.to_string().into());
+        }
+        past("history", array(job.history().0));
+        if let Some(template) = &job.spawned_from {
+            past("spawned_from_jid", template.as_bytes().to_vec());
+        }
+        if let Some(note) = self.note {
+            past("note", note.to_vec());
+        }
+        if let Some(failure) = failure {
+            past("failed", failure_document(failure));
+        } else {
+            let waits = |jid: &&Name| self.contents.is_dependency(jid, self.missing);
+            let depends = job.depends.iter().filter(waits);
+            let depends: Vec<_> = depends.map(|jid| Dependency(bytes(jid))).collect();
+            new.depends = (!depends.is_empty()).then_some(Cow::Owned(depends));
+            let runs = matches!(job.state, State::Running | State::Stalled);
+            new.at = job.due().filter(|_| !runs && !failed).map(When::At);
+        }
+        self.coordinate(job, &mut new);
+        new
+    }
+}
+
+/// A failure as the core takes it.
+fn failure_document(failure: &ArchivedFailure) -> Vec<u8> {
+    let mut text = b"{\"group\":".to_vec();
+    text.extend(quote(failure.group.as_bytes()));
+    text.extend(b",\"message\":");
+    text.extend(quote(failure.message.as_bytes()));
+    text.extend(format!(",\"when\":{},\"worker\":", failure.when).bytes());
+    text.extend(quote(failure.worker.as_bytes()));
+    text.push(b'}');
+    text
+}
+
+impl PackOptions<'_> {
+    /// A lane with the new name of its queue, unless it is that of all queues. A job that was
+    /// moved after it got its key has a lane of another queue.
+    fn lane(&self, lane: &Name, queue: Option<&Name>) -> Vec<u8> {
+        let text = lane.as_bytes();
+        let renamed = |old: &Name| {
+            let key = text.strip_prefix(old.as_bytes())?;
+            let new = self.options.queue(old).as_bytes();
+            key.starts_with(b"/").then(|| [new, key].concat())
+        };
+        if text.starts_with(b"/") {
+            return text.to_vec();
+        }
+        let mut others = self.options.map.iter();
+        let found = queue
+            .and_then(renamed)
+            .or_else(|| others.find_map(|(old, _)| renamed(old)));
+        found.unwrap_or_else(|| text.to_vec())
+    }
+
+    /// Adds the options that coordinate a job with others.
+    fn coordinate<'j>(&self, job: &'j ArchivedJob, new: &mut NewJob<'j>) {
+        let NewJob {
+            coordination, past, ..
+        } = new;
+        if !job.throttles.is_empty() {
+            coordination.set(CoordinationOption::Throttles, array(&job.throttles));
+        }
+        if let Some(backoff) = &job.backoff {
+            coordination.set(CoordinationOption::Backoff, backoff.as_bytes());
+        }
+        let Some(lane) = &job.key else {
+            return;
+        };
+        let lane = self.lane(lane, job.queue.as_ref());
+        past.push(("lane", Cow::Owned(lane)));
+        if job.hold == Some(true) {
+            coordination.set(CoordinationOption::Hold, &b"1"[..]);
+        }
+        if !job.is_merge() {
+            return;
+        }
+        coordination.set(CoordinationOption::Dup, &b"merge"[..]);
+        if let Some(rescore) = &job.rescore {
+            coordination.set(CoordinationOption::Rescore, rescore.as_bytes());
+        }
+        let mut payloads = vec![b'['];
+        for payload in job.payloads.iter().flatten() {
+            if payloads.len() > 1 {
+                payloads.push(b',');
+            }
+            payloads.push(b'[');
+            payloads.extend(quote(&payload.data));
+            payloads.push(b',');
+            payloads.extend(payload.score.0.as_bytes());
+            payloads.push(b']');
+        }
+        payloads.push(b']');
+        past.push(("payloads", Cow::Owned(payloads)));
+    }
+}
+
+/// A recurring job as the call that makes it again takes it.
+pub(super) fn template<'t>(
+    recurring: &'t ArchivedTemplate,
+    queue: &'t Name,
+    now: Moment,
+    pause: Option<&'t [u8]>,
+) -> template::ExportedTemplate<'t> {
+    template::ExportedTemplate {
+        jid: &recurring.jid,
+        queue,
+        klass: &recurring.klass,
+        data: &recurring.data,
+        every: recurring.every.0,
+        next: recurring.next().unwrap_or(now),
+        priority: recurring.priority.map_or("0", |number| number.0),
+        retries: recurring.retries.map_or("5", |number| number.0),
+        backlog: recurring.backlog.map_or("0", |number| number.0),
+        tags: &recurring.tags,
+        coordination: &recurring.coordination,
+        pause,
+    }
+}
+
+/// The note for the core if the recurring job, or the one it replaces, is paused.
+pub(super) fn pause_note(recurring: &ArchivedTemplate, replaces_paused: bool) -> Option<Vec<u8>> {
+    let Some(since) = recurring.paused_since else {
+        return replaces_paused.then(|| b"{}".to_vec());
+    };
+    let (by, reason) = (
+        recurring.paused_by.as_ref(),
+        recurring.paused_reason.as_ref(),
+    );
+    Some(template::pause_note(since, by, reason))
+}

@@ -1,0 +1,202 @@
+//! Where jids come from: a line, its data, a hash of the job, or random numbers.
+
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, Read};
+
+use sha2::{Digest, Sha256};
+
+use crate::error::{Error, Kind, io_words};
+use crate::input::line::{LineFault, NewJid, NewJob, into_bytes, refuse_jid};
+use crate::json::object::{offset_of, text_of};
+use crate::json::path::Path;
+use crate::json::syntax::Shape;
+use crate::model::coordination::{CoordinationOption, Need};
+use crate::model::jid_source::JidSource;
+
+/// What the command line says about all lines.
+#[derive(Debug, Default)]
+pub(crate) struct LineDefaults {
+    /// The values of members that a line does not have.
+    pub job: NewJob<'static>,
+    /// The origin of the jid of a line that has none.
+    pub jids: JidSource,
+    /// Maximum length of a job's data in bytes.
+    pub max_data: usize,
+}
+
+impl LineDefaults {
+    /// The job that a line describes.
+    pub(crate) fn read<'l>(&'l self, text: &'l [u8]) -> Result<NewJob<'l>, LineFault> {
+        let mut job = NewJob::read(text, self.max_data)?.or(&self.job);
+        for (what, name) in [("queue", &job.queue), ("klass", &job.klass)] {
+            if name.is_none() {
+                let mut fault = LineFault::at(text, 0, format!("it has no `{what}`"));
+                fault.hint = Some(format!(
+                    "add `\"{what}\"` to the line, or give it on the command line: `qless put QUEUE KLASS --from …`"
+                ));
+                return Err(fault);
+            }
+        }
+        if job.jid == NewJid::Fresh {
+            job.jid = self.jid(&job, text)?;
+        }
+        if let Some((option, need)) = job.coordination.unmet() {
+            let needed = match need {
+                Need::Key if job.coordination.get(CoordinationOption::Key).is_some() => {
+                    "a `key` that is not empty".to_owned()
+                }
+                Need::Key => "`key`".to_owned(),
+                Need::Dup(word) => format!("`dup` to be `{word}`"),
+            };
+            let what = format!("`{}` needs {needed}", option.into_str());
+            return Err(LineFault::at(text, 0, what));
+        }
+        Ok(job)
+    }
+
+    /// The jid of a job that its line does not give.
+    fn jid<'l>(&self, job: &NewJob<'l>, text: &[u8]) -> Result<NewJid<'l>, LineFault> {
+        let (path, typed) = match &self.jids {
+            JidSource::Fresh => return Ok(NewJid::Fresh),
+            JidSource::Content => {
+                let content = content([job.queue(), job.klass(), job.data()]);
+                return Ok(NewJid::Content(content));
+            }
+            JidSource::Path(path, typed) => (path, typed),
+        };
+        let wrong = |(part, what): (&[u8], String)| LineFault::at(text, place(text, part), what);
+        match &job.data {
+            // The jid is a part of the line, so that faults have its column.
+            Some(Cow::Borrowed(data)) => jid_in_data(data, path, typed).map_err(wrong),
+            _ => match jid_in_data(job.data(), path, typed) {
+                Ok(jid) => Ok(Cow::Owned(jid.into_owned())),
+                Err(fault) => Err(wrong(fault)),
+            },
+        }
+        .map(NewJid::Given)
+    }
+}
+
+/// The jid at a path in the data. An error has the part of the data that is wrong.
+fn jid_in_data<'d>(
+    data: &'d [u8],
+    path: &Path,
+    typed: &str,
+) -> Result<Cow<'d, [u8]>, (&'d [u8], String)> {
+    let json = std::str::from_utf8(data).unwrap_or_default();
+    let Some(value) = path.find(json) else {
+        return Err((data, format!("its data has no `{typed}`")));
+    };
+    let wrong = |what: String| Err((value.get().as_bytes(), format!("`{typed}` {what}")));
+    let jid = match Shape::of(value.get().as_bytes()) {
+        Shape::String => into_bytes(text_of(value)),
+        Shape::Number => Cow::Borrowed(value.get().as_bytes()),
+        shape => return wrong(format!("is {}, not a text or a number", shape.words())),
+    };
+    match refuse_jid(&jid) {
+        Ok(()) => Ok(jid),
+        Err(why) => wrong(why),
+    }
+}
+
+/// The offset of a part of a line, with its quote; 0 for what the command line says.
+pub(crate) fn place(line: &[u8], part: &[u8]) -> usize {
+    let at = offset_of(line, part).unwrap_or(0);
+    let is_quoted = at > 0 && line[at - 1] == b'"';
+    at - usize::from(is_quoted)
+}
+
+/// The first half of SHA-256 over the texts, each after its length in bytes, in decimal
+/// digits, and a colon: `4:mail13:Mail::Welcome2:{}`.
+fn content(texts: [&[u8]; 3]) -> [u8; 32] {
+    let mut sum = Sha256::new();
+    for text in texts {
+        let length = text.len();
+        sum.update(format!("{length}:"));
+        sum.update(text);
+    }
+    let mut jid = [0; 32];
+    for (byte, digits) in sum.finalize().iter().zip(jid.chunks_exact_mut(2)) {
+        digits.copy_from_slice(&HEX[usize::from(*byte)]);
+    }
+    jid
+}
+
+/// The two digits of each byte.
+const HEX: [[u8; 2]; 256] = {
+    let digits = b"0123456789abcdef";
+    let mut table = [[0; 2]; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        table[byte] = [digits[byte / 16], digits[byte % 16]];
+        byte += 1;
+    }
+    table
+};
+
+/// Adds bytes as hexadecimal digits.
+pub(crate) fn hex(bytes: &[u8], into: &mut Vec<u8>) {
+    for byte in bytes {
+        into.extend_from_slice(&HEX[usize::from(*byte)]);
+    }
+}
+
+/// Makes new jids as other clients do: random UUIDs. Reads the system's random bytes in blocks.
+pub(crate) struct UuidSource {
+    from: File,
+    bytes: Vec<u8>,
+}
+
+impl UuidSource {
+    pub(crate) fn new() -> Result<UuidSource, Error> {
+        let from = File::open("/dev/urandom").map_err(|fault| random_error(&fault))?;
+        Ok(UuidSource {
+            from,
+            bytes: Vec::new(),
+        })
+    }
+
+    pub(crate) fn jid(&mut self) -> Result<[u8; 32], Error> {
+        if self.bytes.is_empty() {
+            self.bytes.resize(256 * 16, 0);
+            let read = self.from.read_exact(&mut self.bytes);
+            read.map_err(|fault| random_error(&fault))?;
+        }
+        let mut random = [0; 16];
+        let rest = self.bytes.len() - random.len();
+        random.copy_from_slice(&self.bytes[rest..]);
+        self.bytes.truncate(rest);
+        let uuid = uuid::Builder::from_random_bytes(random).into_uuid();
+        let mut jid = [0; 32];
+        uuid.simple().encode_lower(&mut jid);
+        Ok(jid)
+    }
+}
+
+fn random_error(fault: &io::Error) -> Error {
+    let why = io_words(fault);
+    Error::new(Kind::Error, format!("cannot read `/dev/urandom`: {why}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_hash_of_the_content_depends_on_the_lengths_of_its_parts() {
+        // printf '4:mail13:Mail::Welcome2:{}' | sha256sum | cut -c1-32
+        let jid = content([b"mail", b"Mail::Welcome", b"{}"]);
+        assert_eq!(&jid, b"8bc483e3e3ffe8dd47490e78e5036b62");
+        assert_ne!(content([b"ab", b"c", b"1"]), content([b"a", b"bc", b"1"]));
+    }
+
+    #[test]
+    fn fresh_jids_are_random_uuids() {
+        let mut fresh = UuidSource::new().unwrap();
+        let (one, other) = (fresh.jid().unwrap(), fresh.jid().unwrap());
+        assert_ne!(one, other);
+        assert!(one.iter().all(|digit| b"0123456789abcdef".contains(digit)));
+        assert_eq!(one[12], b'4');
+    }
+}

@@ -1,0 +1,106 @@
+//! The order of the lines if some jobs depend on jobs of later lines.
+//!
+//! Only then the location and the dependencies of every line are kept in memory.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasher, BuildHasherDefault, RandomState};
+
+use super::check::IdentityHasher;
+use super::jid::LineDefaults;
+use super::order::DependencyGraph;
+use crate::error::Error;
+use crate::input::two_pass::TwoPassFile;
+use crate::name::Name;
+
+/// The location of a line in the file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct LineLocation {
+    pub number: u64,
+    pub offset: u64,
+    pub length: usize,
+}
+
+/// The lines in the order of the file, except that each comes after its dependencies.
+pub(super) fn order(
+    file: &TwoPassFile,
+    defaults: &LineDefaults,
+) -> Result<Vec<LineLocation>, Error> {
+    let (places, graph) = read(file, defaults)?;
+    match graph.order() {
+        Ok(order) => Ok(order.into_iter().map(|job| places[job as usize]).collect()),
+        Err(cycle) => {
+            let cycle: Vec<LineLocation> =
+                cycle.into_iter().map(|job| places[job as usize]).collect();
+            Err(cycle_error(file, defaults, &cycle))
+        }
+    }
+}
+
+fn read(
+    file: &TwoPassFile,
+    defaults: &LineDefaults,
+) -> Result<(Vec<LineLocation>, DependencyGraph), Error> {
+    let salt = RandomState::new();
+    let mut jids: HashMap<u64, u32, BuildHasherDefault<IdentityHasher>> = HashMap::default();
+    let mut places = Vec::new();
+    // The hashes of all dependencies, and where those of each job end.
+    let (mut others, mut ends): (Vec<u64>, Vec<usize>) = Default::default();
+    file.each(file.lines(), |row| {
+        let job = defaults.read(row.text).map_err(|_| file.changed())?;
+        let at = u32::try_from(places.len()).map_err(|_| too_many())?;
+        if let Some(jid) = job.jid.known() {
+            jids.entry(salt.hash_one(jid)).or_insert(at);
+        }
+        let depends = job.depends().iter();
+        others.extend(depends.map(|other| salt.hash_one::<&[u8]>(&other.0)));
+        ends.push(others.len());
+        places.push(LineLocation {
+            number: row.number,
+            offset: row.offset,
+            length: row.text.len(),
+        });
+        Ok(())
+    })?;
+    let (mut graph, mut start) = (DependencyGraph::default(), 0);
+    for end in ends {
+        // Dependencies that are not in the file are dropped.
+        let known = others[start..end].iter();
+        graph.push(known.filter_map(|other| jids.get(other).copied()));
+        start = end;
+    }
+    Ok((places, graph))
+}
+
+fn too_many() -> Error {
+    Error::usage("a file whose lines depend on later lines can have up to 4,294,967,295 jobs")
+}
+
+/// Maximum number of jobs of a cycle that the error names.
+const MAX_NAMED: usize = 20;
+
+/// The error that names the jobs of a cycle.
+fn cycle_error(file: &TwoPassFile, defaults: &LineDefaults, cycle: &[LineLocation]) -> Error {
+    let mut jids = Vec::new();
+    let mut text = Vec::new();
+    for place in cycle.iter().take(MAX_NAMED) {
+        if let Err(error) = file.line(place.offset, place.length, &mut text) {
+            return error;
+        }
+        let job = defaults.read(&text).ok();
+        let jid = job.as_ref().and_then(|job| job.jid.known());
+        jids.push(
+            jid.map(|jid| Name::from(jid).to_string())
+                .unwrap_or_default(),
+        );
+    }
+    if cycle.len() > MAX_NAMED {
+        jids.push(format!("{} more", cycle.len() - MAX_NAMED));
+    }
+    jids.extend(jids.first().cloned());
+    let what = file.what();
+    let line = cycle.first().map_or(0, |place| place.number);
+    Error::conflict(format!(
+        "{what}, line {line}: jobs depend on each other: {}",
+        jids.join(" → ")
+    ))
+}

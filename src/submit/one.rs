@@ -1,0 +1,269 @@
+//! A put of one job, for real or as a dry run: the same call, whose one reply is shown.
+
+use crate::args::coordination;
+use crate::clock::moment::Moment;
+use crate::core::api::guard::GuardReply;
+use crate::core::api::put::{Placed, Policy, PutMaxima, Puts};
+use crate::core::api::queue::CHECK;
+use crate::error::{Error, Kind};
+use crate::exit::Exit;
+use crate::input::line::NewJob;
+use crate::json::Json;
+use crate::model::bulk::Code;
+use crate::model::coordination::{Coordination, CoordinationOption, Need};
+use crate::model::put::Put;
+use crate::name::Name;
+use crate::session::Session;
+use crate::text::short;
+
+/// The put of one job.
+#[derive(Debug)]
+pub(crate) struct SinglePut<'j> {
+    pub job: NewJob<'j>,
+    pub jid: Name,
+    pub policy: Policy,
+    /// Whether an existing job is left as it is.
+    pub if_absent: bool,
+    pub maxima: Option<PutMaxima>,
+}
+
+/// What a put did, or would do.
+#[derive(Debug)]
+pub(crate) struct Placement {
+    pub shown: Put,
+    /// What happened to a put that another job took.
+    taken: Taken,
+}
+
+/// What happened to a put that another job took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Taken {
+    /// No other job took it.
+    Not,
+    /// The job exists and stays as it is.
+    Exists,
+    Merged,
+    Replaced,
+    Skipped,
+}
+
+impl SinglePut<'_> {
+    /// Puts the job. A job that could not be put is an error.
+    pub(crate) fn put(&self, now: Moment, session: &mut Session) -> Result<Placement, Error> {
+        let reply = self.send(now, session)?;
+        match reply.code {
+            Code::Ok => {
+                let placed = reply.done.unwrap_or_default();
+                for jid in &placed.no_dependencies {
+                    let what = if self.policy.allow_missing {
+                        "complete or missing"
+                    } else {
+                        "complete already"
+                    };
+                    session
+                        .ui
+                        .note(&format!("note: `{jid}` is {what}: not a dependency"));
+                }
+                self.note_without_effect(now, session)?;
+                self.placement(&placed, now, session)
+            }
+            Code::Exists if self.if_absent => {
+                let shown = self.found(&self.jid, now, session)?;
+                let taken = Taken::Exists;
+                Ok(Placement { shown, taken })
+            }
+            Code::Exists => Err(self
+                .conflict("a job of this id exists already")
+                .hint("`--if-absent` leaves it as it is, `--replace` puts it again")),
+            Code::MissingDependency => Err(self.missing(reply.names())),
+            Code::Cycle => {
+                let mut names: Vec<String> = reply.names().map(Name::to_string).collect();
+                if names.len() < 2 || names.first() != names.last() {
+                    names.extend(names.first().cloned());
+                }
+                let path = names.join(" → ");
+                Err(self.conflict(&format!("it would depend on itself: {path}")))
+            }
+            _ => Err(self.refusal(&reply)),
+        }
+    }
+
+    /// Makes the call.
+    pub(crate) fn send(
+        &self,
+        now: Moment,
+        session: &mut Session,
+    ) -> Result<GuardReply<Placed>, Error> {
+        let mut puts = Puts::new(self.policy);
+        puts.maxima.clone_from(&self.maxima);
+        self.job.pack(self.jid.as_bytes(), now, &mut puts);
+        session.core()?.put(now, &self.jid, &puts)
+    }
+
+    /// The job that was put, or the one that took the put.
+    pub(crate) fn placement(
+        &self,
+        placed: &Placed,
+        now: Moment,
+        session: &mut Session,
+    ) -> Result<Placement, Error> {
+        let queued_behind = placed.behind.clone();
+        let took = placed.jid.as_ref().filter(|jid| **jid != self.jid);
+        let Some(took) = took else {
+            let shown = Put {
+                jid: self.jid.clone(),
+                queue: Some(Name::from(self.job.queue())),
+                state: placed.state.clone(),
+                created: true,
+                new: true,
+                queued_behind,
+                dry_run: self.policy.dry_run,
+            };
+            let taken = Taken::Not;
+            return Ok(Placement { shown, taken });
+        };
+        let shown = Put {
+            queued_behind,
+            ..self.found(took, now, session)?
+        };
+        let taken = match placed.state.as_ref().map(Name::as_bytes) {
+            Some(b"merged") => Taken::Merged,
+            Some(b"replaced") => Taken::Replaced,
+            Some(b"skipped") => Taken::Skipped,
+            _ => Taken::Exists,
+        };
+        Ok(Placement { shown, taken })
+    }
+
+    /// A job that was there before, as it is now.
+    fn found(&self, jid: &Name, now: Moment, session: &mut Session) -> Result<Put, Error> {
+        let found = session.core()?.snapshots(now, std::slice::from_ref(jid))?;
+        let found = found.into_iter().flatten().next();
+        Ok(Put {
+            jid: jid.clone(),
+            queue: found.as_ref().and_then(|job| job.queue.clone()),
+            state: found.as_ref().map(|job| job.state.clone()),
+            dry_run: self.policy.dry_run,
+            ..Put::default()
+        })
+    }
+
+    /// Notes an option that was given and has no effect, because neither the put nor the queue says how
+    /// puts of one key are answered. It is no error: the defaults of the queue may give it one, and these
+    /// can change between two runs of the same command.
+    fn note_without_effect(&self, now: Moment, session: &mut Session) -> Result<(), Error> {
+        let given = &self.job.coordination;
+        let (Some((_, Need::Dup(needed))), Err(unmet)) =
+            (given.unmet(), coordination::check(given))
+        else {
+            return Ok(());
+        };
+        let key = Name::from([self.job.queue(), b"-defaults"].concat());
+        let options = session.core()?.config(now)?.into_iter();
+        let stored = options
+            .filter(|option| option.set)
+            .find(|option| option.key == key);
+        let stored = stored.and_then(|stored| Json::read(stored.value.as_bytes()));
+        let defaults = stored
+            .map(|stored| Coordination::read(&stored))
+            .unwrap_or_default();
+        let mut all = given.clone();
+        all.fill(&defaults);
+        if all.get(CoordinationOption::Dup) != Some(needed.as_bytes()) {
+            let why = unmet.message();
+            session.ui.note(&format!("note: {why}: it has no effect"));
+        }
+        Ok(())
+    }
+
+    fn cannot(&self, why: &str) -> String {
+        format!("cannot put `{}`: {why}", self.jid)
+    }
+
+    fn conflict(&self, why: &str) -> Error {
+        Error::conflict(self.cannot(why)).jid(&self.jid)
+    }
+
+    fn missing<'n>(&self, names: impl Iterator<Item = &'n Name>) -> Error {
+        let names: Vec<String> = names.map(|name| format!("`{name}`")).collect();
+        let verb = if names.len() == 1 { "does" } else { "do" };
+        let names = names.join(", ");
+        let why = format!("{names} {verb} not exist, so no job can depend on it");
+        Error::not_found(self.cannot(&why))
+            .hint("`--allow-missing` ignores dependencies that do not exist")
+            .jid(&self.jid)
+    }
+
+    /// The error for a put that the core refused as invalid.
+    fn refusal(&self, reply: &GuardReply<Placed>) -> Error {
+        // An option that needs another one, which the queue has no default for either.
+        if let (Code::Invalid, Err(unmet)) =
+            (reply.code, coordination::check(&self.job.coordination))
+        {
+            return unmet;
+        }
+        let why = reply.why();
+        // The core names the key, or repeats the words of the server.
+        if why.starts_with("WRONGTYPE") || why.contains(" is no ") {
+            let why = why
+                .split_once("WRONGTYPE")
+                .map_or(why.as_str(), |_| "a key that it needs has the wrong type");
+            return Error::new(Kind::Damaged, self.cannot(why)).hint(format!("`{CHECK}` names it"));
+        }
+        Error::new(Kind::Error, self.cannot(&why))
+    }
+}
+
+impl Placement {
+    /// Whether the put changed a job.
+    pub(crate) fn changes(&self) -> bool {
+        !matches!(self.taken, Taken::Exists | Taken::Skipped)
+    }
+
+    /// Shows the result, and says on a terminal, or for a dry run, what happened.
+    pub(crate) fn show(&self, session: &mut Session) -> Result<Exit, Error> {
+        let shown = &self.shown;
+        session.ui.show(shown)?;
+        let (place, jid) = (self.place(), &shown.jid);
+        if shown.dry_run {
+            let behind = self.behind(Name::to_string);
+            session.ui.note_dry_run(&match self.taken {
+                Taken::Not => format!("would put a job {place}{behind}"),
+                Taken::Exists => "would leave the job as it is".to_owned(),
+                Taken::Merged => format!("would merge the data into {jid} {place}"),
+                Taken::Replaced => format!("would replace {jid} {place}"),
+                Taken::Skipped => format!("would put nothing: {jid} is {place}"),
+            });
+            return Ok(Exit::Ok);
+        }
+        let jid = short(jid.as_bytes());
+        let behind = self.behind(|jid| short(jid.as_bytes()));
+        session.ui.note_on_terminal(&match self.taken {
+            Taken::Not => format!("put {jid} {place}{behind}"),
+            Taken::Merged => format!("merged into {jid} {place}"),
+            Taken::Replaced => format!("replaced {jid} {place}"),
+            Taken::Skipped => format!("skipped: {jid} is {place}"),
+            Taken::Exists if shown.queue.is_none() => format!("{jid} exists already, {place}"),
+            Taken::Exists => format!("{jid} exists already {place}"),
+        });
+        Ok(Exit::Ok)
+    }
+
+    /// The queue and the state of the job. A complete job is in no queue.
+    fn place(&self) -> String {
+        let state = self
+            .shown
+            .state
+            .as_ref()
+            .map_or("–".into(), Name::to_string);
+        match &self.shown.queue {
+            Some(queue) => format!("in {queue}, {state}"),
+            None => state,
+        }
+    }
+
+    fn behind(&self, jid: impl Fn(&Name) -> String) -> String {
+        let behind = self.shown.queued_behind.as_ref();
+        behind.map_or_else(String::new, |behind| format!(", behind {}", jid(behind)))
+    }
+}

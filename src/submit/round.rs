@@ -1,0 +1,147 @@
+//! The calls of one round trip, packed and sent.
+
+use std::ops::Range;
+
+use std::time::Duration;
+
+use crate::clock::moment::Moment;
+use crate::core::api::guard::GuardReply;
+use crate::core::api::put::{Placed, Policy, PutMaxima, Puts};
+use crate::core::call::Core;
+use crate::error::Error;
+use crate::input::line::NewJob;
+
+/// Distance of the moments of two calls, about the time that the server takes for one put. Jobs put at the
+/// same moment are popped in the order of their jids, and the core's scores do not distinguish closer
+/// moments.
+const APART: Duration = Duration::from_micros(20);
+
+/// The outcomes of the jobs of a call.
+pub(super) type Answer = Result<Vec<GuardReply<Placed>>, Error>;
+
+/// The calls of one round trip.
+#[derive(Debug, Default)]
+pub(super) struct Round {
+    pub batches: Vec<Batch>,
+    /// How many lines are skipped because the journal says that they are done.
+    pub done_before: usize,
+    jobs: usize,
+    size: usize,
+    names: Vec<u8>,
+}
+
+/// The jobs of one call.
+#[derive(Debug)]
+pub(super) struct Batch {
+    puts: Puts,
+    pub jobs: Vec<SentJob>,
+    /// A copy of the call, if an earlier run may have replaced its job.
+    pub again: Option<Puts>,
+}
+
+impl Batch {
+    /// Whether the call has as much as it should.
+    pub(super) fn is_full(&self) -> bool {
+        self.puts.is_full()
+    }
+
+    pub(super) fn policy(&self) -> Policy {
+        self.puts.policy
+    }
+
+    /// Keeps a copy of the call.
+    pub(super) fn keep(&mut self) {
+        self.again = Some(self.puts.clone());
+    }
+}
+
+/// A job that is sent: only what its report needs is kept, because the rest is packed.
+#[derive(Clone, Debug)]
+pub(super) struct SentJob {
+    pub line: u64,
+    /// Parts of the names of the round.
+    jid: Range<usize>,
+    queue: Range<usize>,
+    /// The SHA-256 of its line, if the journal does not have it yet.
+    pub sum: Option<[u8; 32]>,
+    /// When an earlier run sent the job, if that run saw no reply.
+    pub since: Option<Moment>,
+}
+
+impl Round {
+    pub(super) fn jid(&self, job: &SentJob) -> &[u8] {
+        &self.names[job.jid.clone()]
+    }
+
+    pub(super) fn queue(&self, job: &SentJob) -> &[u8] {
+        &self.names[job.queue.clone()]
+    }
+
+    /// The number of jobs.
+    pub(super) fn jobs(&self) -> usize {
+        self.jobs
+    }
+
+    /// The size in bytes.
+    pub(super) fn size(&self) -> usize {
+        self.size
+    }
+
+    /// Begins a further call for up to so many jobs.
+    pub(super) fn begin_call(&mut self, policy: Policy, most: usize) {
+        self.batches.push(Batch {
+            puts: Puts::new(policy),
+            jobs: Vec::with_capacity(most),
+            again: None,
+        });
+    }
+
+    /// Adds a job to the last call. Relative times count from `now`.
+    pub(super) fn add(
+        &mut self,
+        line: u64,
+        jid: &[u8],
+        job: &NewJob,
+        now: Moment,
+    ) -> Option<&mut SentJob> {
+        let sent = SentJob {
+            line,
+            jid: self.name(jid),
+            queue: self.name(job.queue()),
+            sum: None,
+            since: None,
+        };
+        let batch = self.batches.last_mut()?;
+        let before = batch.puts.size();
+        job.pack(jid, now, &mut batch.puts);
+        self.size += batch.puts.size() - before;
+        self.jobs += 1;
+        batch.jobs.push(sent);
+        batch.jobs.last_mut()
+    }
+
+    fn name(&mut self, name: &[u8]) -> Range<usize> {
+        let start = self.names.len();
+        self.names.extend_from_slice(name);
+        start..self.names.len()
+    }
+
+    /// Sends the calls, each at a moment of its own from `next` on, which becomes the first moment of the next
+    /// round. The first job that is put sets the maxima.
+    pub(super) fn send(
+        &mut self,
+        core: &mut Core,
+        next: &mut Moment,
+        maxima: Option<&PutMaxima>,
+    ) -> Vec<Answer> {
+        let now = *next;
+        let mut calls = Vec::with_capacity(self.batches.len());
+        for batch in &mut self.batches {
+            let mut puts = std::mem::take(&mut batch.puts).at(*next);
+            puts.maxima = maxima.cloned();
+            calls.push(puts);
+            *next = next.after(APART);
+        }
+        core.puts(now, calls)
+    }
+}
