@@ -82,6 +82,7 @@ fn main() {
         _ = writeln!(names, "pub(crate) const {constant}: &str = {key:?};");
     }
     write("keys.rs", &names);
+    write("homes.rs", &sources.homes());
 }
 
 /// The files of `lua/`, and what stands in them in place of literals.
@@ -160,6 +161,22 @@ impl Sources {
             sources.read_lists(&path);
         }
         sources
+    }
+
+    /// Returns the table of `check/judge/homes` as Rust: lines `    running = Keys.locks,` or `= false,`.
+    fn homes(&self) -> String {
+        let mut table = String::from("const HOMES: &[(&[u8], Option<ItemKind>)] = &[\n");
+        let lines = self.texts["check/judge/homes"].lines();
+        for (state, home) in lines.filter_map(|line| line.trim().split_once(" = ")) {
+            let home = home.trim_end_matches(',');
+            let home = home.strip_prefix("Keys.").map(|set| {
+                let (first, rest) = set.split_at(1);
+                format!("ItemKind::{}{rest}", first.to_uppercase())
+            });
+            let home = home.map_or("None".to_owned(), |home| format!("Some({home})"));
+            _ = writeln!(table, "(b{state:?}, {home}),");
+        }
+        table + "];\n"
     }
 
     /// Reads the lists of a file: an item is a field, an earlier list of the file, or the path of another

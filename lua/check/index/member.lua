@@ -7,8 +7,6 @@ return function(check, queue, kind)
   local part = '-' .. kind
   local key = base .. part
   local ghost = 'ghost-' .. (kind == 'work' and 'waiting' or kind == 'locks' and 'lock' or kind)
-  local homes = {waiting = Keys.work, stalled = Keys.work, running = Keys.locks, scheduled = Keys.scheduled,
-    depends = Keys.depends, throttled = Keys.throttled}
   local parts, others = {Keys.work, Keys.locks, Keys.scheduled, Keys.depends}, {}
   for i = 1, 4 do
     if parts[i] ~= part then others[#others + 1] = base .. parts[i] end
@@ -17,7 +15,7 @@ return function(check, queue, kind)
   -- Whether the job is in this set only, and its state belongs in this set.
   local function belongs(jid)
     local stored = ask('hmget', Keys.job .. jid, unpack(Job))
-    if stored.err or stored[Job.jid] ~= jid or homes[stored[Job.state]] ~= part or stored[Job.queue] ~= queue then
+    if stored.err or stored[Job.jid] ~= jid or check.homes[stored[Job.state]] ~= part or stored[Job.queue] ~= queue then
       return false
     end
     for i = 1, #others do

@@ -30,11 +30,10 @@ return function(now, t, repair, run, findings)
     if not out then return nil, only end
   end
   local built, number = {}, need('value/number')
-  local states = {waiting = 1, running = 1, stalled = 1, scheduled = 1, depends = 1, throttled = 1, failed = 1,
-    complete = 1}
+  local homes = need('judge/homes')()
   -- No time is more than 1000 years from now: such a number is in milliseconds.
   local check = {now = now, last_due = now + 31557600000, t = t, repair = repair, run = run, out = out, only = only,
-    states = states, rows = {}, pending = {}, relisted = 0, cost = 0, wrote = false, refused = false}
+    homes = homes, rows = {}, pending = {}, relisted = 0, cost = 0, wrote = false, refused = false}
   setmetatable(check, {__index = function(_, name)
     local noting = name == 'outcome' or name == 'add' or name == 'flush' or name == 'wrong_type' or name == 'write'
       or name == 'report'
@@ -99,7 +98,7 @@ return function(now, t, repair, run, findings)
       dup = stored[Job.dup],
       hold = stored[Job.hold],
     }
-    if job.jid == jid and states[job.state] and job.queue then return 'job', job end
+    if job.jid == jid and homes[job.state] ~= nil and job.queue then return 'job', job end
     if not job.jid and not job.klass then
       if not job.state and redis.call('exists', key) == 0 then return 'gone' end
       if not ask('hget', key, 'data') then return 'stub', job end

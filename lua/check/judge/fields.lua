@@ -72,7 +72,7 @@ return function(check)
       if not due or due ~= due or string.find(job.scheduled, '%s') then amend('scheduled', false) end
     end
     if not number(job.retries) then report(job.retries and 'retries' or 'no retries') end
-    if job.state and not check.states[job.state] then report('state') end
+    if job.state and check.homes[job.state] == nil then report('state') end
     local data = job.data
     if data then
       if #data > 250000 then

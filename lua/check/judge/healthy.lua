@@ -6,8 +6,6 @@ local Job = Fields('judge/context', 'data', 'history')
 return function(check)
   local ask, number, find = redis.pcall, need('value/number'), string.find
   local horizon, latest, last_due = check.now + 8640000, check.now + 3600, check.last_due
-  local homes = {waiting = Keys.work, stalled = Keys.work, running = Keys.locks, scheduled = Keys.scheduled,
-    depends = Keys.depends, throttled = Keys.throttled}
   local parts = {Keys.work, Keys.locks, Keys.scheduled, Keys.depends, Keys.throttled}
   local reserved, listed, tag_list = need('job/reserved'), check.need('index/queue_listed'),
     check.need('judge/tag_list')
@@ -48,7 +46,7 @@ return function(check)
   -- Whether the job is in the set of its state, and in no other set of its queue. A job without throttles is only met
   -- among the held ones if it is verified there.
   local function placed(job)
-    local home, base, held = homes[job.state], Keys.queue .. job.queue, nil
+    local home, base, held = check.homes[job.state], Keys.queue .. job.queue, nil
     for i = 1, (job.throttles or job.state == 'throttled') and 5 or 4 do
       local score = ask('zscore', base .. parts[i], job.id)
       if parts[i] == home then
@@ -86,7 +84,7 @@ return function(check)
   return function(jid)
     local key = Keys.job .. jid
     local stored = ask('hmget', key, unpack(Job))
-    if stored.err or stored[Job.jid] ~= jid or not check.states[stored[Job.state]] or not stored[Job.queue]
+    if stored.err or stored[Job.jid] ~= jid or check.homes[stored[Job.state]] == nil or not stored[Job.queue]
       or stored[Job.history]
       or reserved(jid) then
       return false

@@ -1,8 +1,6 @@
 -- Checks that a job is in the set of its state in its own queue, and in no other set of any queue.
 -- Takes: job; the queue in whose set the check met it, if any
 return function(check)
-  local home_of = {waiting = Keys.work, stalled = Keys.work, running = Keys.locks, scheduled = Keys.scheduled,
-    depends = Keys.depends, throttled = Keys.throttled}
   local parts = {Keys.work, Keys.locks, Keys.scheduled, Keys.depends, Keys.throttled}
 
   -- Adds the entry of a job in a set, if there is one. Returns its score, and whether the key is not a set.
@@ -29,7 +27,7 @@ return function(check)
   end
 
   return function(job, seen)
-    local home, own = home_of[job.state], job.queue
+    local home, own = check.homes[job.state], job.queue
     if job.state == 'complete' and own ~= '' then return check.need('judge/complete')(job) end
     if seen == own and job.state ~= 'complete' then seen = nil end
     local entries, held, fine = {}, {}, true
@@ -56,7 +54,7 @@ return function(check)
     -- Find the wrong entries, in this queue and in others.
     local wrong, drops, foreign, outside, locked = {}, {}, {}, {}, {}
     local part, score, extra
-    if not placed then part, score, extra = check.need('repair/home')(job, home_of[job.state], entries) end
+    if not placed then part, score, extra = check.need('repair/home')(job, check.homes[job.state], entries) end
     for i = 1, #entries do
       local entry = entries[i]
       local here = entry.queue == own

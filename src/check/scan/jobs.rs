@@ -8,6 +8,7 @@ use crate::name::Name;
 
 use super::ahead::Replies;
 use super::extra_reads::ExtraRead;
+use super::homes::home;
 use super::set::{class, instant, second};
 use super::unmatched::{Match, Side};
 use super::{Known, MAX_CLOCK_DRIFT, Scanner, validate};
@@ -62,6 +63,8 @@ pub(super) struct Job {
     pub jid: Vec<u8>,
     pub queue: Vec<u8>,
     pub state: Vec<u8>,
+    /// The set of its queue that holds it.
+    pub home: Option<ItemKind>,
     pub worker: Vec<u8>,
     pub priority: f64,
     pub expires: f64,
@@ -173,24 +176,17 @@ impl Scanner<'_> {
         if let Some(template) = text(13) {
             self.check_template(&mut job, template);
         }
-        let known: [&[u8]; 8] = [
-            b"waiting",
-            b"stalled",
-            b"running",
-            b"scheduled",
-            b"depends",
-            b"throttled",
-            b"failed",
-            b"complete",
-        ];
-        let state = text(1).filter(|state| known.contains(state));
-        let (Some(queue), Some(state), true) = (text(2), state, text(0) == Some(jid)) else {
+        let home = text(1).and_then(home);
+        let (Some(queue), Some(state), Some(home), true) =
+            (text(2), text(1), home, text(0) == Some(jid))
+        else {
             // Its location is unknown without these fields.
             job.is_candidate = self.first_pass;
             return Ok(Some(job));
         };
         job.queue = queue.to_vec();
         job.state = state.to_vec();
+        job.home = home;
         job.worker = text(8).unwrap_or_default().to_vec();
         let (remaining, retries) = (number(7), number(6));
         let time = number(10);
@@ -282,39 +278,38 @@ impl Scanner<'_> {
     fn match_location(&mut self, job: &mut Job, grace: bool) -> Result<(), Error> {
         let (jid, queue) = (job.jid.clone(), job.queue.clone());
         let whole = job.priority.fract() == 0.0;
-        let there = match job.state.as_slice() {
-            b"waiting" | b"stalled" if !whole => {
+        if job.state == b"depends" && self.first_pass {
+            job.extra_reads.push(ExtraRead::HasDependencies);
+        }
+        let there = match (job.home, job.state.as_slice()) {
+            (Some(ItemKind::Work), _) if !whole => {
                 job.extra_reads.push(ExtraRead::WorkScore);
                 true
             }
-            b"waiting" => {
-                self.match_entry(ItemKind::Work, &queue, &jid, class(job.priority))?
-                    || self.match_or_scan(ItemKind::Scheduled, &queue, &jid, 0)? == Match::Matched
-            }
-            b"stalled" => {
+            (Some(ItemKind::Work), b"stalled") => {
                 self.match_entry(ItemKind::Work, &queue, &jid, class(f64::INFINITY))?
                     || self.match_or_scan(ItemKind::Work, &queue, &jid, class(job.priority))?
                         == Match::Matched
             }
-            b"scheduled" => self.match_entry(ItemKind::Scheduled, &queue, &jid, 0)?,
-            b"depends" => {
-                if self.first_pass {
-                    job.extra_reads.push(ExtraRead::HasDependencies);
-                }
-                self.match_entry(ItemKind::Depends, &queue, &jid, 0)?
+            (Some(ItemKind::Work), _) => {
+                self.match_entry(ItemKind::Work, &queue, &jid, class(job.priority))?
+                    || self.match_or_scan(ItemKind::Scheduled, &queue, &jid, 0)? == Match::Matched
             }
-            b"throttled" => self.match_entry(ItemKind::Throttled, &queue, &jid, 0)?,
-            b"running" if grace => {
+            (Some(ItemKind::Locks), _) if grace => {
                 job.extra_reads.push(ExtraRead::LockScore);
                 true
             }
-            b"running" => self.match_entry(ItemKind::Locks, &queue, &jid, instant(job.expires))?,
-            b"failed" => true,
-            b"complete" if self.has_completed_in => {
-                self.match_entry(ItemKind::CompletedIn, b"", &jid, 0)?;
+            (Some(ItemKind::Locks), _) => {
+                self.match_entry(ItemKind::Locks, &queue, &jid, instant(job.expires))?
+            }
+            (Some(home), _) => self.match_entry(home, &queue, &jid, 0)?,
+            (None, b"failed") => true,
+            (None, _) => {
+                if self.has_completed_in {
+                    self.match_entry(ItemKind::CompletedIn, b"", &jid, 0)?;
+                }
                 queue.is_empty() && self.match_entry(ItemKind::Completed, b"", &jid, 0)?
             }
-            _ => queue.is_empty() && self.match_entry(ItemKind::Completed, b"", &jid, 0)?,
         };
         job.is_candidate |= !there;
         if job.worker.is_empty() {

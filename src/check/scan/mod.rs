@@ -13,6 +13,7 @@ mod cycles;
 pub mod deferred;
 mod edges;
 mod extra_reads;
+mod homes;
 mod index;
 mod jobs;
 mod keys;

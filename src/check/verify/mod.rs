@@ -3,15 +3,20 @@
 
 pub(crate) mod batch;
 pub(crate) mod batch_size;
+mod blocking;
 pub(crate) mod bounded_set;
+mod calls;
+mod candidates;
 pub(crate) mod collector;
 pub(crate) mod diagnosis;
 pub(crate) mod expected;
 pub(crate) mod finding_filter;
 mod lost_dependencies;
 pub(crate) mod overlaps;
+pub(crate) mod progress;
 pub(crate) mod repair_order;
 pub(crate) mod repair_queue;
 pub(crate) mod run;
 pub(crate) mod unlisted;
+mod verdicts;
 pub(crate) mod verifier;

@@ -2,8 +2,9 @@
 
 use super::diagnosis;
 use super::finding_filter::FindingFilter;
+use super::progress::VerifyProgress;
 use super::repair_queue::RepairQueue;
-use super::verifier::{Verifier, VerifyOptions, VerifyProgress};
+use super::verifier::{Verifier, VerifyOptions};
 use crate::bulk::pace::Pace;
 use crate::check::scan::{ScanCounts, Scope};
 use crate::core::api::check::ServerHealth;
@@ -75,11 +76,8 @@ pub(crate) fn run(
     };
     let mut moves = 0;
     let (mut verifier, scanned) = loop {
-        let progress = VerifyProgress {
-            progress: ui.progress(keys.unwrap_or(0)).titled(title),
-            pace: Pace::new(options.rate),
-            interrupt: interrupt.clone(),
-        };
+        let bar = ui.progress(keys.unwrap_or(0)).titled(title);
+        let progress = VerifyProgress::new(bar, Pace::new(options.rate), interrupt.clone());
         let mut verifier = Verifier::new(verify_options.clone(), progress);
         match verifier.scan(core, now, &scope) {
             // The keys moved to another server of the cluster: the scan begins again, once.

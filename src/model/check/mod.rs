@@ -176,7 +176,8 @@ struct FoundFields<'a> {
     /// The invariants of the core that it breaks
     invariants: Vec<String>,
     /// How many of them --repair repairs
-    mends: u64,
+    #[serde(rename = "mends")]
+    repairable: u64,
     /// How many of them --repair repairs only if `--only` names the finding
     asks: u64,
     /// The possible decisions, with the command for each
@@ -195,7 +196,7 @@ impl Serialize for Found {
             at_least: self.at_least,
             problem: finding.problem,
             invariants: finding.invariants().collect(),
-            mends: self.repairable,
+            repairable: self.repairable,
             asks: self.needs_only,
             choices: match finding.approval {
                 Approval::Automatic if self.repairable == self.count => Vec::new(),

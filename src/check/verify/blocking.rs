@@ -1,0 +1,69 @@
+//! Findings that block others: what a wrong index says about its counter is not reported.
+
+use std::collections::BTreeSet;
+use std::hash::{BuildHasher, RandomState};
+
+use super::bounded_set::BoundedSet;
+use super::finding_filter::FindingFilter;
+use crate::model::finding::{Detail, FindingId};
+use crate::model::verdict::Verdict;
+use crate::name::Name;
+
+/// The findings of a scan that block others.
+#[derive(Debug, Default)]
+pub(super) struct Blocking {
+    /// Tags with a wrong index: their counters are not compared with it.
+    wrong_tags: BoundedSet,
+    /// Whether a failure list is wrong: no counter of failed jobs is compared with the lists.
+    wrong_failure_lists: bool,
+    /// Jobs with a dependency that only the other job lists: they are not released.
+    one_sided: BoundedSet,
+    /// Findings that were not verified because their requirements are not reported.
+    unverified: BTreeSet<FindingId>,
+    hasher: RandomState,
+}
+
+impl Blocking {
+    /// Whether a finding cannot be verified before another one is repaired. Is that one not reported,
+    /// then the finding is noted as unverified.
+    pub(super) fn blocks(&mut self, verdict: &Verdict, filter: &FindingFilter) -> bool {
+        let item = self.hasher.hash_one(&verdict.item);
+        let is_blocked = match verdict.id {
+            FindingId::TagCount => self.wrong_tags.may_contain(item),
+            FindingId::FailedCounter => self.wrong_failure_lists,
+            FindingId::DependsOnNothing => self.one_sided.may_contain(item),
+            _ => false,
+        };
+        if is_blocked && filter.selects(verdict.id) && filter.hides_requirements(verdict.id) {
+            self.unverified.insert(verdict.id);
+        }
+        is_blocked
+    }
+
+    /// Notes a finding, if it blocks others.
+    pub(super) fn note(&mut self, verdict: &Verdict) {
+        match verdict.id {
+            FindingId::TagIndex => self
+                .wrong_tags
+                .insert(self.hasher.hash_one(&verdict.detail)),
+            FindingId::DependencyOneSided => self.note_one_sided(Some(&verdict.item)),
+            id => {
+                self.wrong_failure_lists |=
+                    id.is_failure_list() || verdict.known_detail == Detail::InNoList;
+            }
+        }
+    }
+
+    /// Notes a job with a dependency that only the other job lists; `None` if there may be many.
+    pub(super) fn note_one_sided(&mut self, jid: Option<&Name>) {
+        match jid {
+            Some(jid) => self.one_sided.insert(self.hasher.hash_one(jid)),
+            None => self.one_sided.insert_all(),
+        }
+    }
+
+    /// Returns the findings that were not verified because their requirements are not reported.
+    pub(super) fn unverified(&self) -> Vec<FindingId> {
+        self.unverified.iter().copied().collect()
+    }
+}

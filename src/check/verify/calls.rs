@@ -1,0 +1,87 @@
+//! The calls that verify candidates: which findings they look for, and how many items they take.
+
+use std::time::{Duration, Instant};
+
+use super::batch_size::BatchSizes;
+use super::finding_filter::{Phase, for_kind};
+use super::verifier::VerifyOptions;
+use crate::core::call::Core;
+use crate::error::Error;
+use crate::model::verdict::{ItemKind, Location, SliceReply};
+use crate::name::Name;
+
+/// The calls of a scan.
+pub(super) struct VerifyCalls {
+    phase: Phase,
+    /// The findings that the core looks for in each phase.
+    scan_findings: Option<String>,
+    deferred_findings: Option<String>,
+    batch_sizes: BatchSizes,
+    /// The number of candidates verified.
+    pub(super) verified: u64,
+}
+
+impl VerifyCalls {
+    pub(super) fn new(options: &VerifyOptions) -> VerifyCalls {
+        let findings = |phase| options.filter.to_scan(phase, options.repair);
+        VerifyCalls {
+            phase: Phase::Scan,
+            scan_findings: findings(Phase::Scan),
+            deferred_findings: findings(Phase::Deferred),
+            batch_sizes: BatchSizes::default(),
+            verified: 0,
+        }
+    }
+
+    /// Begins a scan of a server that takes this long for a call that does nothing.
+    pub(super) fn begin(&mut self, round_trip: Duration) {
+        self.batch_sizes = BatchSizes::new(round_trip);
+    }
+
+    /// From now on, the findings are verified that require a complete scan.
+    pub(super) fn defer(&mut self) {
+        self.phase = Phase::Deferred;
+    }
+
+    /// Returns the findings to look for in items of this kind; `None` if there are none.
+    pub(super) fn findings(&self, kind: ItemKind) -> Option<String> {
+        match self.phase {
+            Phase::Scan => {
+                let findings = self.scan_findings.clone();
+                findings.map(|findings| for_kind(findings, kind))
+            }
+            Phase::Deferred => self.deferred_findings.clone(),
+        }
+    }
+
+    /// Returns the number of items for one call, whole items only.
+    pub(super) fn batch_size(&self, kind: ItemKind, most: usize) -> usize {
+        let size = self.batch_sizes.size(kind).min(most);
+        size.next_multiple_of(kind.words())
+    }
+
+    /// Has items verified by one call. `typical`: other calls will cost as much.
+    pub(super) fn verify(
+        &mut self,
+        core: &mut Core,
+        findings: &str,
+        location: &Location,
+        items: &[Name],
+        typical: bool,
+    ) -> Result<SliceReply, Error> {
+        let together = Location::jobs_together();
+        let asked = match (location.kind, typical) {
+            (ItemKind::Job, false) => &together,
+            _ => location,
+        };
+        let begun = Instant::now();
+        let reply = core.verify(core.now(), findings, asked, items)?;
+        self.verified += reply.verified as u64;
+        if typical {
+            let took = begun.elapsed();
+            self.batch_sizes
+                .measure(location.kind, reply.verified, took);
+        }
+        Ok(reply)
+    }
+}

@@ -1,0 +1,130 @@
+//! The candidates of a scan that wait for verification. Their number and their bytes are bounded.
+
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher, RandomState};
+
+use super::batch_size::MAX_BATCH;
+use super::bounded_set::MAX_HASHES;
+use crate::model::verdict::{ItemKind, Location};
+use crate::name::Name;
+
+/// Maximum number of candidates that wait for verification, and of bytes of their names.
+const MAX_CANDIDATES: usize = 4_000;
+const MAX_BYTES: usize = 4 << 20;
+
+/// Maximum number of failed jobs of a group that wait: all failure lists are read for them.
+const MAX_FAILED: usize = 20_000;
+
+/// Which candidates have to be verified before others are added.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Due {
+    Nothing,
+    /// Those of the location that the last one was added to.
+    Location,
+    All,
+}
+
+/// Candidates by location.
+#[derive(Debug, Default)]
+pub(super) struct Candidates {
+    waiting: HashMap<Location, Vec<Name>>,
+    count: usize,
+    bytes: usize,
+    /// Hashes of candidates that were verified lately.
+    recent: HashSet<u64>,
+    hasher: RandomState,
+}
+
+impl Candidates {
+    pub(super) fn add(&mut self, location: &Location, item: Name) -> Due {
+        let waiting = match self.waiting.get_mut(location) {
+            Some(waiting) => waiting,
+            None => self.waiting.entry(location.clone()).or_default(),
+        };
+        // Entries of the same block come one after the other.
+        if waiting.last() == Some(&item) {
+            return Due::Nothing;
+        }
+        self.bytes += item.as_bytes().len();
+        waiting.push(item);
+        self.count += 1;
+        let most = match location.kind {
+            ItemKind::Failed => MAX_FAILED,
+            _ => MAX_BATCH,
+        };
+        if waiting.len() >= most {
+            Due::Location
+        } else if self.count >= MAX_CANDIDATES + MAX_FAILED || self.bytes >= MAX_BYTES {
+            Due::All
+        } else {
+            Due::Nothing
+        }
+    }
+
+    /// Any location that has candidates.
+    pub(super) fn location(&self) -> Option<Location> {
+        self.waiting.keys().next().cloned()
+    }
+
+    /// Takes the candidates of a location, without those that were verified lately. `None` if none
+    /// were added.
+    pub(super) fn take(&mut self, location: &Location) -> Option<Vec<Name>> {
+        let mut items = self.waiting.remove(location)?;
+        self.count -= items.len();
+        let bytes = items.iter().map(|item| item.as_bytes().len());
+        self.bytes -= bytes.sum::<usize>();
+        // Several entries may lead to the same candidate.
+        items.retain(|item| self.recent.insert(self.hasher.hash_one((location, item))));
+        if self.recent.len() > MAX_HASHES {
+            self.recent.clear();
+        }
+        if location.kind == ItemKind::Entries {
+            items.sort();
+        }
+        Some(items)
+    }
+
+    /// From now on, candidates that were verified before are verified again.
+    pub(super) fn forget_verified(&mut self) {
+        self.recent.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_candidate_that_was_verified_lately_is_not_verified_again() {
+        let mut candidates = Candidates::default();
+        let job = Location::new(ItemKind::Job, "");
+        assert_eq!(candidates.add(&job, Name::from("a")), Due::Nothing);
+        assert_eq!(candidates.location(), Some(job.clone()));
+        assert_eq!(candidates.take(&job), Some(vec![Name::from("a")]));
+        assert_eq!(candidates.location(), None);
+        candidates.add(&job, Name::from("a"));
+        candidates.add(&job, Name::from("b"));
+        assert_eq!(candidates.take(&job), Some(vec![Name::from("b")]));
+        candidates.forget_verified();
+        candidates.add(&job, Name::from("a"));
+        assert_eq!(candidates.take(&job), Some(vec![Name::from("a")]));
+        assert_eq!((candidates.count, candidates.bytes), (0, 0));
+    }
+
+    #[test]
+    fn a_full_batch_or_many_bytes_are_due() {
+        let mut candidates = Candidates::default();
+        let job = Location::new(ItemKind::Job, "");
+        let mut added = (0..MAX_BATCH).map(|n| candidates.add(&job, Name::from(n.to_string())));
+        assert!(
+            added
+                .by_ref()
+                .take(MAX_BATCH - 1)
+                .all(|due| due == Due::Nothing)
+        );
+        assert_eq!(added.next(), Some(Due::Location));
+        let large = Name::from("x".repeat(MAX_BYTES));
+        let tag = Location::new(ItemKind::Tag, "eu");
+        assert_eq!(candidates.add(&tag, large), Due::All);
+    }
+}

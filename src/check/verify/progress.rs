@@ -1,0 +1,75 @@
+//! How far a scan is, how fast it may be, and what interrupts it.
+
+use crate::bulk::pace::Pace;
+use crate::check::scan::ScanCounts;
+use crate::error::Error;
+use crate::interrupt::Interrupt;
+use crate::text::thousands;
+use crate::ui::Progress;
+
+/// The pace and the progress of a scan.
+pub(crate) struct VerifyProgress {
+    bar: Progress,
+    pace: Pace,
+    interrupt: Interrupt,
+    /// What was scanned. A key that is scanned in several passes counts once.
+    pub(super) counts: ScanCounts,
+    /// Which pass over all keys this is, and the keys that it has passed.
+    pass: (u64, u64),
+}
+
+impl VerifyProgress {
+    pub(crate) fn new(bar: Progress, pace: Pace, interrupt: Interrupt) -> VerifyProgress {
+        VerifyProgress {
+            bar,
+            pace,
+            interrupt,
+            counts: ScanCounts::default(),
+            pass: (0, 0),
+        }
+    }
+
+    /// Waits for the pace after `count` keys or members. An interrupt is an error.
+    pub(super) fn pace(&mut self, count: usize) -> Result<(), Error> {
+        self.pace.wait(count, &self.interrupt);
+        match self.interrupt.asked() {
+            Some(kind) => Err(Error::new(kind, "interrupted")),
+            None => Ok(()),
+        }
+    }
+
+    /// Maximum number of items between two waits.
+    pub(super) fn max_batch(&self) -> usize {
+        self.pace.slice(usize::MAX)
+    }
+
+    /// A pass over all keys begins.
+    pub(super) fn pass_begins(&mut self) {
+        self.pass = (self.pass.0 + 1, 0);
+    }
+
+    pub(super) fn keys_scanned(&mut self, counts: ScanCounts) -> Result<(), Error> {
+        self.pass.1 += counts.keys;
+        let (pass, passed) = self.pass;
+        if pass > 1 {
+            let note = format!("pass {pass}: {}", thousands(passed));
+            self.bar.note_after_total(note);
+        } else {
+            self.counts.keys += counts.keys;
+            self.counts.jobs += counts.jobs;
+            self.counts.queues += counts.queues;
+            self.bar.add(counts.keys);
+        }
+        self.pace(usize::try_from(counts.keys).unwrap_or(usize::MAX))
+    }
+
+    pub(super) fn members_read(&mut self, members: usize) -> Result<(), Error> {
+        self.bar.add(0);
+        self.pace(members)
+    }
+
+    /// Clears the bar.
+    pub(super) fn finish(self) {
+        self.bar.finish();
+    }
+}

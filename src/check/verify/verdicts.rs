@@ -1,0 +1,208 @@
+//! Sorts the verdicts of the core: into the findings, and into the queue of a repair.
+
+use std::collections::HashSet;
+
+use super::blocking::Blocking;
+use super::collector::Collector;
+use super::progress::VerifyProgress;
+use super::repair_queue::RepairQueue;
+use super::verifier::VerifyOptions;
+use crate::clock::moment::Moment;
+use crate::core::call::Core;
+use crate::error::Error;
+use crate::model::check::Found;
+use crate::model::finding::FindingId;
+use crate::model::verdict::{ItemKind, Location, Verdict, VerdictOutcome};
+use crate::name::Name;
+use crate::text::duration;
+
+/// The verdicts of a scan.
+pub(super) struct Verdicts {
+    pub(super) options: VerifyOptions,
+    collector: Collector,
+    pub(super) blocking: Blocking,
+    /// Jobs that lost dependencies, with all jobs that list them.
+    lost_dependencies: Vec<(Name, Vec<Name>)>,
+    /// The first job of each queue, once a severity has depended on it.
+    heads: Option<HashSet<Name>>,
+    pub(super) queue: RepairQueue,
+}
+
+impl Verdicts {
+    pub(super) fn new(options: VerifyOptions) -> Verdicts {
+        Verdicts {
+            collector: Collector::new(options.max_examples),
+            queue: RepairQueue::new(options.is_by_queue()),
+            options,
+            blocking: Blocking::default(),
+            lost_dependencies: Vec::new(),
+            heads: None,
+        }
+    }
+
+    /// Returns the findings, the worst and most frequent first, and the queue of a repair.
+    pub(super) fn finish(mut self) -> (Vec<Found>, RepairQueue) {
+        let reported = |job: &Name, dependency: &Name| {
+            let id = FindingId::DependencyOneSided;
+            self.collector.has_reported(id, job, dependency)
+        };
+        for (job, dependencies) in &self.lost_dependencies {
+            if !dependencies.iter().all(|other| reported(job, other)) {
+                self.queue.exclude(job);
+            }
+        }
+        (self.collector.into_found(), self.queue)
+    }
+
+    /// Reports a finding that is not a verdict of the core.
+    pub(super) fn report(&mut self, verdict: &Verdict) {
+        if self.options.filter.selects(verdict.id) {
+            let severity = verdict.id.row().grade(verdict, false, false);
+            self.collector.count(severity, verdict);
+        }
+    }
+
+    /// Notes a job that lost dependencies, with all jobs that list it.
+    pub(super) fn note_lost_dependencies(&mut self, job: Name, dependencies: Vec<Name>) {
+        self.lost_dependencies.push((job, dependencies));
+    }
+
+    /// Sorts the verdicts about items of a location.
+    pub(super) fn sort(
+        &mut self,
+        core: &mut Core,
+        progress: &mut VerifyProgress,
+        location: &Location,
+        asked: &[Name],
+        verdicts: Vec<Verdict>,
+    ) -> Result<(), Error> {
+        let missing = missing_jobs(core, progress, &verdicts)?;
+        let (verdicts, shared) = self.in_scope(core, progress, location, verdicts)?;
+        for mut verdict in verdicts {
+            let finding = verdict.id.row();
+            if self.blocking.blocks(&verdict, &self.options.filter) {
+                continue;
+            }
+            self.blocking.note(&verdict);
+            let new = self.collector.note(&verdict);
+            let larger = self.options.repair && self.queue.note_overlap(location, &verdict);
+            if !self.options.filter.selects_item(finding.id, &verdict.item) {
+                continue;
+            }
+            if !new {
+                let counts_jobs = finding.id == FindingId::RecurringCount;
+                // A block of a list is queued even if its findings are too many to be remembered.
+                let is_block = location.kind == ItemKind::Entries;
+                if larger || counts_jobs || is_block {
+                    self.queue_repair(location, asked, &verdict);
+                }
+                if counts_jobs {
+                    self.collector.raise_number(&verdict);
+                }
+                continue;
+            }
+            let head =
+                finding.depends_on_head() && self.heads(core, progress)?.contains(&verdict.item);
+            let missing = finding.depends_on_job() && missing.contains(&verdict.item);
+            let severity = finding.grade(&verdict, head, missing);
+            if let Some(age) = age(&verdict, core.now()) {
+                let detail = [verdict.detail.as_bytes(), b", ", age.as_bytes()].concat();
+                verdict.detail = Name::from(detail);
+            }
+            if !shared.contains(&verdict.detail) {
+                self.queue_repair(location, asked, &verdict)
+            } else if verdict.outcome == VerdictOutcome::Repairable {
+                self.queue.skip()
+            }
+            self.collector.count(severity, &verdict);
+        }
+        Ok(())
+    }
+
+    /// Returns the verdicts about keys that belong to the scanned queues. The leftover keys of a
+    /// missing job belong to the queues of its dependents. Also returns the missing jobs with a
+    /// dependent in another queue, which the same call would repair.
+    fn in_scope(
+        &mut self,
+        core: &mut Core,
+        progress: &mut VerifyProgress,
+        location: &Location,
+        verdicts: Vec<Verdict>,
+    ) -> Result<(Vec<Verdict>, HashSet<Name>), Error> {
+        let mut shared = HashSet::new();
+        if location.kind != ItemKind::Key || self.options.queues.is_empty() {
+            return Ok((verdicts, shared));
+        }
+        let is_edge = |verdict: &Verdict| verdict.id.row().is_edge;
+        let (edges, mut scoped): (Vec<Verdict>, Vec<Verdict>) =
+            verdicts.into_iter().partition(is_edge);
+        scoped.retain(|verdict| {
+            verdict.id == FindingId::NotJudged || !verdict.item.as_bytes().starts_with(b"j:")
+        });
+        let jids: Vec<Name> = edges.iter().map(|verdict| verdict.item.clone()).collect();
+        progress.pace(jids.len())?;
+        let queues = core.fields(core.now(), &["queue"], &jids)?;
+        for (verdict, queue) in edges.into_iter().zip(queues) {
+            let queue = queue.into_iter().next().flatten().map(Name::from);
+            if queue.is_some_and(|queue| self.options.queues.contains(&queue)) {
+                scoped.push(verdict)
+            } else {
+                _ = shared.insert(verdict.detail)
+            }
+        }
+        Ok((scoped, shared))
+    }
+
+    /// Queues the items of a verdict that a repair can act on.
+    fn queue_repair(&mut self, location: &Location, asked: &[Name], verdict: &Verdict) {
+        if self.options.repair && verdict.outcome == VerdictOutcome::Repairable {
+            self.queue.add(location, asked, verdict);
+        }
+    }
+
+    /// Returns the first job of each queue.
+    fn heads(
+        &mut self,
+        core: &mut Core,
+        progress: &mut VerifyProgress,
+    ) -> Result<&HashSet<Name>, Error> {
+        if self.heads.is_none() {
+            let heads = core.first_waiting(core.now())?;
+            progress.pace(heads.len())?;
+            self.heads = Some(heads);
+        }
+        Ok(self.heads.get_or_insert_default())
+    }
+}
+
+/// Returns the items that are missing jobs, of the findings whose severity depends on it.
+fn missing_jobs(
+    core: &mut Core,
+    progress: &mut VerifyProgress,
+    verdicts: &[Verdict],
+) -> Result<HashSet<Name>, Error> {
+    let jids: Vec<Name> = verdicts
+        .iter()
+        .filter(|verdict| verdict.id.row().depends_on_job())
+        .map(|verdict| verdict.item.clone())
+        .collect();
+    if jids.is_empty() {
+        return Ok(HashSet::new());
+    }
+    progress.pace(jids.len())?;
+    let exist = core.are_jobs(core.now(), &jids)?;
+    let missing = jids.into_iter().zip(exist).filter(|(_, exists)| !exists);
+    Ok(missing.map(|(jid, _)| jid).collect())
+}
+
+/// Returns the age of a key that a repair set aside: its name begins with the time of the repair.
+fn age(verdict: &Verdict, now: Moment) -> Option<String> {
+    if verdict.id != FindingId::LostKey {
+        return None;
+    }
+    let time = verdict.item.as_str()?.strip_prefix("lost:")?.get(..15)?;
+    let time = jiff::civil::DateTime::strptime("%Y%m%dT%H%M%S", time).ok()?;
+    let time = time.to_zoned(jiff::tz::TimeZone::UTC).ok()?.timestamp();
+    let then = Moment::from_micros(time.as_microsecond());
+    Some(format!("{} old", duration(now.since(then).max(0.0))))
+}
