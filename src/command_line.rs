@@ -18,14 +18,14 @@ use crate::text;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CommandLine {
     /// The command and its flags.
-    words: Vec<Word>,
+    words: Vec<VerbWord>,
     /// What it names.
     names: Vec<Name>,
 }
 
 /// A word before the names.
 #[derive(Clone, Debug, PartialEq)]
-struct Word {
+struct VerbWord {
     text: Name,
     value: Option<Name>,
 }
@@ -40,14 +40,14 @@ impl CommandLine {
     /// Adds a word as it is: a flag, or an argument that was typed before `--`.
     pub(crate) fn word(mut self, word: impl Into<Name>) -> CommandLine {
         let (text, value) = (word.into(), None);
-        self.words.push(Word { text, value });
+        self.words.push(VerbWord { text, value });
         self
     }
 
     /// Adds a flag with its value.
     pub(crate) fn value(mut self, flag: &str, value: impl Into<Name>) -> CommandLine {
         let (text, value) = (Name::from(flag), Some(value.into()));
-        self.words.push(Word { text, value });
+        self.words.push(VerbWord { text, value });
         self
     }
 
@@ -96,10 +96,13 @@ impl CommandLine {
 
     /// The line of a command that was typed. So it can be typed again, whatever is empty in it.
     pub(crate) fn typed(&self) -> String {
-        let words = self.words.iter().map(|Word { text, value }| match value {
-            Some(value) => format!("{text}={}", quoted(value)),
-            None => quoted(text),
-        });
+        let words = self
+            .words
+            .iter()
+            .map(|VerbWord { text, value }| match value {
+                Some(value) => format!("{text}={}", quoted(value)),
+                None => quoted(text),
+            });
         let separator = self.separator().map(str::to_owned);
         let names = self.names.iter().map(quoted);
         let program = ["qless".to_owned()].into_iter();

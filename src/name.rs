@@ -183,8 +183,8 @@ impl Serialize for Name {
 /// A text, or its exact bytes.
 impl<'de> Deserialize<'de> for Name {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Name, D::Error> {
-        struct Bytes;
-        impl Visitor<'_> for Bytes {
+        struct NameVisitor;
+        impl Visitor<'_> for NameVisitor {
             type Value = Name;
             fn expecting(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
                 f.write_str("a text")
@@ -196,7 +196,7 @@ impl<'de> Deserialize<'de> for Name {
                 Ok(Name(bytes.into()))
             }
         }
-        deserializer.deserialize_bytes(Bytes)
+        deserializer.deserialize_bytes(NameVisitor)
     }
 }
 

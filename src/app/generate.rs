@@ -8,7 +8,7 @@ use strum::VariantArray;
 
 use super::completion::shell::Shell;
 use super::help;
-use super::help::layout::Parts;
+use super::help::layout::DocParts;
 use crate::exit::Exit;
 use crate::model::documents::DOCUMENTS;
 use crate::model::finding::text as findings;
@@ -304,7 +304,7 @@ fn roff(text: &str) -> String {
 /// Writes the pages of a command and its subcommands.
 fn pages(command: &Command, files: &mut Vec<Generated>) -> io::Result<()> {
     let name = command.get_display_name().unwrap_or("qless");
-    let parts = Parts::of(command);
+    let parts = DocParts::of(command);
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ").to_owned();
     let page = command.clone().long_about(parts.first.clone());

@@ -28,7 +28,7 @@ use crate::text::{Harmless, plural};
 pub(crate) struct Args {
     /// A command, such as `recur put`, or a page, such as `json.5`
     #[arg(value_name = "COMMAND", value_parser = value::text(),
-          add = value::Candidates::Commands)]
+          add = value::CandidateKind::Commands)]
     words: Vec<String>,
     /// Write the page to this directory; without a command, all pages
     #[arg(long, value_name = "DIR")]

@@ -11,7 +11,7 @@ use super::completion::cursor;
 use super::help;
 use super::tree::Command;
 use super::{suggestion, tree, usage};
-use crate::args::globals::{Globals, Typed};
+use crate::args::globals::{CommandText, Globals};
 use crate::args::{plain, shared};
 use crate::command_line::CommandLine;
 use crate::error::Error;
@@ -23,11 +23,11 @@ use crate::session;
 pub(crate) struct Cli {
     pub globals: Globals,
     pub command: Command,
-    pub typed: Typed,
+    pub typed: CommandText,
 }
 
 /// Why no command runs.
-pub(crate) enum Stop {
+pub(crate) enum NoCommand {
     /// The line asks for help or the version: text for stdout, exit 0.
     Help(String),
     /// The line names no command: the short help for stderr, exit 2.
@@ -37,32 +37,32 @@ pub(crate) enum Stop {
 }
 
 /// Parses the command line and fills in flags from the environment.
-pub(crate) fn parse(args: &[OsString]) -> Result<Cli, Stop> {
+pub(crate) fn parse(args: &[OsString]) -> Result<Cli, NoCommand> {
     parse_words(args).map_err(|stop| match stop {
-        Stop::Invalid(error) => {
-            Stop::Invalid(session::with_line_that_works(error, whole(args).as_ref()))
+        NoCommand::Invalid(error) => {
+            NoCommand::Invalid(session::with_line_that_works(error, whole(args).as_ref()))
         }
         stop => stop,
     })
 }
 
-fn parse_words(args: &[OsString]) -> Result<Cli, Stop> {
+fn parse_words(args: &[OsString]) -> Result<Cli, NoCommand> {
     let mut tree = tree(args);
     let args = &*help_flag_last(&mut tree, args);
     let marked = marked(&mut tree, args);
     let matches =
         tree.try_get_matches_from_mut(&*marked).map_err(|error| {
             match unknown_command(&error, args) {
-                Some(error) => Stop::Invalid(error),
+                Some(error) => NoCommand::Invalid(error),
                 None => stop(error),
             }
         })?;
     let mut globals = Globals::from_arg_matches(&matches).map_err(stop)?;
-    globals.fill_from_env().map_err(Stop::Invalid)?;
+    globals.fill_from_env().map_err(NoCommand::Invalid)?;
     Ok(Cli {
         globals,
         command: Command::from_arg_matches(&matches).map_err(stop)?,
-        typed: Typed {
+        typed: CommandText {
             name: matches.subcommand_name().unwrap_or_default().to_string(),
             own: own(&tree, &matches),
             whole: whole(args),
@@ -226,11 +226,13 @@ fn unknown_command(error: &clap::Error, args: &[OsString]) -> Option<Error> {
     }
 }
 
-fn stop(error: clap::Error) -> Stop {
+fn stop(error: clap::Error) -> NoCommand {
     match error.kind() {
-        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => Stop::Help(error.to_string()),
-        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => Stop::NoCommand(error.to_string()),
-        _ => Stop::Invalid(usage::usage_error(&error)),
+        ErrorKind::DisplayHelp | ErrorKind::DisplayVersion => NoCommand::Help(error.to_string()),
+        ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => {
+            NoCommand::NoCommand(error.to_string())
+        }
+        _ => NoCommand::Invalid(usage::usage_error(&error)),
     }
 }
 
@@ -324,7 +326,7 @@ mod tests {
             "qless --help cancel x1 --yes --reason",
         ] {
             let words: Vec<OsString> = line.split(' ').map(Into::into).collect();
-            assert!(matches!(parse(&words), Err(Stop::Help(_))), "{line}");
+            assert!(matches!(parse(&words), Err(NoCommand::Help(_))), "{line}");
         }
     }
 

@@ -34,7 +34,7 @@ pub(crate) struct Coordinated {
     /// Throttle: run at most as many of its jobs at the same time as its maximum, which MAX sets; an
     /// empty ID removes all throttles. An ID that has a `=` ends in one more: `a=b=` or `a=b=3`
     #[arg(help_heading = COORDINATION, long = "throttle", value_name = "ID[=MAX]",
-          value_parser = throttle(), add = value::Candidates::Throttles)]
+          value_parser = throttle(), add = value::CandidateKind::Throttles)]
     pub throttles: Vec<Throttled>,
     /// Delay of retries: `fixed:30s`, `linear:30s`, `exp:30s:2:1h:0.1` (factor, maximum, jitter) or
     /// `lowkiq`

@@ -62,7 +62,7 @@ impl Format {
 
 /// When a table has headers or colors.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-pub(crate) enum When {
+pub(crate) enum DisplayWhen {
     /// On a terminal
     #[default]
     Auto,

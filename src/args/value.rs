@@ -32,7 +32,7 @@ use crate::name::Name;
 use crate::text;
 use crate::text::Harmless;
 
-pub(crate) use super::candidates::{Candidates, Jobs};
+pub(crate) use super::candidates::{CandidateKind, JobCandidates};
 
 /// Doubles are exact up to here, and the core's numbers are doubles.
 pub(crate) const LARGEST: u64 = 1 << 53;

@@ -20,7 +20,7 @@ use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::plural;
-use crate::view::Page;
+use crate::view::RenderOptions;
 
 pub(crate) const CANCEL: Verb = Verb {
     word: "cancel",
@@ -269,7 +269,7 @@ fn confirm(
         return Ok(session.ui.implicit_consent());
     }
     let what = proposal(plan, count, below, affected, session)?;
-    let details = |page: &Page| plan.details(page, "");
+    let details = |page: &RenderOptions| plan.details(page, "");
     if count > TYPED {
         session.ui.confirm_typed(&what, &count.to_string(), details)
     } else {

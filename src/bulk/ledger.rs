@@ -44,12 +44,12 @@ pub(crate) struct LedgerHead {
     pub evicted: Option<u64>,
     /// Further fields of an export.
     #[serde(flatten)]
-    pub export: Option<ExportHead>,
+    pub export: Option<ExportStart>,
 }
 
 /// When an export was begun, and its number of jobs, if that was known.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub(crate) struct ExportHead {
+pub(crate) struct ExportStart {
     pub at: Option<String>,
     pub jobs: Option<u64>,
 }
@@ -74,7 +74,7 @@ impl LedgerHead {
     /// Adds the fields of an export.
     pub(crate) fn exported(self, at: Moment) -> LedgerHead {
         let (at, jobs) = (at.rfc3339(), None);
-        let export = Some(ExportHead { at, jobs });
+        let export = Some(ExportStart { at, jobs });
         LedgerHead { export, ..self }
     }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::new_queues;
 use super::running::RunningJobs;
 use super::{BulkAction, BulkOptions, JobOutcome};
-use crate::args::shared::{BulkFlags, ExistingQueue, Selector, Spread, Targets};
+use crate::args::shared::{BulkFlags, ExistingQueue, Selector, SpreadFlag, Targets};
 use crate::clock::moment::Moment;
 use crate::core::api::guard::JOBS_PER_READ;
 use crate::error::Error;
@@ -20,7 +20,7 @@ use crate::select;
 use crate::select::MisplacedEntry;
 use crate::session::Session;
 use crate::text::{duration, plural};
-use crate::view::Page;
+use crate::view::RenderOptions;
 
 /// Maximum number of misplaced entries of failure lists that notes name one by one.
 const NAMED_ENTRIES: usize = 10;
@@ -212,7 +212,7 @@ impl BulkPlan {
     }
 
     /// Spreads the starts of the jobs evenly over a time, if the flag was given.
-    pub(crate) fn spread(self, flag: &Spread) -> BulkPlan {
+    pub(crate) fn spread(self, flag: &SpreadFlag) -> BulkPlan {
         BulkPlan {
             spread: flag.spread.unwrap_or_default(),
             ..self
@@ -272,7 +272,7 @@ impl BulkPlan {
         let verb = self.options.verb.infinitive;
         let jobs = self.describe_jobs(self.jobs.len());
         let what = format!("{verb} {jobs} on {}", session.destination()?);
-        let details = |page: &Page| self.details(page, more);
+        let details = |page: &RenderOptions| self.details(page, more);
         if self.dry_run() {
             session.ui.show_plan(&what, details)
         } else {
@@ -326,7 +326,7 @@ impl BulkPlan {
     }
 
     /// Returns the jobs by queue and state, and the further effects of the plan.
-    pub(super) fn details(&self, page: &Page, more: &str) -> String {
+    pub(super) fn details(&self, page: &RenderOptions, more: &str) -> String {
         let mut details = by_queue(self.jobs.iter().chain(&self.below), page);
         details.push_str(&self.running.lines(page));
         details.push_str(more);

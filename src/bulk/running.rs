@@ -11,7 +11,7 @@ use crate::model::job_snapshot::JobSnapshot;
 use crate::name::Name;
 use crate::session::Session;
 use crate::text::duration;
-use crate::view::Page;
+use crate::view::RenderOptions;
 
 /// Number of histories in one reply.
 const HISTORIES: usize = 100;
@@ -54,7 +54,7 @@ impl RunningJobs {
     }
 
     /// Returns the first running jobs, for a plan.
-    pub(super) fn lines(&self, page: &Page) -> String {
+    pub(super) fn lines(&self, page: &RenderOptions) -> String {
         let first = self.jids.iter().take(NAMED);
         let place = |jid: &Name| Some(format!("{jid} {}", self.places.get(jid)?));
         let first: Vec<String> = first.filter_map(place).collect();

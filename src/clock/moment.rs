@@ -102,8 +102,8 @@ impl Serialize for Moment {
 /// The decimal seconds of a reply of the core.
 impl<'de> Deserialize<'de> for Moment {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Moment, D::Error> {
-        struct Seconds;
-        impl Visitor<'_> for Seconds {
+        struct MomentVisitor;
+        impl Visitor<'_> for MomentVisitor {
             type Value = Moment;
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
                 f.write_str("seconds since the epoch")
@@ -112,7 +112,7 @@ impl<'de> Deserialize<'de> for Moment {
                 Moment::read(text).ok_or_else(|| E::custom("not a time"))
             }
         }
-        deserializer.deserialize_bytes(Seconds)
+        deserializer.deserialize_bytes(MomentVisitor)
     }
 }
 

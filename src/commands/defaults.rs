@@ -45,7 +45,7 @@ use crate::session::consent::Asks;
 #[derive(Clone, Debug, clap::Args)]
 pub(crate) struct Args {
     /// Queue; `list` for all that have defaults
-    #[arg(value_parser = value::new_name(), add = value::Candidates::Queues)]
+    #[arg(value_parser = value::new_name(), add = value::CandidateKind::Queues)]
     queue: Option<Name>,
     /// Options: a JSON object, `@FILE`, or `-` for stdin
     #[arg(value_name = "JSON", conflicts_with = "unset")]

@@ -36,15 +36,15 @@ use crate::session::Session;
 ///
 /// See also: `qless get`, `qless depends`, `qless queues`, `qless check`
 #[derive(Clone, Debug, clap::Args)]
-#[command(add = value::Jobs::Open)]
+#[command(add = value::JobCandidates::Open)]
 pub(crate) struct Args {
     /// Jids of the jobs; `-` reads jids from stdin, `@FILE` from a file
     #[arg(value_name = "JID", required_unless_present = "queue",
-          add = value::Candidates::Targets)]
+          add = value::CandidateKind::Targets)]
     jids: Vec<InputArg>,
     /// Explain this queue
     #[arg(long, value_name = "QUEUE", value_parser = value::name(), conflicts_with = "jids",
-          add = value::Candidates::Queues)]
+          add = value::CandidateKind::Queues)]
     queue: Option<Name>,
 }
 

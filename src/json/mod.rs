@@ -159,12 +159,12 @@ impl<'de> Visitor<'de> for InOrder<'_, 'de> {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Data {
     bytes: Vec<u8>,
-    form: Form,
+    form: DataForm,
 }
 
 /// How a document writes the data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-enum Form {
+enum DataForm {
     /// The value on one line.
     #[default]
     Line,
@@ -184,7 +184,11 @@ impl Data {
     pub fn exactly(self, plain: impl Fn(&str) -> bool) -> Data {
         let text = std::str::from_utf8(&self.bytes);
         let unchanged = text.is_ok_and(|text| text.trim_ascii() == text && plain(text));
-        let form = if unchanged { Form::Whole } else { Form::Both };
+        let form = if unchanged {
+            DataForm::Whole
+        } else {
+            DataForm::Both
+        };
         Data { form, ..self }
     }
 
@@ -192,8 +196,8 @@ impl Data {
     fn json(&self) -> Option<Box<RawValue>> {
         let text = std::str::from_utf8(&self.bytes).ok()?;
         let text = match self.form {
-            Form::Whole => text.to_owned(),
-            Form::Line | Form::Both => compact(text),
+            DataForm::Whole => text.to_owned(),
+            DataForm::Line | DataForm::Both => compact(text),
         };
         RawValue::from_string(text).ok()
     }
@@ -201,7 +205,7 @@ impl Data {
 
 impl From<Vec<u8>> for Data {
     fn from(bytes: Vec<u8>) -> Data {
-        let form = Form::default();
+        let form = DataForm::default();
         Data { bytes, form }
     }
 }
@@ -214,7 +218,7 @@ impl Serialize for Data {
         let mut fields = serializer.serialize_map(None)?;
         let json = self.json();
         fields.serialize_entry("data", &json)?;
-        if json.is_none() || self.form == Form::Both {
+        if json.is_none() || self.form == DataForm::Both {
             fields.serialize_entry("data_bytes", &STANDARD.encode(&self.bytes))?;
         }
         fields.end()

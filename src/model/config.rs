@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::name::Name;
 use crate::text;
-use crate::view::document::Document;
+use crate::view::document::DocumentKind;
 use crate::view::list::Row;
 use crate::view::table::{Cell, Column, NONE};
 
@@ -278,8 +278,8 @@ impl OptionChange {
 }
 
 impl Row for ConfigOption {
-    const LIST: Document =
-        Document::list::<ConfigOption>("config", "Options: config list, config get");
+    const LIST: DocumentKind =
+        DocumentKind::list::<ConfigOption>("config", "Options: config list, config get");
 
     const COLUMNS: &'static [Column<ConfigOption>] = &[
         Column::name("KEY", |option| &option.key),

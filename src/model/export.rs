@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;
 
 use super::config::ConfigOption;
-use super::job::{Entry, Job};
+use super::job::{HistoryEntry, Job};
 use super::list::List;
 use super::recur::Recurring;
 use crate::clock::moment::Moment;
@@ -16,7 +16,7 @@ use crate::json::Number;
 use crate::name::Name;
 use crate::text::is_harmful;
 use crate::view::View;
-use crate::view::document::Document;
+use crate::view::document::DocumentKind;
 use crate::view::json::record;
 use crate::view::list::Row;
 
@@ -136,20 +136,20 @@ pub struct PausedQueue {
 }
 
 /// The document of the first line.
-pub(crate) const HEAD: Document = Document::new::<ExportHead>(
+pub(crate) const HEAD: DocumentKind = DocumentKind::new::<ExportHead>(
     "export",
     "The first line of an export, before those of job, recurring, config, limit, paused: export",
 );
 
 /// The document of a throttle's maximum.
-pub(crate) const LIMIT: Document = Document::new::<SavedThrottle>(
+pub(crate) const LIMIT: DocumentKind = DocumentKind::new::<SavedThrottle>(
     "limit",
     "The maximum of a throttle: export --with throttles",
 );
 
 /// The document of a paused queue.
-pub(crate) const PAUSED: Document =
-    Document::new::<PausedQueue>("paused", "A queue that is paused: export --with paused");
+pub(crate) const PAUSED: DocumentKind =
+    DocumentKind::new::<PausedQueue>("paused", "A queue that is paused: export --with paused");
 
 /// Returns the first line.
 pub(crate) fn head(head: &ExportHead) -> Result<Vec<u8>, Error> {
@@ -185,7 +185,7 @@ fn is_preserved(raw: &Name) -> bool {
     let Some(text) = raw.as_str().filter(|text| is_plain(text)) else {
         return false;
     };
-    let Some(entry) = Entry::read(text.as_bytes()) else {
+    let Some(entry) = HistoryEntry::read(text.as_bytes()) else {
         return false;
     };
     let exact = entry

@@ -1,16 +1,16 @@
 //! The history of a job, a line for each entry.
 
-use super::job::Entry;
+use super::job::HistoryEntry;
 use crate::name::Name;
 use crate::text;
-use crate::view::Page;
+use crate::view::RenderOptions;
 use crate::view::table::{Cell, Column, Table};
 
 /// An entry with its place in the history.
-type Step<'h> = (&'h [Entry], usize);
+type Step<'h> = (&'h [HistoryEntry], usize);
 
 /// Returns one line for each entry: when, what, its note, and how long the job waited or ran.
-pub(crate) fn render(history: &[Entry], page: &Page) -> String {
+pub(crate) fn render(history: &[HistoryEntry], page: &RenderOptions) -> String {
     let columns: [Column<Step>; 4] = [
         Column::text("WHEN", |(history, at), page| {
             Cell::maybe(history[*at].when.map(|when| page.stamp(when)))
@@ -27,7 +27,7 @@ pub(crate) fn render(history: &[Entry], page: &Page) -> String {
 }
 
 /// Returns the note of an entry: in words if the core wrote it, else as `key=value`.
-fn note(entry: &Entry) -> String {
+fn note(entry: &HistoryEntry) -> String {
     let text = |key: &str| entry.text(key).map(|text| text.to_string());
     let known = match entry.what.as_bytes() {
         b"put" => text("queue").map(|queue| format!("in {queue}")),
@@ -69,7 +69,7 @@ fn on_one_line(message: &[u8]) -> String {
 const LINE: usize = 80;
 
 /// Returns how long the job had waited when it was popped, or how long it ran.
-fn duration(history: &[Entry], at: usize) -> String {
+fn duration(history: &[HistoryEntry], at: usize) -> String {
     let (verb, from): (&str, &[u8]) = match history[at].what.as_bytes() {
         b"popped" => ("waited", b"put"),
         b"done" | b"failed" | b"timed-out" | b"retried" => ("ran", b"popped"),
@@ -84,7 +84,7 @@ fn duration(history: &[Entry], at: usize) -> String {
         history[at].when,
     ) {
         (
-            Some(Entry {
+            Some(HistoryEntry {
                 when: Some(began), ..
             }),
             Some(ended),

@@ -7,7 +7,7 @@ use super::throttle::MaximumChange;
 use crate::clock::moment::Moment;
 use crate::name::Name;
 use crate::text::plural;
-use crate::view::Page;
+use crate::view::RenderOptions;
 use crate::view::table::{Cell, Column, Table};
 
 /// The changes that an import would make.
@@ -29,7 +29,7 @@ type Target<'p> = (&'p Name, u64);
 
 impl Proposal<'_> {
     /// Returns the jobs by queue, and a line for each other change.
-    pub(crate) fn text(&self, page: &Page) -> String {
+    pub(crate) fn text(&self, page: &RenderOptions) -> String {
         let columns: [Column<Target>; 2] = [
             Column::text("QUEUE", |(queue, _), _| Cell::text(queue)),
             Column::count("JOBS", |(_, jobs)| *jobs),

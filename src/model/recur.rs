@@ -11,11 +11,11 @@ use crate::json::{Data, Json, Number, write};
 use crate::name::Name;
 use crate::text;
 use crate::text::joined;
-use crate::view::detail::Detail;
-use crate::view::document::Document;
+use crate::view::detail::DetailLines;
+use crate::view::document::DocumentKind;
 use crate::view::list::Row;
 use crate::view::table::{Cell, Column, NONE};
-use crate::view::{Page, View};
+use crate::view::{RenderOptions, View};
 
 /// A recurring job. The core puts its jobs when a client pops from or peeks at the queue.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -78,8 +78,8 @@ impl Recurring {
 }
 
 impl Row for Recurring {
-    const LIST: Document =
-        Document::list::<Recurring>("recurring-jobs", "Recurring jobs: recur list");
+    const LIST: DocumentKind =
+        DocumentKind::list::<Recurring>("recurring-jobs", "Recurring jobs: recur list");
 
     const COLUMNS: &'static [Column<Recurring>] = &[
         Column::name("JID", |job| &job.jid),
@@ -132,7 +132,7 @@ fn interval(every: Number) -> String {
 
 impl Recurring {
     /// Returns since when, by whom and why it is paused.
-    fn pause(&self, page: &Page) -> String {
+    fn pause(&self, page: &RenderOptions) -> String {
         let Some(since) = self.paused_since else {
             return String::new();
         };
@@ -148,19 +148,19 @@ impl Recurring {
 }
 
 /// Returns the next runs of a template in words.
-pub(crate) fn next_runs(runs: &[Moment], page: &Page) -> String {
+pub(crate) fn next_runs(runs: &[Moment], page: &RenderOptions) -> String {
     let runs: Vec<String> = runs.iter().map(|run| page.stamp(*run)).collect();
     format!("next runs: {}{}", runs.join(", "), page.zone())
 }
 
 impl View for Recurring {
-    const DOCUMENT: Document =
-        Document::new::<SavedRecurring>("recurring", "A recurring job in full: recur get");
+    const DOCUMENT: DocumentKind =
+        DocumentKind::new::<SavedRecurring>("recurring", "A recurring job in full: recur get");
 
-    fn text(&self, page: &Page) -> String {
+    fn text(&self, page: &RenderOptions) -> String {
         let number =
             |number: Option<Number>| number.map_or(NONE.to_owned(), |number| number.to_string());
-        let mut detail = Detail::new(page);
+        let mut detail = DetailLines::new(page);
         detail.line("jid", &self.jid);
         detail.maybe("klass", self.klass.as_ref());
         detail.maybe("queue", self.queue.as_ref());

@@ -10,7 +10,7 @@ use crate::args::shared::Selector;
 use crate::clock::moment::Moment;
 use crate::core::api::guard::JOBS_PER_READ;
 use crate::core::api::index::{Index, IndexReader};
-use crate::core::api::job::{Detail, MOST};
+use crate::core::api::job::{JobFields, MOST};
 use crate::core::api::not_found;
 use crate::core::api::page::JobScan;
 use crate::core::api::queue;
@@ -37,7 +37,7 @@ use source::IndexSource;
 /// The jobs that match a selector, slice by slice, in the order of lists.
 pub(crate) struct Selection<'a> {
     now: Moment,
-    detail: Detail,
+    detail: JobFields,
     filter: Filter<'a>,
     sources: VecDeque<IndexSource>,
     current: Option<ActiveSource>,
@@ -86,7 +86,7 @@ pub(crate) fn all(
     session: &mut Session,
     now: Moment,
     selector: &Selector,
-    detail: Detail,
+    detail: JobFields,
 ) -> Result<Vec<Job>, Error> {
     let mut jobs = Vec::new();
     each(session, now, selector, detail, |job| jobs.push(job))?;
@@ -101,7 +101,7 @@ pub(crate) fn snapshots(
     selector: &Selector,
 ) -> Result<(Vec<JobSnapshot>, Vec<MisplacedEntry>), Error> {
     let (mut jobs, mut alike) = (Vec::new(), Interner::default());
-    let mut misplaced = each(session, now, selector, Detail::Mark, |job| {
+    let mut misplaced = each(session, now, selector, JobFields::Mark, |job| {
         jobs.push(JobSnapshot::of(job, &mut alike))
     })?;
     if jobs.is_empty() && misplaced.is_empty() {
@@ -120,7 +120,7 @@ fn each(
     session: &mut Session,
     now: Moment,
     selector: &Selector,
-    detail: Detail,
+    detail: JobFields,
     mut take: impl FnMut(Job),
 ) -> Result<Vec<MisplacedEntry>, Error> {
     let (core, ui) = session.core_and_ui()?;
@@ -140,7 +140,7 @@ impl<'a> Selection<'a> {
         core: &mut Core,
         now: Moment,
         selector: &'a Selector,
-        detail: Detail,
+        detail: JobFields,
     ) -> Result<Selection<'a>, Error> {
         let filter = Filter::new(selector, now);
         let found = source::plan_search(core, now, selector, &filter)?;
@@ -214,7 +214,7 @@ impl<'a> Selection<'a> {
         let front = source.front;
         let locks = matches!(source.index, Some(Index::Locks(_)));
         let group = match &source.index {
-            Some(Index::Failed(group)) if self.detail == Detail::Mark => Some(group.clone()),
+            Some(Index::Failed(group)) if self.detail == JobFields::Mark => Some(group.clone()),
             _ => None,
         };
         // Jobs with locks are sorted by state, which requires slices of one size.
@@ -225,7 +225,7 @@ impl<'a> Selection<'a> {
             self.matched += 1;
         }
         let mut size = match self.detail {
-            Detail::Mark => JOBS_PER_READ as u64,
+            JobFields::Mark => JOBS_PER_READ as u64,
             _ => MOST as u64,
         };
         if exact {
@@ -240,7 +240,7 @@ impl<'a> Selection<'a> {
                 .map(|fields| prefilter.may_match(&self.filter, fields));
             slice.retain(|_| kept.next().unwrap_or(false));
         }
-        let certain = exact && self.detail == Detail::Match;
+        let certain = exact && self.detail == JobFields::Match;
         let names = if certain {
             self.detail.into_str().into()
         } else {

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::address::{Address, Target};
 use crate::args::format::Format;
-use crate::args::globals::{Globals, Origin, Typed};
+use crate::args::globals::{CommandText, Globals, Origin};
 use crate::args::tls::TlsFiles;
 use crate::clock::Clock;
 use crate::clock::moment::Moment;
@@ -43,7 +43,7 @@ pub(crate) struct Session {
     pub changes: bool,
     /// What `status --watch` counted in the last minute.
     pub samples: Vec<Sample>,
-    typed: Typed,
+    typed: CommandText,
     clock: Clock,
     core: Option<Core>,
     warned_of_eviction: bool,
@@ -52,7 +52,7 @@ pub(crate) struct Session {
 impl Session {
     pub(crate) fn new(
         globals: Globals,
-        typed: Typed,
+        typed: CommandText,
         file: Option<File>,
         ui: Ui,
         clock: Clock,

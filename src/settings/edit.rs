@@ -13,7 +13,7 @@ use super::values::Values;
 use super::{ConfigFile, ConfigSource};
 use crate::error::{Error, Kind, io_words};
 use crate::fs::open::Unopened;
-use crate::fs::trust::Route;
+use crate::fs::trust::ResolvedPath;
 use crate::fs::{self, PRIVATE_DIRECTORY};
 use crate::text::Harmless;
 
@@ -34,7 +34,7 @@ pub(crate) fn edit(
     };
     let failed = |fault: std::io::Error| unwritable(io_words(&fault));
     let untrusted = |why: Unopened| why.error(&what, Kind::File);
-    let route = Route::of(path).map_err(failed)?;
+    let route = ResolvedPath::of(path).map_err(failed)?;
     let path = &route.target;
     let dir = path.parent().unwrap_or(Path::new("/"));
     // Before directories are created, and with those that were missing.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use dialoguer::console::Term;
 
-use crate::args::format::{Format, Output, TimeFormat, When};
+use crate::args::format::{DisplayWhen, Format, Output, TimeFormat};
 use crate::args::globals::Globals;
 use crate::clock::moment::Moment;
 use crate::env;
@@ -17,7 +17,7 @@ use crate::model::jid_list;
 use crate::name::Name;
 use crate::text;
 use crate::view::table::Choice;
-use crate::view::{Lines, Page, Times, View, json};
+use crate::view::{Lines, RenderOptions, Times, View, json};
 
 mod ask;
 pub(crate) mod keyboard;
@@ -33,7 +33,7 @@ mod sink;
 use lost::LostOutput;
 use outlet::Outlet;
 use pager::Pager;
-use sink::Sink;
+use sink::ResultWriter;
 
 pub(crate) use crate::trace::Trace;
 pub(crate) use live::LiveLines;
@@ -44,7 +44,7 @@ const UNLISTED_SHOWN: usize = 3;
 
 /// The context in use, as questions and plans show it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Context {
+pub(crate) struct ContextLabel {
     /// The name in the config file; `None` if no context is in use.
     pub name: Option<String>,
     /// The label in questions: of the context in use, or of one that protects its database.
@@ -56,16 +56,16 @@ pub(crate) struct Context {
 /// The streams of this process, and the options for writing to them.
 pub(crate) struct Ui {
     format: Format,
-    stdout: Sink,
+    stdout: ResultWriter,
     /// Whether stdout is a terminal.
     tty: bool,
     /// The layout of text, and whether it is for people.
-    page: Page,
+    page: RenderOptions,
     yes: bool,
     /// The values of `--confirm`.
     confirm: Vec<String>,
     /// The context in use.
-    context: Context,
+    context: ContextLabel,
     no_input: bool,
     quiet: bool,
     /// Whether a reader of stdout that goes away does not end the program.
@@ -113,9 +113,9 @@ impl Ui {
             TimeFormat::Auto => page.times,
         };
         page.headers = match globals.headers.unwrap_or_default() {
-            When::Always => true,
-            When::Never => false,
-            When::Auto => page.headers,
+            DisplayWhen::Always => true,
+            DisplayWhen::Never => false,
+            DisplayWhen::Auto => page.headers,
         };
         page.choice = Choice {
             columns: globals.columns.clone(),
@@ -131,9 +131,9 @@ impl Ui {
         let tty = io::stdout().is_terminal();
         let mut ui = Ui {
             format,
-            stdout: Sink::new(),
+            stdout: ResultWriter::new(),
             tty,
-            page: Page {
+            page: RenderOptions {
                 terminal: tty,
                 width: 80,
                 color: false,
@@ -144,7 +144,7 @@ impl Ui {
             },
             yes: false,
             confirm: Vec::new(),
-            context: Context::default(),
+            context: ContextLabel::default(),
             no_input: false,
             quiet: false,
             outlives_reader: false,
@@ -188,7 +188,7 @@ impl Ui {
     }
 
     /// Sets the context in use.
-    pub(crate) fn set_context(&mut self, context: Context) {
+    pub(crate) fn set_context(&mut self, context: ContextLabel) {
         self.context = context;
     }
 
@@ -451,7 +451,7 @@ impl Ui {
     }
 
     /// Returns the format of text for people.
-    pub(crate) fn page(&self) -> &Page {
+    pub(crate) fn page(&self) -> &RenderOptions {
         &self.page
     }
 
@@ -564,14 +564,14 @@ fn width_of_a_pipe() -> usize {
 }
 
 /// Whether to color a stream. The flag wins over the environment, which wins over the stream.
-fn color(flag: When, terminal: bool) -> bool {
+fn color(flag: DisplayWhen, terminal: bool) -> bool {
     let is = |name: &str, value: &str| env::var(name).is_some_and(|set| set == value);
     match flag {
-        When::Always => true,
-        When::Never => false,
-        When::Auto if env::var("CLICOLOR_FORCE").is_some_and(|set| set != "0") => true,
-        When::Auto if env::var("NO_COLOR").is_some() => false,
-        When::Auto => terminal && !is("CLICOLOR", "0") && !is("TERM", "dumb"),
+        DisplayWhen::Always => true,
+        DisplayWhen::Never => false,
+        DisplayWhen::Auto if env::var("CLICOLOR_FORCE").is_some_and(|set| set != "0") => true,
+        DisplayWhen::Auto if env::var("NO_COLOR").is_some() => false,
+        DisplayWhen::Auto => terminal && !is("CLICOLOR", "0") && !is("TERM", "dumb"),
     }
 }
 

@@ -12,7 +12,7 @@ type WriteSchema = fn(&mut SchemaGenerator) -> Schema;
 
 /// A kind of document.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Document {
+pub(crate) struct DocumentKind {
     pub kind: &'static str,
     /// What it contains, and which commands write it.
     pub summary: &'static str,
@@ -20,10 +20,13 @@ pub(crate) struct Document {
     schemas: [Option<WriteSchema>; 3],
 }
 
-impl Document {
+impl DocumentKind {
     /// A document with the fields of `T`, besides `kind` and `v`.
-    pub(crate) const fn new<T: JsonSchema>(kind: &'static str, summary: &'static str) -> Document {
-        Document {
+    pub(crate) const fn new<T: JsonSchema>(
+        kind: &'static str,
+        summary: &'static str,
+    ) -> DocumentKind {
+        DocumentKind {
             kind,
             summary,
             schemas: [Some(T::json_schema), None, None],
@@ -31,12 +34,15 @@ impl Document {
     }
 
     /// A document of a [`List`].
-    pub(crate) const fn list<T: JsonSchema>(kind: &'static str, summary: &'static str) -> Document {
-        Document::new::<List<T>>(kind, summary)
+    pub(crate) const fn list<T: JsonSchema>(
+        kind: &'static str,
+        summary: &'static str,
+    ) -> DocumentKind {
+        DocumentKind::new::<List<T>>(kind, summary)
     }
 
     /// The document, which some commands write with the fields of `T`.
-    pub(crate) const fn or<T: JsonSchema>(mut self) -> Document {
+    pub(crate) const fn or<T: JsonSchema>(mut self) -> DocumentKind {
         let at = if self.schemas[1].is_none() { 1 } else { 2 };
         self.schemas[at] = Some(T::json_schema);
         self

@@ -17,12 +17,12 @@ pub(crate) mod list;
 pub(crate) mod paint;
 pub(crate) mod table;
 
-use document::Document;
+use document::DocumentKind;
 pub(crate) use json::Lines;
 
 /// The properties of the terminal or pipe that a text is written to.
 #[derive(Clone, Debug)]
-pub struct Page {
+pub struct RenderOptions {
     /// Whether stdout is a terminal: text for people, with aligned columns, headers, relative times
     /// and separated thousands.
     pub terminal: bool,
@@ -51,11 +51,11 @@ pub enum Times {
     Unix,
 }
 
-impl Page {
+impl RenderOptions {
     /// A terminal of this width, without color, at the moment 0.
     #[cfg(test)]
-    pub fn terminal(width: usize) -> Page {
-        Page {
+    pub fn terminal(width: usize) -> RenderOptions {
+        RenderOptions {
             terminal: true,
             width,
             color: false,
@@ -68,12 +68,12 @@ impl Page {
 
     /// A pipe.
     #[cfg(test)]
-    pub fn pipe() -> Page {
-        Page {
+    pub fn pipe() -> RenderOptions {
+        RenderOptions {
             terminal: false,
             times: Times::Iso,
             headers: false,
-            ..Page::terminal(80)
+            ..RenderOptions::terminal(80)
         }
     }
 
@@ -153,7 +153,7 @@ impl Page {
 /// A model that can be shown. Its `Serialize` writes the fields of the document.
 pub(crate) trait View: Serialize {
     /// The document: its `kind`, its fields, and what `help json` says of it.
-    const DOCUMENT: Document;
+    const DOCUMENT: DocumentKind;
 
     /// Returns the columns that `--columns` and `--sort` accept; none if the view is not a table.
     fn headings() -> Vec<table::Heading> {
@@ -161,7 +161,7 @@ pub(crate) trait View: Serialize {
     }
 
     /// Returns the text for a terminal (`page.terminal`) or for a pipe.
-    fn text(&self, page: &Page) -> String;
+    fn text(&self, page: &RenderOptions) -> String;
 
     /// Writes the lines of `-o ndjson`: a list writes its items, anything else its document.
     fn lines(&self, lines: &mut Lines) -> Result<(), serde_json::Error> {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::machine::event::{End, Exit, Mode, StartFailure};
 use super::options::WorkOptions;
-use super::process::substitute::Template;
+use super::process::substitute::ArgTemplate;
 use super::process::{
     self, Captured, Directory, Launch, ProcessEnd, Processes, StartFault, StartFaultKind,
     StdoutMode, environment, job_line as line_of_job, sandbox,
@@ -27,7 +27,7 @@ const MAX_DATA: usize = 16 * 1024 * 1024;
 pub(super) struct Launcher {
     mode: Mode,
     program: OsString,
-    arguments: Template,
+    arguments: ArgTemplate,
     directory: Directory,
     stdout: StdoutMode,
     /// The maximum length of a message.
@@ -44,7 +44,7 @@ impl Launcher {
             .command
             .split_first()
             .ok_or_else(|| Error::usage("no command is given"))?;
-        let arguments = Template::parse(arguments, options.allow_dash)?;
+        let arguments = ArgTemplate::parse(arguments, options.allow_dash)?;
         if options.mode != Mode::Single && arguments.has_placeholders() {
             return Err(Error::usage(
                 "placeholders such as `{jid}` need a process for each job, without `--batch` and `--persistent`",

@@ -5,13 +5,13 @@ use std::ffi::OsString;
 use clap::builder::ValueRange;
 use clap::{Arg, ArgAction, Command};
 
-use super::line::Typed;
+use super::line::TypedLine;
 
 /// What the last word of a line is a part of.
 #[derive(Clone, Debug)]
 pub(super) struct Cursor<'t> {
     pub command: &'t Command,
-    pub slot: Slot<'t>,
+    pub slot: Expected<'t>,
     /// What is typed of it.
     pub begun: String,
     /// What stands before it in the same word: `--queue=`, or the values before a comma.
@@ -30,7 +30,7 @@ pub(super) struct Cursor<'t> {
 
 /// What can be typed at the cursor.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Slot<'t> {
+pub(super) enum Expected<'t> {
     /// The name of a flag.
     Flag,
     /// The value of a flag.
@@ -42,7 +42,7 @@ pub(super) enum Slot<'t> {
 }
 
 /// Returns where the cursor is; `None` if the line does not say which server is meant.
-pub(super) fn find<'t>(tree: &'t Command, typed: &Typed) -> Option<Cursor<'t>> {
+pub(super) fn find<'t>(tree: &'t Command, typed: &TypedLine) -> Option<Cursor<'t>> {
     let (last, words) = typed.words.split_last()?;
     if words.is_empty() && !typed.redirects {
         return None;
@@ -57,7 +57,7 @@ pub(super) fn find<'t>(tree: &'t Command, typed: &Typed) -> Option<Cursor<'t>> {
     }
     let (slot, begun, before) = parser.slot(&last.text, typed.redirects);
     let (mut before, mut begun) = (before.to_owned(), begun.to_owned());
-    if let Slot::Value(arg) | Slot::Positional(Some(arg)) = slot
+    if let Expected::Value(arg) | Expected::Positional(Some(arg)) = slot
         && let Some(delimiter) = arg.get_value_delimiter()
         && let Some(at) = begun.rfind(delimiter)
     {
@@ -130,26 +130,26 @@ impl<'t> Parser<'t> {
     }
 
     /// Returns what the last word is, what is typed of its value, and what stands before that.
-    fn slot<'w>(&self, word: &'w str, redirects: bool) -> (Slot<'t>, &'w str, &'w str) {
+    fn slot<'w>(&self, word: &'w str, redirects: bool) -> (Expected<'t>, &'w str, &'w str) {
         if redirects {
-            return (Slot::Redirection, word, "");
+            return (Expected::Redirection, word, "");
         }
         if let Some(arg) = self.pending {
-            return (Slot::Value(arg), word, "");
+            return (Expected::Value(arg), word, "");
         }
         if !word.starts_with('-') || self.only_positionals {
             if let Some(arg) = self.open {
-                return (Slot::Value(arg), word, "");
+                return (Expected::Value(arg), word, "");
             }
-            return (Slot::Positional(self.positional()), word, "");
+            return (Expected::Positional(self.positional()), word, "");
         }
         let at = match word.strip_prefix("--") {
             Some(flag) => flag.find('=').map(|at| (at + 3, self.long(&flag[..at]))),
             None => self.short_value(word),
         };
         match at {
-            Some((at, Some(arg))) => (Slot::Value(arg), &word[at..], &word[..at]),
-            _ => (Slot::Flag, word, ""),
+            Some((at, Some(arg))) => (Expected::Value(arg), &word[at..], &word[..at]),
+            _ => (Expected::Flag, word, ""),
         }
     }
 
@@ -278,14 +278,16 @@ mod tests {
             return "–".to_owned();
         };
         let slot = match cursor.slot {
-            Slot::Flag => "flag".to_owned(),
-            Slot::Redirection => "file".to_owned(),
-            Slot::Positional(None) => "command".to_owned(),
-            Slot::Value(arg) | Slot::Positional(Some(arg)) => match candidates(&cursor, arg) {
-                Some(kind) if is_glob(arg) => format!("{kind:?} or glob"),
-                Some(kind) => format!("{kind:?}"),
-                None => "other value".to_owned(),
-            },
+            Expected::Flag => "flag".to_owned(),
+            Expected::Redirection => "file".to_owned(),
+            Expected::Positional(None) => "command".to_owned(),
+            Expected::Value(arg) | Expected::Positional(Some(arg)) => {
+                match candidates(&cursor, arg) {
+                    Some(kind) if is_glob(arg) => format!("{kind:?} or glob"),
+                    Some(kind) => format!("{kind:?}"),
+                    None => "other value".to_owned(),
+                }
+            }
         };
         let (before, begun, globals) = (cursor.before, cursor.begun, cursor.globals.join(" "));
         format!("{slot} {before}<{begun}> {globals}")

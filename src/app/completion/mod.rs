@@ -91,7 +91,7 @@ fn complete(args: &[OsString], deadline: Option<Instant>) -> Option<String> {
 
 /// Returns the tree with the typed commands only: clap copies every global flag into every command,
 /// which takes most of the time.
-fn built(whole: &Command, typed: &line::Typed) -> Command {
+fn built(whole: &Command, typed: &line::TypedLine) -> Command {
     let is_typed = |command: &&Command| {
         let name = command.get_name();
         let mut words = typed.words.iter();

@@ -30,7 +30,7 @@ use crate::session::Session;
 pub(crate) struct Args {
     /// A command, such as `recur put`, or a topic
     #[arg(value_name = "COMMAND | TOPIC", value_parser = value::text(),
-          add = value::Candidates::Topics)]
+          add = value::CandidateKind::Topics)]
     words: Vec<String>,
 }
 

@@ -13,7 +13,7 @@ use crate::check::verify::unlisted;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
 use crate::interrupt::Interrupt;
-use crate::model::finding::{FindingId, Stage};
+use crate::model::finding::{FindingId, RepairStage};
 use crate::model::rate::Rate;
 use crate::model::repair::RepairCounts;
 use crate::model::verdict::{Change, ItemKind, Location, RepairReply, Verdict, VerdictOutcome};
@@ -26,7 +26,7 @@ pub(crate) struct Repairer {
     run: String,
     undo: Option<Undo>,
     /// The stage of the current batch, and the findings that the queue leads to.
-    stage: Stage,
+    stage: RepairStage,
     expected: Expected,
     pace: Pace,
     max_batch: usize,
@@ -58,7 +58,7 @@ impl Repairer {
             filter,
             run,
             undo,
-            stage: Stage::Keys,
+            stage: RepairStage::Keys,
             expected: Expected::default(),
             pace,
             interrupt,

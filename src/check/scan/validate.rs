@@ -69,16 +69,16 @@ pub fn tags(text: &[u8]) -> Option<Vec<Vec<u8>>> {
 
 /// The failure of a job, as far as the scan needs it.
 #[derive(Debug, PartialEq)]
-pub struct Failure {
+pub struct StoredFailure {
     pub group: Vec<u8>,
     pub when: f64,
 }
 
 /// Returns the failure in a stored object.
-pub fn failure(text: &[u8]) -> Option<Failure> {
+pub fn failure(text: &[u8]) -> Option<StoredFailure> {
     #[derive(serde::Deserialize)]
     struct Stored {
-        group: Bytes,
+        group: AnyString,
         when: f64,
     }
     // Clients store names that are not UTF-8, which only the check of the syntax has to know.
@@ -90,32 +90,32 @@ pub fn failure(text: &[u8]) -> Option<Failure> {
         return None;
     }
     let stored: Stored = serde_json::from_slice(text).ok()?;
-    Some(Failure {
+    Some(StoredFailure {
         group: stored.group.0,
         when: stored.when,
     })
 }
 
 /// A JSON string that need not be UTF-8.
-struct Bytes(Vec<u8>);
+struct AnyString(Vec<u8>);
 
-impl<'de> Deserialize<'de> for Bytes {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Bytes, D::Error> {
-        struct Text;
+impl<'de> Deserialize<'de> for AnyString {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<AnyString, D::Error> {
+        struct AnyStringVisitor;
 
-        impl Visitor<'_> for Text {
-            type Value = Bytes;
+        impl Visitor<'_> for AnyStringVisitor {
+            type Value = AnyString;
 
             fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
                 formatter.write_str("a string")
             }
 
-            fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<Bytes, E> {
-                Ok(Bytes(bytes.to_vec()))
+            fn visit_bytes<E: de::Error>(self, bytes: &[u8]) -> Result<AnyString, E> {
+                Ok(AnyString(bytes.to_vec()))
             }
         }
 
-        deserializer.deserialize_bytes(Text)
+        deserializer.deserialize_bytes(AnyStringVisitor)
     }
 }
 

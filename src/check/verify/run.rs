@@ -13,7 +13,7 @@ use crate::error::{Error, Kind};
 use crate::exit::Exit;
 use crate::interrupt::Interrupt;
 use crate::json::Number;
-use crate::model::check::{Check, Found, Scan};
+use crate::model::check::{Check, ReportedFinding, Scan};
 use crate::model::finding::{FindingId, Severity};
 use crate::model::pattern::Pattern;
 use crate::model::rate::Rate;
@@ -168,14 +168,15 @@ pub(crate) fn report(
         ui.note(&format!("likely cause: {cause}"));
     }
     if hints && !ui.format().is_json() {
-        for cut in check.items.iter().flat_map(Found::cuts) {
+        for cut in check.items.iter().flat_map(ReportedFinding::cuts) {
             ui.note(&format!("to break dependency-cycle: {cut}"));
         }
     }
     if check.scan.complete && hints {
         let own = session.own();
         let named = own.has("--only");
-        let repairable = |found: &Found| found.repairable > 0 || named && found.needs_only > 0;
+        let repairable =
+            |found: &ReportedFinding| found.repairable > 0 || named && found.needs_only > 0;
         if check.items.iter().any(repairable) {
             let mut plan = own.clone().word("--repair");
             if !own.has("--dry-run") {

@@ -10,7 +10,7 @@ use super::verifier::VerifyOptions;
 use crate::clock::moment::Moment;
 use crate::core::call::Core;
 use crate::error::Error;
-use crate::model::check::Found;
+use crate::model::check::ReportedFinding;
 use crate::model::finding::FindingId;
 use crate::model::verdict::{ItemKind, Location, Verdict, VerdictOutcome};
 use crate::name::Name;
@@ -41,7 +41,7 @@ impl Verdicts {
     }
 
     /// Returns the findings, the worst and most frequent first, and the queue of a repair.
-    pub(super) fn finish(mut self) -> (Vec<Found>, RepairQueue) {
+    pub(super) fn finish(mut self) -> (Vec<ReportedFinding>, RepairQueue) {
         let reported = |job: &Name, dependency: &Name| {
             let id = FindingId::DependencyOneSided;
             self.collector.has_reported(id, job, dependency)

@@ -7,7 +7,7 @@ use crate::args::coordination::{COORDINATION, Coordinated, LaneFlags};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
 use crate::args::moment;
-use crate::args::moment::{Every, When};
+use crate::args::moment::{Every, TypedMoment};
 use crate::args::shared::{DryRun, ExistingQueue, MaxData};
 use crate::args::value;
 use crate::bulk::{maxima, new_queues};
@@ -32,7 +32,7 @@ use crate::session::Session;
 #[derive(Clone, Debug, clap::Args)]
 pub(super) struct Args {
     /// Jid of the recurring job
-    #[arg(value_parser = value::any_name(), add = value::Candidates::Jids(value::Jobs::Recurring))]
+    #[arg(value_parser = value::any_name(), add = value::CandidateKind::Jids(value::JobCandidates::Recurring))]
     jid: Name,
     /// Interval: a duration, `@hourly`, `@daily` or `@weekly`. The next run moves by the difference,
     /// unless `--at` or such a word is given
@@ -42,9 +42,9 @@ pub(super) struct Args {
     /// hour. The interval stays, unless `--every` is given
     #[arg(long, value_name = "T|:MM", value_parser = moment::run_time,
           allow_hyphen_values = true)]
-    at: Option<When>,
+    at: Option<TypedMoment>,
     /// Queue
-    #[arg(long, value_parser = value::new_name(), add = value::Candidates::Queues)]
+    #[arg(long, value_parser = value::new_name(), add = value::CandidateKind::Queues)]
     queue: Option<Name>,
     #[command(flatten)]
     existing: ExistingQueue,

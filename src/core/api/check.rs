@@ -217,10 +217,10 @@ impl Core {
             .collect();
         let mut marks = Vec::with_capacity(jids.len());
         #[derive(Deserialize)]
-        struct Row {
+        struct MarkRow {
             mark: Name,
         }
-        for rows in self.calls::<Vec<Option<Row>>>(now, &calls) {
+        for rows in self.calls::<Vec<Option<MarkRow>>>(now, &calls) {
             marks.extend(rows?.into_iter().map(|row| row.map(|row| row.mark)));
         }
         Ok(marks)
@@ -253,8 +253,8 @@ enum CheckRow {
 /// Reads the id of a finding, or a number, then what belongs to it.
 impl<'de> Deserialize<'de> for CheckRow {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<CheckRow, D::Error> {
-        struct Row;
-        impl<'de> Visitor<'de> for Row {
+        struct CheckVisitor;
+        impl<'de> Visitor<'de> for CheckVisitor {
             type Value = CheckRow;
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
                 f.write_str("a finding or a number of items")
@@ -274,7 +274,7 @@ impl<'de> Deserialize<'de> for CheckRow {
                 ))
             }
         }
-        deserializer.deserialize_struct("row", &["id", ".."], Row)
+        deserializer.deserialize_struct("row", &["id", ".."], CheckVisitor)
     }
 }
 

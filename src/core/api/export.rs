@@ -12,7 +12,7 @@ use crate::error::Error;
 use crate::json::Json;
 use crate::json::quote::encoded;
 use crate::model::export::{PausedQueue, SavedJob};
-use crate::model::job::{Entry, State};
+use crate::model::job::{HistoryEntry, State};
 use crate::name::Name;
 
 use super::index::Index;
@@ -131,7 +131,7 @@ fn read(jid: &Name, fields: Value) -> Result<SavedJob, Error> {
         entries.append(&mut migrated(&legacy));
     }
     let history = entries.iter().map(Name::as_bytes);
-    job.history = Some(history.filter_map(Entry::read).collect());
+    job.history = Some(history.filter_map(HistoryEntry::read).collect());
     if job.state == Some(State::Depends) {
         due = scheduled;
     }

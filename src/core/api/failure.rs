@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::index::Index;
-use super::job::Detail;
+use super::job::JobFields;
 use crate::clock::moment::Moment;
 use crate::core::call::reply::Bytes;
 use crate::core::call::{Call, Core, calls};
@@ -67,7 +67,7 @@ impl Core {
                 members,
             ));
         }
-        let mut jobs = self.jobs(now, Detail::Place, &read)?.into_iter();
+        let mut jobs = self.jobs(now, JobFields::Place, &read)?.into_iter();
         for (group, members) in &mut groups {
             let mut queues = BTreeSet::new();
             for job in jobs.by_ref().take(*members).flatten() {

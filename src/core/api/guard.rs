@@ -77,8 +77,8 @@ impl<D> GuardReply<D> {
 /// Reads the outcome and the mark, then what the outcome says is next.
 impl<'de, D: Deserialize<'de>> Deserialize<'de> for GuardReply<D> {
     fn deserialize<R: Deserializer<'de>>(deserializer: R) -> Result<GuardReply<D>, R::Error> {
-        struct Row<D>(PhantomData<D>);
-        impl<'de, D: Deserialize<'de>> Visitor<'de> for Row<D> {
+        struct GuardVisitor<D>(PhantomData<D>);
+        impl<'de, D: Deserialize<'de>> Visitor<'de> for GuardVisitor<D> {
             type Value = GuardReply<D>;
             fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
                 f.write_str("an outcome")
@@ -97,7 +97,7 @@ impl<'de, D: Deserialize<'de>> Deserialize<'de> for GuardReply<D> {
                 Ok(reply)
             }
         }
-        deserializer.deserialize_struct("row", &["code", "mark", ".."], Row(PhantomData))
+        deserializer.deserialize_struct("row", &["code", "mark", ".."], GuardVisitor(PhantomData))
     }
 }
 
@@ -181,12 +181,12 @@ impl Core {
         jids: &[Name],
     ) -> Result<HashMap<Name, Vec<Name>>, Error> {
         #[derive(Deserialize)]
-        struct Row {
+        struct DependentsRow {
             dependents: Vec<Name>,
         }
         let mut dependents = HashMap::new();
         for jids in jids.chunks(JOBS_PER_READ) {
-            let rows: Vec<Option<Row>> = self.look(now, "dependents", jids)?;
+            let rows: Vec<Option<DependentsRow>> = self.look(now, "dependents", jids)?;
             let found = jids.iter().zip(rows);
             let found = found.filter_map(|(jid, row)| Some((jid.clone(), row?.dependents)));
             dependents.extend(found.filter(|(_, names)| !names.is_empty()));

@@ -220,7 +220,7 @@ impl IndexReader {
         self.step(&mut |offset, count| core.index(now, &index, offset, count))
     }
 
-    fn step(&mut self, read: Read) -> Result<Option<Vec<Name>>, Error> {
+    fn step(&mut self, read: ReadSlice) -> Result<Option<Vec<Name>>, Error> {
         match self.back {
             _ if self.done => Ok(None),
             Some(end) => self.before(read, end).map(Some),
@@ -229,7 +229,7 @@ impl IndexReader {
     }
 
     /// Returns the members after the last slice.
-    fn after(&mut self, read: Read) -> Result<Vec<Name>, Error> {
+    fn after(&mut self, read: ReadSlice) -> Result<Vec<Name>, Error> {
         let overlap = (self.size / 10).min(self.next);
         let mut offset = self.next - overlap;
         let mut part = loop {
@@ -251,7 +251,7 @@ impl IndexReader {
 
     /// Returns the members before `end`, last first. Members that leave cannot move others past
     /// `end`.
-    fn before(&mut self, read: Read, end: u64) -> Result<Vec<Name>, Error> {
+    fn before(&mut self, read: ReadSlice, end: u64) -> Result<Vec<Name>, Error> {
         let total = read(0, 0)?.total;
         let end = end.min(total);
         let offset = end.saturating_sub(self.size);
@@ -266,7 +266,7 @@ impl IndexReader {
 }
 
 /// Reads a part: from where, how many.
-type Read<'a> = &'a mut dyn FnMut(u64, u64) -> Result<IndexSlice, Error>;
+type ReadSlice<'a> = &'a mut dyn FnMut(u64, u64) -> Result<IndexSlice, Error>;
 
 #[cfg(test)]
 mod tests {

@@ -11,13 +11,13 @@ use crate::core::call::slice_size::SliceSize;
 use crate::core::call::{Call, Core, Value, calls};
 use crate::error::{Cause, Error};
 use crate::json::{Data, Json, Number};
-use crate::model::job::{Dependencies, Entry, Failure, Job, Neighbor, Payload, State};
+use crate::model::job::{Dependencies, Failure, HistoryEntry, Job, Neighbor, Payload, State};
 use crate::name::Name;
 
 /// Which fields of a job are read, with their names for the core.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, IntoStaticStr)]
 #[strum(const_into_str)]
-pub enum Detail {
+pub enum JobFields {
     /// All except the history.
     #[strum(serialize = "brief")]
     Brief,
@@ -47,7 +47,7 @@ impl Core {
     pub fn jobs(
         &mut self,
         now: Moment,
-        detail: Detail,
+        detail: JobFields,
         jids: &[Name],
     ) -> Result<Vec<Option<Job>>, Error> {
         self.jobs_with(now, detail.into_str(), jids)
@@ -153,7 +153,7 @@ impl Core {
             .flat_map(|job| job.dependencies.iter().cloned())
             .collect();
         let jids: Vec<Name> = jids.into_iter().collect();
-        let dependencies = jids.iter().zip(self.jobs(now, Detail::Place, &jids)?);
+        let dependencies = jids.iter().zip(self.jobs(now, JobFields::Place, &jids)?);
         let failed: HashSet<&Name> = dependencies
             .filter(|(_, job)| {
                 job.as_ref()
@@ -170,7 +170,7 @@ impl Core {
 
     /// Returns a job's dependencies and dependents, `None` if the job does not exist.
     pub fn dependencies(&mut self, now: Moment, jid: &Name) -> Result<Option<Dependencies>, Error> {
-        let found = self.jobs(now, Detail::Brief, std::slice::from_ref(jid))?;
+        let found = self.jobs(now, JobFields::Brief, std::slice::from_ref(jid))?;
         let Some(job) = found.into_iter().flatten().next() else {
             return Ok(None);
         };
@@ -197,7 +197,7 @@ impl Core {
             .chain(&job.dependents)
             .cloned()
             .collect();
-        let jobs = self.jobs(now, Detail::Neighbor, &jids)?;
+        let jobs = self.jobs(now, JobFields::Neighbor, &jids)?;
         Ok(jids
             .into_iter()
             .zip(jobs)
@@ -237,7 +237,7 @@ pub(super) fn read(jid: &Name, fields: Value) -> Result<JobRow, Error> {
                 b"history" => {
                     entries = reply::read(CALL, value)?;
                     let entries = entries.iter().map(Name::as_bytes);
-                    job.history = Some(entries.filter_map(Entry::read).collect());
+                    job.history = Some(entries.filter_map(HistoryEntry::read).collect());
                 }
                 _ => {}
             }

@@ -15,7 +15,7 @@ use crate::model::overview::{
     BlockingThrottle, LateRecurring, OldWait, Recent, RecentFailures, ServerFacts, StatusFacts,
     StuckLane,
 };
-use crate::model::queue::{Queue, Seconds};
+use crate::model::queue::{Queue, RoundedSeconds};
 use crate::model::worker::Worker;
 use crate::name::Name;
 
@@ -42,7 +42,7 @@ impl Core {
             recent: match reply.recent.as_slice() {
                 [completed, seconds] => Some(Recent {
                     completed: *completed as u64,
-                    seconds: Seconds(*seconds),
+                    seconds: RoundedSeconds(*seconds),
                 }),
                 _ => None,
             },
@@ -156,7 +156,7 @@ fn add_queue(now: Moment, row: QueueRow, facts: &mut StatusFacts) {
         facts.waits.push(OldWait {
             queue,
             jid,
-            wait_s: Seconds(now.since(since).max(0.0)),
+            wait_s: RoundedSeconds(now.since(since).max(0.0)),
             why: row.why,
             held_by: row.held_by,
         });

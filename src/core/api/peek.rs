@@ -1,6 +1,6 @@
 //! The jobs that the next pops would return.
 
-use super::job::{Detail, read};
+use super::job::{JobFields, read};
 use crate::clock::moment::Moment;
 use crate::core::call::{Call, Core, Value, calls, reply};
 use crate::error::Error;
@@ -40,7 +40,7 @@ impl Core {
             rows.push(row);
         }
         let mut next = Vec::with_capacity(jids.len());
-        let jobs = self.jobs(now, Detail::Brief, &jids)?;
+        let jobs = self.jobs(now, JobFields::Brief, &jids)?;
         for ((jid, row), job) in jids.iter().zip(rows).zip(jobs) {
             match (job, row) {
                 (Some(job), _) => next.push(job),

@@ -20,7 +20,7 @@ use crate::lenient;
 use crate::model::lag::{Lag, Why};
 use crate::model::length::Length;
 use crate::model::pattern::Pattern;
-use crate::model::queue::{Queue, ReadyQueues, Seconds};
+use crate::model::queue::{Queue, ReadyQueues, RoundedSeconds};
 use crate::name::Name;
 
 /// The most names of a call of `look.ready`, which takes a microsecond for each: a worker asks often, and
@@ -218,7 +218,7 @@ impl Core {
 pub(super) fn complete(now: Moment, queues: &mut [Queue], all: bool) {
     for queue in queues.iter_mut() {
         let wait = queue.head_since.map(|since| now.since(since).max(0.0));
-        queue.head_wait_s = wait.map(Seconds);
+        queue.head_wait_s = wait.map(RoundedSeconds);
     }
     if all {
         queues.sort_by(|one, other| one.name.cmp(&other.name));
@@ -273,7 +273,7 @@ impl LagRow {
     fn of(self, queue: &Name, now: Moment) -> Lag {
         Lag {
             queue: queue.clone(),
-            lag_s: Seconds(self.since.map_or(0.0, |since| now.since(since).max(0.0))),
+            lag_s: RoundedSeconds(self.since.map_or(0.0, |since| now.since(since).max(0.0))),
             jid: self.jid,
             why: self.why,
             held_by: self.held_by,

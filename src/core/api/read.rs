@@ -66,13 +66,13 @@ pub(crate) const START: &[u8] = b"0";
 
 /// Names of fields, packed once for many reads.
 #[derive(Clone, Debug)]
-pub struct Fields(Words);
+pub struct PackedFields(Words);
 
-impl Fields {
-    pub fn new(names: &[&str]) -> Fields {
+impl PackedFields {
+    pub fn new(names: &[&str]) -> PackedFields {
         let mut words = Words::default();
         names.iter().for_each(|name| words.add(name.as_bytes()));
-        Fields(words)
+        PackedFields(words)
     }
 }
 
@@ -150,7 +150,7 @@ impl Read {
     }
 
     /// Fields of a hash.
-    pub fn fields(key: &[u8], names: &Fields) -> Read {
+    pub fn fields(key: &[u8], names: &PackedFields) -> Read {
         let read = Read::new(ReplyForm::Texts, "HMGET").arg(key);
         let call = read.call.packed_args(names.0.clone());
         Read { call, ..read }

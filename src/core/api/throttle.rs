@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::index;
 use super::index::Index;
-use super::job::{Detail, MOST};
+use super::job::{JobFields, MOST};
 use super::queue::CHECK;
 use super::read::{Read, ReadReply, START};
 use crate::clock::moment::Moment;
@@ -35,7 +35,7 @@ const WOKEN_PER_CALL: u64 = 1000;
 /// What a call did with the held jobs of a throttle.
 #[derive(Deserialize)]
 #[serde(rename = "row")]
-struct Woken {
+struct WokenJobs {
     returned: u64,
     /// The jobs that still wait.
     held: u64,
@@ -75,7 +75,7 @@ impl Core {
     }
 
     /// Returns up to `most` held jobs of a throttle to their queues.
-    fn wake_throttle(&mut self, now: Moment, id: &Name, most: u64) -> Result<Woken, Error> {
+    fn wake_throttle(&mut self, now: Moment, id: &Name, most: u64) -> Result<WokenJobs, Error> {
         let call = Call::new(calls::THROTTLE_WAKE);
         self.call(now, call.arg(id).arg(most.to_string()))
     }
@@ -332,7 +332,7 @@ impl Core {
     }
 
     fn neighbors_of(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<Neighbor>, Error> {
-        let jobs = self.jobs(now, Detail::Place, jids)?;
+        let jobs = self.jobs(now, JobFields::Place, jids)?;
         let pairs = jids.iter().cloned().zip(jobs);
         Ok(pairs.map(|(jid, job)| Neighbor::new(jid, job)).collect())
     }

@@ -1,7 +1,7 @@
 //! Reading workers.
 
 use super::index::Index;
-use super::job::Detail;
+use super::job::JobFields;
 use crate::clock::moment::Moment;
 use crate::core::call::reply::Listed;
 use crate::core::call::{Call, Core, calls};
@@ -39,7 +39,11 @@ impl Core {
             return Ok(None);
         }
         let mut details = Vec::with_capacity(jids.len());
-        for job in self.jobs(now, Detail::Brief, &jids)?.into_iter().flatten() {
+        for job in self
+            .jobs(now, JobFields::Brief, &jids)?
+            .into_iter()
+            .flatten()
+        {
             // The set may still name jobs that another worker holds now. The job decides.
             if job.worker.as_ref() == Some(name) {
                 details.push(job);

@@ -22,12 +22,12 @@ pub(crate) struct Ahead {
 /// The requests whose replies nobody has taken yet, in their order.
 #[derive(Debug, Default)]
 pub(super) struct Requests {
-    open: VecDeque<Request>,
+    open: VecDeque<AheadRequest>,
     next: u64,
 }
 
 #[derive(Debug)]
-struct Request {
+struct AheadRequest {
     number: u64,
     connection: u64,
     deadline: Instant,
@@ -45,7 +45,7 @@ impl Core {
                 connection.send(packed, deadline).then(|| {
                     let number = self.ahead.next;
                     self.ahead.next += 1;
-                    self.ahead.open.push_back(Request {
+                    self.ahead.open.push_back(AheadRequest {
                         number,
                         connection: self.connections,
                         deadline,

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use serde::Deserialize;
 
 use super::connect::{Connection, Packed};
-use super::handshake::{Mode, Server};
+use super::handshake::{ServerInfo, ServerMode};
 use super::reply::Bytes;
 use super::route::{MAX_MOVES, Moved, Reached, attempt_deadline};
 use super::{Call, Core, Value, error, reply, server_error};
@@ -135,11 +135,11 @@ impl Core {
     fn examine_node(
         &mut self,
         connection: Connection,
-        server: Server,
+        server: ServerInfo,
         node: &Node,
         deadline: Instant,
     ) -> Result<(Reached, Place), Error> {
-        if server.mode != Mode::Cluster {
+        if server.mode != ServerMode::Cluster {
             return Err(error::not_a_cluster_node(&self.target, node));
         }
         let (map, mut place) = self.locate(&connection, node, deadline);

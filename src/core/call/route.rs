@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::connect::Connection;
-use super::handshake::Server;
+use super::handshake::ServerInfo;
 use super::{Core, Value, server_error};
 use crate::address::Node;
 
@@ -61,7 +61,7 @@ impl Route {
 /// A connection to the server that has the data.
 pub(super) struct Reached {
     pub connection: Connection,
-    pub server: Server,
+    pub server: ServerInfo,
     /// Its address, if that of the user names several servers.
     pub node: Option<Node>,
 }

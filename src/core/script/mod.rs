@@ -16,7 +16,7 @@ const USUAL_SHA: &str = env!("QLESS_CORE_SHA");
 
 /// A part of the script, joined by the build.
 #[derive(Debug)]
-struct Part {
+struct ScriptPart {
     text: &'static str,
     lines: usize,
     /// Where each file of `lua/` begins, counted in lines from 0, and its path; none for what the
@@ -40,7 +40,7 @@ pub(crate) enum Dialect {
 }
 
 impl Dialect {
-    fn parts(self) -> &'static [Part] {
+    fn parts(self) -> &'static [ScriptPart] {
         match self {
             Dialect::Common | Dialect::QlessPhp => &[HEAD, NEED, DISPATCH],
             Dialect::OnePrimary => &[HEAD, SPLIT, NEED, DISPATCH],

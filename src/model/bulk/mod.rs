@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strum::IntoStaticStr;
 
-use super::queue::Seconds;
+use super::queue::RoundedSeconds;
 use crate::name::Name;
 
 /// Maximum number of jobs in one call.
@@ -211,7 +211,7 @@ pub(crate) struct Totals {
     /// Jobs that were not tried
     pub remaining: usize,
     /// How long it took
-    pub elapsed_s: Seconds,
+    pub elapsed_s: RoundedSeconds,
 }
 
 impl Totals {
@@ -226,7 +226,7 @@ impl Totals {
             skipped: 0,
             failed: 0,
             remaining: 0,
-            elapsed_s: Seconds(0.0),
+            elapsed_s: RoundedSeconds(0.0),
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::event::{Action, BadLineKind, End, Exit, JobResult, LineContent, Mode, Report, Request};
 use super::held::Phase;
 use super::slots::Slot;
-use super::{Machine, Stage};
+use super::{Machine, WorkStage};
 use crate::model::ending::{
     EndingOutcome, EndingWay, FailureReason, JobEnding, NextQueue, exhausted_group,
 };
@@ -51,7 +51,10 @@ impl Machine {
             if !matches!(content, LineContent::Progress(_)) {
                 process.lost.swap_remove(at);
             }
-            if process.lost.is_empty() && !process.was_signalled() && self.stage < Stage::Stopping {
+            if process.lost.is_empty()
+                && !process.was_signalled()
+                && self.stage < WorkStage::Stopping
+            {
                 process.stop = None;
             }
             return self.give_back_given_up(&jid);
@@ -160,11 +163,12 @@ impl Machine {
         for jid in &process.lost {
             self.give_back_given_up(jid);
         }
-        if self.stage < Stage::Stopping {
+        if self.stage < WorkStage::Stopping {
             self.end_overdue(now, &mut process, &end);
         }
         // A process that this worker stopped may have done its jobs in part.
-        if self.stage == Stage::Stopping || process.was_signalled() && process.mute_at.is_none() {
+        if self.stage == WorkStage::Stopping || process.was_signalled() && process.mute_at.is_none()
+        {
             return self.released.extend(process.jobs);
         }
         let was_stopped = process.was_signalled();

@@ -12,8 +12,8 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 
 use crate::clock::duration;
-use crate::json::object::{Form, Object, found, shown, text_of};
-use crate::json::syntax::{Fault, Shape};
+use crate::json::object::{Object, Reading, found, shown, text_of};
+use crate::json::syntax::{Shape, SyntaxFault};
 use crate::model::ending::{EndingWay, FailureReason, JobEnding, NextQueue};
 use crate::name::{Name, refuse_new, reserved};
 use crate::text::{Harmless, cut};
@@ -73,7 +73,7 @@ impl Answer {
     /// writes all members.
     pub fn read(line: &[u8], retry_delay: Duration) -> Result<Answer, BadAnswer> {
         let read = || -> Result<Answer, String> {
-            let fields = Object::parse(line, Form::Document).map_err(describe_line)?;
+            let fields = Object::parse(line, Reading::Document).map_err(describe_line)?;
             let jid: Name = fields.required("jid").map_err(describe)?;
             if jid.is_empty() {
                 return Err("`jid` is empty".into());
@@ -175,7 +175,7 @@ fn given<'t>(fields: &Object<'t>, name: &str) -> Option<&'t RawValue> {
     (value.get() != "null").then_some(value)
 }
 
-fn depends(fields: &Object) -> Result<Vec<Name>, Fault> {
+fn depends(fields: &Object) -> Result<Vec<Name>, SyntaxFault> {
     fields.member("depends").map(Option::unwrap_or_default)
 }
 
@@ -250,19 +250,19 @@ pub fn answered_job(line: &[u8]) -> Option<Name> {
 
 /// Returns the job that a line names, and whether it says how the job ends.
 fn job_and_result(line: &[u8]) -> (Option<Name>, bool) {
-    let fields = Object::parse_start(line, Form::Document);
+    let fields = Object::parse_start(line, Reading::Document);
     let jid = fields.member("jid").ok().flatten();
     let result = given(&fields, "result").map(RawValue::get);
     let has_result = matches!(result, Some(r#""complete""# | r#""retry""# | r#""fail""#));
     (jid.filter(|jid: &Name| !jid.is_empty()), has_result)
 }
 
-fn describe(fault: Fault) -> String {
+fn describe(fault: SyntaxFault) -> String {
     fault.what
 }
 
 /// An answer is one line, so its column says enough.
-fn describe_line(fault: Fault) -> String {
+fn describe_line(fault: SyntaxFault) -> String {
     format!("column {}: {}", fault.column, fault.what)
 }
 

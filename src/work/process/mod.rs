@@ -27,7 +27,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 use signal_hook::low_level::signal_name;
 
 pub use self::launch::{Directory, Launch, StartFault, StartFaultKind, StdoutMode};
-use self::pipe::{InputPipe, OutputPipe, Sink};
+use self::pipe::{InputPipe, OutputPipe, PipeTarget};
 use self::sandbox::Sandboxes;
 pub use self::signals::Waker;
 use self::signals::{Signals, Wakeups};
@@ -56,7 +56,7 @@ pub struct ProcessOptions {
 
 /// A stream of a program that is passed on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stream {
+pub enum OutputStream {
     Stdout,
     Stderr,
 }
@@ -75,7 +75,7 @@ pub enum ProcessEvent {
     /// line of a program may have no newline.
     Output {
         slot: usize,
-        stream: Stream,
+        stream: OutputStream,
         bytes: Vec<u8>,
     },
     /// A program that stays has closed every pipe for its answers: no further line comes from it.
@@ -318,7 +318,7 @@ impl Processes {
             }
             for at in running.reading_order() {
                 let output = &running.outputs[at];
-                if self.holds_output && matches!(output.sink, Sink::PassOn(_)) {
+                if self.holds_output && matches!(output.sink, PipeTarget::PassOn(_)) {
                     continue;
                 }
                 if let Some(pipe) = &output.pipe {
@@ -402,14 +402,15 @@ impl Running {
     /// Returns the order in which the outputs are read: an answer after what was written before it.
     fn reading_order(&self) -> [usize; 3] {
         match self.outputs[0].sink {
-            Sink::Answers(_) => [1, 0, 2],
+            PipeTarget::Answers(_) => [1, 0, 2],
             _ => [0, 1, 2],
         }
     }
 
     fn can_answer(&self) -> bool {
-        let is_open =
-            |output: &OutputPipe| matches!(output.sink, Sink::Answers(_)) && output.pipe.is_some();
+        let is_open = |output: &OutputPipe| {
+            matches!(output.sink, PipeTarget::Answers(_)) && output.pipe.is_some()
+        };
         self.outputs.iter().any(is_open)
     }
 
@@ -451,7 +452,7 @@ impl Running {
             stderr_tail,
             unread_lines: self.stdin.unread_lines(),
             stdout: match &mut stdout.sink {
-                Sink::Capture(capture) => capture.take(),
+                PipeTarget::Capture(capture) => capture.take(),
                 _ => Captured::Nothing,
             },
         }
