@@ -203,17 +203,17 @@ impl JsonSchema for CommandLine {
     }
 }
 
-/// Returns a flag with a value, to be added to a command: `--prefix=ql:`.
+/// A flag with a value, to be added to a command: `--prefix=ql:`.
 pub(crate) fn flag(flag: &str, value: impl AsRef<[u8]>) -> String {
     format!("{flag}={}", quoted(value))
 }
 
-/// Returns a flag with the pattern that matches this name only, to be added to a command.
+/// A flag with the pattern that matches this name only, to be added to a command.
 pub(crate) fn exactly(flag: &str, name: &Name) -> String {
     self::flag(flag, name::escaped(name))
 }
 
-/// Returns a command of the shell that changes the rights to a path: `chmod MODE [--] PATH`.
+/// A command of the shell that changes the rights to a path: `chmod MODE [--] PATH`.
 pub(crate) fn chmod(mode: &str, path: &Path) -> String {
     let path = path.as_os_str().as_encoded_bytes();
     let separator = if path.starts_with(b"-") { "-- " } else { "" };
@@ -223,7 +223,7 @@ pub(crate) fn chmod(mode: &str, path: &Path) -> String {
 /// Stands for a name that no command can hold. A shell refuses the whole line.
 const UNTYPABLE: &str = "(name with a NUL byte)";
 
-/// Returns a name as one word of a shell, of exactly its bytes.
+/// A name as one word of a shell, of exactly its bytes.
 pub(crate) fn quoted(name: impl AsRef<[u8]>) -> String {
     let name = name.as_ref();
     if name.contains(&0) {
@@ -241,7 +241,7 @@ pub(crate) fn quoted(name: impl AsRef<[u8]>) -> String {
     }
 }
 
-/// Returns a word with bytes that a terminal would not show, as `$'…'`. Shells that do not know this form, such as
+/// A word with bytes that a terminal would not show, as `$'…'`. Shells that do not know this form, such as
 /// dash, take it for `$` and a text in quotes, so a quote may not stand in it, not even behind a backslash.
 fn escaped(name: &[u8]) -> String {
     let bytes = name.iter().map(|&byte| match byte {

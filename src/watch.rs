@@ -95,7 +95,7 @@ fn show(
     Ok(Exit::Ok)
 }
 
-/// Returns the line above the frame: the time, the command and the address, or the error.
+/// The line above the frame: the time, the command and the address, or the error.
 fn head(every: Duration, lost: Option<Error>, session: &mut Session) -> String {
     match lost {
         Some(error) => format!("error: {}; trying again", Harmless(&*error.message())),
@@ -179,7 +179,7 @@ impl WatchSignals {
         });
     }
 
-    /// Returns the exit code if a signal asked the process to end.
+    /// The exit code if a signal asked the process to end.
     fn asked(&self) -> Option<Exit> {
         if self.interrupted.load(Ordering::Relaxed) {
             return Some(Exit::Ok);

@@ -37,7 +37,7 @@ impl fmt::Display for Node {
     }
 }
 
-/// Returns nodes as an address lists them: `H1:P1,H2:P2`.
+/// Nodes as an address lists them: `H1:P1,H2:P2`.
 pub(crate) fn listed(nodes: &[Node]) -> String {
     let nodes: Vec<String> = nodes.iter().map(Node::to_string).collect();
     nodes.join(",")

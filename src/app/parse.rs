@@ -96,7 +96,7 @@ pub(crate) fn globals(words: &[String]) -> Option<Globals> {
     Some(globals)
 }
 
-/// Returns the command with the arguments that decide what it does, always in the same order. Global
+/// The command with the arguments that decide what it does, always in the same order. Global
 /// flags and bulk flags are left out.
 fn own(tree: &clap::Command, matches: &ArgMatches) -> CommandLine {
     let mut own = CommandLine::default();
@@ -149,7 +149,7 @@ fn marked<'a>(tree: &mut clap::Command, args: &'a [OsString]) -> Cow<'a, [OsStri
     Cow::Owned(before.iter().cloned().chain(after).collect())
 }
 
-/// Returns the command line as it can be typed again; `None` if it holds a secret.
+/// The command line as it can be typed again; `None` if it holds a secret.
 fn whole(args: &[OsString]) -> Option<CommandLine> {
     let secret = |arg: &OsString| {
         let text = arg.to_string_lossy();
@@ -164,12 +164,12 @@ fn whole(args: &[OsString]) -> Option<CommandLine> {
     })
 }
 
-/// Returns the one clap tree, from which help, completion and man pages are made.
+/// The one clap tree, from which help, completion and man pages are made.
 pub fn command() -> clap::Command {
     Command::augment_subcommands(root())
 }
 
-/// Returns the tree with only the commands that a command line names, if it names any.
+/// The tree with only the commands that a command line names, if it names any.
 fn tree(args: &[OsString]) -> clap::Command {
     let named = tree::only(|name| {
         let mut args = args.iter().filter_map(|arg| arg.to_str());
@@ -193,7 +193,7 @@ Examples: `qless queues`
 · `qless failed`
 · `qless retry --group 'upload error' --older-than 1h --rate 20/s --dry-run`";
 
-/// Returns the tree without its commands.
+/// The tree without its commands.
 pub(crate) fn root() -> clap::Command {
     Globals::augment_args(clap::Command::new("qless"))
         .about("Inspect, manage and repair the queues of qless, a job queue on Redis")
@@ -207,7 +207,7 @@ pub(crate) fn root() -> clap::Command {
         .max_term_width(100)
 }
 
-/// Returns the usage error if the line names a command that does not exist, unless it is one of a
+/// The usage error if the line names a command that does not exist, unless it is one of a
 /// command that does.
 fn unknown_command(error: &clap::Error, args: &[OsString]) -> Option<Error> {
     let (ErrorKind::InvalidSubcommand, Some(ContextValue::String(word))) =
@@ -255,7 +255,7 @@ mod tests {
         }
     }
 
-    /// Returns what a parser makes of a word after `--`; `None` for a type without special words.
+    /// What a parser makes of a word after `--`; `None` for a type without special words.
     fn read_after_dashes(arg: &Arg, word: &str) -> Option<OsString> {
         let kind = arg.get_value_parser().type_id();
         let is = |other: TypeId| kind == other;

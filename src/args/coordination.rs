@@ -86,7 +86,7 @@ pub(crate) struct Throttled {
 }
 
 impl Coordinated {
-    /// Returns the options.
+    /// The options.
     pub(crate) fn options(&self) -> Coordination<'static> {
         let mut options = Coordination::default();
         if !self.throttles.is_empty() {
@@ -108,7 +108,7 @@ impl Coordinated {
 }
 
 impl LaneFlags {
-    /// Returns the options of both groups of flags.
+    /// The options of both groups of flags.
     pub(crate) fn options(&self, others: &Coordinated) -> Coordination<'static> {
         let mut options = others.options();
         let dup = match (self.merge, &self.unique) {

@@ -153,7 +153,7 @@ fn clock(text: &str) -> Option<civil::Time> {
 }
 
 impl TypedMoment {
-    /// Returns the moment, if `now` is the present.
+    /// The moment, if `now` is the present.
     pub(crate) fn from(&self, now: Moment) -> Moment {
         match self {
             TypedMoment::At(moment) => *moment,
@@ -170,7 +170,7 @@ impl TypedMoment {
 }
 
 impl TypedMoment {
-    /// Returns the time from one such moment to the next, if they recur.
+    /// The time from one such moment to the next, if they recur.
     pub(crate) fn interval(&self) -> Option<Duration> {
         let hours = match self {
             TypedMoment::At(_) | TypedMoment::In(_) => return None,
@@ -181,13 +181,13 @@ impl TypedMoment {
         Some(Duration::from_secs(hours * 3600))
     }
 
-    /// Returns how long it takes from `now` to the moment.
+    /// How long it takes from `now` to the moment.
     pub(crate) fn left(&self, now: Moment) -> Duration {
         Duration::try_from_secs_f64(self.from(now).since(now)).unwrap_or_default()
     }
 }
 
-/// Returns the next moment after `now` at which a clock of that zone shows `time`, on that day of the week
+/// The next moment after `now` at which a clock of that zone shows `time`, on that day of the week
 /// if one is given.
 fn next(day: Option<Weekday>, time: civil::Time, now: Moment, zone: TimeZone) -> Option<Moment> {
     let now = Timestamp::from_microsecond(now.micros())
@@ -208,7 +208,7 @@ fn next(day: Option<Weekday>, time: civil::Time, now: Moment, zone: TimeZone) ->
     None
 }
 
-/// Returns the next moment after `now` at which a clock of that zone shows `minute`.
+/// The next moment after `now` at which a clock of that zone shows `minute`.
 fn next_minute(minute: i8, now: Moment, zone: TimeZone) -> Option<Moment> {
     let now = Timestamp::from_microsecond(now.micros())
         .ok()?

@@ -60,7 +60,7 @@ pub(crate) struct BulkFlags {
 }
 
 impl BulkFlags {
-    /// Returns a given flag that has no meaning for one job.
+    /// A given flag that has no meaning for one job.
     pub(crate) fn for_many(&self) -> Option<&'static str> {
         let flags = [
             ("--rate", self.rate.is_some()),
@@ -242,12 +242,12 @@ impl Selector {
             .all(|flag| matches!(flag, "--group" | "--state"))
     }
 
-    /// Returns the first flag that narrows the selection.
+    /// The first flag that narrows the selection.
     fn narrows(&self) -> Option<&'static str> {
         self.given().next()
     }
 
-    /// Returns the flags that narrow the selection.
+    /// The flags that narrow the selection.
     fn given(&self) -> impl Iterator<Item = &'static str> {
         let flags = [
             ("--queue", !self.queues.is_empty()),
@@ -271,7 +271,7 @@ impl Selector {
         given.map(|(flag, _)| flag)
     }
 
-    /// Returns the flags that imply states, with these states.
+    /// The flags that imply states, with these states.
     pub(crate) fn implied(&self) -> Vec<(&'static str, &'static [State])> {
         const FAILED: &[State] = &[State::Failed];
         const HELD: &[State] = &[State::Running, State::Stalled];
@@ -286,7 +286,7 @@ impl Selector {
         given.map(|(flag, states, _)| (flag, states)).collect()
     }
 
-    /// Returns the selected states: those of `--state`, else all, without those that other flags
+    /// The selected states: those of `--state`, else all, without those that other flags
     /// exclude. An empty selector means the states of jobs in queues.
     pub(crate) fn meant(&self) -> Vec<State> {
         let named: &[State] = match self.states.as_slice() {
@@ -302,7 +302,7 @@ impl Selector {
         meant
     }
 
-    /// Returns the selector with these default states if `--state` is not given. Refuses a selector
+    /// The selector with these default states if `--state` is not given. Refuses a selector
     /// that no job can match.
     pub(crate) fn or_states(&self, states: &[State]) -> Result<Selector, Error> {
         let mut selector = self.clone();
@@ -361,7 +361,7 @@ impl Selector {
     }
 }
 
-/// Returns the error for flags that imply different states.
+/// The error for flags that imply different states.
 fn never(one: &str, theirs: &[State], other: &str, others: &[State]) -> Error {
     let list = |states: &[State]| {
         states
@@ -476,7 +476,7 @@ impl Later {
         self.delay.is_some() || self.at.is_some()
     }
 
-    /// Returns the moment; `None` means immediately.
+    /// The moment; `None` means immediately.
     pub(crate) fn due(&self, now: Moment) -> Option<Moment> {
         match (self.delay, &self.at) {
             (Some(delay), _) => Some(now.after(delay)),
@@ -485,7 +485,7 @@ impl Later {
         }
     }
 
-    /// Returns the time from `now` until that moment.
+    /// The time from `now` until that moment.
     pub(crate) fn wait(&self, now: Moment) -> Duration {
         let due = self.due(now).map_or(0.0, |due| due.since(now));
         match self.delay {
@@ -508,7 +508,7 @@ pub(crate) struct Queues {
 }
 
 impl Queues {
-    /// Returns the named queues; `None` means all queues.
+    /// The named queues; `None` means all queues.
     pub(crate) fn named(&self) -> Option<&[Name]> {
         (!self.all).then_some(&self.queues)
     }

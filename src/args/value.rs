@@ -385,7 +385,7 @@ pub(crate) enum Day {
 }
 
 impl Day {
-    /// Returns the day's name and its first moment.
+    /// The day's name and its first moment.
     pub(crate) fn begins(self, now: Moment) -> Result<(String, Moment), Error> {
         const DAY: i64 = 86_400_000_000;
         let first = match self {

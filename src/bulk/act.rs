@@ -274,7 +274,7 @@ fn interrupted(kind: Kind, matched: usize, remaining: usize, session: &Session) 
         .hint(resume_hint(remaining, session))
 }
 
-/// Returns how to go on. `--limit` counts from 0 again, so it gets the number of jobs that are left.
+/// How to go on. `--limit` counts from 0 again, so it gets the number of jobs that are left.
 fn resume_hint(remaining: usize, session: &Session) -> String {
     let limited = session.own().has("--limit");
     let typed = if limited {

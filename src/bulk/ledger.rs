@@ -55,7 +55,7 @@ pub(crate) struct ExportStart {
 }
 
 impl LedgerHead {
-    /// Returns the first line of a ledger of this command; [`Ledger::begin`] adds the server.
+    /// The first line of a ledger of this command; [`Ledger::begin`] adds the server.
     pub(crate) fn of(kind: &str, session: &Session) -> Result<LedgerHead, Error> {
         Ok(LedgerHead {
             kind: kind.to_string(),
@@ -220,7 +220,7 @@ impl Ledger {
         }
     }
 
-    /// Returns the path of the file, harmless on a terminal.
+    /// The path of the file, harmless on a terminal.
     pub(crate) fn shown(&self) -> String {
         Harmless(self.path.as_os_str().as_encoded_bytes()).to_string()
     }
@@ -399,7 +399,7 @@ impl Drop for Ledger {
     }
 }
 
-/// Returns whether this is the beginning of a first line that was cut off.
+/// Whether this is the beginning of a first line that was cut off.
 fn is_cut_head(line: &[u8]) -> bool {
     let start = br#"{"kind":""#;
     let most = line.len().min(start.len());

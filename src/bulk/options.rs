@@ -81,7 +81,7 @@ fn length(reason: &Name) -> usize {
     reason.as_bytes().len()
 }
 
-/// Returns the jid of a line, if the job was done.
+/// The jid of a line, if the job was done.
 fn done_jid(line: &[u8]) -> Result<Option<Name>, String> {
     #[derive(serde::Deserialize)]
     struct OutcomeLine {

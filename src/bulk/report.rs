@@ -82,7 +82,7 @@ impl ReportWriter {
         self.targeting == Targeting::OneJid
     }
 
-    /// Returns how many jobs were changed.
+    /// How many jobs were changed.
     pub(crate) fn done(&self) -> usize {
         self.doc.sum.done
     }
@@ -222,7 +222,7 @@ impl ReportWriter {
         }
     }
 
-    /// Returns the line about the jobs that a dry run does not list.
+    /// The line about the jobs that a dry run does not list.
     fn cut_note(&self, ui: &Ui) -> String {
         let listed = self.doc.rows.len();
         let sum = &self.doc.sum;

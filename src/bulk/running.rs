@@ -53,7 +53,7 @@ impl RunningJobs {
         outcome
     }
 
-    /// Returns the first running jobs, for a plan.
+    /// The first running jobs, for a plan.
     pub(super) fn lines(&self, page: &RenderOptions) -> String {
         let first = self.jids.iter().take(NAMED);
         let place = |jid: &Name| Some(format!("{jid} {}", self.places.get(jid)?));
@@ -66,7 +66,7 @@ impl RunningJobs {
     }
 }
 
-/// Returns where a job runs. The newest `popped` of the history is the beginning.
+/// Where a job runs. The newest `popped` of the history is the beginning.
 fn place(job: &Job, now: Moment) -> String {
     let worker = job.worker.as_ref().map(|worker| format!("on `{worker}`"));
     let mut entries = job.history.iter().flatten().rev();

@@ -110,7 +110,7 @@ impl Args {
         (self.repair || self.revert.is_some()) && !self.dry.dry_run
     }
 
-    /// Returns the command with the flags that select what is repaired.
+    /// The command with the flags that select what is repaired.
     fn command(&self) -> CommandLine {
         let mut command = CommandLine::new("check --repair");
         for queue in &self.queues {

@@ -152,7 +152,7 @@ fn list(session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// Returns the text of an option that is set.
+/// The text of an option that is set.
 fn stored(key: &Name, now: Moment, session: &mut Session) -> Result<Option<Name>, Error> {
     let options = session.core()?.config(now)?.into_iter();
     let mut set = options.filter(|option| option.set);

@@ -77,7 +77,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
 }
 
-/// Returns the error about a job that does not exist, with the traces that are left of it.
+/// The error about a job that does not exist, with the traces that are left of it.
 fn unknown(jid: &Name, now: Moment, session: &mut Session) -> Result<Error, Error> {
     let found = session.core()?.traces(now, jid)?;
     let error = not_found::job(jid);

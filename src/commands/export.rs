@@ -242,7 +242,7 @@ fn note(session: &mut Session, line: &str) {
     }
 }
 
-/// Returns the throttles of the jobs that a recurring job puts.
+/// The throttles of the jobs that a recurring job puts.
 fn throttle_ids(recurring: &Recurring) -> Vec<Name> {
     let coordination = recurring.coordination();
     let ids = coordination.get(CoordinationOption::Throttles);
@@ -250,7 +250,7 @@ fn throttle_ids(recurring: &Recurring) -> Vec<Name> {
     ids.unwrap_or_default()
 }
 
-/// Returns the number of jobs, if indexes count them.
+/// The number of jobs, if indexes count them.
 fn count(selector: &Selector, now: Moment, session: &mut Session) -> Result<Option<u64>, Error> {
     let core = session.core()?;
     let total = Selection::open(core, now, selector, JobFields::Match)?.total(core)?;

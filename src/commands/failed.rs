@@ -207,7 +207,7 @@ fn groups(selector: &Selector, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// Returns the core's own `failed`, which takes one group.
+/// The core's own `failed`, which takes one group.
 fn raw(selector: &Selector) -> Result<Call, Error> {
     let group = match selector.groups.as_slice() {
         [group] if selector.only_group() && selector.states == [State::Failed] => group.plain(),

@@ -186,7 +186,7 @@ fn neighbors(
     }
 }
 
-/// Returns the first reason why a job cannot run, unless its state says it already.
+/// The first reason why a job cannot run, unless its state says it already.
 fn blocked_by(job: &Job, now: Moment, session: &mut Session) -> Result<Option<Box<Reason>>, Error> {
     let is_open = matches!(
         job.state,

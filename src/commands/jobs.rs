@@ -79,7 +79,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     require_match(args.require_match, listed)
 }
 
-/// Returns the exit code. With `--require-match`, a complete list without jobs is an error.
+/// The exit code. With `--require-match`, a complete list without jobs is an error.
 fn require_match(required: bool, listed: ListSummary) -> Result<Exit, Error> {
     match listed {
         ListSummary {
@@ -167,7 +167,7 @@ pub(crate) fn list(
     Ok(ListSummary { jobs: shown, exit })
 }
 
-/// Returns the core's own `jobs`, which takes one state of one queue, or complete jobs.
+/// The core's own `jobs`, which takes one state of one queue, or complete jobs.
 fn raw(selector: &Selector) -> Result<Call, Error> {
     let plain = || match selector.queues.as_slice() {
         [queue] => queue.plain(),

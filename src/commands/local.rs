@@ -106,7 +106,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// Returns the private server, and how it is to sync to disk.
+/// The private server, and how it is to sync to disk.
 fn local(session: &Session) -> Result<(Local, Option<Fsync>), Error> {
     match session.target().map(|target| target.address) {
         Ok(Address::Local { dir, fsync, .. }) => Ok((Local::new(dir.as_deref())?, fsync)),
@@ -114,7 +114,7 @@ fn local(session: &Session) -> Result<(Local, Option<Fsync>), Error> {
     }
 }
 
-/// Returns the status of the server without starting it.
+/// The status of the server without starting it.
 fn status(local: &Local, session: &mut Session) -> Result<Status, Error> {
     let running = local.is_running()?;
     let jobs = if running {

@@ -169,7 +169,7 @@ pub(crate) enum Group {
 }
 
 impl Group {
-    /// Returns the heading.
+    /// The heading.
     pub(crate) const fn title(self) -> &'static str {
         match self {
             Group::Inspect => "Inspect",

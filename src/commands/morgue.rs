@@ -267,7 +267,7 @@ impl Morgue {
         BulkPlan::from_jids(session, now, options, &given, refuse)
     }
 
-    /// Returns the outcome of a job that is not in this morgue.
+    /// The outcome of a job that is not in this morgue.
     fn elsewhere(&self, job: &JobSnapshot) -> JobOutcome {
         if !job.is("failed") {
             return JobOutcome::wrong_state(&job.jid, job.state.clone(), Some("failed"));

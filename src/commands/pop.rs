@@ -193,7 +193,7 @@ fn popped(reply: &[u8]) -> Result<Vec<Name>, Error> {
     Ok(jids)
 }
 
-/// Returns the error for jobs that were popped but cannot be shown.
+/// The error for jobs that were popped but cannot be shown.
 fn popped_but_unread(jids: &[Name], worker: &Name, error: &Error) -> Error {
     let names = quoted(jids);
     Error::new(

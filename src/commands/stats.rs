@@ -94,7 +94,7 @@ fn same_queue(one: &Stats, other: &Stats) -> bool {
     one.queue == other.queue
 }
 
-/// Returns the days to show, oldest first: their names and first moments.
+/// The days to show, oldest first: their names and first moments.
 fn days(args: &Args, now: Moment) -> Result<Vec<(String, Moment)>, Error> {
     match args.days {
         None => Ok(vec![args.day.begins(now)?]),

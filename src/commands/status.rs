@@ -139,7 +139,7 @@ const LATE: f64 = 60.0;
 /// How long no worker may have been seen before that counts as a problem, if one holds no lock.
 const SILENT: f64 = 120.0;
 
-/// Returns what needs attention: what endangers data first, then what keeps most jobs from running.
+/// What needs attention: what endangers data first, then what keeps most jobs from running.
 fn problems(
     overview: &Overview,
     queues: &[Queue],
@@ -240,7 +240,7 @@ fn problems(
     problems
 }
 
-/// Returns the rates since the oldest count of the last minute, and notes the present one.
+/// The rates since the oldest count of the last minute, and notes the present one.
 fn last_minute(overview: &Overview, session: &mut Session) -> Option<LastMinute> {
     let totals = &overview.totals;
     let queued = totals.waiting + totals.running + totals.stalled + totals.scheduled;

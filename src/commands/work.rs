@@ -286,7 +286,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     }
 }
 
-/// Returns the first part of the worker's name. It becomes part of a channel's name, so it is text.
+/// The first part of the worker's name. It becomes part of a channel's name, so it is text.
 fn worker(given: Option<Name>) -> Result<Name, Error> {
     let name =
         match given.or_else(|| env::var("QLESS_WORKER").map(|name| Name::from(name.as_os_str()))) {

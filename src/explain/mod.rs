@@ -35,7 +35,7 @@ impl JobOrTemplate {
         }
     }
 
-    /// Returns the jid of a job: a queue has a place for it.
+    /// The jid of a job: a queue has a place for it.
     fn jid(&self) -> Option<&Name> {
         match self {
             JobOrTemplate::Job(job) => Some(&job.jid),
@@ -44,7 +44,7 @@ impl JobOrTemplate {
     }
 }
 
-/// Returns why jobs and recurring jobs do not run, `None` for jids that do not exist.
+/// Why jobs and recurring jobs do not run, `None` for jids that do not exist.
 pub(crate) fn jobs(
     core: &mut Core,
     now: Moment,
@@ -74,7 +74,7 @@ pub(crate) fn jobs(
     Ok(explanations)
 }
 
-/// Returns the jobs and the recurring jobs with these jids.
+/// The jobs and the recurring jobs with these jids.
 fn items(core: &mut Core, now: Moment, jids: &[Name]) -> Result<Vec<Option<JobOrTemplate>>, Error> {
     let jobs = core.jobs(now, JobFields::Brief, jids)?;
     let others = jids.iter().zip(&jobs).filter(|(_, job)| job.is_none());
@@ -95,7 +95,7 @@ fn items(core: &mut Core, now: Moment, jids: &[Name]) -> Result<Vec<Option<JobOr
     Ok(jobs.into_iter().map(item).collect())
 }
 
-/// Returns why a job does not run.
+/// Why a job does not run.
 pub(crate) fn of_job(core: &mut Core, now: Moment, job: &Job) -> Result<Explanation, Error> {
     let queue = facts(core, now, &[(job.queue.as_ref(), Some(&job.jid))])?.pop();
     explain_job(core, now, job, queue.flatten())
@@ -151,7 +151,7 @@ fn explain_recurring(recurring: &Recurring, queue: Option<PopFacts>, now: Moment
     }
 }
 
-/// Returns why pops of a queue get no job.
+/// Why pops of a queue get no job.
 pub(crate) fn queue(core: &mut Core, now: Moment, name: &Name) -> Result<Explanation, Error> {
     let found = facts(core, now, &[(Some(name), None)])?.pop().flatten();
     let Some(facts) = found else {
@@ -179,7 +179,7 @@ fn explanation(reasons: Vec<Reason>, queue: Option<&PopFacts>, now: Moment) -> E
     }
 }
 
-/// Returns the facts about queues, and of each where a job stands in it; `None` if there is no such
+/// The facts about queues, and of each where a job stands in it; `None` if there is no such
 /// queue. The figures of a queue are those of one moment.
 fn facts(
     core: &mut Core,

@@ -22,7 +22,7 @@ const LONG_PATIENCE: f64 = 60.0;
 /// The most jobs that evidence names.
 const ROOTS: usize = 10;
 
-/// Returns why a job does not run. `before` are the jobs before it in its lane.
+/// Why a job does not run. `before` are the jobs before it in its lane.
 pub(super) fn of_job(
     job: &Job,
     facts: Option<&PopFacts>,
@@ -149,7 +149,7 @@ fn remaining_retries(job: &Job) -> Option<u64> {
     u64::try_from(remaining).ok()
 }
 
-/// Returns why pops of a queue get no job.
+/// Why pops of a queue get no job.
 pub(super) fn of_queue(facts: &PopFacts, now: Moment) -> Vec<Reason> {
     let queue = &facts.queue;
     let mut reasons = Vec::new();
@@ -206,7 +206,7 @@ pub(super) fn of_queue(facts: &PopFacts, now: Moment) -> Vec<Reason> {
     reasons
 }
 
-/// Returns why a recurring job puts no jobs.
+/// Why a recurring job puts no jobs.
 pub(super) fn of_recurring(
     recurring: &Recurring,
     facts: Option<&PopFacts>,
@@ -293,7 +293,7 @@ fn broken(queue: &Name, entry: Option<&Name>) -> Reason {
     Reason::new(ReasonCode::QueueBroken, evidence, fix)
 }
 
-/// Returns the reason that no worker asks for jobs, if the facts allow that conclusion: a worker that
+/// The reason that no worker asks for jobs, if the facts allow that conclusion: a worker that
 /// asks would have got the next job.
 fn no_consumer(facts: &PopFacts, now: Moment) -> Option<Reason> {
     facts.next.as_ref()?;
@@ -327,7 +327,7 @@ fn ahead(job: &Job, facts: &PopFacts) -> Reason {
     Reason::new(ReasonCode::Ahead, evidence, fix).delaying()
 }
 
-/// Returns the reason that a throttle has no free slot.
+/// The reason that a throttle has no free slot.
 fn throttled(full: &FullThrottle) -> Reason {
     let evidence = ReasonEvidence {
         throttle: Some(full.id.clone()),
@@ -345,7 +345,7 @@ fn throttled(full: &FullThrottle) -> Reason {
     Reason::new(ReasonCode::Throttled, evidence, fix)
 }
 
-/// Returns the reason that other jobs of the lane come first.
+/// The reason that other jobs of the lane come first.
 fn ordered(job: &Job, before: &[Neighbor]) -> Option<Reason> {
     let lane = job.key.as_ref()?;
     let evidence = ReasonEvidence {

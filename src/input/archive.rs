@@ -379,7 +379,7 @@ fn time<'t, D: Deserializer<'t>>(value: D) -> Result<Option<Moment>, D::Error> {
     }
 }
 
-/// Returns the exact time, in seconds, unless the one that the document shows beside it was edited.
+/// The exact time, in seconds, unless the one that the document shows beside it was edited.
 fn exact_time(exact: Option<FiniteNumber>, shown: Option<Moment>) -> Option<Moment> {
     let exact = exact.and_then(|exact| Moment::read(exact.0.as_bytes()));
     let same =

@@ -127,7 +127,7 @@ impl Shape {
     }
 }
 
-/// Returns the type of the value, or where and why the text is not JSON.
+/// The type of the value, or where and why the text is not JSON.
 pub(crate) fn check(text: &[u8]) -> Result<Shape, SyntaxFault> {
     match serde_json::from_slice::<&RawValue>(text) {
         Ok(_) => refuse_beyond_grammar(text).map(|()| Shape::of(text)),

@@ -49,7 +49,7 @@ pub(crate) struct Context {
 }
 
 impl Context {
-    /// Returns the protections that are on: `protected, read-only`.
+    /// The protections that are on: `protected, read-only`.
     pub(crate) fn flags(&self) -> String {
         let flags = [(self.protected, "protected"), (self.read_only, "read-only")];
         let set = flags.into_iter().filter(|(set, _)| *set);

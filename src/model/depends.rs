@@ -50,7 +50,7 @@ impl View for Dependencies {
 }
 
 impl Dependencies {
-    /// Returns one line for each edge: its direction, then the job at its other end.
+    /// One line for each edge: its direction, then the job at its other end.
     fn piped(&self) -> String {
         let mut lines = String::new();
         for (direction, others) in [
@@ -77,7 +77,7 @@ impl Neighbor {
         self.state.as_ref().map_or("missing", State::into_str)
     }
 
-    /// Returns the detail that matters in its state.
+    /// The detail that matters in its state.
     fn detail(&self, page: &RenderOptions) -> String {
         let detail = self.job.as_ref().map(|job| match (job.state, job.since) {
             (Some(State::Failed), Some(since)) => {
@@ -97,7 +97,7 @@ impl Neighbor {
     }
 }
 
-/// Returns a table of the jobs at the other ends of edges, below the line that it continues.
+/// A table of the jobs at the other ends of edges, below the line that it continues.
 fn neighbors(others: &[Neighbor], page: &RenderOptions) -> String {
     if others.is_empty() {
         return " nothing\n".to_owned();

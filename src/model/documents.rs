@@ -75,12 +75,12 @@ pub(crate) const DOCUMENTS: [DocumentKind; 37] = [
 /// The document of an error; `error::Error` writes it.
 const ERROR: DocumentKind = DocumentKind::new::<ErrorDocument>("error", "An error, on stderr");
 
-/// Returns the document of this kind.
+/// The document of this kind.
 pub(crate) fn named(kind: &str) -> Option<&'static DocumentKind> {
     DOCUMENTS.iter().find(|document| document.kind == kind)
 }
 
-/// Returns the list of kinds, a line for each.
+/// The list of kinds, a line for each.
 pub(crate) fn kinds() -> String {
     let kinds = DOCUMENTS.iter().map(|document| document.kind.len());
     let widest = kinds.max().unwrap_or(0);

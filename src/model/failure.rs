@@ -48,7 +48,7 @@ impl Row for FailureGroup {
     ];
 }
 
-/// Returns about how long ago a failure was.
+/// About how long ago a failure was.
 fn last(last: Option<Moment>, page: &RenderOptions) -> Cell {
     let age = last.map(|last| page.now.since(last));
     match age {

@@ -28,7 +28,7 @@ struct JidLine {
 /// Maximum length of a line that is a plain jid, in bytes.
 const LONGEST: usize = 64 << 10;
 
-/// Returns the jid of a line, if it has one.
+/// The jid of a line, if it has one.
 pub(crate) fn read_line(line: &[u8]) -> Result<Option<Name>, String> {
     let line = line.trim_ascii();
     match line.first() {

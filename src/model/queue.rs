@@ -64,7 +64,7 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// Returns whether the server has anything of the queue.
+    /// Whether the server has anything of the queue.
     pub fn exists(&self) -> bool {
         self.known
             || self.paused
@@ -137,8 +137,8 @@ impl Queue {
         Cell::text(self.state(page)).ink(self.paused.then_some(Ink::Yellow))
     }
 
-    /// Returns `paused` with since when, until when and why, if known: `paused 2h 4m (disk swap)`.
-    /// Returns nothing for a queue that is not paused.
+    /// `paused` with since when, until when and why, if known: `paused 2h 4m (disk swap)`.
+    /// Nothing for a queue that is not paused.
     fn state(&self, page: &RenderOptions) -> String {
         if !self.paused {
             return String::new();

@@ -19,7 +19,7 @@ impl IdentifierPatterns {
         IdentifierPatterns(patterns.map(|(name, list)| (name, read(list))).collect())
     }
 
-    /// Returns the names of `@NAME` in a list for which nothing is stored.
+    /// The names of `@NAME` in a list for which nothing is stored.
     pub(crate) fn missing<'a>(&self, list: &'a [WorkQueue]) -> Vec<&'a Name> {
         let named = list.iter().filter_map(|queue| match &queue.names {
             QueueNames::Stored(name) => Some(name),
@@ -28,7 +28,7 @@ impl IdentifierPatterns {
         named.filter(|name| !self.0.contains_key(*name)).collect()
     }
 
-    /// Returns the queues that a list selects, with their weights, each once, where it is named first.
+    /// The queues that a list selects, with their weights, each once, where it is named first.
     /// The queues of a glob come in the order of `known`. A plain name is always selected, an identifier
     /// for which nothing is stored selects nothing.
     pub(crate) fn select(&self, list: &[WorkQueue], known: &[Name]) -> Vec<(Name, u32)> {

@@ -64,12 +64,12 @@ impl Recurring {
         self.paused_since.is_some()
     }
 
-    /// Returns the options that coordinate its jobs with others.
+    /// The options that coordinate its jobs with others.
     pub(crate) fn coordination(&self) -> Coordination<'static> {
         self.options.clone().unwrap_or_default()
     }
 
-    /// Returns the next runs. After its first run a template runs on whole seconds.
+    /// The next runs. After its first run a template runs on whole seconds.
     pub(crate) fn next_runs(next: Moment, every_s: f64) -> [Moment; 3] {
         let whole = next.micros().div_euclid(1_000_000) as f64;
         let later = |runs: f64| Moment::from_seconds(whole + runs * every_s).unwrap_or(next);
@@ -122,7 +122,7 @@ impl Row for Recurring {
     }
 }
 
-/// Returns an interval in units if that is exact (`5m`), else in seconds (`300.5s`).
+/// An interval in units if that is exact (`5m`), else in seconds (`300.5s`).
 fn interval(every: Number) -> String {
     let text = text::duration(every.0);
     let exact = every.0.fract() == 0.0
@@ -131,7 +131,7 @@ fn interval(every: Number) -> String {
 }
 
 impl Recurring {
-    /// Returns since when, by whom and why it is paused.
+    /// Since when, by whom and why it is paused.
     fn pause(&self, page: &RenderOptions) -> String {
         let Some(since) = self.paused_since else {
             return String::new();
@@ -147,7 +147,7 @@ impl Recurring {
     }
 }
 
-/// Returns the next runs of a template in words.
+/// The next runs of a template in words.
 pub(crate) fn next_runs(runs: &[Moment], page: &RenderOptions) -> String {
     let runs: Vec<String> = runs.iter().map(|run| page.stamp(*run)).collect();
     format!("next runs: {}{}", runs.join(", "), page.zone())

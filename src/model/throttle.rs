@@ -97,7 +97,7 @@ impl Row for Throttle {
 }
 
 impl Throttle {
-    /// Returns the maximum in words where it is no number of jobs.
+    /// The maximum in words where it is no number of jobs.
     fn limit(&self) -> String {
         match self.maximum {
             0 => "no limit".to_owned(),
@@ -149,7 +149,7 @@ impl View for ThrottleJobs {
     }
 }
 
-/// Returns queue and state of a job.
+/// Queue and state of a job.
 fn place(job: &Neighbor) -> String {
     let queue = job.queue.as_ref().map_or(NONE.to_owned(), Name::to_string);
     match job.state {

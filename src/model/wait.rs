@@ -119,7 +119,7 @@ impl View for Wait {
 }
 
 impl WaitItem {
-    /// Returns the line of a job whose wait has ended.
+    /// The line of a job whose wait has ended.
     pub(crate) fn line(&self, page: &RenderOptions) -> String {
         let gap = if page.terminal { "  " } else { "\t" };
         let elapsed = self.elapsed_s.map_or(0.0, |elapsed| elapsed.0);
@@ -130,7 +130,7 @@ impl WaitItem {
     }
 }
 
-/// Returns a line about a job that is still waited for.
+/// A line about a job that is still waited for.
 pub(crate) fn pending(jid: &Name, state: Option<State>, elapsed: f64) -> String {
     let state = state.as_ref().map_or("gone", State::into_str);
     format!("{jid}  {state}  {}", text::duration(elapsed))

@@ -70,7 +70,7 @@ impl View for WorkEvent {
 }
 
 impl WorkEvent {
-    /// Returns the line for people.
+    /// The line for people.
     pub(crate) fn line(&self) -> String {
         let mut line = format!("{:<9} {}", self.event.into_str(), self.jid);
         if let Some(queue) = &self.queue {

@@ -50,7 +50,7 @@ impl WorkQueue {
         })
     }
 
-    /// Returns the name of the queue, if it is one.
+    /// The name of the queue, if it is one.
     pub(crate) fn plain(&self) -> Option<&Name> {
         match &self.names {
             QueueNames::Matching(pattern) => pattern.plain(),

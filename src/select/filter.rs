@@ -67,7 +67,7 @@ impl<'a> Filter<'a> {
         self.states.len() == State::VARIANTS.len()
     }
 
-    /// Returns why every job is read.
+    /// Why every job is read.
     pub(super) fn unindexed_reason(&self) -> String {
         let flags = [
             ("`--klass`", !self.selector.klasses.is_empty()),
@@ -85,7 +85,7 @@ impl<'a> Filter<'a> {
         }
     }
 
-    /// Returns the fields that the conditions depend on.
+    /// The fields that the conditions depend on.
     fn fields(&self) -> impl Iterator<Item = FilterField> {
         let selector = self.selector;
         let asked = [
@@ -108,7 +108,7 @@ impl<'a> Filter<'a> {
             .map(|(field, _)| field)
     }
 
-    /// Returns the fields that may exclude a member of this index; any field if there is no index.
+    /// The fields that may exclude a member of this index; any field if there is no index.
     pub(super) fn prefilter(&self, index: Option<&Index>) -> Prefilter {
         let selector = self.selector;
         let sure = |field: FilterField| match (index, field) {
@@ -132,7 +132,7 @@ impl<'a> Filter<'a> {
         Prefilter(self.fields().filter(|field| !sure(*field)).collect())
     }
 
-    /// Returns the fields to read: those of `detail` and those of the conditions; with `ordered` also
+    /// The fields to read: those of `detail` and those of the conditions; with `ordered` also
     /// the state.
     pub(super) fn names(&self, detail: JobFields, ordered: bool) -> Cow<'static, str> {
         let base = detail.into_str();
@@ -270,7 +270,7 @@ impl Prefilter {
         self.0.is_empty()
     }
 
-    /// Returns the names of the fields.
+    /// The names of the fields.
     pub(super) fn names(&self) -> Vec<&'static str> {
         self.0.iter().map(|field| field.name()).collect()
     }
@@ -315,7 +315,7 @@ fn matches_any(patterns: &[Pattern], name: Option<&Name>) -> bool {
     patterns.is_empty() || patterns.iter().any(|pattern| pattern.matches(name))
 }
 
-/// Returns since when a job has been as it is: by its history, or, if it failed before that, as an imported
+/// Since when a job has been as it is: by its history, or, if it failed before that, as an imported
 /// job did, by its failure, which is in whole seconds.
 fn since(job: &Job) -> Option<Moment> {
     let failed = job.failure.as_ref().and_then(|failure| failure.when);

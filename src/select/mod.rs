@@ -81,7 +81,7 @@ pub(crate) struct MisplacedEntry {
     pub job: Option<Job>,
 }
 
-/// Returns all matching jobs with the fields of `detail`.
+/// All matching jobs with the fields of `detail`.
 pub(crate) fn all(
     session: &mut Session,
     now: Moment,
@@ -93,7 +93,7 @@ pub(crate) fn all(
     Ok(jobs)
 }
 
-/// Returns snapshots of all matching jobs, and the misplaced entries of the failure lists that were
+/// Snapshots of all matching jobs, and the misplaced entries of the failure lists that were
 /// read.
 pub(crate) fn snapshots(
     session: &mut Session,
@@ -193,7 +193,7 @@ impl<'a> Selection<'a> {
         Ok(())
     }
 
-    /// Returns the next jobs; `None` at the end. A slice may be empty.
+    /// The next jobs; `None` at the end. A slice may be empty.
     pub(crate) fn next(&mut self, core: &mut Core) -> Result<Option<Vec<Job>>, Error> {
         if self.left == 0 {
             return Ok(None);
@@ -276,7 +276,7 @@ impl<'a> Selection<'a> {
         Ok(Some(jobs))
     }
 
-    /// Returns how many jobs match, if that is known without further reads.
+    /// How many jobs match, if that is known without further reads.
     pub(crate) fn total(&mut self, core: &mut Core) -> Result<Option<u64>, Error> {
         if self.ended {
             return Ok(Some(self.matched));
@@ -357,13 +357,13 @@ impl<'a> Selection<'a> {
         }
     }
 
-    /// Returns whether a job comes for the first time.
+    /// Whether a job comes for the first time.
     fn is_new(&mut self, job: &Job) -> bool {
         self.seen.as_mut().is_none_or(|seen| seen.insert(&job.jid))
     }
 }
 
-/// Returns the queue of a set that could not be read, if a key of a wrong type is the reason.
+/// The queue of a set that could not be read, if a key of a wrong type is the reason.
 fn unreadable(
     core: &mut Core,
     now: Moment,
@@ -378,7 +378,7 @@ fn unreadable(
     Ok(found.pop().filter(|queue| !queue.wrong_keys.is_empty()))
 }
 
-/// Returns whether a job belongs in the failure list of a group.
+/// Whether a job belongs in the failure list of a group.
 fn belongs_to(job: &Job, group: &Name) -> bool {
     let failure = job.failure.as_ref();
     job.state == Some(State::Failed) && failure.is_some_and(|failure| failure.group == *group)
@@ -393,7 +393,7 @@ impl MemberReader {
         }
     }
 
-    /// Returns the number of members, if it is known.
+    /// The number of members, if it is known.
     fn total(&self) -> Option<u64> {
         match self {
             MemberReader::Index(walk) => walk.total,

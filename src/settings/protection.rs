@@ -28,7 +28,7 @@ enum ServerIdentity {
 }
 
 impl Database {
-    /// Returns the database of an address; `None` for an address that this build cannot use.
+    /// The database of an address; `None` for an address that this build cannot use.
     fn of(address: &str) -> Option<Database> {
         let Target { address, db, .. } = Target::parse(address).ok()?;
         let mut master = None;
@@ -77,7 +77,7 @@ impl ServerIdentity {
     }
 }
 
-/// Returns the path without links, as far as it exists.
+/// The path without links, as far as it exists.
 fn real(path: &Path) -> PathBuf {
     ResolvedPath::of(path).map_or_else(|_| path.to_path_buf(), |route| route.target)
 }
@@ -90,7 +90,7 @@ pub(super) fn other_database((one, other): (&str, &str)) -> bool {
     }
 }
 
-/// Returns the other contexts that are protected or read-only and have the database in use.
+/// The other contexts that are protected or read-only and have the database in use.
 ///
 /// A context that names the database itself and says `read-only = false` stays writable: this is
 /// an edit of the file, not a flag.

@@ -149,7 +149,7 @@ impl Ui {
         self.consent_or_error(yes)
     }
 
-    /// Returns the label to type if the context is protected.
+    /// The label to type if the context is protected.
     fn protected(&self) -> Option<&str> {
         let label = self.context.label.as_deref();
         label.filter(|_| self.context.protected)
@@ -174,7 +174,7 @@ impl Ui {
         ))
     }
 
-    /// Returns the consent to a change of one job that was named, which needs no question.
+    /// The consent to a change of one job that was named, which needs no question.
     pub(crate) fn implicit_consent(&self) -> Consent {
         Consent::grant()
     }
@@ -231,7 +231,7 @@ impl Ui {
         }
     }
 
-    /// Returns the flags that would have answered.
+    /// The flags that would have answered.
     fn missing_flags(&self, question: &Question) -> String {
         let deletion = question.deletion().filter(|name| !self.has_confirmed(name));
         if let Some(name) = deletion {

@@ -61,7 +61,7 @@ enum KeyState {
 }
 
 impl QuitKey {
-    /// Returns whether such a key was pressed since the last call. To be called a few times per second.
+    /// Whether such a key was pressed since the last call. To be called a few times per second.
     pub(crate) fn pressed(&mut self) -> bool {
         let open = before();
         let mut bytes = [0; 64];
@@ -73,7 +73,7 @@ impl QuitKey {
         self.is_in(&bytes[..count])
     }
 
-    /// Returns whether these bytes, the next ones, complete such a key. No bytes after an Esc mean that
+    /// Whether these bytes, the next ones, complete such a key. No bytes after an Esc mean that
     /// it was a key of its own.
     fn is_in(&mut self, bytes: &[u8]) -> bool {
         if bytes.is_empty() {

@@ -87,7 +87,7 @@ pub(crate) struct Ui {
 }
 
 impl Ui {
-    /// Returns the streams with the options from the global flags.
+    /// The streams with the options from the global flags.
     pub(crate) fn new(globals: &Globals) -> Ui {
         let output = globals.output.unwrap_or_default();
         let mut ui = Ui::plain(output.format());
@@ -126,7 +126,7 @@ impl Ui {
         ui
     }
 
-    /// Returns the streams for a command line that could not be parsed.
+    /// The streams for a command line that could not be parsed.
     pub(crate) fn plain(format: Format) -> Ui {
         let tty = io::stdout().is_terminal();
         let mut ui = Ui {
@@ -192,12 +192,12 @@ impl Ui {
         self.context = context;
     }
 
-    /// Returns the name of the context in use, for documents.
+    /// The name of the context in use, for documents.
     pub(crate) fn context(&self) -> Option<&str> {
         self.context.name.as_deref()
     }
 
-    /// Returns the format given with `-o`.
+    /// The format given with `-o`.
     pub(crate) fn format(&self) -> Format {
         self.format
     }
@@ -227,7 +227,7 @@ impl Ui {
         self.verbose > 0
     }
 
-    /// Returns the trace, to which the core writes its calls.
+    /// The trace, to which the core writes its calls.
     pub(crate) fn trace(&self) -> Trace {
         Trace::new(self.verbose)
     }
@@ -259,7 +259,7 @@ impl Ui {
         self.page.choice.check(&V::headings())
     }
 
-    /// Returns the default number of rows of a table; `None` in pipes and documents.
+    /// The default number of rows of a table; `None` in pipes and documents.
     pub(crate) fn rows(&self) -> Option<u64> {
         (self.format == Format::Table && self.page.terminal && self.tty).then_some(50)
     }
@@ -333,7 +333,7 @@ impl Ui {
         self.verbatim(&bytes)
     }
 
-    /// Returns the error about the job ids that were left out, if there are any. What a command that
+    /// The error about the job ids that were left out, if there are any. What a command that
     /// `writes` has changed, it would not list again.
     pub(crate) fn unlisted(&self, writes: bool) -> Option<Error> {
         let (reason, way) = if self.null {
@@ -428,7 +428,7 @@ impl Ui {
         self.stdout.outlet().is_none_or(Outlet::is_empty)
     }
 
-    /// Returns why the thread could not write to stdout, once. What is written then is lost.
+    /// Why the thread could not write to stdout, once. What is written then is lost.
     pub(crate) fn write_fault(&self) -> Option<Error> {
         self.stdout.outlet()?.fault().map(write_error)
     }
@@ -450,7 +450,7 @@ impl Ui {
         self.wrote(flushed, b"")
     }
 
-    /// Returns the format of text for people.
+    /// The format of text for people.
     pub(crate) fn page(&self) -> &RenderOptions {
         &self.page
     }
@@ -549,7 +549,7 @@ impl Ui {
     }
 }
 
-/// Returns the width of the terminal in columns.
+/// The width of the terminal in columns.
 fn width() -> usize {
     match Term::stdout().size_checked() {
         Some((_, columns)) if columns > 0 => columns.into(),
@@ -557,7 +557,7 @@ fn width() -> usize {
     }
 }
 
-/// Returns the width of a table for people in a pipe: COLUMNS, else 100.
+/// The width of a table for people in a pipe: COLUMNS, else 100.
 fn width_of_a_pipe() -> usize {
     let set = env::var("COLUMNS").and_then(|set| set.to_str()?.parse().ok());
     set.filter(|&columns| columns > 0).unwrap_or(100)
@@ -584,7 +584,7 @@ fn is_closed(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::BrokenPipe
 }
 
-/// Returns the error of a write. A closed pipe ends the process by SIGPIPE's default action.
+/// The error of a write. A closed pipe ends the process by SIGPIPE's default action.
 fn write_error(error: io::Error) -> Error {
     if is_closed(&error) {
         let pipe = signal_hook::consts::SIGPIPE;

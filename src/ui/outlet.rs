@@ -97,7 +97,7 @@ impl Outlet {
         waiting()
     }
 
-    /// Returns why stdout could not be written to, once.
+    /// Why stdout could not be written to, once.
     pub(crate) fn fault(&self) -> Option<io::Error> {
         self.state.fault.lock().ok()?.take()
     }

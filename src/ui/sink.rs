@@ -57,7 +57,7 @@ impl ResultWriter {
         self.to = Destination::Outlet(outlet, Vec::new());
     }
 
-    /// Returns the thread that writes, if there is one.
+    /// The thread that writes, if there is one.
     pub(crate) fn outlet(&self) -> Option<&Outlet> {
         match &self.to {
             Destination::Outlet(outlet, _) => Some(outlet),

@@ -56,7 +56,7 @@ impl<'a> DetailLines<'a> {
         });
     }
 
-    /// Returns the text; the remarks are aligned.
+    /// The text; the remarks are aligned.
     pub(crate) fn draw(self) -> String {
         let marks = Marks::new(self.page.color);
         let names = self

@@ -48,7 +48,7 @@ impl DocumentKind {
         self
     }
 
-    /// Returns its JSON Schema.
+    /// Its JSON Schema.
     pub(crate) fn schema(&self) -> String {
         let fields = self.fields();
         let mut properties = Map::new();
@@ -68,14 +68,14 @@ impl DocumentKind {
         format!("{schema:#}\n")
     }
 
-    /// Returns its fields in order, those of items and objects below them.
+    /// Its fields in order, those of items and objects below them.
     pub(crate) fn outline(&self) -> Vec<OutlineLine> {
         let mut lines = Vec::new();
         outline(&self.fields(), 0, &mut lines);
         lines
     }
 
-    /// Returns the schema of its fields.
+    /// The schema of its fields.
     pub(crate) fn fields(&self) -> Value {
         let mut settings = SchemaSettings::draft2020_12().for_serialize();
         settings.inline_subschemas = true;
@@ -200,7 +200,7 @@ fn outline(schema: &Value, depth: usize, lines: &mut Vec<OutlineLine>) {
     }
 }
 
-/// Returns the type of a field for people: `list of strings`, `time or null`.
+/// The type of a field for people: `list of strings`, `time or null`.
 fn type_name(field: &Value) -> String {
     match &field["type"] {
         Value::Array(types) => {

@@ -52,13 +52,13 @@ pub(crate) trait Row: Serialize + Sized + 'static {
     /// The columns, with the cell of a row in each.
     const COLUMNS: &'static [Column<Self>];
 
-    /// Returns its jid, if it is a job.
+    /// Its jid, if it is a job.
     fn jid(&self) -> Option<&Name> {
         None
     }
 }
 
-/// Returns these rows as a table.
+/// These rows as a table.
 pub(crate) fn table<'a, T: Row + 'a>(
     rows: impl IntoIterator<Item = &'a T>,
     page: &RenderOptions,

@@ -98,12 +98,12 @@ impl AwaitedJobs {
         self.jobs[at].item.result == WaitResult::Pending
     }
 
-    /// Returns the jobs whose wait has not ended.
+    /// The jobs whose wait has not ended.
     pub(super) fn unfinished(&self) -> impl Iterator<Item = usize> {
         (0..self.jobs.len()).filter(|at| self.is_pending(*at))
     }
 
-    /// Returns whether an event is about one of the jobs. The job is read again then.
+    /// Whether an event is about one of the jobs. The job is read again then.
     pub(super) fn hear(&mut self, event: &JobEvent) -> bool {
         let Some(&at) = self.at.get(&event.jid) else {
             return false;
@@ -123,12 +123,12 @@ impl AwaitedJobs {
         self.dirty.insert(at);
     }
 
-    /// Returns the jobs to read again because of events.
+    /// The jobs to read again because of events.
     pub(super) fn take_dirty(&mut self) -> Vec<usize> {
         std::mem::take(&mut self.dirty).into_iter().collect()
     }
 
-    /// Returns the next jobs of the periodic read, up to `most`, in turn.
+    /// The next jobs of the periodic read, up to `most`, in turn.
     pub(super) fn take_turn(&mut self, most: usize) -> Vec<usize> {
         let all = self.jobs.len();
         let mut turn = Vec::new();
@@ -215,7 +215,7 @@ impl AwaitedJobs {
         }
     }
 
-    /// Returns how long a job has been missing, in seconds.
+    /// How long a job has been missing, in seconds.
     pub(super) fn missing_for(&self, at: usize) -> Option<f64> {
         let since = self.jobs[at].missing_since?;
         Some(since.elapsed().as_secs_f64())
@@ -233,7 +233,7 @@ impl AwaitedJobs {
     }
 }
 
-/// Returns what it means for the wait that a job is in this state.
+/// What it means for the wait that a job is in this state.
 fn ending(awaited: State, state: State) -> WaitResult {
     if state == awaited {
         WaitResult::Reached(state)

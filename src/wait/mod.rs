@@ -167,7 +167,7 @@ struct WaitLoop<'w, F> {
 }
 
 impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
-    /// Returns why the wait ended.
+    /// Why the wait ended.
     fn wait(&mut self, session: &mut Session) -> Result<WaitOutcome, Error> {
         match self.watch(session) {
             Ok(outcome) | Err(Stopped::Early(outcome)) => Ok(outcome),
@@ -180,7 +180,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
         }
     }
 
-    /// Returns how long the server has not replied, if it does not.
+    /// How long the server has not replied, if it does not.
     fn silence(&self) -> Option<RoundedSeconds> {
         let log = self.waiter.log.as_ref();
         // The user may have lost the right to subscribe: then reads still have replies.
@@ -326,7 +326,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
         })
     }
 
-    /// Returns the outcome if it is certain.
+    /// The outcome if it is certain.
     fn outcome(&self) -> Option<WaitOutcome> {
         let options = &self.waiter.options;
         let reached = WaitOutcome::Reached(options.awaited);

@@ -52,7 +52,7 @@ impl Arrangement {
         }
     }
 
-    /// Returns the queues of a turn in their order. If the lags cannot be read, the order stays: the turn
+    /// The queues of a turn in their order. If the lags cannot be read, the order stays: the turn
     /// itself reports what is wrong with the server or a queue.
     pub(super) fn arrange(
         &mut self,

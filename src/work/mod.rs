@@ -193,7 +193,7 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
     }
 }
 
-/// Returns the kind of the error of a worker that a second signal stopped.
+/// The kind of the error of a worker that a second signal stopped.
 fn kind(signal: i32) -> Kind {
     match signal {
         SIGINT => Kind::Interrupted,
@@ -368,7 +368,7 @@ impl ServerClock {
         }
     }
 
-    /// Returns when the host's clock reaches a time of the server.
+    /// When the host's clock reaches a time of the server.
     fn instant(&self, time: f64) -> Option<Instant> {
         let left = (time - self.now()).max(0.0);
         let left = Duration::try_from_secs_f64(left).ok()?;
@@ -499,7 +499,7 @@ impl Work {
         }
     }
 
-    /// Returns when something is to be done next.
+    /// When something is to be done next.
     fn until(&mut self) -> Option<Instant> {
         let is_idle = self.machine.is_idle(self.time.now());
         let watch = self.watch.as_mut().and_then(|watch| watch.update(is_idle));
@@ -655,7 +655,7 @@ impl Work {
         Ok(())
     }
 
-    /// Returns what a line is about a job, and which. Warns of what is ignored in it.
+    /// What a line is about a job, and which. Warns of what is ignored in it.
     fn content(&mut self, slot: usize, line: &[u8], is_whole: bool) -> (Option<Name>, LineContent) {
         match Answer::read(line, self.retry_delay) {
             Ok(Answer { jid, what, ignored }) => {

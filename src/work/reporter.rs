@@ -382,7 +382,7 @@ format!("the command ended with {exit}")
         }
     }
 
-    /// Returns when the status line changes next.
+    /// When the status line changes next.
     pub(super) fn due(&self) -> Option<Instant> {
         self.has_status.then(|| self.shown_at + TICK)
     }
@@ -433,7 +433,7 @@ format!("the command ended with {exit}")
     }
 }
 
-/// Returns the words about jobs that stay, such as
+/// The words about jobs that stay, such as
 /// ``queue `mail` is paused and still has jobs: 3 waiting``.
 fn describe_left(left: &LeftJobs) -> String {
     let LeftJobs {

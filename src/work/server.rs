@@ -116,7 +116,7 @@ impl ServerThread {
         while self.replies.recv_timeout(left()).is_ok() {}
     }
 
-    /// Returns the next reply; `None` if there is none yet.
+    /// The next reply; `None` if there is none yet.
     pub(super) fn next(&self) -> Result<Option<TimedReply>, Error> {
         match self.replies.try_recv() {
             Ok(reply) => Ok(Some(reply)),
@@ -291,7 +291,7 @@ impl Calls {
         })
     }
 
-    /// Returns the queues from which a pop may bring a job now.
+    /// The queues from which a pop may bring a job now.
     fn look(&mut self, now: Moment) -> Result<ReadyQueues, Error> {
         let mut ready = if self.found.are_known {
             self.core.ready_queues(now, &[])?
@@ -305,7 +305,7 @@ impl Calls {
     }
 }
 
-/// Returns the queues of a turn that gave fewer jobs than they were asked for.
+/// The queues of a turn that gave fewer jobs than they were asked for.
 fn exhausted(total: u64, queues: &[(Name, u64)], jobs: &[PoppedJob]) -> Vec<Name> {
     let mut given: HashMap<&Name, u64> = HashMap::new();
     for job in jobs {
@@ -325,7 +325,7 @@ fn exhausted(total: u64, queues: &[(Name, u64)], jobs: &[PoppedJob]) -> Vec<Name
     exhausted
 }
 
-/// Returns the failure of a call.
+/// The failure of a call.
 fn failure(error: Error) -> Failure {
     let is_refusal = matches!(
         error.kind(),

@@ -41,7 +41,7 @@ pub(super) enum Expected<'t> {
     Redirection,
 }
 
-/// Returns where the cursor is; `None` if the line does not say which server is meant.
+/// Where the cursor is; `None` if the line does not say which server is meant.
 pub(super) fn find<'t>(tree: &'t Command, typed: &TypedLine) -> Option<Cursor<'t>> {
     let (last, words) = typed.words.split_last()?;
     if words.is_empty() && !typed.redirects {
@@ -78,7 +78,7 @@ pub(super) fn find<'t>(tree: &'t Command, typed: &TypedLine) -> Option<Cursor<'t
     })
 }
 
-/// Returns which word is the `--` that ends the flags.
+/// Which word is the `--` that ends the flags.
 pub(in crate::app) fn end_of_flags(tree: &Command, words: &[OsString]) -> Option<usize> {
     let mut parser = Parser::new(tree);
     for (at, word) in words.iter().enumerate().skip(1) {
@@ -90,7 +90,7 @@ pub(in crate::app) fn end_of_flags(tree: &Command, words: &[OsString]) -> Option
     None
 }
 
-/// Returns how many words there are up to the last one that names a command; `None` if none does.
+/// How many words there are up to the last one that names a command; `None` if none does.
 pub(in crate::app) fn end_of_command(tree: &Command, words: &[OsString]) -> Option<usize> {
     let (mut parser, mut end) = (Parser::new(tree), None);
     for (at, word) in words.iter().enumerate().skip(1) {
@@ -129,7 +129,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Returns what the last word is, what is typed of its value, and what stands before that.
+    /// What the last word is, what is typed of its value, and what stands before that.
     fn slot<'w>(&self, word: &'w str, redirects: bool) -> (Expected<'t>, &'w str, &'w str) {
         if redirects {
             return (Expected::Redirection, word, "");
@@ -153,7 +153,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    /// Returns where the value begins in `-ojson` or `-yo=json`.
+    /// Where the value begins in `-ojson` or `-yo=json`.
     fn short_value(&self, word: &str) -> Option<(usize, Option<&'t Arg>)> {
         for (at, letter) in word.char_indices().skip(1) {
             let arg = self.short(letter)?;
@@ -248,7 +248,7 @@ impl<'t> Parser<'t> {
         args.find(|arg| arg.get_short() == Some(letter))
     }
 
-    /// Returns the next positional argument. The last one may take all that follow.
+    /// The next positional argument. The last one may take all that follow.
     fn positional(&self) -> Option<&'t Arg> {
         let all: Vec<&Arg> = self.command.get_positionals().collect();
         let many = |arg: &&&Arg| {
@@ -269,7 +269,7 @@ mod tests {
     use super::super::shell::Shell;
     use super::*;
 
-    /// Returns what is looked up for the last word of a line.
+    /// What is looked up for the last word of a line.
     fn at(line: &str) -> String {
         let mut tree = crate::app::parse::command();
         tree.build();

@@ -34,7 +34,7 @@ const NAMES: u64 = 2000;
 /// The maximum number of jobs that are read.
 const JOBS: usize = 500;
 
-/// Returns the names of a kind; `None` if they are not known in time. Without a deadline no server
+/// The names of a kind; `None` if they are not known in time. Without a deadline no server
 /// is asked.
 pub(super) fn of(
     kind: CandidateKind,
@@ -120,7 +120,7 @@ pub(super) fn of(
     }
 }
 
-/// Returns the name of the file that keeps names of a kind; `None` for kinds that no server knows.
+/// The name of the file that keeps names of a kind; `None` for kinds that no server knows.
 fn file_name(kind: CandidateKind) -> Option<&'static str> {
     Some(match kind {
         CandidateKind::Queues => "queue",
@@ -156,7 +156,7 @@ fn contexts(file: &File) -> Vec<Candidate> {
     contexts.collect()
 }
 
-/// Returns a name that a command line can hold: UTF-8 without control characters.
+/// A name that a command line can hold: UTF-8 without control characters.
 fn plain((name, help): (Name, String)) -> Option<Candidate> {
     let name = name.as_str()?;
     let harmless = |c: char| !is_harmful(c) && !c.is_control();
@@ -202,7 +202,7 @@ fn read(core: &mut Core, kind: CandidateKind) -> Result<Found, Error> {
     }
 }
 
-/// Returns jids with class and state.
+/// Jids with class and state.
 fn jobs(core: &mut Core, which: JobCandidates) -> Result<Found, Error> {
     let now = core.now();
     let all = |core: &mut Core, index: Index| core.index(now, &index, 0, NAMES);

@@ -31,7 +31,7 @@ pub(super) enum Files {
     Directories,
 }
 
-/// Returns what fits at the cursor. `whole` is the tree with all commands; without a deadline no
+/// What fits at the cursor. `whole` is the tree with all commands; without a deadline no
 /// server is asked.
 pub(super) fn of(whole: &Command, cursor: &Cursor, deadline: Option<Instant>) -> Offer {
     let mut offer = Offer::default();
@@ -72,7 +72,7 @@ pub(super) fn of(whole: &Command, cursor: &Cursor, deadline: Option<Instant>) ->
     offer
 }
 
-/// Returns the flags that can still be given.
+/// The flags that can still be given.
 fn flags(cursor: &Cursor, wanted: impl Fn(&Arg) -> bool) -> Vec<Candidate> {
     let mut flags = Vec::new();
     if cursor.escaped {
@@ -108,7 +108,7 @@ fn is_excluded(cursor: &Cursor, arg: &Arg) -> bool {
     })
 }
 
-/// Returns the subcommands. A second name stands for the first one where only it begins with what is typed.
+/// The subcommands. A second name stands for the first one where only it begins with what is typed.
 fn commands(command: &Command, begun: &str) -> Vec<Candidate> {
     let shown = command
         .get_subcommands()
@@ -165,7 +165,7 @@ fn values(
     }
 }
 
-/// Returns the kind of names that an argument takes at the cursor.
+/// The kind of names that an argument takes at the cursor.
 pub(super) fn candidates(cursor: &Cursor, arg: &Arg) -> Option<CandidateKind> {
     let kind = *arg.get::<CandidateKind>()?;
     // Of `KEY VALUE KEY VALUE …` each first one is a name.
@@ -191,7 +191,7 @@ pub(super) fn is_glob(arg: &Arg) -> bool {
     arg.get_value_parser().type_id() == TypeId::of::<Pattern>()
 }
 
-/// Returns how a name has to be typed; `None` if it cannot be.
+/// How a name has to be typed; `None` if it cannot be.
 fn typed(name: &str, arg: &Arg) -> Option<String> {
     if name.is_empty() || command_line::begins_special(name.as_bytes()) {
         return None;
@@ -203,7 +203,7 @@ fn typed(name: &str, arg: &Arg) -> Option<String> {
     }
 }
 
-/// Returns the next words of the path to a command, and the topics of `help`.
+/// The next words of the path to a command, and the topics of `help`.
 fn words(whole: &Command, cursor: &Cursor, topics: bool) -> Vec<Candidate> {
     let mut command = whole;
     let path = cursor.positionals.iter().map(String::as_str);

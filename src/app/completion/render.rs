@@ -9,7 +9,7 @@ use super::line::TypedLine;
 use super::offer::{Files, Offer};
 use super::shell::Shell;
 
-/// Returns the lines for a shell.
+/// The lines for a shell.
 pub(super) fn lines(shell: Shell, offer: &Offer, typed: &TypedLine, cursor: &Cursor) -> String {
     let files = match offer.files {
         Some(Files::Any) => "files",
@@ -32,7 +32,7 @@ pub(super) fn lines(shell: Shell, offer: &Offer, typed: &TypedLine, cursor: &Cur
     lines
 }
 
-/// Returns what readline inserts: the rest of the word as the open quote requires it.
+/// What readline inserts: the rest of the word as the open quote requires it.
 fn bash(word: &str, typed: &TypedLine) -> String {
     let escaped = |text: &str, special: &dyn Fn(char) -> bool| {
         let mut escaped = String::with_capacity(text.len());
@@ -55,7 +55,7 @@ fn bash(word: &str, typed: &TypedLine) -> String {
     }
 }
 
-/// Returns a word of PowerShell.
+/// A word of PowerShell.
 fn powershell(before: &str, value: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:%+".contains(c);
     if value.chars().all(plain) {
@@ -65,7 +65,7 @@ fn powershell(before: &str, value: &str) -> String {
     }
 }
 
-/// Returns a pair of `_describe`, which quotes the value itself.
+/// A pair of `_describe`, which quotes the value itself.
 fn zsh(value: &str, help: &str) -> String {
     let value = value.replace('\\', "\\\\").replace(':', "\\:");
     match help {

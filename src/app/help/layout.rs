@@ -77,7 +77,7 @@ impl DocParts {
         parts
     }
 
-    /// Returns the paragraphs, each with the program if that follows it.
+    /// The paragraphs, each with the program if that follows it.
     pub(crate) fn text_with_program(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
         self.text.iter().map(|text| {
             let program = self.program.as_deref().filter(|_| text.ends_with(':'));

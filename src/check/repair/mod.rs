@@ -102,7 +102,7 @@ pub(crate) fn run(options: RepairOptions, session: &mut Session) -> Result<Exit,
     .run(first, session)
 }
 
-/// Returns a unique name for the keys that this repair sets aside. It begins with the time.
+/// A unique name for the keys that this repair sets aside. It begins with the time.
 fn run_name(now: Moment) -> String {
     let time = now.rfc3339().unwrap_or_default();
     let time: String = time

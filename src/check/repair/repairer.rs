@@ -102,7 +102,7 @@ impl Repairer {
         Ok(repaired)
     }
 
-    /// Returns what the next scan selects: the repair of a missing dependency approves the release of
+    /// What the next scan selects: the repair of a missing dependency approves the release of
     /// the job, even if its own set was lost and only a complete scan can release it.
     pub(crate) fn next_filter(&mut self) -> FindingFilter {
         self.filter = self.filter.and_release(self.freed.clone());
@@ -156,7 +156,7 @@ impl Repairer {
         }
     }
 
-    /// Returns the items as the server has to be asked for them. Entries of a list move towards its
+    /// The items as the server has to be asked for them. Entries of a list move towards its
     /// end when entries behind them are removed.
     fn shifted(&self, location: &Location, items: &[Name]) -> Vec<Name> {
         if location.kind != ItemKind::Entries {

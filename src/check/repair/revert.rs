@@ -223,7 +223,7 @@ impl Reverter<'_> {
         Ok(())
     }
 
-    /// Returns the entries of a list.
+    /// The entries of a list.
     fn revert_list(&mut self, list: &ListRevert) -> Result<(), Error> {
         let (pace, interrupt) = (&mut self.pace, &self.interrupt);
         let mut wait = |count| wait(pace, interrupt, count);

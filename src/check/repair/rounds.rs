@@ -125,7 +125,7 @@ impl Repair<'_> {
         Ok((last, None))
     }
 
-    /// Returns a row for each finding. If the repair is not complete, what was not repaired is still
+    /// A row for each finding. If the repair is not complete, what was not repaired is still
     /// there.
     fn report(
         &self,
@@ -186,7 +186,7 @@ impl Repair<'_> {
         }
     }
 
-    /// Returns the error of a repair that ended early, which says how far it got.
+    /// The error of a repair that ended early, which says how far it got.
     fn incomplete(&self, error: &Error, repaired: &Repaired, session: &Session) -> Error {
         let repairable: u64 = repaired.items.iter().map(|row| row.found.repairable).sum();
         let all = thousands(repairable.max(repaired.totals.repaired));

@@ -187,7 +187,7 @@ fn name(text: Option<String>, bytes: Option<String>) -> Result<Option<Name>, Str
     }
 }
 
-/// Returns the changes of the verdicts with an outcome.
+/// The changes of the verdicts with an outcome.
 fn repairs(verdicts: &[Verdict], outcome: VerdictOutcome) -> Vec<FindingChanges> {
     verdicts
         .iter()
@@ -293,12 +293,12 @@ impl UndoFile {
         })
     }
 
-    /// Returns the path, harmless for a terminal.
+    /// The path, harmless for a terminal.
     pub(crate) fn shown(&self) -> &str {
         &self.shown
     }
 
-    /// Returns the number of changes.
+    /// The number of changes.
     pub(crate) fn total(&self) -> u64 {
         self.counts.values().sum()
     }

@@ -77,7 +77,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Returns the next reads of one round trip.
+    /// The next reads of one round trip.
     fn next_reads(&mut self, all: bool) -> Option<(ReadSubject, Vec<Read>)> {
         let max_sets = self.pages(SETS_PER_READ);
         let max_jobs = self.jobs_per_read();

@@ -32,7 +32,7 @@ pub(super) enum ExtraRead {
 }
 
 impl Scanner<'_> {
-    /// Returns the reads of what else is needed to examine jobs.
+    /// The reads of what else is needed to examine jobs.
     pub(super) fn open_job_reads(&self, jobs: &[ScannedJob]) -> Vec<Read> {
         let reads = jobs.iter().flat_map(|job| {
             let read = |extra: &ExtraRead| self.extra_read(job, *extra);

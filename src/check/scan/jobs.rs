@@ -111,7 +111,7 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Returns the reads of hash and history of each job.
+    /// The reads of hash and history of each job.
     pub(super) fn job_reads(&self, jids: &[Vec<u8>]) -> Vec<Read> {
         let mut reads = Vec::with_capacity(jids.len() * 2);
         for jid in jids {
@@ -127,7 +127,7 @@ impl Scanner<'_> {
         reads
     }
 
-    /// Returns the number of jobs to read together: fewer if they are large.
+    /// The number of jobs to read together: fewer if they are large.
     pub(super) fn jobs_per_read(&self) -> usize {
         let (bytes, jobs) = self.weight;
         match jobs {
@@ -234,7 +234,7 @@ impl Scanner<'_> {
         Ok(Some(job))
     }
 
-    /// Returns the size of a job, and adjusts the mean size.
+    /// The size of a job, by which the mean size is adjusted.
     fn note_weight(&mut self, fields: usize, history: &ReadReply) -> usize {
         let entries = match history {
             ReadReply::Texts(list) => list.iter().flatten().map(|entry| entry.len() + 32).sum(),

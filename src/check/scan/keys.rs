@@ -169,13 +169,13 @@ impl Scanner<'_> {
         Ok(())
     }
 
-    /// Returns the hash of the history of a job.
+    /// The hash of the history of a job.
     pub(super) fn hash_history(&self, jid: &[u8]) -> u64 {
         let place = self.salt.location(Known::History as u8, b"");
         self.salt.entry(place, jid, 0)
     }
 
-    /// Returns the hash of the payloads of a job.
+    /// The hash of the payloads of a job.
     pub(super) fn hash_payloads(&self, jid: &[u8]) -> u64 {
         let place = self.salt.location(Known::Payloads as u8, b"");
         self.salt.entry(place, jid, 0)

@@ -104,7 +104,7 @@ pub trait CandidateSink {
     /// twice. Sets the pace; an error ends the scan.
     fn members_read(&mut self, core: &mut Core, members: usize) -> Result<(), Error>;
 
-    /// Returns the maximum number of keys or members to read at once, if the pace is slow.
+    /// The maximum number of keys or members to read at once, if the pace is slow.
     fn max_batch(&self) -> usize {
         usize::MAX
     }
@@ -309,7 +309,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Returns the run id of the server, if it reports one. After a lost reply, the second question
+    /// The run id of the server, if it reports one. After a lost reply, the second question
     /// follows a new connection.
     fn server_run(&mut self) -> Result<Option<String>, Error> {
         if let Some(id) = self.core.run_id() {
@@ -404,12 +404,12 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Returns the number of pages to read in one round trip, up to `wanted`.
+    /// The number of pages to read in one round trip, up to `wanted`.
     fn pages(&self, wanted: usize) -> usize {
         wanted.min(self.max_batch / MIN_READ).max(1)
     }
 
-    /// Returns the number of members of a page, if `pages` pages are read in one round trip.
+    /// The number of members of a page, if `pages` pages are read in one round trip.
     fn page(&self, pages: usize) -> usize {
         (self.max_batch / pages.max(1)).clamp(MIN_READ, PAGE)
     }

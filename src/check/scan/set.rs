@@ -76,17 +76,17 @@ struct Witness {
 /// A member, and its score if it was read.
 type ScoredMember = (Vec<u8>, Option<f64>);
 
-/// Returns the number that the hash of a waiting job contains: the priority of the score.
+/// The number that the hash of a waiting job contains: the priority of the score.
 pub(super) fn class(score: f64) -> u64 {
     (score.ceil() + 0.0).to_bits()
 }
 
-/// Returns the number that a hash contains for a time. Times in the same half millisecond are equal.
+/// The number that a hash contains for a time. Times in the same half millisecond are equal.
 pub(super) fn instant(score: f64) -> u64 {
     (score * 2048.0).floor() as i64 as u64
 }
 
-/// Returns the number that a hash contains for a time that one side knows in whole seconds.
+/// The number that a hash contains for a time that one side knows in whole seconds.
 pub(super) fn second(score: f64) -> u64 {
     score.floor() as i64 as u64
 }
@@ -219,7 +219,7 @@ impl Set {
         matches!(self.cursor, SetCursor::Done)
     }
 
-    /// Returns the number of members in the replies, at least 1.
+    /// The number of members in the replies, at least 1.
     fn member_count(&self, replies: &[ReadReply]) -> usize {
         let pairs = match &self.cursor {
             SetCursor::Ranks(page) => self.scored || page.scores,
@@ -234,7 +234,7 @@ impl Set {
         (if pairs { texts / 2 } else { texts }).max(1)
     }
 
-    /// Returns the next reads, for a page of `many` members.
+    /// The next reads, for a page of `many` members.
     fn reads(&self, many: i64) -> Vec<Read> {
         let key = &self.key;
         let page = match &self.cursor {
@@ -405,7 +405,7 @@ impl Set {
 }
 
 impl RankPage {
-    /// Returns its first and its last rank.
+    /// Its first and its last rank.
     fn range(&self, many: i64) -> (i64, i64) {
         match self.from {
             Some((from, _)) => ((from + 1 - many).max(0), from),
@@ -423,7 +423,7 @@ fn pairs(items: Vec<Vec<u8>>) -> Vec<ScoredMember> {
     pairs
 }
 
-/// Returns the score in a reply.
+/// The score in a reply.
 fn scored(replies: &ReadReply) -> Option<f64> {
     match replies {
         ReadReply::Text(score) => validate::score(score.as_ref()?),
@@ -431,7 +431,7 @@ fn scored(replies: &ReadReply) -> Option<f64> {
     }
 }
 
-/// Returns the only member in a reply, and its score.
+/// The only member in a reply, and its score.
 fn end(replies: &ReadReply) -> Option<(&Vec<u8>, f64)> {
     match replies {
         ReadReply::Texts(pair) => Some((

@@ -28,7 +28,7 @@ struct FailedCount {
 }
 
 impl FailedTally {
-    /// Returns the count of a day and queue, unless there are too many.
+    /// The count of a day and queue, unless there are too many.
     fn entry(&mut self, of: Vec<u8>) -> Option<&mut FailedCount> {
         if self.counts.len() >= MAX_COUNTERS && !self.counts.contains_key(&of) {
             self.overflowed = true;

@@ -15,7 +15,7 @@ const MAX_BYTES: usize = 1_000_000;
 /// Deeper documents are left to the core.
 const MAX_DEPTH: usize = 500;
 
-/// Returns a finite number in decimal digits.
+/// A finite number in decimal digits.
 pub fn number(text: &[u8]) -> Option<f64> {
     let plain = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b'-' | b'+' | b'.' | b'e');
     if !text.last()?.is_ascii_digit() || !text.iter().all(plain) || text[0] == b'+' {
@@ -25,7 +25,7 @@ pub fn number(text: &[u8]) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
-/// Returns a score as the server writes it.
+/// A score as the server writes it.
 pub fn score(text: &[u8]) -> Option<f64> {
     std::str::from_utf8(text).ok()?.parse().ok()
 }
@@ -47,7 +47,7 @@ pub fn json(text: &[u8]) -> bool {
         && lone_surrogate(text).is_none()
 }
 
-/// Returns the tags of a stored list, without duplicates; `None` if the core has to decide.
+/// The tags of a stored list, without duplicates; `None` if the core has to decide.
 pub fn tags(text: &[u8]) -> Option<Vec<Vec<u8>>> {
     if text == b"{}" || text == b"[]" {
         return Some(Vec::new());
@@ -74,7 +74,7 @@ pub struct StoredFailure {
     pub when: f64,
 }
 
-/// Returns the failure in a stored object.
+/// The failure in a stored object.
 pub fn failure(text: &[u8]) -> Option<StoredFailure> {
     #[derive(serde::Deserialize)]
     struct Stored {
@@ -148,7 +148,7 @@ fn usual_entry(text: &[u8]) -> bool {
     letters > 0 && rest.and_then(quoted_word) == Some(b"}]")
 }
 
-/// Returns what follows a quoted word without escapes.
+/// What follows a quoted word without escapes.
 fn quoted_word(text: &[u8]) -> Option<&[u8]> {
     let special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=31 | 127);
     let end = text.iter().position(special)?;

@@ -21,7 +21,7 @@ pub(crate) struct RepairBatch {
 }
 
 impl RepairBatch {
-    /// Returns the location for the call with these groups.
+    /// The location for the call with these groups.
     pub(crate) fn call_location(&self, groups: &[Vec<Name>]) -> Location {
         let together = groups.iter().any(|group| group.len() > 1);
         if self.location.kind == ItemKind::Job && together {

@@ -43,7 +43,7 @@ impl VerifyCalls {
         self.phase = CheckPhase::Deferred;
     }
 
-    /// Returns the findings to look for in items of this kind; `None` if there are none.
+    /// The findings to look for in items of this kind; `None` if there are none.
     pub(super) fn findings(&self, kind: ItemKind) -> Option<String> {
         match self.phase {
             CheckPhase::Scan => {
@@ -54,7 +54,7 @@ impl VerifyCalls {
         }
     }
 
-    /// Returns the number of items for one call, whole items only.
+    /// The number of items for one call, whole items only.
     pub(super) fn batch_size(&self, kind: ItemKind, most: usize) -> usize {
         let size = self.batch_sizes.size(kind).min(most);
         size.next_multiple_of(kind.words())

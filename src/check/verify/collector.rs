@@ -32,7 +32,7 @@ impl Collector {
         }
     }
 
-    /// Returns the findings, the worst and most frequent first.
+    /// The findings, the worst and most frequent first.
     pub(crate) fn into_found(mut self) -> Vec<ReportedFinding> {
         self.found.retain(|found| found.count > 0);
         self.found.sort_by(|one, other| {
@@ -127,7 +127,7 @@ impl Collector {
         }
     }
 
-    /// Returns the counts of a finding, one for each severity.
+    /// The counts of a finding, one for each severity.
     fn of(&mut self, id: FindingId) -> impl Iterator<Item = &mut ReportedFinding> {
         self.found
             .iter_mut()

@@ -10,7 +10,7 @@ use crate::text::{plural, thousands};
 /// A time above this is in milliseconds, not in seconds.
 const MAX_SECONDS: f64 = 1e11;
 
-/// Returns the finding that the server may evict keys.
+/// The finding that the server may evict keys.
 pub(crate) fn evicts(server: &ServerHealth) -> Option<Verdict> {
     let policy = server.policy.as_deref()?;
     if policy == "noeviction" {
@@ -31,7 +31,7 @@ pub(crate) fn evicts(server: &ServerHealth) -> Option<Verdict> {
     })
 }
 
-/// Returns the likely causes, the likeliest first.
+/// The likely causes, the likeliest first.
 pub(crate) fn likely(found: &[ReportedFinding], server: &ServerHealth) -> Vec<String> {
     let count = |id: FindingId| -> u64 {
         let same = found.iter().filter(|found| found.finding.id == id);

@@ -21,7 +21,7 @@ impl Expected {
         self.hashes.insert(hash);
     }
 
-    /// Returns the findings about these items in a stage, each with its item. They are not expected
+    /// The findings about these items in a stage, each with its item. They are not expected
     /// again.
     pub(crate) fn take(&mut self, stage: RepairStage, items: &[Name]) -> Vec<(FindingId, Name)> {
         let mut found = Vec::new();

@@ -21,7 +21,7 @@ const SEARCHING: [FindingId; 3] = [
     FindingId::FailedTwice,
 ];
 
-/// Returns the list of findings for items of a kind.
+/// The list of findings for items of a kind.
 pub(crate) fn for_kind(mut findings: String, kind: ItemKind) -> String {
     if kind == ItemKind::Job {
         for id in SEARCHING {
@@ -108,7 +108,7 @@ impl FindingFilter {
         })
     }
 
-    /// Returns the findings to scan for, in the form for the core; `None` if there are none.
+    /// The findings to scan for, in the form for the core; `None` if there are none.
     /// `approved`: a repair is meant, so `--only` approves the findings that it names.
     pub(crate) fn to_scan(&self, phase: CheckPhase, approved: bool) -> Option<String> {
         let include = |finding: &Finding| {
@@ -120,7 +120,7 @@ impl FindingFilter {
         self.for_core(phase, approved, include)
     }
 
-    /// Returns the findings to repair in a stage, except the `excluded` ones, in the form for the
+    /// The findings to repair in a stage, except the `excluded` ones, in the form for the
     /// core; `None` if there are none.
     pub(crate) fn to_repair(&self, stage: RepairStage, excluded: &[FindingId]) -> Option<String> {
         let include =

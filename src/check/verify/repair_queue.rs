@@ -160,7 +160,7 @@ impl RepairQueue {
         self.skipped += 1;
     }
 
-    /// Returns the number of findings that are not repaired because not all queues are scanned.
+    /// The number of findings that are not repaired because not all queues are scanned.
     pub(crate) fn skipped(&self) -> usize {
         self.skipped
     }
@@ -174,12 +174,12 @@ impl RepairQueue {
         self.items.is_empty() && self.lost_dependencies.is_empty()
     }
 
-    /// Returns the number of items.
+    /// The number of items.
     pub(crate) fn len(&self) -> usize {
         self.items.len() + self.lost_dependencies.len()
     }
 
-    /// Returns the jobs that lost more dependencies than one call can verify.
+    /// The jobs that lost more dependencies than one call can verify.
     pub(crate) fn too_wide(&self) -> Vec<Name> {
         let mut counts: HashMap<&Name, usize> = HashMap::new();
         for (job, _) in &self.lost_dependencies {
@@ -194,12 +194,12 @@ impl RepairQueue {
         wide
     }
 
-    /// Returns the findings that the queued items lead to.
+    /// The findings that the queued items lead to.
     pub(crate) fn take_expected(&mut self) -> Expected {
         std::mem::take(&mut self.expected)
     }
 
-    /// Returns the batches in the order of repair: by stage, kind and location. Each item comes
+    /// The batches in the order of repair: by stage, kind and location. Each item comes
     /// once in a stage.
     pub(crate) fn into_batches(self) -> Vec<RepairBatch> {
         let RepairQueue {
@@ -281,7 +281,7 @@ impl RepairQueue {
     }
 }
 
-/// Returns the items of a call that may have led to a verdict: a verdict about a job may be about
+/// The items of a call that may have led to a verdict: a verdict about a job may be about
 /// its queue, its failure group or its recurring job.
 fn sources<'a>(location: &Location, asked: &'a [Name], verdict: &Verdict) -> Vec<&'a Name> {
     let (item, detail) = (&verdict.item, &verdict.detail);

@@ -197,7 +197,7 @@ pub(crate) fn report(
     }
 }
 
-/// Returns the scanned queues.
+/// The scanned queues.
 fn scope(patterns: &[Pattern], session: &mut Session) -> Result<Scope, Error> {
     if patterns.is_empty() {
         return Ok(Scope::default());
@@ -232,7 +232,7 @@ fn scope(patterns: &[Pattern], session: &mut Session) -> Result<Scope, Error> {
     Ok(Scope { queues })
 }
 
-/// Returns the error of an incomplete scan, which says how far the scan got.
+/// The error of an incomplete scan, which says how far the scan got.
 fn incomplete(error: &Error, extent: &str) -> Error {
     let incomplete = Error::new(error.kind(), format!("{extent}: {}", error.message()));
     match error.hint_text() {
@@ -257,7 +257,7 @@ fn extent(counts: ScanCounts, keys: Option<u64>, verified: u64) -> String {
     format!("incomplete: {scanned} scanned{verified}")
 }
 
-/// Returns the error of a scan of a replica. A replica may lack changes of its primary: it is
+/// The error of a scan of a replica. A replica may lack changes of its primary: it is
 /// never clean, except with `--read-only`, which scans the replica itself.
 fn replica(
     server: &ServerHealth,

@@ -144,7 +144,7 @@ impl Lists {
         Ok(Lists { keys, lengths, own })
     }
 
-    /// Returns where each job is. The pages of a list are counted from its end and read from the
+    /// Where each job is. The pages of a list are counted from its end and read from the
     /// head on: an entry that others add or remove meanwhile moves no other one past the reader.
     fn find(
         &self,

@@ -40,7 +40,7 @@ impl Verdicts {
         }
     }
 
-    /// Returns the findings, the worst and most frequent first, and the queue of a repair.
+    /// The findings, the worst and most frequent first, and the queue of a repair.
     pub(super) fn finish(mut self) -> (Vec<ReportedFinding>, RepairQueue) {
         let reported = |job: &Name, dependency: &Name| {
             let id = FindingId::DependencyOneSided;
@@ -119,7 +119,7 @@ impl Verdicts {
         Ok(())
     }
 
-    /// Returns the verdicts about keys that belong to the scanned queues. The leftover keys of a
+    /// The verdicts about keys that belong to the scanned queues. The leftover keys of a
     /// missing job belong to the queues of its dependents. Also returns the missing jobs with a
     /// dependent in another queue, which the same call would repair.
     fn in_scope(
@@ -160,7 +160,7 @@ impl Verdicts {
         }
     }
 
-    /// Returns the first job of each queue.
+    /// The first job of each queue.
     fn heads(
         &mut self,
         core: &mut Core,
@@ -175,7 +175,7 @@ impl Verdicts {
     }
 }
 
-/// Returns the items that are missing jobs, of the findings whose severity depends on it.
+/// The items that are missing jobs, of the findings whose severity depends on it.
 fn missing_jobs(
     core: &mut Core,
     progress: &mut VerifyProgress,
@@ -195,7 +195,7 @@ fn missing_jobs(
     Ok(missing.map(|(jid, _)| jid).collect())
 }
 
-/// Returns the age of a key that a repair set aside: its name begins with the time of the repair.
+/// The age of a key that a repair set aside: its name begins with the time of the repair.
 fn age(verdict: &Verdict, now: Moment) -> Option<String> {
     if verdict.id != FindingId::LostKey {
         return None;

@@ -54,17 +54,17 @@ impl Verifier {
         }
     }
 
-    /// Returns what was scanned.
+    /// What was scanned.
     pub(crate) fn counts(&self) -> ScanCounts {
         self.progress.counts
     }
 
-    /// Returns the number of candidates verified.
+    /// The number of candidates verified.
     pub(crate) fn verified(&self) -> u64 {
         self.calls.verified
     }
 
-    /// Returns the findings that were not verified because their requirements are not reported.
+    /// The findings that were not verified because their requirements are not reported.
     pub(crate) fn unverified(&self) -> Vec<FindingId> {
         self.verdicts.blocking.unverified()
     }

@@ -68,7 +68,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// Returns the error about a paused recurring job whose id another client has used again.
+/// The error about a paused recurring job whose id another client has used again.
 pub(super) fn twice(jid: &Name) -> Error {
     Error::conflict(format!(
         "`{jid}` is paused, and another recurring job has its jid now"

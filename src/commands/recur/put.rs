@@ -224,7 +224,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// Returns the interval and, if one is given or implied, the time of the first run.
+/// The interval and, if one is given or implied, the time of the first run.
 fn schedule(args: &Args) -> Result<(Duration, Option<TypedMoment>), Error> {
     let absent = [
         (args.cron.is_some(), "cron expressions"),

@@ -72,7 +72,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// Returns the next runs of a resumed job; none if it was not paused, or has no valid time.
+/// The next runs of a resumed job; none if it was not paused, or has no valid time.
 fn next_runs(found: &Recurring, next: Option<&Name>) -> Vec<Moment> {
     let next = next.and_then(|next| Moment::read(next.as_bytes()));
     match (next, found.every_s) {

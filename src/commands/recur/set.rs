@@ -157,7 +157,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// Returns the next runs after the change; none if the recurring job is paused, or
+/// The next runs after the change; none if the recurring job is paused, or
 /// has no valid time.
 fn runs(found: &Recurring, every: Option<Duration>, next: Option<Moment>) -> Vec<Moment> {
     let (false, Some(before), Some(scheduled)) = (found.is_paused(), found.every_s, found.next)

@@ -70,7 +70,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(session.ui.left_out(others))
 }
 
-/// Returns the jobs that hold a slot of a throttle or wait for one, and the error about the others.
+/// The jobs that hold a slot of a throttle or wait for one, and the error about the others.
 fn users(
     jids: Vec<Name>,
     id: &Name,

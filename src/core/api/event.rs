@@ -35,7 +35,7 @@ impl EventLog {
         self.0.broken_since()
     }
 
-    /// Returns the next event; `None` if there is none until that time.
+    /// The next event; `None` if there is none until that time.
     pub(crate) fn next(&self, until: Instant) -> Option<LogNotice> {
         loop {
             match self.0.next(until)? {
@@ -91,7 +91,7 @@ impl Core {
 }
 
 impl WorkerNotices {
-    /// Returns the next notice; `None` if there is none until that time.
+    /// The next notice; `None` if there is none until that time.
     pub(crate) fn next(&self, until: Instant) -> Option<WorkerNotice> {
         loop {
             let text = match self.0.next(until)? {
@@ -111,7 +111,7 @@ impl WorkerNotices {
 }
 
 impl PutNotices {
-    /// Returns the next notice; `None` if there is none until that time.
+    /// The next notice; `None` if there is none until that time.
     pub(crate) fn next(&self, until: Instant) -> Option<PutNotice> {
         loop {
             match self.0.next(until)? {
@@ -130,7 +130,7 @@ impl PutNotices {
     }
 }
 
-/// Returns a text of an event.
+/// A text of an event.
 fn field(text: &[u8], name: &str) -> Option<Name> {
     let fields = Json::read(text)?.object()?;
     let found = fields

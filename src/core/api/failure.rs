@@ -15,7 +15,7 @@ use crate::name::Name;
 /// The number of oldest jobs, and of newest ones, whose queues a group shows.
 const EACH_END: u64 = 100;
 
-/// Returns where the parts of a group begin that are read.
+/// Where the parts of a group begin that are read.
 fn ends(jobs: u64) -> Vec<u64> {
     match jobs {
         ..=EACH_END => vec![0],
@@ -24,7 +24,7 @@ fn ends(jobs: u64) -> Vec<u64> {
 }
 
 impl Core {
-    /// Returns the groups with the number of their jobs, largest first.
+    /// The groups with the number of their jobs, largest first.
     pub fn failed_counts(&mut self, now: Moment) -> Result<Vec<(Name, u64)>, Error> {
         let Bytes(text) = self.call(now, Call::new(calls::FAILED))?;
         let groups = Json::read(&text)
@@ -39,7 +39,7 @@ impl Core {
         Ok(groups)
     }
 
-    /// Returns the groups, largest first, each with its newest failure and its queues.
+    /// The groups, largest first, each with its newest failure and its queues.
     pub fn failed_groups(&mut self, now: Moment) -> Result<Vec<FailureGroup>, Error> {
         let counts = self.failed_counts(now)?;
         let wanted = counts.iter().flat_map(|(group, jobs)| {

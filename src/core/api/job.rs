@@ -43,7 +43,7 @@ pub enum JobFields {
 }
 
 impl Core {
-    /// Returns jobs in the order of the jids, `None` for those that do not exist.
+    /// Jobs in the order of the jids, `None` for those that do not exist.
     pub fn jobs(
         &mut self,
         now: Moment,
@@ -53,7 +53,7 @@ impl Core {
         self.jobs_with(now, detail.into_str(), jids)
     }
 
-    /// Returns jobs with the fields that [`Detail::word`] or a selection names.
+    /// Jobs with the fields that [`Detail::word`] or a selection names.
     pub fn jobs_with(
         &mut self,
         now: Moment,
@@ -168,7 +168,7 @@ impl Core {
         Ok(())
     }
 
-    /// Returns a job's dependencies and dependents, `None` if the job does not exist.
+    /// A job's dependencies and dependents, `None` if the job does not exist.
     pub fn dependencies(&mut self, now: Moment, jid: &Name) -> Result<Option<Dependencies>, Error> {
         let found = self.jobs(now, JobFields::Brief, std::slice::from_ref(jid))?;
         let Some(job) = found.into_iter().flatten().next() else {
@@ -189,7 +189,7 @@ impl Core {
         }))
     }
 
-    /// Returns the job's dependencies, then its dependents.
+    /// The job's dependencies, then its dependents.
     pub fn neighbors(&mut self, now: Moment, job: &Job) -> Result<Vec<Neighbor>, Error> {
         let jids: Vec<Name> = job
             .dependencies

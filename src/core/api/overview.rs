@@ -20,7 +20,7 @@ use crate::model::worker::Worker;
 use crate::name::Name;
 
 impl Core {
-    /// Returns what `status` shows, as it is at one moment unless there are too many names for one
+    /// What `status` shows, as it is at one moment unless there are too many names for one
     /// call. Recent failures are those since a moment.
     pub(crate) fn status_facts(
         &mut self,

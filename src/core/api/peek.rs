@@ -18,7 +18,7 @@ pub(crate) enum Pauses {
 }
 
 impl Core {
-    /// Returns the jobs that pops of queues would get now, one queue after the other, by the core's dry run
+    /// The jobs that pops of queues would get now, one queue after the other, by the core's dry run
     /// of `pop`. Nothing is written: a job that a recurring one would put has a jid and no state yet.
     pub(crate) fn next_jobs(
         &mut self,

@@ -181,7 +181,7 @@ impl Core {
     }
 }
 
-/// Returns a job as pop would return it.
+/// A job as pop would return it.
 fn held_job(job: Job) -> PoppedJob {
     let whole = |number: Option<json::Number>| number.map_or(0, |number| number.0 as i64);
     let payloads = job.payloads.into_iter();

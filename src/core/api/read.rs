@@ -51,7 +51,7 @@ pub(crate) struct ReadsAhead {
 }
 
 impl ReadReply {
-    /// Returns the only text, or the first of several.
+    /// The only text, or the first of several.
     pub fn first_text(&self) -> Option<&[u8]> {
         match self {
             ReadReply::Text(text) => text.as_deref(),
@@ -238,7 +238,7 @@ impl Core {
         ReadsAhead { calls, forms }
     }
 
-    /// Returns the replies to reads that were sent ahead.
+    /// The replies to reads that were sent ahead.
     pub(crate) fn take_reads(
         &mut self,
         now: Moment,
@@ -257,7 +257,7 @@ impl Core {
         reply.ok_or_else(|| Error::internal("a read without outcome"))
     }
 
-    /// Returns whether no key of this database has an expiry, if the server reports it.
+    /// Whether no key of this database has an expiry, if the server reports it.
     pub fn nothing_expires(&mut self, now: Moment) -> Result<bool, Error> {
         let call = Call::plain("INFO").arg("keyspace");
         let info: String = match self.call(now, call) {

@@ -12,7 +12,7 @@ use crate::model::worker_name::WorkerProcess;
 use crate::name::Name;
 
 impl Core {
-    /// Returns the named workers in their order, or all known ones, last seen first.
+    /// The named workers in their order, or all known ones, last seen first.
     pub fn workers(&mut self, now: Moment, names: &[Name]) -> Result<Vec<Worker>, Error> {
         let call = Call::new(calls::LOOK_WORKERS);
         let found = self.rows(now, &call, &Index::Workers, names)?;
@@ -30,7 +30,7 @@ impl Core {
         Ok(workers(found, true))
     }
 
-    /// Returns a worker with its jobs, `None` if it does not exist.
+    /// A worker with its jobs, `None` if it does not exist.
     pub fn holder(&mut self, now: Moment, name: &Name) -> Result<Option<WorkerJobs>, Error> {
         let known = self.workers(now, std::slice::from_ref(name))?;
         let last_seen = known.into_iter().next().and_then(|worker| worker.last_seen);

@@ -59,7 +59,7 @@ impl Core {
         Ahead { calls, request }
     }
 
-    /// Returns the replies to calls that were sent ahead. If they did not come, or if the server
+    /// The replies to calls that were sent ahead. If they did not come, or if the server
     /// refused any of the calls, all of them are made again.
     pub(crate) fn take_ahead(&mut self, now: Moment, ahead: Ahead) -> Vec<Result<Value, Error>> {
         let Ahead { calls, request } = ahead;
@@ -87,7 +87,7 @@ impl Core {
         self.settle(u64::MAX);
     }
 
-    /// Returns the response to a request.
+    /// The response to a request.
     fn response(&mut self, number: u64) -> Option<Response> {
         self.settle(number);
         let mut open = self.ahead.open.iter();

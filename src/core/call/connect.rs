@@ -62,7 +62,7 @@ pub(crate) enum Fault {
 }
 
 impl Fault {
-    /// Returns the fault of an error of the system.
+    /// The fault of an error of the system.
     pub(super) fn of(error: &io::Error) -> Fault {
         match error.kind() {
             io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Fault::TimedOut,
@@ -178,12 +178,12 @@ impl Words {
         words
     }
 
-    /// Returns the number of words.
+    /// The number of words.
     pub(crate) fn count(&self) -> usize {
         self.count
     }
 
-    /// Returns the size in bytes.
+    /// The size in bytes.
     pub(crate) fn size(&self) -> usize {
         self.bytes.len()
     }
@@ -307,7 +307,7 @@ impl Connection {
         });
     }
 
-    /// Returns the next message, or the fault that ended the connection; `None` if nothing arrives
+    /// The next message, or the fault that ended the connection; `None` if nothing arrives
     /// in time.
     pub(crate) fn next(&self, timeout: Duration) -> Option<Result<Value, Fault>> {
         let Response { mut replies, fault } = match self.responses.recv_timeout(timeout) {

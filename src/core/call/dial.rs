@@ -103,7 +103,7 @@ impl Core {
         self.log_in(&self.target.at(node), self.tls_of(node)?, deadline)
     }
 
-    /// Returns what a connection with TLS to this server needs: its certificate must have its name.
+    /// What a connection with TLS to this server needs: its certificate must have its name.
     pub(super) fn tls_of(&self, node: &Node) -> Result<Option<TlsClient>, Error> {
         let named = |tls: &TlsClient| tls.named(&node.host);
         self.tls.as_ref().map(named).transpose()

@@ -52,7 +52,7 @@ impl ServerInfo {
         }
     }
 
-    /// Returns whether the server has EVALSHA_RO and EVAL_RO. Redis 7 has them, and so has Valkey,
+    /// Whether the server has EVALSHA_RO and EVAL_RO. Redis 7 has them, and so has Valkey,
     /// whose versions continue from there.
     pub(crate) fn has_read_only_scripts(&self) -> bool {
         let major = self
@@ -84,7 +84,7 @@ pub(crate) enum Failed {
 }
 
 impl Failed {
-    /// Returns the error. `failure` makes that of a broken connection.
+    /// The error. `failure` makes that of a broken connection.
     pub(crate) fn error(self, failure: impl FnOnce(Fault) -> Error) -> Error {
         match self {
             Failed::Fault(fault) => failure(fault),
@@ -178,7 +178,7 @@ fn steps<'a>(target: &'a Target, name: &'a str, asked: Questions<'a>) -> Vec<Han
     steps
 }
 
-/// Returns the steps that say who this client is.
+/// The steps that say who this client is.
 fn login_steps<'a>(target: &'a Target, name: &'a str) -> Vec<HandshakeStep<'a>> {
     let password = target.password.as_ref().map(|password| password.reveal());
     let mut steps = Vec::new();

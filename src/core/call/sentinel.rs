@@ -139,7 +139,7 @@ pub(super) fn master_names(reply: Option<Value>) -> Vec<Name> {
     masters.into_iter().map(|master| master.name).collect()
 }
 
-/// Returns whether a master refuses this client for a reason that time does not change.
+/// Whether a master refuses this client for a reason that time does not change.
 fn is_final(error: &Error) -> bool {
     matches!(
         error.kind(),

@@ -15,7 +15,7 @@ use crate::view::{RenderOptions, View};
 const JID: Column<BulkRow> = Column::name("JID", |row| &row.jid);
 
 impl RowContent {
-    /// Returns the columns of the table; none if there is no table.
+    /// The columns of the table; none if there is no table.
     fn columns(self) -> &'static [Column<BulkRow>] {
         match self {
             RowContent::Nothing => &[],
@@ -110,7 +110,7 @@ impl Reasons {
 /// How many jobs a text names one by one.
 pub(crate) const NAMED: usize = 10;
 
-/// Returns the outcome of one job: `retried 7d1f… in mail, waiting`.
+/// The outcome of one job: `retried 7d1f… in mail, waiting`.
 pub(crate) fn sentence(verb: &Verb, item: &BulkItem) -> String {
     let mut text = match item.result {
         ItemResult::Planned => format!("would {}", verb.infinitive),
@@ -130,7 +130,7 @@ pub(crate) fn sentence(verb: &Verb, item: &BulkItem) -> String {
     text
 }
 
-/// Returns the totals in words, and the reasons why jobs were skipped or failed.
+/// The totals in words, and the reasons why jobs were skipped or failed.
 pub(crate) fn summary(
     verb: &Verb,
     sum: &Totals,
@@ -148,7 +148,7 @@ pub(crate) fn summary(
     counted(verb.infinitive, verb.past, sum, &counts, reasons, page)
 }
 
-/// Returns the totals of `put --from` in words: `1,000 put, 3 already there in 0.4s`. Of the skipped
+/// The totals of `put --from` in words: `1,000 put, 3 already there in 0.4s`. Of the skipped
 /// jobs, `existing` exist already and `done_before` were put by an earlier run.
 pub(crate) fn submitted(
     sum: &Totals,
@@ -197,7 +197,7 @@ fn counted(
     text
 }
 
-/// Returns a line for each reason why jobs were skipped or failed.
+/// A line for each reason why jobs were skipped or failed.
 fn reason_lines(reasons: &Reasons, page: &RenderOptions) -> String {
     let mut text = String::new();
     let mut reasons: Vec<_> = reasons.0.iter().collect();
@@ -220,7 +220,7 @@ fn reason_lines(reasons: &Reasons, page: &RenderOptions) -> String {
     text
 }
 
-/// Returns a line with the number of jobs and the first of them; nothing if there are none.
+/// A line with the number of jobs and the first of them; nothing if there are none.
 pub(crate) fn named_lines(
     word: &str,
     total: usize,
@@ -240,7 +240,7 @@ pub(crate) fn named_lines(
     }
 }
 
-/// Returns names after the head of a line, and how many more there are. Names that do not fit into
+/// Names after the head of a line, and how many more there are. Names that do not fit into
 /// the line have lines of their own.
 fn named(head: &str, first: &[String], total: u64, page: &RenderOptions) -> String {
     let mut names = first.join(", ");
@@ -282,7 +282,7 @@ fn age(moment: Option<&Moment>, page: &RenderOptions) -> Cell {
     Cell::maybe(moment.map(|at| page.age(*at)))
 }
 
-/// Returns the jobs of a plan by queue and state, with the oldest and the newest of each.
+/// The jobs of a plan by queue and state, with the oldest and the newest of each.
 pub(crate) fn by_queue<'a>(
     jobs: impl Iterator<Item = &'a JobSnapshot>,
     page: &RenderOptions,

@@ -110,7 +110,7 @@ impl ReportedFinding {
         }
     }
 
-    /// Returns what you can decide, with the command for each choice: for a dependency cycle, a
+    /// What you can decide, with the command for each choice: for a dependency cycle, a
     /// command for each edge of the examples.
     pub(crate) fn choices(&self) -> Vec<String> {
         let choices = self
@@ -128,7 +128,7 @@ impl ReportedFinding {
         cuts.into_iter().chain(choices.skip(skipped)).collect()
     }
 
-    /// Returns a command for each edge of a dependency cycle that removes it, if it can be typed.
+    /// A command for each edge of a dependency cycle that removes it, if it can be typed.
     pub(crate) fn cuts(&self) -> Vec<String> {
         let mut cuts = Vec::new();
         for Example { cycle, .. } in &self.examples {
@@ -153,7 +153,7 @@ impl ReportedFinding {
     }
 }
 
-/// Returns the command that removes a dependency, if it can be typed.
+/// The command that removes a dependency, if it can be typed.
 fn cut(one: &Name, other: &Name) -> Option<String> {
     let command = CommandLine::new("depends").value("--off", other).name(one);
     command.line()

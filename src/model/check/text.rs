@@ -53,7 +53,7 @@ impl View for Check {
 }
 
 impl Check {
-    /// Returns the extent of the scan in a line.
+    /// The extent of the scan in a line.
     pub(crate) fn headline(&self) -> String {
         let [keys, jobs, queues] = [
             text::plural(self.scan.keys, "key", "keys"),
@@ -88,7 +88,7 @@ fn ink(severity: Severity) -> Option<Ink> {
     }
 }
 
-/// Returns the examples in a line: location, name, and detail of each.
+/// The examples in a line: location, name, and detail of each.
 pub(crate) fn examples(found: &ReportedFinding, cut: bool) -> String {
     let names = JidLabels::of(&found.examples, cut);
     let form = found.finding.form;

@@ -54,7 +54,7 @@ impl View for Explanations {
 }
 
 impl Explanation {
-    /// Returns the text for a terminal.
+    /// The text for a terminal.
     fn for_people(&self, page: &RenderOptions) -> String {
         let mut lines: Vec<(char, Option<Ink>, [String; 3])> = Vec::new();
         for reason in &self.reasons {
@@ -106,7 +106,7 @@ impl Explanation {
         marks.colorize(text)
     }
 
-    /// Returns a line for each reason, tab-separated, and one for the job that a pop would get.
+    /// A line for each reason, tab-separated, and one for the job that a pop would get.
     fn rows(&self, page: &RenderOptions) -> String {
         let subject = self.jid.as_ref().or(self.queue.as_ref());
         let subject = subject.map_or_else(String::new, |name| page.name(name));
@@ -155,7 +155,7 @@ impl Explanation {
         }
     }
 
-    /// Returns the counts of a queue in one line.
+    /// The counts of a queue in one line.
     fn counts(&self, page: &RenderOptions) -> String {
         let Some(queue) = &self.counts else {
             return String::new();
@@ -195,7 +195,7 @@ impl Explanation {
 }
 
 impl Reason {
-    /// Returns the reason in one line, with its evidence.
+    /// The reason in one line, with its evidence.
     pub(crate) fn line(&self, page: &RenderOptions) -> String {
         let mut line = self.sentence(page);
         let evidence = self.evidence(page);
@@ -302,7 +302,7 @@ impl Reason {
         }
     }
 
-    /// Returns the facts behind the reason, for people.
+    /// The facts behind the reason, for people.
     fn evidence(&self, page: &RenderOptions) -> String {
         let ReasonEvidence {
             since,
@@ -448,7 +448,7 @@ impl Reason {
     }
 }
 
-/// Returns a job that blocks others, with its state.
+/// A job that blocks others, with its state.
 fn root(root: &Neighbor) -> String {
     match (&root.queue, root.state) {
         (Some(queue), Some(state)) => format!("{} ({queue}, {state})", root.jid),
@@ -467,7 +467,7 @@ fn failure(group: &Option<Name>, message: &Option<Name>) -> String {
     }
 }
 
-/// Returns the traces that are left of a job, `None` if there are none.
+/// The traces that are left of a job, `None` if there are none.
 pub(crate) fn traces(traces: &Traces) -> Option<String> {
     let mut parts = Vec::new();
     if traces.history > 0 {

@@ -108,7 +108,7 @@ pub enum FindingId {
 }
 
 impl FindingId {
-    /// Returns the row of this finding.
+    /// The row of this finding.
     pub fn row(self) -> &'static Finding {
         &FINDINGS[self as usize]
     }
@@ -382,17 +382,17 @@ pub struct Finding {
 }
 
 impl Finding {
-    /// Returns the names of the invariants that it breaks.
+    /// The names of the invariants that it breaks.
     pub fn invariants(&self) -> impl Iterator<Item = String> {
         self.invariants.iter().copied().map(invariant)
     }
 
-    /// Returns the finding with this name.
+    /// The finding with this name.
     pub fn named(name: &str) -> Option<&'static Finding> {
         FindingId::named(name).map(FindingId::row)
     }
 
-    /// Returns the severity of a verdict. `head`: its job is at the head of a queue; `missing`: its
+    /// The severity of a verdict. `head`: its job is at the head of a queue; `missing`: its
     /// job does not exist.
     pub fn grade(&self, verdict: &Verdict, head: bool, missing: bool) -> Severity {
         let holds = |when: SeverityCondition| match when {

@@ -175,7 +175,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// Returns whether the job has fewer retries remaining than it got.
+    /// Whether the job has fewer retries remaining than it got.
     pub(crate) fn has_used_retry(&self) -> bool {
         match (self.remaining, self.retries) {
             (Some(remaining), Some(retries)) => remaining.floor() < retries.floor(),
@@ -205,7 +205,7 @@ impl Job {
         (!is_for_lost_locks).then_some(policy)
     }
 
-    /// Returns the number of entries of its history, by its mark: `<state>:<when>:<length>:<queue>`.
+    /// The number of entries of its history, by its mark: `<state>:<when>:<length>:<queue>`.
     pub(crate) fn entries(&self) -> Option<usize> {
         let length = self.mark.split(|byte| *byte == b':').nth(2)?;
         std::str::from_utf8(length).ok()?.parse().ok()
@@ -285,7 +285,7 @@ impl HistoryEntry {
         Some(HistoryEntry { what, when, note })
     }
 
-    /// Returns the entry as the core writes it. The stored text can differ if another client wrote it.
+    /// The entry as the core writes it. The stored text can differ if another client wrote it.
     pub fn stored(&self) -> Vec<u8> {
         let put = self.what.as_bytes() == b"put";
         let mut text = b"[".to_vec();
@@ -314,12 +314,12 @@ impl HistoryEntry {
         text
     }
 
-    /// Returns a text of the note, such as the worker of `popped`.
+    /// A text of the note, such as the worker of `popped`.
     pub fn text(&self, key: &str) -> Option<Name> {
         self.value(key)?.text()
     }
 
-    /// Returns a member of the note.
+    /// A member of the note.
     pub(crate) fn value(&self, key: &str) -> Option<&Json> {
         let mut note = self.note.iter();
         let found = note.find(|(name, _)| name.as_bytes() == key.as_bytes());
@@ -386,13 +386,13 @@ pub(crate) struct StateCounts {
 }
 
 impl StateCounts {
-    /// Returns the number of jobs in all states.
+    /// The number of jobs in all states.
     pub(crate) fn all(&self) -> u64 {
         let queued = self.waiting + self.running + self.stalled + self.scheduled + self.depends;
         queued + self.throttled + self.complete + self.failed
     }
 
-    /// Returns the count of a state.
+    /// The count of a state.
     pub(crate) fn of(&mut self, state: State) -> &mut u64 {
         match state {
             State::Running => &mut self.running,

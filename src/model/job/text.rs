@@ -19,7 +19,7 @@ use crate::view::table::{Cell, Column, NONE};
 use crate::view::{RenderOptions, View};
 
 impl State {
-    /// Returns its color; waiting has none.
+    /// Its color; waiting has none.
     pub(crate) const fn ink(self) -> Option<Ink> {
         match self {
             State::Running => Some(Ink::Green),
@@ -85,7 +85,7 @@ impl Row for Job {
 }
 
 impl Job {
-    /// Returns its state for people.
+    /// Its state for people.
     fn state_text(&self) -> String {
         match (self.state, &self.state_stored) {
             (Some(state), _) => state.to_string(),
@@ -96,7 +96,7 @@ impl Job {
         }
     }
 
-    /// Returns the detail that matters in its state, harmless.
+    /// The detail that matters in its state, harmless.
     pub fn detail(&self, page: &RenderOptions) -> String {
         let holder = self.worker.as_ref().map(Name::to_string);
         match self.state {
@@ -162,13 +162,13 @@ impl Job {
         }
     }
 
-    /// Returns when its lock was lost: when it expired, or when it was revoked.
+    /// When its lock was lost: when it expired, or when it was revoked.
     fn lock_lost_at(&self) -> Option<Moment> {
         self.expires.or(self.since)
     }
 }
 
-/// Returns when a scheduled or recurring job is due.
+/// When a scheduled or recurring job is due.
 pub(crate) fn due_at(due: Moment, page: &RenderOptions) -> String {
     match page.now.since(due) {
         late if late >= 0.0 && page.relative() => format!("due {}", page.when(due)),
@@ -176,7 +176,7 @@ pub(crate) fn due_at(due: Moment, page: &RenderOptions) -> String {
     }
 }
 
-/// Returns the parts that exist, with a comma between them.
+/// The parts that exist, with a comma between them.
 pub(crate) fn join_parts(parts: [Option<String>; 2]) -> String {
     parts
         .into_iter()
@@ -287,7 +287,7 @@ impl Job {
         }
     }
 
-    /// Returns the remark beside the state in the view of one job.
+    /// The remark beside the state in the view of one job.
     fn state_remark(&self, page: &RenderOptions) -> String {
         match (self.state, &self.failure) {
             (Some(State::Failed), Some(failure)) => failed_remark(failure, page),
@@ -300,7 +300,7 @@ impl Job {
     }
 }
 
-/// Returns what a back-off means: `5 s × 2^n after a lost lock`. Policies of retries stand as they were
+/// What a back-off means: `5 s × 2^n after a lost lock`. Policies of retries stand as they were
 /// put. `None` if it has no effect.
 fn backoff_text(backoff: &Name) -> Option<String> {
     let Some(lost) = LostLockBackoff::read(backoff.as_bytes()) else {
@@ -321,7 +321,7 @@ fn backoff_text(backoff: &Name) -> Option<String> {
 /// The most payloads that the view of one job lists.
 const PAYLOADS: usize = 20;
 
-/// Returns why, when and where a job failed: `upload error, 3h 12m ago, by mx-2-18841`.
+/// Why, when and where a job failed: `upload error, 3h 12m ago, by mx-2-18841`.
 fn failed_remark(failure: &Failure, page: &RenderOptions) -> String {
     let mut remark = failure.group.to_string();
     if let Some(when) = failure.when {
@@ -339,7 +339,7 @@ fn list_line(detail: &mut DetailLines, name: &'static str, list: String) {
     detail.line(name, value);
 }
 
-/// Returns a text of several lines, each indented by two blanks.
+/// A text of several lines, each indented by two blanks.
 fn indented(lines: &Name) -> String {
     let clean = text::clean_lines(lines.as_bytes());
     clean.lines().map(|line| format!("  {line}\n")).collect()

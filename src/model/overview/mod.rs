@@ -229,7 +229,7 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    /// Returns the problem with the command that helps, if there is one that can be typed.
+    /// The problem with the command that helps, if there is one that can be typed.
     pub(crate) fn new(code: ProblemCode, what: &str, fix: Option<CommandLine>) -> Problem {
         let message = match fix.and_then(|fix| fix.line()) {
             Some(fix) => format!("{what}: `{fix}`"),

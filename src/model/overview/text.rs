@@ -177,7 +177,7 @@ fn server_line(server: &ServerFacts, page: &RenderOptions) -> String {
     format!("Redis {version}, {role}, up {uptime}, memory {memory}, {eviction}, {saves}")
 }
 
-/// Returns `images for 2h 4m, by ann@host (disk swap)`.
+/// `images for 2h 4m, by ann@host (disk swap)`.
 fn paused_line(queue: &PausedPart, page: &RenderOptions) -> String {
     let mut line = queue.queue.to_string();
     match queue.since {
@@ -195,7 +195,7 @@ fn paused_line(queue: &PausedPart, page: &RenderOptions) -> String {
     reason.map_or(line.clone(), |reason| format!("{line} ({reason})"))
 }
 
-/// Returns a size in the largest unit: `1.2 GiB`.
+/// A size in the largest unit: `1.2 GiB`.
 fn bytes(count: u64) -> String {
     let mut size = count as f64;
     for unit in ["B", "KiB", "MiB"] {

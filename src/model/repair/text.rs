@@ -28,7 +28,7 @@ const COLUMNS: &[Column<RepairRow>] = &[
 ];
 
 impl RepairRow {
-    /// Returns what was done about the finding.
+    /// What was done about the finding.
     fn action(&self) -> String {
         let RepairRow { found, counts } = self;
         match (counts.repaired, found.finding.remedy) {
@@ -57,7 +57,7 @@ impl View for Repaired {
 }
 
 impl Repaired {
-    /// Returns the totals: `6 repaired, 1 gone by itself in 0.4s`.
+    /// The totals: `6 repaired, 1 gone by itself in 0.4s`.
     pub(crate) fn summary(&self) -> String {
         let mut summary = format!("{} repaired", thousands(self.totals.repaired));
         if self.totals.gone > 0 {
@@ -89,7 +89,7 @@ impl View for RepairPlan {
     }
 }
 
-/// Returns the commands of a planned repair, below a line with the finding.
+/// The commands of a planned repair, below a line with the finding.
 pub(crate) fn commands(planned: &Planned) -> String {
     let mut text = format!("# {}", planned.finding);
     for word in [&planned.item, &planned.detail] {
@@ -106,7 +106,7 @@ pub(crate) fn commands(planned: &Planned) -> String {
     text
 }
 
-/// Returns a command as redis-cli accepts it: with quotes where necessary, and with bytes on which a
+/// A command as redis-cli accepts it: with quotes where necessary, and with bytes on which a
 /// terminal would act as `\xNN`.
 pub(crate) fn redis_cli_line(words: &[Name]) -> String {
     let words: Vec<String> = words.iter().map(redis_cli_word).collect();
@@ -172,7 +172,7 @@ const INDENT: &str = "  ";
 /// From this number on, the jobs in no set may be all jobs of a queue.
 const MANY_LOST: u64 = 10;
 
-/// Returns the plan of a repair: the action for each finding, and what you decide.
+/// The plan of a repair: the action for each finding, and what you decide.
 pub(crate) fn plan(items: &[ReportedFinding], page: &RenderOptions) -> String {
     let repairable = items.iter().filter(|found| found.repairable > 0);
     let table = Table::new(PLAN, repairable, page);
@@ -203,7 +203,7 @@ pub(crate) fn plan(items: &[ReportedFinding], page: &RenderOptions) -> String {
     text
 }
 
-/// Returns the findings that you decide about, with the command for each choice.
+/// The findings that you decide about, with the command for each choice.
 pub(crate) fn decisions(items: &[ReportedFinding], least: Severity) -> String {
     let mut text = String::new();
     let undecided = |found: &&ReportedFinding| {
@@ -227,7 +227,7 @@ pub(crate) fn decisions(items: &[ReportedFinding], least: Severity) -> String {
     text
 }
 
-/// Returns the number of changes by finding.
+/// The number of changes by finding.
 pub(crate) fn by_finding(counts: &BTreeMap<String, u64>) -> String {
     let wide = counts.keys().map(String::len).max().unwrap_or(0);
     let lines = counts.iter().map(|(finding, count)| {
@@ -237,7 +237,7 @@ pub(crate) fn by_finding(counts: &BTreeMap<String, u64>) -> String {
     lines.collect()
 }
 
-/// Returns the number of keys to delete, which `--revert` cannot restore.
+/// The number of keys to delete, which `--revert` cannot restore.
 pub(crate) fn deletions(items: &[ReportedFinding]) -> u64 {
     let typed = |found: &&ReportedFinding| found.finding.approval == Approval::Typed;
     items

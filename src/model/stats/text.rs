@@ -140,7 +140,7 @@ fn items(list: &List<Stats>, lines: &mut Lines) -> Result<(), serde_json::Error>
 }
 
 impl Stats {
-    /// Returns its counts, the table of both measures and the histogram of one.
+    /// Its counts, the table of both measures and the histogram of one.
     fn paragraph(&self, picture: Measure, page: &RenderOptions) -> String {
         let today = page
             .now
@@ -174,7 +174,7 @@ impl Stats {
 }
 
 impl Spread {
-    /// Returns a mean or a deviation.
+    /// A mean or a deviation.
     fn seconds(&self, seconds: Option<Number>) -> Cell {
         match seconds {
             Some(seconds) if self.count > 0 => Cell::by(seconds.0, text::measure(seconds.0)),
@@ -182,7 +182,7 @@ impl Spread {
         }
     }
 
-    /// Returns the upper end of a percentile's range.
+    /// The upper end of a percentile's range.
     fn cell(&self, bound: Bound) -> Cell {
         if self.buckets.is_empty() {
             Cell::missing()
@@ -195,7 +195,7 @@ impl Spread {
     }
 }
 
-/// Returns an upper bound: `≤ 24s`, or `> 7d` for the range without one.
+/// An upper bound: `≤ 24s`, or `> 7d` for the range without one.
 fn at_most(seconds: Option<u64>) -> String {
     match seconds {
         Some(seconds) => format!("≤ {}", text::duration(seconds as f64)),
@@ -236,7 +236,7 @@ const ALWAYS: usize = 5;
 /// The maximum length of a bar, on a wide terminal.
 const LONGEST: usize = 20;
 
-/// Returns the histogram as bars: on one line, or on several if the terminal is narrow.
+/// The histogram as bars: on one line, or on several if the terminal is narrow.
 fn bars(name: &str, buckets: &[Bucket], page: &RenderOptions) -> String {
     let mut counts = [0u64; BARS.len()];
     for bucket in buckets {
@@ -268,7 +268,7 @@ fn bars(name: &str, buckets: &[Bucket], page: &RenderOptions) -> String {
     wrap_parts(&format!("{name:<6}"), parts, &" ".repeat(6), page)
 }
 
-/// Returns the parts on one line, or on several if the terminal is narrow. Lines after the first
+/// The parts on one line, or on several if the terminal is narrow. Lines after the first
 /// begin with the margin.
 fn wrap_parts(
     name: &str,
@@ -297,7 +297,7 @@ fn wrap_parts(
     text
 }
 
-/// Returns the length of a bar: at least one cell from a hundredth of the largest count on.
+/// The length of a bar: at least one cell from a hundredth of the largest count on.
 fn bar(count: u64, largest: u64, longest: usize) -> usize {
     let (count, largest) = (u128::from(count), u128::from(largest));
     if count * 100 >= largest {

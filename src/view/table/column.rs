@@ -144,7 +144,7 @@ impl<T> Column<T> {
         self
     }
 
-    /// Returns the cell of a row.
+    /// The cell of a row.
     pub(super) fn cell(&self, row: &T, page: &RenderOptions) -> Cell {
         match self.content {
             Content::Name(name) => Cell::text(name(row)),
@@ -159,12 +159,12 @@ impl<T> Column<T> {
 }
 
 impl Heading {
-    /// Returns its header.
+    /// Its header.
     pub(super) const fn header(&self) -> &'static str {
         if self.headed { self.name } else { "" }
     }
 
-    /// Returns whether `typed` is its name: case does not matter, `-` and `_` are blanks.
+    /// Whether `typed` is its name: case does not matter, `-` and `_` are blanks.
     pub(super) fn is_named(&self, typed: &str) -> bool {
         let plain = |c: char| {
             if matches!(c, '-' | '_') {
@@ -299,7 +299,7 @@ impl Cell {
         }
     }
 
-    /// Returns whether it says nothing: no text, a missing value or no jobs.
+    /// Whether it says nothing: no text, a missing value or no jobs.
     pub(super) fn is_empty(&self) -> bool {
         matches!(self.text.as_str(), "" | NONE | "0")
     }

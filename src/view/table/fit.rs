@@ -13,13 +13,13 @@ pub(super) struct Widths {
     whole: usize,
 }
 
-/// Returns the minimum width of a line with these columns.
+/// The minimum width of a line with these columns.
 fn least_width(shown: &[usize], widths: &[Widths]) -> usize {
     let columns = shown.iter().map(|&at| widths[at].least);
     columns.sum::<usize>() + GAP * shown.len().saturating_sub(1)
 }
 
-/// Returns the widths of columns on one line. What the minimum widths leave goes to free texts, from
+/// The widths of columns on one line. What the minimum widths leave goes to free texts, from
 /// the left.
 fn on_one_line(shown: &[usize], widths: &[Widths], mut left: usize) -> Vec<usize> {
     let columns = shown.iter().map(|&at| {
@@ -87,7 +87,7 @@ impl Table {
         self.rows.iter().all(|row| row[at].is_empty())
     }
 
-    /// Returns the widths that each column can have.
+    /// The widths that each column can have.
     pub(super) fn measure(&self, page: &RenderOptions) -> Vec<Widths> {
         let columns = self.columns.iter().enumerate().map(|(at, column)| {
             let header = if page.headers {
@@ -129,7 +129,7 @@ impl Table {
         lines
     }
 
-    /// Returns how many columns each line of a row has, and the widths of the columns.
+    /// How many columns each line of a row has, and the widths of the columns.
     fn wrap(
         &self,
         shown: &[usize],

@@ -36,7 +36,7 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// Returns whether neither columns nor an order are given, so that only the default columns
+    /// Whether neither columns nor an order are given, so that only the default columns
     /// are needed.
     pub fn is_default(&self) -> bool {
         self.columns.is_empty() && self.sort.is_none()
@@ -69,7 +69,7 @@ impl Choice {
     }
 }
 
-/// Returns the headings of columns.
+/// The headings of columns.
 pub(crate) fn headings<T>(columns: &[Column<T>]) -> Vec<Heading> {
     columns.iter().map(|column| column.heading).collect()
 }
@@ -82,7 +82,7 @@ pub(crate) struct Table {
 }
 
 impl Table {
-    /// Returns a table with a row for each of these.
+    /// A table with a row for each of these.
     pub(crate) fn new<'t, T: 't>(
         columns: &[Column<T>],
         rows: impl IntoIterator<Item = &'t T>,
@@ -100,7 +100,7 @@ impl Table {
         }
     }
 
-    /// Returns the text; without rows it is empty, without even a header.
+    /// The text; without rows it is empty, without even a header.
     pub(crate) fn draw(mut self, page: &RenderOptions) -> String {
         if self.rows.is_empty() {
             return String::new();
@@ -152,7 +152,7 @@ impl Table {
         marks.colorize(text)
     }
 
-    /// Returns the text indented below something else: aligned even in a pipe, without headers.
+    /// The text indented below something else: aligned even in a pipe, without headers.
     pub(crate) fn inset(self, page: &RenderOptions) -> String {
         let width = if page.terminal {
             page.width.saturating_sub(INDENT)
@@ -188,7 +188,7 @@ impl Table {
         }
     }
 
-    /// Returns the positions of the columns that are shown.
+    /// The positions of the columns that are shown.
     fn shown(&self, choice: &Choice) -> Vec<usize> {
         if choice.columns.is_empty() {
             return (0..self.columns.len())
@@ -199,7 +199,7 @@ impl Table {
         choice.columns.iter().filter_map(position).collect()
     }
 
-    /// Returns the rows with aligned columns, `lines` of them on each line of a row.
+    /// The rows with aligned columns, `lines` of them on each line of a row.
     fn aligned(&self, shown: &[usize], rows: Vec<Vec<String>>, lines: &[usize]) -> String {
         let mut first = 0;
         let mut parts: Vec<Vec<String>> = Vec::new();

@@ -182,7 +182,7 @@ impl Machine {
         }
     }
 
-    /// Returns where completed jobs go.
+    /// Where completed jobs go.
     fn next_queue(&self) -> Option<NextQueue> {
         let queue = self.config.next.clone()?;
         Some(NextQueue {
@@ -191,7 +191,7 @@ impl Machine {
         })
     }
 
-    /// Returns what the end of a process means for a job that it had.
+    /// What the end of a process means for a job that it had.
     fn way(&self, end: &End) -> EndingWay {
         let is_persistent = matches!(self.config.mode, Mode::Persistent(_));
         let fault = match &end.exit {
@@ -207,7 +207,7 @@ impl Machine {
         self.unfinished(fault, &end.exit, end.message.clone())
     }
 
-    /// Returns how a job ends that its process did not finish: `--retry-on` decides.
+    /// How a job ends that its process did not finish: `--retry-on` decides.
     pub(super) fn unfinished(
         &self,
         fault: ProcessFault,
@@ -461,13 +461,13 @@ impl Machine {
     }
 }
 
-/// Returns the group and the message of a failure.
+/// The group and the message of a failure.
 fn reason(why: &FailureReason) -> String {
     let message = why.message.lossless_text();
     format!("{}: {message}", why.group.lossless_text())
 }
 
-/// Returns the group and the message that the core stores if no retry is left.
+/// The group and the message that the core stores if no retry is left.
 fn exhausted(ending: &JobEnding) -> String {
     match &ending.way {
         EndingWay::Retry { why: Some(why), .. } => reason(why),

@@ -301,7 +301,7 @@ impl Machine {
         }
     }
 
-    /// Returns what to do now, after all events were noted.
+    /// What to do now, after all events were noted.
     pub fn act(&mut self, now: f64) -> Vec<Action> {
         self.check_locks(now);
         self.signal_processes(now);
@@ -325,7 +325,7 @@ impl Machine {
         self.held.get(jid).is_some_and(|job| job.expires <= now)
     }
 
-    /// Returns when to act next, if nothing happens until then.
+    /// When to act next, if nothing happens until then.
     pub fn due(&self) -> f64 {
         let mut due = self.held.due.min(self.slots_due).min(self.limit_due);
         due = due.min(self.give_up_at.unwrap_or(f64::INFINITY));
@@ -348,7 +348,7 @@ impl Machine {
         self.wanted() > 0 && now < self.poll_at && self.turn.is_none()
     }
 
-    /// Returns the number of jobs that are with a process.
+    /// The number of jobs that are with a process.
     pub fn running(&self) -> usize {
         let jobs = self.slots.iter().map(|slot| match slot {
             Slot::Busy(process) => process.jobs.len(),
@@ -357,7 +357,7 @@ impl Machine {
         jobs.sum()
     }
 
-    /// Returns the jobs that the process of a slot has. A process for one job is about it to its end.
+    /// The jobs that the process of a slot has. A process for one job is about it to its end.
     pub fn jids_at(&self, slot: usize) -> Vec<&Name> {
         match self.slots.get(slot) {
             Some(Slot::Busy(process)) if self.config.mode == Mode::Single => {
@@ -409,12 +409,12 @@ impl Machine {
         lines
     }
 
-    /// Returns how many jobs the processes can have at once.
+    /// How many jobs the processes can have at once.
     fn capacity(&self) -> usize {
         self.slots.len() * self.config.mode.jobs()
     }
 
-    /// Returns how many further jobs the processes can take.
+    /// How many further jobs the processes can take.
     fn wanted(&self) -> u64 {
         if self.stage > WorkStage::Working || self.is_on_hold || self.rotation.is_empty() {
             return 0;

@@ -78,7 +78,7 @@ impl Machine {
         }
     }
 
-    /// Returns the slot that gets the next job: the one with the fewest, and among these rather one with a
+    /// The slot that gets the next job: the one with the fewest, and among these rather one with a
     /// process than one that has to start it.
     fn emptiest_slot(&self, now: f64) -> Option<usize> {
         let slots = self.slots.iter().enumerate().rev();

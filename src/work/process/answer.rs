@@ -54,7 +54,7 @@ const PROGRESS: &[&str] = &["progress"];
 const MAX_IGNORED: usize = 5;
 
 impl Answer {
-    /// Returns the end of the job, which runs in this queue; `None` if the answer is no end.
+    /// The end of the job, which runs in this queue; `None` if the answer is no end.
     pub fn ending(self, queue: &Name) -> Option<JobEnding> {
         let AnswerKind::Ending(mut way) = self.what else {
             return None;
@@ -154,7 +154,7 @@ fn ignore_unknown(fields: &Object, kind: &str, known: &[&str], ignored: &mut Vec
     }
 }
 
-/// Returns a member that the result does not depend on. A wrong one counts as missing.
+/// A member that the result does not depend on. A wrong one counts as missing.
 fn or_ignored<T>(read: Result<Option<T>, String>, ignored: &mut Vec<String>) -> Option<T> {
     read.unwrap_or_else(|why| {
         ignored.push(why);
@@ -162,13 +162,13 @@ fn or_ignored<T>(read: Result<Option<T>, String>, ignored: &mut Vec<String>) -> 
     })
 }
 
-/// Returns the data as it is written.
+/// The data as it is written.
 fn data(fields: &Object) -> Option<Vec<u8>> {
     let data = given(fields, "data")?;
     Some(data.get().as_bytes().to_vec())
 }
 
-/// Returns a member that is not `null`, as it is written.
+/// A member that is not `null`, as it is written.
 fn given<'t>(fields: &Object<'t>, name: &str) -> Option<&'t RawValue> {
     let mut members = fields.members();
     let (_, value) = members.find(|(key, _)| *key == name)?;
@@ -212,7 +212,7 @@ fn next(fields: &Object, ignored: &mut Vec<String>) -> Result<Option<NextQueue>,
     }))
 }
 
-/// Returns a name that the core accepts for something new.
+/// A name that the core accepts for something new.
 fn new_name(fields: &Object, key: &str) -> Result<Option<Name>, String> {
     let name: Option<Name> = fields.member(key).map_err(describe)?;
     if let Some(name) = &name {
@@ -221,7 +221,7 @@ fn new_name(fields: &Object, key: &str) -> Result<Option<Name>, String> {
     Ok(name)
 }
 
-/// Returns a number of seconds, or a text such as `10m`.
+/// A number of seconds, or a text such as `10m`.
 fn delay(fields: &Object) -> Result<Option<Duration>, String> {
     let Some(value) = given(fields, "delay") else {
         return Ok(None);
@@ -235,12 +235,12 @@ fn delay(fields: &Object) -> Result<Option<Duration>, String> {
     read.map(Some).map_err(wrong)
 }
 
-/// Returns the job that a line names, even if the rest of the line is not an answer.
+/// The job that a line names, even if the rest of the line is not an answer.
 fn jid_of(line: &[u8]) -> Option<Name> {
     job_and_result(line).0
 }
 
-/// Returns the job whose result a line of output is. Its beginning suffices, since a long line comes in parts.
+/// The job whose result a line of output is. Its beginning suffices, since a long line comes in parts.
 pub fn answered_job(line: &[u8]) -> Option<Name> {
     // Most output is no JSON.
     let is_object = line.trim_ascii_start().first() == Some(&b'{');
@@ -248,7 +248,7 @@ pub fn answered_job(line: &[u8]) -> Option<Name> {
     jid.filter(|_| has_result)
 }
 
-/// Returns the job that a line names, and whether it says how the job ends.
+/// The job that a line names, and whether it says how the job ends.
 fn job_and_result(line: &[u8]) -> (Option<Name>, bool) {
     let fields = Object::parse_start(line, Reading::Document);
     let jid = fields.member("jid").ok().flatten();

@@ -246,7 +246,7 @@ fn end_with(_: Pid) -> rustix::io::Result<()> {
     Ok(())
 }
 
-/// Returns the path to execute. A relative path is meant from here, not from the directory of the
+/// The path to execute. A relative path is meant from here, not from the directory of the
 /// child, which may be empty.
 fn program_path(program: &OsStr, directory: Option<&Path>) -> PathBuf {
     let path = Path::new(program);
@@ -257,7 +257,7 @@ fn program_path(program: &OsStr, directory: Option<&Path>) -> PathBuf {
     }
 }
 
-/// Returns why the system did not start the program.
+/// Why the system did not start the program.
 fn start_fault(program: &OsStr, directory: Option<&Path>, fault: &io::Error) -> StartFault {
     let words = io_words(fault);
     match fault.raw_os_error().map(Errno::from_raw_os_error) {
@@ -301,7 +301,7 @@ fn start_fault(program: &OsStr, directory: Option<&Path>, fault: &io::Error) -> 
     )
 }
 
-/// Returns the file that a program's name means.
+/// The file that a program's name means.
 fn found(program: &OsStr) -> Option<fs::Metadata> {
     if program.as_encoded_bytes().contains(&b'/') {
         return fs::metadata(program).ok();

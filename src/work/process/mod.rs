@@ -250,7 +250,7 @@ impl Processes {
         &self.removed
     }
 
-    /// Returns the process id of the program that runs in a slot.
+    /// The process id of the program that runs in a slot.
     pub fn pid(&self, slot: usize) -> Option<u32> {
         Some(self.slots.get(slot)?.as_ref()?.child.id())
     }
@@ -399,7 +399,7 @@ impl Drop for Processes {
 }
 
 impl Running {
-    /// Returns the order in which the outputs are read: an answer after what was written before it.
+    /// The order in which the outputs are read: an answer after what was written before it.
     fn reading_order(&self) -> [usize; 3] {
         match self.outputs[0].sink {
             PipeTarget::Answers(_) => [1, 0, 2],
@@ -414,7 +414,7 @@ impl Running {
         self.outputs.iter().any(is_open)
     }
 
-    /// Returns how the program ended, if it did.
+    /// How the program ended, if it did.
     fn exit(&mut self) -> Option<Result<ExitStatus, std::io::Error>> {
         if self.ends_group {
             // The rest of the group dies with the program. Its number belongs to nobody else before
@@ -428,7 +428,7 @@ impl Running {
         self.child.try_wait().transpose()
     }
 
-    /// Returns what the program left.
+    /// What the program left.
     fn end(&mut self, status: Result<ExitStatus, std::io::Error>) -> ProcessEnd {
         let [stdout, stderr, _] = &mut self.outputs;
         let mut stderr_tail = stderr.sink.tail();

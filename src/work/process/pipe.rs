@@ -42,7 +42,7 @@ impl InputPipe {
         })
     }
 
-    /// Returns the pipe if there is something to write.
+    /// The pipe if there is something to write.
     pub(super) fn waiting(&self) -> Option<BorrowedFd<'_>> {
         if self.queue.is_empty() {
             None
@@ -72,7 +72,7 @@ impl InputPipe {
         }
     }
 
-    /// Returns how many of the last elements the program has not read in full, as far as that is known:
+    /// How many of the last elements the program has not read in full, as far as that is known:
     /// it may have a buffer of its own.
     pub(super) fn unread_lines(&self) -> usize {
         let Some(pipe) = &self.pipe else {
@@ -238,7 +238,7 @@ impl PipeTarget {
         }
     }
 
-    /// Returns the last bytes that were passed on.
+    /// The last bytes that were passed on.
     pub(super) fn tail(&mut self) -> Vec<u8> {
         match self {
             PipeTarget::PassOn(output) => output.tail.take(),
@@ -299,7 +299,7 @@ impl PassedOutput {
         }
     }
 
-    /// Returns the lines that are complete now.
+    /// The lines that are complete now.
     fn take(&mut self, bytes: &[u8]) -> Vec<u8> {
         self.tail.take_in(bytes);
         let end = bytes.iter().rposition(|byte| *byte == b'\n');

@@ -72,7 +72,7 @@ impl ArgTemplate {
         parts.any(|part| matches!(part, ArgPart::Placeholder { .. }))
     }
 
-    /// Returns the arguments for a job.
+    /// The arguments for a job.
     pub fn fill(&self, job: &PoppedJob) -> Result<Vec<OsString>, StartFault> {
         self.arguments
             .iter()
@@ -123,7 +123,7 @@ impl ArgTemplate {
 }
 
 impl JobField {
-    /// Returns the value in a job: a string without its quotes, another value as it is written.
+    /// The value in a job: a string without its quotes, another value as it is written.
     fn value(&self, job: &PoppedJob) -> Option<Vec<u8>> {
         let name = match self {
             JobField::Jid => &job.jid,
@@ -177,7 +177,7 @@ fn parts(argument: &[u8]) -> Result<Vec<ArgPart>, Error> {
     Ok(parts)
 }
 
-/// Returns what a text in braces stands for, if it is a placeholder.
+/// What a text in braces stands for, if it is a placeholder.
 fn field(typed: &[u8]) -> Option<Result<JobField, Error>> {
     let inside = typed.strip_prefix(b"{")?.strip_suffix(b"}")?;
     Some(Ok(match inside {
