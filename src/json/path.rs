@@ -31,10 +31,15 @@ impl Path {
         }
     }
 
-    /// The path within a member of the root, with dots; `None` if it leads elsewhere.
-    pub(crate) fn below(&self, member: &str) -> Option<String> {
+    /// The path of a member of the root.
+    pub(crate) fn member(name: &str) -> Path {
+        Path(vec![name.to_owned()])
+    }
+
+    /// The path within a member of the root; `None` if it leads elsewhere.
+    pub(crate) fn below(&self, member: &str) -> Option<Path> {
         match self.0.split_first() {
-            Some((first, rest)) if first == member && !rest.is_empty() => Some(rest.join(".")),
+            Some((first, rest)) if first == member && !rest.is_empty() => Some(Path(rest.to_vec())),
             _ => None,
         }
     }

@@ -95,16 +95,19 @@ impl DataFilter {
         }
     }
 
-    /// The rest of its path if the path begins with `data`, as those of `get --field` do.
-    pub(crate) fn path_inside_data(&self) -> Option<String> {
-        self.path.below("data")
+    /// Its path, and the rest behind `data` if it begins so, as those of `get --field` do. Data without
+    /// a member `data` are compared by the rest.
+    pub(crate) fn path_below_data(&self) -> Option<(&Path, Path)> {
+        Some((&self.path, self.path.below("data")?))
     }
 
     /// Whether the data of a job match.
     pub(crate) fn matches(&self, data: &Data) -> bool {
         let text = lossless_text(data.as_bytes());
-        let found = self.path.find(&text);
-        found.is_some_and(|found| match &self.condition {
+        let below = self.path_below_data();
+        let below = below.filter(|_| Path::member("data").find(&text).is_none());
+        let path = below.as_ref().map_or(&self.path, |(_, below)| below);
+        path.find(&text).is_some_and(|found| match &self.condition {
             Condition::Equals(value) => value.equals(found),
             Condition::Matches { regex, negated } => {
                 let scalar = scalar_text(found);

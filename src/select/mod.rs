@@ -16,6 +16,7 @@ use crate::core::api::page::JobScan;
 use crate::core::api::queue;
 use crate::core::call::Core;
 use crate::error::{Error, Kind};
+use crate::model::data_filter::DataFilter;
 use crate::model::hashed_set::HashedSet;
 use crate::model::job::{Job, State};
 use crate::model::job_snapshot::{Interner, JobSnapshot};
@@ -170,8 +171,14 @@ impl<'a> Selection<'a> {
         Selection { newest, ..self }
     }
 
-    /// Writes a note if every job will be read.
+    /// Writes a note if every job will be read, and how a path that begins with `data` is understood.
     pub(crate) fn announce(&self, ui: &mut Ui) {
+        let wheres = self.filter.selector.wheres.iter();
+        for (path, below) in wheres.filter_map(DataFilter::path_below_data) {
+            ui.note(&format!(
+                "`--where {path}` means `{below}` in data without a member `data`"
+            ));
+        }
         if self.left > 0 && self.sources.iter().any(IndexSource::is_everything) {
             ui.note(&format!(
                 "scanning all jobs: {}",

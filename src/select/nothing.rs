@@ -25,10 +25,7 @@ pub(crate) fn hint(
         return Ok(());
     }
     let wheres = selector.map_or(&[][..], |selector| &selector.wheres);
-    if let Some(path) = wheres.iter().find_map(DataFilter::path_inside_data) {
-        let line = format!("paths of `--where` begin inside the data: `--where {path}=…`");
-        session.ui.hint(&line);
-    } else if let Some(pattern) = wheres.iter().find_map(DataFilter::as_pattern) {
+    if let Some(pattern) = wheres.iter().find_map(DataFilter::as_pattern) {
         let pattern = command_line::flag("--where", pattern);
         let line = format!("a value of `--where` is no glob: `{pattern}` is a regular expression");
         session.ui.hint(&line);

@@ -218,7 +218,8 @@ After -- every argument is a plain name: neither a flag nor -, @FILE or a glob. 
 that others have chosen: `qless get -- \"$jid\"`. In the value of a flag, \\* is a literal star.
 
 --where user.id=42 and --where items.0.sku=A1 name a path with dots, --where /a.b/0=x with a JSON
-pointer. The value is JSON if it parses, else text: id=42 is the number, id='\"42\"' the text. No
+pointer. A path such as data.user.id, as `get --field` takes it, means user.id in data without a member
+`data`. The value is JSON if it parses, else text: id=42 is the number, id='\"42\"' the text. No
 number is rounded: 1, 1.0 and 1e0 are equal. Objects are equal if only the order of their members
 differs. A missing member equals no value: x=null means that null is stored. A value is no glob:
 --where 'customer=~^c1..$' finds c1 and two more characters. A regular expression is searched in text,
