@@ -17,7 +17,7 @@ pub(crate) enum CandidateKind {
     Throttles,
     /// Jids of these jobs.
     Jids(JobCandidates),
-    /// Jids of the jobs that the command is for: its own [`Jobs`], else all that are not complete.
+    /// Jids of the jobs that the command is for: its own [`JobCandidates`], else all that are not complete.
     Targets,
     /// Options of the core.
     Options,

@@ -11,7 +11,7 @@ use super::invalid::Invalid;
 use super::value;
 use crate::clock::moment::Moment;
 
-/// A moment as typed; [`When::from`] resolves it.
+/// A moment as typed; [`TypedMoment::from`] resolves it.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum TypedMoment {
     At(Moment),

@@ -144,7 +144,7 @@ fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
             // With `--all`, some jobs may be in no set, or in a set of a forgotten queue.
             let all = all_jobs && selector.limit.is_none() && selector.offset == 0;
             let mut seen: HashSet<Name> = HashSet::new();
-            let mut selection = Selection::open(session.core()?, now, selector, JobFields::Match)?;
+            let mut selection = Selection::open(session.core()?, now, selector, JobFields::Jid)?;
             selection.announce(&mut session.ui);
             while let Some(jobs) = selection.next(session.core()?)? {
                 let jids: Vec<Name> = jobs.into_iter().map(|job| job.jid).collect();
@@ -253,7 +253,7 @@ fn throttle_ids(recurring: &Recurring) -> Vec<Name> {
 /// The number of jobs, if indexes count them.
 fn count(selector: &Selector, now: Moment, session: &mut Session) -> Result<Option<u64>, Error> {
     let core = session.core()?;
-    let total = Selection::open(core, now, selector, JobFields::Match)?.total(core)?;
+    let total = Selection::open(core, now, selector, JobFields::Jid)?.total(core)?;
     Ok(total.map(|total| {
         let rest = total.saturating_sub(selector.offset);
         rest.min(selector.limit.unwrap_or(u64::MAX))

@@ -258,7 +258,12 @@ fn raw(
         Some(JidArgs::One(jid)) => Call::raw("get").arg(jid),
         Some(JidArgs::Many(jids)) => Call::raw("multiget").args(jids),
         None => {
-            let jobs = select::all(session, now, &args.targets.selector, job::JobFields::Mark)?;
+            let jobs = select::all(
+                session,
+                now,
+                &args.targets.selector,
+                job::JobFields::Snapshot,
+            )?;
             Call::raw("multiget").args(jobs.iter().map(|job| &job.jid))
         }
     };
@@ -270,7 +275,7 @@ fn raw(
             session.ui.verbatim(&text)?;
             let mut jobs = session
                 .core()?
-                .jobs(now, job::JobFields::Mark, &jids)?
+                .jobs(now, job::JobFields::Snapshot, &jids)?
                 .into_iter();
             let missing = jids.into_iter().filter(|_| jobs.next().flatten().is_none());
             not_found::jobs(&missing.collect::<Vec<_>>()).map(|()| Exit::Ok)

@@ -116,7 +116,7 @@ pub(crate) fn list(
     }
     let (core, out) = session.core_and_ui()?;
     let detail = if out.format() == Format::Jid {
-        JobFields::Match
+        JobFields::Jid
     } else {
         JobFields::Brief
     };

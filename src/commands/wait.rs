@@ -85,7 +85,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         Some(given) => given.into_jids(),
         None => {
             session.core()?.end_calls_at(waiter.deadline);
-            let jobs = select::all(session, now, &args.targets.selector, JobFields::Match);
+            let jobs = select::all(session, now, &args.targets.selector, JobFields::Jid);
             let jobs = jobs.map_err(|error| {
                 if waiter.is_over() {
                     Error::new(

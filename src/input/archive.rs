@@ -13,7 +13,7 @@ use strum::VariantArray;
 
 use crate::clock::moment::Moment;
 use crate::json::Json;
-use crate::json::object::{ExactValue, Object, Reading, Text, found, text_of};
+use crate::json::object::{ExactValue, Object, ObjectForm, Text, found, text_of};
 use crate::json::syntax::{SyntaxFault, nested_deeper};
 use crate::model::coordination::{Coordination, CoordinationOption};
 use crate::model::job::{HistoryEntry, State};
@@ -223,7 +223,7 @@ pub(crate) struct ArchivedPause {
 
 /// Parses a line.
 pub(crate) fn read(text: &[u8]) -> Result<ArchiveLine<'_>, SyntaxFault> {
-    let line = Object::parse(text, Reading::Document)?;
+    let line = Object::parse(text, ObjectForm::Document)?;
     let kind = kind(&line)?;
     refuse_version(&line)?;
     Ok(match kind {
@@ -238,7 +238,7 @@ pub(crate) fn read(text: &[u8]) -> Result<ArchiveLine<'_>, SyntaxFault> {
 
 /// Whether the line is of an export in a version that this program does not read.
 pub(crate) fn has_other_version(text: &[u8]) -> bool {
-    let line = Object::parse(text, Reading::Document);
+    let line = Object::parse(text, ObjectForm::Document);
     line.is_ok_and(|line| kind(&line).is_ok() && refuse_version(&line).is_err())
 }
 

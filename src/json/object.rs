@@ -18,12 +18,12 @@ use crate::text::{Harmless, cut};
 
 /// Reads an object that people write.
 pub(crate) fn read<'t, T: Deserialize<'t>>(text: &'t [u8]) -> Result<T, SyntaxFault> {
-    Object::parse(text, Reading::Exact)?.read()
+    Object::parse(text, ObjectForm::Exact)?.read()
 }
 
 /// How members are read.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Reading {
+pub(crate) enum ObjectForm {
     /// As they are.
     Exact,
     /// `null` counts as missing, and `NAME_bytes` has the exact bytes of the texts of `NAME`, in base64.
@@ -35,12 +35,12 @@ pub(crate) enum Reading {
 pub(crate) struct Object<'t> {
     text: &'t [u8],
     members: Vec<(Cow<'t, str>, &'t RawValue)>,
-    form: Reading,
+    form: ObjectForm,
 }
 
 impl<'t> Object<'t> {
     /// Parses a text that is an object.
-    pub(crate) fn parse(text: &'t [u8], form: Reading) -> Result<Object<'t>, SyntaxFault> {
+    pub(crate) fn parse(text: &'t [u8], form: ObjectForm) -> Result<Object<'t>, SyntaxFault> {
         let start = text.len() - text.trim_ascii_start().len();
         match text.get(start) {
             Some(b'{') => {}
@@ -68,7 +68,7 @@ impl<'t> Object<'t> {
     }
 
     /// Parses the members before the first fault.
-    pub(crate) fn parse_start(text: &'t [u8], form: Reading) -> Object<'t> {
+    pub(crate) fn parse_start(text: &'t [u8], form: ObjectForm) -> Object<'t> {
         let mut members = Vec::new();
         _ = Members::read_start(text, &mut members);
         Object {
@@ -145,7 +145,7 @@ impl<'t> Object<'t> {
     }
 
     fn is_document(&self) -> bool {
-        self.form == Reading::Document
+        self.form == ObjectForm::Document
     }
 }
 
@@ -156,7 +156,7 @@ const TWIN: &str = "_bytes";
 
 /// The column of a member's value, or of the object if the member is missing.
 pub(crate) fn column(text: &[u8], name: &str) -> usize {
-    let object = Object::parse(text, Reading::Exact);
+    let object = Object::parse(text, ObjectForm::Exact);
     let object = object.as_ref().map(|object| object.members()).into_iter();
     let value = object.flatten().find(|(key, _)| *key == name);
     let at = value.and_then(|(_, raw)| offset_of(text, raw.get().as_bytes()));
@@ -475,7 +475,7 @@ impl<'t> de::MapAccess<'t> for MemberAccess<'t> {
 #[derive(Clone, Copy)]
 struct Value<'t> {
     raw: &'t RawValue,
-    form: Reading,
+    form: ObjectForm,
     /// Whether its texts are read as base64.
     is_base64: bool,
 }
@@ -508,7 +508,7 @@ impl<'t> Deserializer<'t> for Value<'t> {
     }
 
     fn deserialize_option<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Wrong> {
-        if self.raw.get() == "null" && self.form == Reading::Document {
+        if self.raw.get() == "null" && self.form == ObjectForm::Document {
             visitor.visit_none()
         } else {
             visitor.visit_some(self)

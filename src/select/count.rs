@@ -64,7 +64,7 @@ pub(crate) fn count(
         selector.states = rest;
     }
     (selector.limit, selector.offset) = (None, 0);
-    let mut selection = Selection::open(session.core()?, now, &selector, JobFields::Face)?;
+    let mut selection = Selection::open(session.core()?, now, &selector, JobFields::Label)?;
     selection.announce(&mut session.ui);
     while let Some(jobs) = selection.next(session.core()?)? {
         for state in jobs.iter().filter_map(|job| job.state) {

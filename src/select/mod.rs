@@ -102,7 +102,7 @@ pub(crate) fn snapshots(
     selector: &Selector,
 ) -> Result<(Vec<JobSnapshot>, Vec<MisplacedEntry>), Error> {
     let (mut jobs, mut alike) = (Vec::new(), Interner::default());
-    let mut misplaced = each(session, now, selector, JobFields::Mark, |job| {
+    let mut misplaced = each(session, now, selector, JobFields::Snapshot, |job| {
         jobs.push(JobSnapshot::of(job, &mut alike))
     })?;
     if jobs.is_empty() && misplaced.is_empty() {
@@ -221,7 +221,7 @@ impl<'a> Selection<'a> {
         let front = source.front;
         let locks = matches!(source.index, Some(Index::Locks(_)));
         let group = match &source.index {
-            Some(Index::Failed(group)) if self.detail == JobFields::Mark => Some(group.clone()),
+            Some(Index::Failed(group)) if self.detail == JobFields::Snapshot => Some(group.clone()),
             _ => None,
         };
         // Jobs with locks are sorted by state, which requires slices of one size.
@@ -232,7 +232,7 @@ impl<'a> Selection<'a> {
             self.matched += 1;
         }
         let mut size = match self.detail {
-            JobFields::Mark => JOBS_PER_READ as u64,
+            JobFields::Snapshot => JOBS_PER_READ as u64,
             _ => MOST as u64,
         };
         if exact {
@@ -247,7 +247,7 @@ impl<'a> Selection<'a> {
                 .map(|fields| prefilter.may_match(&self.filter, fields));
             slice.retain(|_| kept.next().unwrap_or(false));
         }
-        let certain = exact && self.detail == JobFields::Match;
+        let certain = exact && self.detail == JobFields::Jid;
         let names = if certain {
             self.detail.into_str().into()
         } else {

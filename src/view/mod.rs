@@ -1,5 +1,5 @@
 //! How models are shown: tables, details, documents. The models in `crate::model` say which columns,
-//! lines and fields they have. Nothing here reads the clock: a [`Page`] holds what a text needs.
+//! lines and fields they have. Nothing here reads the clock: a [`RenderOptions`] holds what a text needs.
 
 use std::time::Duration;
 

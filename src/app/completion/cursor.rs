@@ -11,7 +11,7 @@ use super::line::TypedLine;
 #[derive(Clone, Debug)]
 pub(super) struct Cursor<'t> {
     pub command: &'t Command,
-    pub slot: Expected<'t>,
+    pub slot: CursorSlot<'t>,
     /// What is typed of it.
     pub begun: String,
     /// What stands before it in the same word: `--queue=`, or the values before a comma.
@@ -30,7 +30,7 @@ pub(super) struct Cursor<'t> {
 
 /// What can be typed at the cursor.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Expected<'t> {
+pub(super) enum CursorSlot<'t> {
     /// The name of a flag.
     Flag,
     /// The value of a flag.
@@ -57,7 +57,7 @@ pub(super) fn find<'t>(tree: &'t Command, typed: &TypedLine) -> Option<Cursor<'t
     }
     let (slot, begun, before) = parser.slot(&last.text, typed.redirects);
     let (mut before, mut begun) = (before.to_owned(), begun.to_owned());
-    if let Expected::Value(arg) | Expected::Positional(Some(arg)) = slot
+    if let CursorSlot::Value(arg) | CursorSlot::Positional(Some(arg)) = slot
         && let Some(delimiter) = arg.get_value_delimiter()
         && let Some(at) = begun.rfind(delimiter)
     {
@@ -130,26 +130,26 @@ impl<'t> Parser<'t> {
     }
 
     /// What the last word is, what is typed of its value, and what stands before that.
-    fn slot<'w>(&self, word: &'w str, redirects: bool) -> (Expected<'t>, &'w str, &'w str) {
+    fn slot<'w>(&self, word: &'w str, redirects: bool) -> (CursorSlot<'t>, &'w str, &'w str) {
         if redirects {
-            return (Expected::Redirection, word, "");
+            return (CursorSlot::Redirection, word, "");
         }
         if let Some(arg) = self.pending {
-            return (Expected::Value(arg), word, "");
+            return (CursorSlot::Value(arg), word, "");
         }
         if !word.starts_with('-') || self.only_positionals {
             if let Some(arg) = self.open {
-                return (Expected::Value(arg), word, "");
+                return (CursorSlot::Value(arg), word, "");
             }
-            return (Expected::Positional(self.positional()), word, "");
+            return (CursorSlot::Positional(self.positional()), word, "");
         }
         let at = match word.strip_prefix("--") {
             Some(flag) => flag.find('=').map(|at| (at + 3, self.long(&flag[..at]))),
             None => self.short_value(word),
         };
         match at {
-            Some((at, Some(arg))) => (Expected::Value(arg), &word[at..], &word[..at]),
-            _ => (Expected::Flag, word, ""),
+            Some((at, Some(arg))) => (CursorSlot::Value(arg), &word[at..], &word[..at]),
+            _ => (CursorSlot::Flag, word, ""),
         }
     }
 
@@ -278,10 +278,10 @@ mod tests {
             return "–".to_owned();
         };
         let slot = match cursor.slot {
-            Expected::Flag => "flag".to_owned(),
-            Expected::Redirection => "file".to_owned(),
-            Expected::Positional(None) => "command".to_owned(),
-            Expected::Value(arg) | Expected::Positional(Some(arg)) => {
+            CursorSlot::Flag => "flag".to_owned(),
+            CursorSlot::Redirection => "file".to_owned(),
+            CursorSlot::Positional(None) => "command".to_owned(),
+            CursorSlot::Value(arg) | CursorSlot::Positional(Some(arg)) => {
                 match candidates(&cursor, arg) {
                     Some(kind) if is_glob(arg) => format!("{kind:?} or glob"),
                     Some(kind) => format!("{kind:?}"),

@@ -247,7 +247,7 @@ fn jobs(core: &mut Core, which: JobCandidates) -> Result<Found, Error> {
     if which == JobCandidates::Recurring {
         return Ok(jids.into_iter().map(|jid| (jid, String::new())).collect());
     }
-    let read = core.jobs(now, JobFields::Face, &jids)?;
+    let read = core.jobs(now, JobFields::Label, &jids)?;
     let read = jids.into_iter().zip(read);
     Ok(read
         .filter_map(|(jid, job)| Some((jid, face(&job?))))

@@ -6,7 +6,7 @@ use std::time::Instant;
 use clap::builder::{PossibleValue, StyledStr};
 use clap::{Arg, ArgAction, Command};
 
-use super::cursor::{Cursor, Expected};
+use super::cursor::{Cursor, CursorSlot};
 use super::{Candidate, names};
 use crate::app::help;
 use crate::args::value::{CandidateKind, JobCandidates};
@@ -36,10 +36,10 @@ pub(super) enum Files {
 pub(super) fn of(whole: &Command, cursor: &Cursor, deadline: Option<Instant>) -> Offer {
     let mut offer = Offer::default();
     match cursor.slot {
-        Expected::Redirection => offer.files = Some(Files::Any),
-        Expected::Flag => offer.candidates = flags(cursor, |_| true),
-        Expected::Value(arg) => values(whole, cursor, arg, deadline, &mut offer),
-        Expected::Positional(arg) => {
+        CursorSlot::Redirection => offer.files = Some(Files::Any),
+        CursorSlot::Flag => offer.candidates = flags(cursor, |_| true),
+        CursorSlot::Value(arg) => values(whole, cursor, arg, deadline, &mut offer),
+        CursorSlot::Positional(arg) => {
             if cursor.positionals.is_empty() && !cursor.escaped {
                 let is_root = cursor.command.get_name() == whole.get_name();
                 let command = if is_root { whole } else { cursor.command };
@@ -57,7 +57,7 @@ pub(super) fn of(whole: &Command, cursor: &Cursor, deadline: Option<Instant>) ->
     let fits = |candidate: &Candidate| candidate.value.starts_with(&cursor.begun);
     offer.candidates.retain(fits);
     let is_empty = offer.candidates.is_empty() && offer.files.is_none();
-    if let (true, "", Expected::Positional(arg)) = (is_empty, &*cursor.begun, cursor.slot)
+    if let (true, "", CursorSlot::Positional(arg)) = (is_empty, &*cursor.begun, cursor.slot)
         && arg.is_none_or(|arg| arg.get::<CandidateKind>().is_none())
     {
         let is_usual = |arg: &Arg| ["help", "version"].contains(&arg.get_id().as_str());

@@ -27,7 +27,7 @@ pub(super) enum ExtraRead {
     HasDependencies,
     /// The count of its template.
     TemplateCount,
-    /// Its entry in a lane or a set of a throttle, by its position in [`Job::coordination`].
+    /// Its entry in a lane or a set of a throttle, by its position in [`ScannedJob::coordination`].
     Coordination(usize),
 }
 

@@ -67,7 +67,7 @@ impl Core {
                 members,
             ));
         }
-        let mut jobs = self.jobs(now, JobFields::Place, &read)?.into_iter();
+        let mut jobs = self.jobs(now, JobFields::Location, &read)?.into_iter();
         for (group, members) in &mut groups {
             let mut queues = BTreeSet::new();
             for job in jobs.by_ref().take(*members).flatten() {

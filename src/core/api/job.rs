@@ -27,19 +27,19 @@ pub enum JobFields {
     #[strum(
         serialize = "jid,queue,state,worker,priority,retries,failure,scheduled,shown,since,mark,due"
     )]
-    Mark,
+    Snapshot,
     /// State, queue, worker and failure.
     #[strum(serialize = "jid,klass,queue,state,worker,failure,shown,since,lock")]
-    Place,
-    /// [`Detail::Place`], plus dependencies and scheduled time.
+    Location,
+    /// [`JobFields::Location`], plus dependencies and scheduled time.
     #[strum(serialize = "jid,klass,queue,state,worker,failure,shown,since,lock,due,dependencies")]
     Neighbor,
     /// Only the jid. A selection adds the fields that its filters need.
     #[strum(serialize = "jid")]
-    Match,
+    Jid,
     /// Class and state, which describe the job in a list.
     #[strum(serialize = "jid,klass,shown")]
-    Face,
+    Label,
 }
 
 impl Core {
@@ -53,7 +53,7 @@ impl Core {
         self.jobs_with(now, detail.into_str(), jids)
     }
 
-    /// Jobs with the fields that [`Detail::word`] or a selection names.
+    /// Jobs with the fields that [`JobFields::into_str`] or a selection names.
     pub fn jobs_with(
         &mut self,
         now: Moment,
@@ -123,7 +123,7 @@ impl Core {
         }
     }
 
-    /// Reads the payloads of the merge jobs among jobs: only [`Detail::Full`] has them.
+    /// Reads the payloads of the merge jobs among jobs: only [`JobFields::Full`] has them.
     pub(crate) fn add_payloads<'j>(
         &mut self,
         now: Moment,
@@ -153,7 +153,7 @@ impl Core {
             .flat_map(|job| job.dependencies.iter().cloned())
             .collect();
         let jids: Vec<Name> = jids.into_iter().collect();
-        let dependencies = jids.iter().zip(self.jobs(now, JobFields::Place, &jids)?);
+        let dependencies = jids.iter().zip(self.jobs(now, JobFields::Location, &jids)?);
         let failed: HashSet<&Name> = dependencies
             .filter(|(_, job)| {
                 job.as_ref()

@@ -332,7 +332,7 @@ impl Core {
     }
 
     fn neighbors_of(&mut self, now: Moment, jids: &[Name]) -> Result<Vec<Neighbor>, Error> {
-        let jobs = self.jobs(now, JobFields::Place, jids)?;
+        let jobs = self.jobs(now, JobFields::Location, jids)?;
         let pairs = jids.iter().cloned().zip(jobs);
         Ok(pairs.map(|(jid, job)| Neighbor::new(jid, job)).collect())
     }

@@ -179,7 +179,7 @@ impl Core {
     ) -> Result<Vec<Name>, Error> {
         let mut released = Vec::new();
         let mut interner = Interner::default();
-        let found = self.jobs(now, JobFields::Mark, jids)?;
+        let found = self.jobs(now, JobFields::Snapshot, jids)?;
         let held = found.into_iter().flatten().filter(|job| {
             let is_running = matches!(job.state, Some(State::Running | State::Stalled));
             is_running && job.worker.as_ref() == Some(worker)

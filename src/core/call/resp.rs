@@ -47,18 +47,18 @@ impl From<io::Error> for Unread {
 /// Reads one reply. Its memory is taken as its bytes arrive, and counted against what is `left`.
 pub(super) fn read<R: Read>(wire: &mut BufReader<R>, left: &mut usize) -> Result<Value, Unread> {
     let line = Vec::new();
-    value(wire, &mut Reading { line, left }, 0)
+    value(wire, &mut RespReader { line, left }, 0)
 }
 
 /// A reply that is being read.
-struct Reading<'l> {
+struct RespReader<'l> {
     /// A buffer for the first line of a value.
     line: Vec<u8>,
     /// How much memory the rest may take.
     left: &'l mut usize,
 }
 
-impl Reading<'_> {
+impl RespReader<'_> {
     /// Counts memory before it is taken.
     fn takes(&mut self, bytes: usize) -> Result<(), Unread> {
         match self.left.checked_sub(bytes) {
@@ -74,7 +74,7 @@ impl Reading<'_> {
 /// Reads a value.
 fn value<R: Read>(
     wire: &mut BufReader<R>,
-    reading: &mut Reading,
+    reading: &mut RespReader,
     depth: usize,
 ) -> Result<Value, Unread> {
     let line = &mut reading.line;

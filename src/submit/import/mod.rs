@@ -198,7 +198,7 @@ fn missing_dependencies(
     let outside = contents.outside();
     let jids: BTreeSet<&Name> = outside.iter().map(|(_, jid)| *jid).collect();
     let jids: Vec<Name> = jids.into_iter().cloned().collect();
-    let found = session.core()?.jobs(now, JobFields::Match, &jids)?;
+    let found = session.core()?.jobs(now, JobFields::Jid, &jids)?;
     let missing: HashSet<Name> = jids
         .into_iter()
         .zip(found)
@@ -247,7 +247,7 @@ fn existing(
     let jids: Vec<&Name> = jids.map(|(jid, _)| jid).collect();
     for slice in jids.chunks(MAX_JOBS_PER_CALL) {
         let slice: Vec<Name> = slice.iter().copied().cloned().collect();
-        let found = session.core()?.jobs(now, JobFields::Match, &slice)?;
+        let found = session.core()?.jobs(now, JobFields::Jid, &slice)?;
         let there = slice.into_iter().zip(found);
         existing.extend(there.filter(|(_, job)| job.is_some()).map(|(jid, _)| jid));
     }

@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde_json::value::RawValue;
 
 use crate::clock::duration;
-use crate::json::object::{Object, Reading, found, shown, text_of};
+use crate::json::object::{Object, ObjectForm, found, shown, text_of};
 use crate::json::syntax::{Shape, SyntaxFault};
 use crate::model::ending::{EndingWay, FailureReason, JobEnding, NextQueue};
 use crate::name::{Name, refuse_new, reserved};
@@ -73,7 +73,7 @@ impl Answer {
     /// writes all members.
     pub fn read(line: &[u8], retry_delay: Duration) -> Result<Answer, BadAnswer> {
         let read = || -> Result<Answer, String> {
-            let fields = Object::parse(line, Reading::Document).map_err(describe_line)?;
+            let fields = Object::parse(line, ObjectForm::Document).map_err(describe_line)?;
             let jid: Name = fields.required("jid").map_err(describe)?;
             if jid.is_empty() {
                 return Err("`jid` is empty".into());
@@ -250,7 +250,7 @@ pub fn answered_job(line: &[u8]) -> Option<Name> {
 
 /// The job that a line names, and whether it says how the job ends.
 fn job_and_result(line: &[u8]) -> (Option<Name>, bool) {
-    let fields = Object::parse_start(line, Reading::Document);
+    let fields = Object::parse_start(line, ObjectForm::Document);
     let jid = fields.member("jid").ok().flatten();
     let result = given(&fields, "result").map(RawValue::get);
     let has_result = matches!(result, Some(r#""complete""# | r#""retry""# | r#""fail""#));
