@@ -94,9 +94,9 @@ pub(crate) struct Args {
     /// Maximum time between two pops from empty queues
     #[arg(long, value_name = "D", value_parser = value::timeout, default_value = "5s")]
     poll: Duration,
-    /// Exit when no job can be popped now, nor later without a put. Waits for jobs whose lock has expired, and for those that
-    /// wait for a slot of a throttle or behind a running job of their lane. Scheduled and blocked
-    /// jobs, jobs of paused queues and those that other workers hold stay, and are counted on stderr
+    /// Exit when no job can be popped now, nor later without a put. Waits for jobs whose lock has expired, until the end of
+    /// their grace period, and for those that wait for a slot of a throttle or behind a running job of their lane. Scheduled and
+    /// blocked jobs, jobs of paused queues and those whose locks other workers hold stay, and are counted on stderr
     #[arg(long)]
     drain: bool,
     /// Exit after this number of jobs; with `--drain`, also when there are fewer

@@ -164,8 +164,8 @@ pub struct TurnReply {
     /// In how many seconds the next job of these queues is due, if fewer came than asked for and that is
     /// known.
     pub due_in: Option<f64>,
-    /// Whether jobs of the queues wait for a slot of a throttle or behind a running job of their lane. It
-    /// is found out only for a turn that may be the last one.
+    /// Whether jobs of the queues wait for a slot of a throttle, behind a running job of their lane, or for the
+    /// end of their grace period. It is found out only for a turn that may be the last one.
     pub has_rest: bool,
     /// The queues that hold jobs then.
     pub left: Vec<LeftJobs>,
@@ -174,7 +174,7 @@ pub struct TurnReply {
 }
 
 /// The jobs that a worker leaves in a queue, because none can be popped.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct LeftJobs {
     pub queue: Name,
     pub is_paused: bool,
@@ -182,24 +182,40 @@ pub struct LeftJobs {
     pub scheduled: u64,
     pub depends: u64,
     pub throttled: u64,
-    /// Jobs whose locks other workers hold.
-    pub held: u64,
+    pub locks: Locks,
+}
+
+/// The locks that other workers hold on jobs of a queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Locks {
+    /// Locks that have not expired.
+    pub valid: u64,
+    /// Expired locks, also in their grace period: a pop gets these jobs when it is over.
+    pub stalled: u64,
+    /// Seconds until the last of these grace periods ends.
+    pub grace_left: f64,
+}
+
+impl Locks {
+    fn count(self) -> u64 {
+        self.valid + self.stalled
+    }
 }
 
 impl LeftJobs {
-    /// Returns the jobs of a queue, of which this many have a lock; `None` if it has none.
-    pub(crate) fn of(queue: &Queue, held: u64) -> Option<LeftJobs> {
+    /// The jobs of a queue with these locks; `None` if it has no job.
+    pub(crate) fn of(queue: &Queue, locks: Locks) -> Option<LeftJobs> {
         let left = LeftJobs {
             queue: queue.name.clone(),
             is_paused: queue.paused,
             // A job whose lock was revoked can be popped.
-            waiting: queue.waiting + (queue.running + queue.stalled).saturating_sub(held),
+            waiting: queue.waiting + (queue.running + queue.stalled).saturating_sub(locks.count()),
             scheduled: queue.scheduled,
             depends: queue.depends,
             throttled: queue.throttled,
-            held,
+            locks,
         };
-        let jobs = left.waiting + left.scheduled + left.depends + left.throttled + held;
+        let jobs = left.waiting + left.scheduled + left.depends + left.throttled + locks.count();
         (jobs > 0).then_some(left)
     }
 }

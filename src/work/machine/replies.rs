@@ -102,8 +102,8 @@ impl Machine {
                 self.drain();
                 left.into_iter()
                     .for_each(|left| self.report(Report::Left(left)));
-            } else if !self.has_rested {
-                // The first time, it may have been released just now.
+            } else if !self.has_rested && left.iter().all(|left| left.locks.stalled == 0) {
+                // The first time, it may have been released just now. Only time ends a grace period.
                 self.has_rested = true
             } else if !self.has_noted_rest && !left.is_empty() {
                 self.has_noted_rest = true;
