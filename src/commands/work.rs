@@ -4,8 +4,6 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::ValueEnum;
-
 use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::value;
@@ -21,8 +19,9 @@ use crate::session::actor;
 use crate::text::plural;
 use crate::work;
 use crate::work::machine::event::{Limit, Mode, WorkResult};
+use crate::work::machine::rotation::QueueOrder;
 use crate::work::process::Directory;
-use crate::work::{Hooks, QueueOrder, WorkOptions};
+use crate::work::{Hooks, WorkOptions};
 
 /// A program for `--persistent`. A test runs it.
 const WORKER: &str = r#"import json, os, sys
@@ -87,7 +86,7 @@ pub(crate) struct Args {
     command: Vec<OsString>,
     /// From which queue to pop next
     #[arg(long, value_name = "ORDER", default_value = "ordered")]
-    order: Order,
+    order: QueueOrder,
     /// Maximum number of processes at a time
     #[arg(long, short = 'c', value_name = "N", value_parser = value::processes, default_value = "1")]
     concurrency: usize,
@@ -169,18 +168,6 @@ pub(crate) struct Args {
     worker: Option<Name>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Order {
-    /// Pop from the first queue that has a job
-    Ordered,
-    /// Pop from each queue in turn, by weight
-    RoundRobin,
-    /// Pop from the queue whose oldest due job has been due for longest
-    Lag,
-    /// Pop in the order of the stored priority patterns
-    Patterns,
-}
-
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Work, run).unpaged();
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
@@ -205,12 +192,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let options = WorkOptions {
         worker: worker(args.worker)?,
         queues: args.queues,
-        order: match args.order {
-            Order::Ordered => QueueOrder::Ordered,
-            Order::RoundRobin => QueueOrder::RoundRobin,
-            Order::Lag => QueueOrder::Lag,
-            Order::Patterns => QueueOrder::Patterns,
-        },
+        order: args.order,
         mode: match (args.batch, args.persistent) {
             (Some(jobs), _) => Mode::Batch(jobs),
             (None, true) => Mode::Persistent(args.in_flight),

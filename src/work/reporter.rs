@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use super::NAMED;
-use super::machine::event::{BadLineKind, Exit, JobLabel, JobResult, LeftJobs, Report};
+use super::machine::event::{BadLineKind, JobLabel, JobResult, LeftJobs, ProcessExit, Report};
 use crate::args::format::Format;
 use crate::clock::moment::Moment;
 use crate::model::queue::Seconds;
@@ -134,8 +134,8 @@ impl Reporter {
                 let kind = self.count(result);
                 let mut event = self.event(now, kind, job);
                 (event.exit, event.signal) = match exit {
-                    Some(Exit::Code(code)) => (Some(code), None),
-                    Some(Exit::Signal(name)) => (None, Some(name)),
+                    Some(ProcessExit::Code(code)) => (Some(code), None),
+                    Some(ProcessExit::Signal(name)) => (None, Some(name.to_owned())),
                     None => (None, None),
                 };
                 event.elapsed_s = Some(Seconds(elapsed));

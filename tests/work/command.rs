@@ -825,7 +825,9 @@ fn a_failed_batch_ends_its_jobs_as_a_failed_process_ends_a_single_one() {
             // `--on-start` removes the last program after `qless work` has found it.
             fs::write(gone, "#!/bin/sh\n").unwrap();
             fs::set_permissions(gone, fs::Permissions::from_mode(0o755)).unwrap();
-            ["a", "b"].map(|jid| site.put("mail", jid, "{}"));
+            for jid in ["a", "b"] {
+                site.put("mail", jid, "{}");
+            }
             let line =
                 format!("mail --drain --retry-delay 1h {way} --on-start 'rm {gone}' -- {command}");
             site.work(&line, "");

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::error::Kind;
+use crate::error::{Error, Kind};
 use crate::model::ending::{EndingOutcome, JobEnding, LockOutcome};
 use crate::model::popped_job::PoppedJob;
 use crate::model::queue::{Queue, ReadyQueues};
@@ -89,17 +89,17 @@ pub struct Config {
 }
 
 /// How a process ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Exit {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProcessExit {
     Code(i32),
-    /// The name of the signal, such as `KILL`.
-    Signal(String),
+    /// The name of the signal without `SIG`, such as `KILL`; `?` if it has none.
+    Signal(&'static str),
 }
 
 /// The end of a process.
 #[derive(Clone, Debug, PartialEq)]
 pub struct End {
-    pub exit: Exit,
+    pub exit: ProcessExit,
     /// The end of what it wrote to stderr, harmless and trimmed.
     pub message: String,
     /// The data that it wrote, if that is asked for and is JSON.
@@ -137,20 +137,6 @@ pub enum BadLineKind {
     NoAnswer,
     /// It is about a job that the process does not have.
     OtherJob,
-}
-
-/// Why a request failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
-    /// Whether the server may have done what was asked.
-    pub may_be_applied: bool,
-    /// Whether the server replied and refused to write. It may still answer questions.
-    pub is_refusal: bool,
-    /// Whether the user lacks a right, or the server is a replica: no repetition will change that.
-    pub forbidden: Option<Kind>,
-    /// Whether the call itself is at fault, so that every repetition fails. Nothing was changed.
-    pub is_final: bool,
-    pub message: String,
 }
 
 /// What the server replied to a turn or a recovery.
@@ -251,15 +237,15 @@ pub enum Event {
         end: End,
     },
     /// The reply to [`Request::Turn`].
-    Turn(Result<TurnReply, Failure>),
+    Turn(Result<TurnReply, Error>),
     /// The reply to [`Request::Recover`].
-    Recovered(Result<TurnReply, Failure>),
+    Recovered(Result<TurnReply, Error>),
     /// The reply to [`Request::Look`].
-    Ready(Result<ReadyQueues, Failure>),
+    Ready(Result<ReadyQueues, Error>),
     /// The reply to [`Request::Extend`].
-    Extended(Result<Vec<LockOutcome>, Failure>),
+    Extended(Result<Vec<LockOutcome>, Error>),
     /// The reply to [`Request::Release`].
-    Released(Result<Vec<Name>, Failure>),
+    Released(Result<Vec<Name>, Error>),
     /// The server says that a lock was lost or a job cancelled. It may mean an earlier lock.
     Notice(Name),
     /// Notices may have been missed.
@@ -391,7 +377,7 @@ pub enum Report {
     Ended {
         job: JobLabel,
         result: JobResult,
-        exit: Option<Exit>,
+        exit: Option<ProcessExit>,
         /// In seconds.
         elapsed: f64,
         /// More about it; empty if there is nothing to say.
@@ -426,7 +412,7 @@ pub enum Report {
     /// job of its slot starts it again, at the earliest after so many seconds.
     Restart {
         slot: usize,
-        exit: Exit,
+        exit: ProcessExit,
         was_mute: bool,
         wait: f64,
     },
