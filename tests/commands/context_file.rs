@@ -71,6 +71,42 @@ fn unknown_keys_are_reported_with_position_and_the_nearest_known_one() {
 }
 
 #[test]
+fn an_invalid_address_is_reported_with_its_position_and_without_its_password() {
+    says(
+        "[context.prod]\nredis = \"redis.prod.example\"\n",
+        expect![[r#"
+            --- stderr
+            error: config file `HOME/qless/config.toml`, line 2, column 9: `redis` has no scheme
+            --- exit 2
+        "#]],
+    );
+    says(
+        "[context.prod]\nlabel = \"PROD\"\nredis = \"http://ops:geheim@h\"\n",
+        expect![[r#"
+            --- stderr
+            error: config file `HOME/qless/config.toml`, line 3, column 9: `redis` has an unknown scheme `http:`
+            --- exit 2
+        "#]],
+    );
+    says(
+        "[defaults]\nredis = \"redis://h:port\"\n",
+        expect![[r#"
+            --- stderr
+            error: config file `HOME/qless/config.toml`, line 2, column 9: `redis` cannot be read: invalid port number
+            --- exit 2
+        "#]],
+    );
+    says(
+        "[defaults]\nredis = \"redis://ops:ge#heim@h\"\n",
+        expect![[r#"
+            --- stderr
+            error: config file `HOME/qless/config.toml`, line 2, column 9: `redis` cannot be read
+            --- exit 2
+        "#]],
+    );
+}
+
+#[test]
 fn values_of_a_wrong_type_are_reported_with_their_position() {
     says(
         "[defaults]\n[context.prod.redis.db]\n",
