@@ -149,6 +149,32 @@ fn each_state_has_its_reason() {
 }
 
 #[test]
+fn a_queue_says_that_the_next_pop_extends_its_expired_locks() {
+    let redis = Redis::start();
+    for jid in ["a", "b", "c"] {
+        redis.at(1000).run(&format!("put q K --jid {jid}")).ok();
+    }
+    let line = |now: u32| {
+        let said = redis.at(now).run("explain --queue q").ok();
+        let mut lines = said.lines().filter(|line| line.starts_with("q\tgrace"));
+        lines.next().unwrap_or_default().to_owned()
+    };
+    redis.at(1000).run("pop q --worker gone --count 2").ok();
+    assert_eq!(line(1001), "");
+    assert_eq!(
+        line(1100),
+        "q\tgrace\tblocking\tthe next pop extends 2 expired locks and warns the worker\tqless workers"
+    );
+    // It brings the third job, whose lock expires after the grace period of the others.
+    redis.at(1100).run("pop q --worker other").ok();
+    assert_eq!(line(1105), "");
+    assert_eq!(
+        line(1170),
+        "q\tgrace\tblocking\tthe next pop extends 1 expired lock and warns the worker\tqless workers"
+    );
+}
+
+#[test]
 fn jobs_ahead_and_concurrency_are_counted() {
     let redis = Redis::start();
     redis.at(86_400).run("config set q-max-concurrency 2").ok();
