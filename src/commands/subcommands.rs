@@ -14,7 +14,7 @@ pub(crate) trait Subcommands {
 
 /// Declares the `Command` of a module: for each subcommand whether it reads or writes, its name, its arguments and the
 /// function that runs it.
-macro_rules! subcommands {
+macro_rules! nested_subcommands {
     ($($effect:ident $name:ident($args:ty) => $run:path,)*) => {
         #[derive(Clone, Debug, clap::Subcommand)]
         enum Command {
@@ -40,9 +40,9 @@ macro_rules! subcommands {
     };
 }
 
-pub(super) use subcommands;
+pub(super) use nested_subcommands;
 
-/// The words in front of a subcommand in `subcommands!`.
+/// The words in front of a subcommand in `nested_subcommands!`.
 #[allow(non_upper_case_globals)]
 pub(crate) const reads: bool = false;
 #[allow(non_upper_case_globals)]

@@ -1,6 +1,6 @@
 //! `qless config`: the options of the core.
 
-use super::subcommands::{Subcommands, subcommands};
+use super::subcommands::{Subcommands, nested_subcommands};
 use super::{Group, Spec};
 
 mod dump;
@@ -23,7 +23,7 @@ pub(crate) struct Args {
     command: Command,
 }
 
-subcommands! {
+nested_subcommands! {
     reads Get(get::Args) => get::run,
     reads List(list::Args) => list::run,
     writes Set(set::Args) => set::run,

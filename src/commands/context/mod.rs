@@ -1,6 +1,6 @@
 //! `qless context`: named settings in the config file.
 
-use super::subcommands::{Subcommands, subcommands};
+use super::subcommands::{Subcommands, nested_subcommands};
 use super::{ConfigUse, Group, Spec};
 use crate::error::Error;
 use crate::model::context::Context as Item;
@@ -34,7 +34,7 @@ pub(crate) struct Args {
     command: Option<Command>,
 }
 
-subcommands! {
+nested_subcommands! {
     reads List(list::Args) => list::run,
     reads Show(show::Args) => show::run,
     writes Use(use_::Args) => use_::run,

@@ -1,6 +1,6 @@
 //! `qless forget`: names that are no longer needed.
 
-use super::subcommands::{Subcommands, subcommands};
+use super::subcommands::{Subcommands, nested_subcommands};
 use super::{Group, Spec};
 
 mod queue;
@@ -19,7 +19,7 @@ pub(crate) struct Args {
     command: Command,
 }
 
-subcommands! {
+nested_subcommands! {
     writes Queue(queue::Args) => queue::run,
     writes Worker(worker::Args) => worker::run,
 }

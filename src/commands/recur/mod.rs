@@ -1,6 +1,6 @@
 //! `qless recur`: recurring jobs.
 
-use super::subcommands::{Subcommands, subcommands};
+use super::subcommands::{Subcommands, nested_subcommands};
 use super::{Group, Spec};
 use crate::clock::moment::Moment;
 use crate::error::Error;
@@ -41,7 +41,7 @@ pub(crate) struct Args {
     command: Command,
 }
 
-subcommands! {
+nested_subcommands! {
     reads Get(get::Args) => get::run,
     reads List(list::Args) => list::run,
     writes Pause(pause::Args) => pause::run,

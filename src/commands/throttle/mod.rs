@@ -1,6 +1,6 @@
 //! `qless throttle`: named limits of the jobs that run at the same time.
 
-use super::subcommands::{Subcommands, subcommands};
+use super::subcommands::{Subcommands, nested_subcommands};
 use super::{Group, Spec};
 
 mod jobs;
@@ -30,7 +30,7 @@ pub(crate) struct Args {
     command: Command,
 }
 
-subcommands! {
+nested_subcommands! {
     reads List(list::Args) => list::run,
     reads Show(show::Args) => show::run,
     writes Set(set::Args) => set::run,
