@@ -412,7 +412,7 @@ fn a_sentinel_without_a_master_and_a_prefix_with_two_tags_are_refused() {
             .run(&format!("{context}queues"))
             .shows(expect![[r#"
                 --- stderr
-                error: address `redis-sentinel://127.0.0.1:1/0` names no master: end it with `/0?master=NAME`
+                error: config file `HOME/qless/config.toml`, line 2, column 9: `redis` names no master: end it with `/0?master=NAME`
                 --- exit 2
             "#]]);
         for prefix in ["{a}{b}:", "{}:", "ql"] {

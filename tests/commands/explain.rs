@@ -149,29 +149,27 @@ fn each_state_has_its_reason() {
 }
 
 #[test]
-fn a_queue_says_that_the_next_pop_extends_its_expired_locks() {
+fn a_queue_says_that_the_next_pop_extends_an_expired_lock() {
     let redis = Redis::start();
-    for jid in ["a", "b", "c"] {
+    for jid in ["a", "b"] {
         redis.at(1000).run(&format!("put q K --jid {jid}")).ok();
     }
-    let line = |now: u32| {
+    redis.at(1000).run("pop q --worker gone --count 2").ok();
+    let of_locks = |now: u32| {
         let said = redis.at(now).run("explain --queue q").ok();
-        let mut lines = said.lines().filter(|line| line.starts_with("q\tgrace"));
+        let mut lines = said.lines().filter(|line| line.contains("\tgrace\t"));
         lines.next().unwrap_or_default().to_owned()
     };
-    redis.at(1000).run("pop q --worker gone --count 2").ok();
-    assert_eq!(line(1001), "");
-    assert_eq!(
-        line(1100),
-        "q\tgrace\tblocking\tthe next pop extends 2 expired locks and warns the worker\tqless workers"
-    );
-    // It brings the third job, whose lock expires after the grace period of the others.
-    redis.at(1100).run("pop q --worker other").ok();
-    assert_eq!(line(1105), "");
-    assert_eq!(
-        line(1170),
-        "q\tgrace\tblocking\tthe next pop extends 1 expired lock and warns the worker\tqless workers"
-    );
+    assert_eq!(of_locks(1001), "");
+    // A pop of one job extends one lock, and brings nothing.
+    for _ in ["a", "b"] {
+        assert_eq!(
+            of_locks(1100),
+            "q\tgrace\tblocking\tthe next pop extends 1 expired lock and warns the worker\tqless workers"
+        );
+        redis.at(1100).run("pop q --worker other").exits(4);
+    }
+    assert_eq!(of_locks(1101), "");
 }
 
 #[test]

@@ -457,8 +457,8 @@ fn the_holder_releases_a_job_and_uses_one_retry() {
         .run("retry r --as-holder --spread 5m")
         .shows(expect![[r#"
             --- stderr
-            error: `--spread` cannot be used with `--as-holder`
-            hint: usage: `qless retry --spread <D> <JID>...`
+            error: `--as-holder` cannot be used with `--spread`
+            hint: usage: `qless retry --as-holder <JID>...`
             --- exit 2
         "#]]);
     redis
