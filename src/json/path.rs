@@ -31,7 +31,7 @@ impl Path {
         }
     }
 
-    /// Returns the path within a member of the root, with dots; `None` if it leads elsewhere.
+    /// The path within a member of the root, with dots; `None` if it leads elsewhere.
     pub(crate) fn below(&self, member: &str) -> Option<String> {
         match self.0.split_first() {
             Some((first, rest)) if first == member && !rest.is_empty() => Some(rest.join(".")),
@@ -39,7 +39,7 @@ impl Path {
         }
     }
 
-    /// Returns the value at this path; `None` if there is none, or if the text is not JSON up to
+    /// The value at this path; `None` if there is none, or if the text is not JSON up to
     /// there. If two members have the same name, the last one counts.
     pub(crate) fn find<'j>(&self, json: &'j str) -> Option<&'j RawValue> {
         let mut value: &RawValue = serde_json::from_str(json).ok()?;
@@ -90,7 +90,7 @@ fn unescape(step: &str) -> Result<String, &'static str> {
     Ok(text)
 }
 
-/// Returns the index in a list that a step stands for.
+/// The index in a list that a step stands for.
 fn index(step: &str) -> Option<usize> {
     let plain = step == "0" || !step.starts_with(['0', '+']);
     step.parse().ok().filter(|_| plain)

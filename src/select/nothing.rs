@@ -59,7 +59,7 @@ pub(crate) fn explain(error: Error, session: &mut Session) -> Error {
     }
 }
 
-/// Returns the prefixes that may be meant instead of the one in use: the default, and those of the
+/// The prefixes that may be meant instead of the one in use: the default, and those of the
 /// config file.
 fn other_prefixes(session: &Session) -> Vec<String> {
     let contexts = session
@@ -76,7 +76,7 @@ fn other_prefixes(session: &Session) -> Vec<String> {
     prefixes
 }
 
-/// Returns what a name means that is no jid.
+/// What a name means that is no jid.
 fn meant(core: &mut Core, now: Moment, jid: &Name, prefixes: &[String]) -> Option<String> {
     let keys = Keys::new(core.prefix());
     if let Some(bare) = keys.jid_of(jid.as_bytes()) {

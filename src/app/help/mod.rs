@@ -30,7 +30,7 @@ use crate::session::Session;
 pub(crate) struct Args {
     /// A command, such as `recur put`, or a topic
     #[arg(value_name = "COMMAND | TOPIC", value_parser = value::text(),
-          add = value::Candidates::Topics)]
+          add = value::CandidateKind::Topics)]
     words: Vec<String>,
 }
 
@@ -50,7 +50,7 @@ pub(super) const TOPICS: [(&str, &str); 9] = [
     ("json", "Documents of `-o json`; with a kind: its schema"),
 ];
 
-/// Returns the kinds of documents that `qless help json` takes, with what they are about.
+/// The kinds of documents that `qless help json` takes, with what they are about.
 pub(super) fn documents() -> impl Iterator<Item = (&'static str, &'static str)> {
     documents::DOCUMENTS
         .iter()
@@ -79,7 +79,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     Ok(Exit::Ok)
 }
 
-/// Returns the JSON Schema of a document.
+/// The JSON Schema of a document.
 fn of_document(kind: &str) -> Result<String, Error> {
     match documents::named(kind) {
         Some(document) => Ok(document.schema()),
@@ -110,7 +110,7 @@ fn of_command(path: &[&str]) -> Result<String, Error> {
     Ok(command.render_long_help().to_string())
 }
 
-/// Returns the hint for the word at this position of a path that leads to no help.
+/// The hint for the word at this position of a path that leads to no help.
 fn hint_for(at: usize, word: &str) -> String {
     let near = match at {
         0 => suggestion::hint(word, &TOPICS.map(|(topic, _)| topic)),
