@@ -67,23 +67,58 @@ pub struct Target {
     pub tls: Option<Tls>,
 }
 
+/// What is wrong with an address. It does not repeat the address, which may hold a password.
+#[derive(Debug)]
+pub(crate) struct WrongAddress {
+    /// The text follows the name of the address: `has no scheme`.
+    pub why: String,
+    hint: Option<&'static str>,
+}
+
+impl WrongAddress {
+    fn hint(self, hint: &'static str) -> WrongAddress {
+        WrongAddress {
+            hint: Some(hint),
+            ..self
+        }
+    }
+}
+
+impl From<String> for WrongAddress {
+    fn from(why: String) -> WrongAddress {
+        WrongAddress { why, hint: None }
+    }
+}
+
 impl Target {
     /// The address if none is given.
     pub const DEFAULT: &str = "redis://127.0.0.1:6379/0";
 
     /// Parses an address.
     pub fn parse(text: &str) -> Result<Target, Error> {
-        let refused = |why: String| Error::usage(format!("address `{}` {why}", masked(text)));
+        Target::read(text).map_err(|wrong| {
+            let error = Error::usage(format!("address `{}` {}", masked(text), wrong.why));
+            match wrong.hint {
+                Some(hint) => error.hint(hint),
+                None => error,
+            }
+        })
+    }
+
+    /// Parses an address. The caller says which one is wrong.
+    pub(crate) fn read(text: &str) -> Result<Target, WrongAddress> {
         // A bare host could be many things, so a scheme is required.
         let Some((scheme, _)) = text.split_once(':') else {
-            return Err(refused("has no scheme".into()).hint("write `redis://HOST:6379`"));
+            return Err(
+                WrongAddress::from("has no scheme".to_owned()).hint("write `redis://HOST:6379`")
+            );
         };
         if scheme == "local" {
-            return local(text).map_err(refused);
+            return Ok(local(text)?);
         }
         if !SCHEMES.contains(&scheme) {
-            let error = refused(format!("has an unknown scheme `{scheme}:`"));
-            return Err(error.hint(
+            let wrong = WrongAddress::from(format!("has an unknown scheme `{scheme}:`"));
+            return Err(wrong.hint(
                 "known are `redis://`, `valkey://`, `redis-cluster://`, `redis-sentinel://`, with TLS \
                  `rediss://`, `valkeys://`, `rediss-cluster://`, `rediss-sentinel://`, and `unix://`, \
                  `local:`",
@@ -99,9 +134,11 @@ impl Target {
         };
         target.map_err(|why| match text.rsplit_once('@') {
             // What seems wrong may be a part of the password.
-            Some((login, _)) if ends_login_early(login) => refused("cannot be read".into())
-                .hint("percent-encode the password, or use `--password-file FILE`"),
-            _ => refused(why),
+            Some((login, _)) if ends_login_early(login) => {
+                WrongAddress::from("cannot be read".to_owned())
+                    .hint("percent-encode the password, or use `--password-file FILE`")
+            }
+            _ => why.into(),
         })
     }
 
@@ -224,11 +261,6 @@ const SCHEMES: [&str; 10] = [
     "unix",
     "redis+unix",
 ];
-
-/// Refuses a text that cannot be an address.
-pub(crate) fn check(text: &str) -> Result<(), Error> {
-    Target::parse(text).map(|_| ())
-}
 
 /// An address for display, whether it can be used or not. `secret`: its password is stored
 /// elsewhere.

@@ -44,6 +44,7 @@ use crate::session::Session;
 ///
 /// See also: `qless retry`, `qless cancel`, `qless help recipes`
 #[derive(Clone, Debug, clap::Args)]
+#[command(mut_arg("spread", |flag| flag.conflicts_with("cancel_all")))]
 pub(crate) struct Args {
     #[command(flatten)]
     action: FailedAction,
@@ -52,13 +53,13 @@ pub(crate) struct Args {
     all_groups: bool,
     /// With `--retry-all`: put them into this queue instead of their own
     #[arg(long, value_name = "QUEUE", value_parser = value::new_name(), requires = "retry_all",
-          add = value::CandidateKind::Queues)]
+          conflicts_with = "cancel_all", add = value::CandidateKind::Queues)]
     to: Option<Name>,
     #[command(flatten)]
     existing: ExistingQueue,
     /// With `--retry-all`: run them after this time
     #[arg(long, value_name = "D", value_parser = value::duration, allow_hyphen_values = true,
-          requires = "retry_all")]
+          requires = "retry_all", conflicts_with = "cancel_all")]
     delay: Option<Duration>,
     #[command(flatten)]
     bulk: BulkFlags,
@@ -140,17 +141,6 @@ fn act(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return Err(Error::usage("`qless failed` takes only `--state failed`"));
     }
     selector = selector.or_states(&[State::Failed])?;
-    let flags = [
-        ("--to", args.to.is_some()),
-        ("--delay", args.delay.is_some()),
-        ("--spread", args.spread.spread.is_some()),
-    ];
-    if let (true, Some((flag, _))) = (
-        args.action.cancel_all,
-        flags.iter().find(|(_, given)| *given),
-    ) {
-        return Err(Error::usage(format!("`{flag}` needs `--retry-all`")));
-    }
     let verb = if args.action.cancel_all {
         &CANCEL
     } else {

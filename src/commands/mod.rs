@@ -52,6 +52,7 @@ pub(crate) mod retry;
 pub(crate) mod script;
 pub(crate) mod stats;
 pub(crate) mod status;
+mod subcommands;
 pub(crate) mod tag;
 pub(crate) mod throttle;
 pub(crate) mod timeout;

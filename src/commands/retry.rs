@@ -38,7 +38,8 @@ use crate::session::Session;
 ///
 /// See also: `qless failed`, `qless help selectors`, `qless help recipes`
 #[derive(Clone, Debug, clap::Args)]
-#[command(add = value::JobCandidates::Failed)]
+#[command(add = value::JobCandidates::Failed,
+          mut_arg("spread", |flag| flag.conflicts_with_all(["worker", "as_holder"])))]
 pub(crate) struct Args {
     /// Put them into this queue instead of their own
     #[arg(long, value_name = "QUEUE", value_parser = value::new_name(),
@@ -94,12 +95,6 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return Err(
             Error::usage("`--fail-group` needs `--worker` or `--as-holder`")
                 .hint("only the worker that holds a job records a failure with its retry"),
-        );
-    }
-    if args.spread.spread.is_some() && by_holder {
-        return Err(
-            Error::usage("`--spread` cannot be used with `--worker` or `--as-holder`")
-                .hint("`--delay D` delays the retry"),
         );
     }
     if by_holder {

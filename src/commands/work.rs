@@ -4,8 +4,6 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use clap::ValueEnum;
-
 use super::{Group, Spec};
 use crate::args::format::Format;
 use crate::args::value;
@@ -21,8 +19,9 @@ use crate::session::actor;
 use crate::text::plural;
 use crate::work;
 use crate::work::machine::event::{Limit, Mode, WorkResult};
+use crate::work::machine::rotation::QueueOrder;
 use crate::work::process::Directory;
-use crate::work::{Hooks, QueueOrder, WorkOptions};
+use crate::work::{Hooks, WorkOptions};
 
 /// A program for `--persistent`. A test runs it.
 const WORKER: &str = r#"import json, os, sys
@@ -87,16 +86,16 @@ pub(crate) struct Args {
     command: Vec<OsString>,
     /// From which queue to pop next
     #[arg(long, value_name = "ORDER", default_value = "ordered")]
-    order: Order,
+    order: QueueOrder,
     /// Maximum number of processes at a time
     #[arg(long, short = 'c', value_name = "N", value_parser = value::processes, default_value = "1")]
     concurrency: usize,
     /// Maximum time between two pops from empty queues
     #[arg(long, value_name = "D", value_parser = value::timeout, default_value = "5s")]
     poll: Duration,
-    /// Exit when no job can be popped now, nor later without a put. Waits for jobs whose lock has expired, and for those that
-    /// wait for a slot of a throttle or behind a running job of their lane. Scheduled and blocked
-    /// jobs, jobs of paused queues and those that other workers hold stay, and are counted on stderr
+    /// Exit when no job can be popped now, nor later without a put. Waits for jobs whose lock has expired, until the end of
+    /// their grace period, and for those that wait for a slot of a throttle or behind a running job of their lane. Scheduled and
+    /// blocked jobs, jobs of paused queues and those whose locks other workers hold stay, and are counted on stderr
     #[arg(long)]
     drain: bool,
     /// Exit after this number of jobs; with `--drain`, also when there are fewer
@@ -169,18 +168,6 @@ pub(crate) struct Args {
     worker: Option<Name>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-enum Order {
-    /// Pop from the first queue that has a job
-    Ordered,
-    /// Pop from each queue in turn, by weight
-    RoundRobin,
-    /// Pop from the queue whose oldest due job has been due for longest
-    Lag,
-    /// Pop in the order of the stored priority patterns
-    Patterns,
-}
-
 pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Work, run).unpaged();
 
 fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
@@ -205,12 +192,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let options = WorkOptions {
         worker: worker(args.worker)?,
         queues: args.queues,
-        order: match args.order {
-            Order::Ordered => QueueOrder::Ordered,
-            Order::RoundRobin => QueueOrder::RoundRobin,
-            Order::Lag => QueueOrder::Lag,
-            Order::Patterns => QueueOrder::Patterns,
-        },
+        order: args.order,
         mode: match (args.batch, args.persistent) {
             (Some(jobs), _) => Mode::Batch(jobs),
             (None, true) => Mode::Persistent(args.in_flight),

@@ -1,10 +1,11 @@
 //! The question before a change that is not of many jobs, and what a dry run says instead.
 
+use std::fmt::Display;
+
 use super::Session;
 use crate::args::shared::DryRun;
 use crate::consent::Consent;
 use crate::error::Error;
-use crate::name::Name;
 use crate::text::{joined, plural};
 use crate::view::RenderOptions;
 
@@ -56,7 +57,7 @@ impl Session {
         asks: Asks,
         verb: &str,
         (one, many): (&str, &str),
-        names: &[Name],
+        names: &[impl Display],
     ) -> Result<Option<Consent>, Error> {
         let listed = joined(names);
         if dry.dry_run {

@@ -10,6 +10,7 @@ use serde::de::{Error, IgnoredAny};
 use serde::{Deserialize, Deserializer, Serialize};
 use toml_edit::Datetime;
 
+use crate::address::Target;
 use crate::args::format::{DisplayWhen, Output, TimeFormat};
 use crate::args::invalid::Invalid;
 use crate::args::tls::TlsFiles;
@@ -257,7 +258,10 @@ pub(super) fn name<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>,
 fn redis<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     text(from, TEXT, |given| match given {
         "" => Err("is empty".into()),
-        address => Ok(address.to_owned()),
+        address => match Target::read(address) {
+            Ok(_) => Ok(address.to_owned()),
+            Err(wrong) => Err(wrong.why.into()),
+        },
     })
 }
 

@@ -2,8 +2,7 @@
 
 use std::collections::HashSet;
 
-use super::machine::rotation::{Order, Rotation};
-use super::options::QueueOrder;
+use super::machine::rotation::{QueueOrder, Rotation};
 use super::queues::FoundQueues;
 use super::server::MAX_QUEUES;
 use crate::core::call::Core;
@@ -46,7 +45,7 @@ impl Arrangement {
                     rotation.set(bucket.queues.clone());
                     rotation
                 }
-                None => Rotation::new(Order::RoundRobin, bucket.queues.clone()),
+                None => Rotation::new(QueueOrder::RoundRobin, bucket.queues.clone()),
             });
             buckets.push((bucket.clone(), rotation));
         }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::machine::event::LeftJobs;
+use super::machine::event::{LeftJobs, Locks};
 use crate::clock::moment::Moment;
 use crate::core::api::index::{Index, IndexReader};
 use crate::core::call::Core;
@@ -43,8 +43,8 @@ pub(super) fn rest(
             0 => Locks::default(),
             _ => locks(core, now, &queue.name)?,
         };
-        stalls |= locks.expired && !queue.paused;
-        left.extend(LeftJobs::of(queue, locks.count));
+        stalls |= locks.stalled > 0 && !queue.paused;
+        left.extend(LeftJobs::of(queue, locks));
     }
     if stalls {
         return Ok((Rest::Waits, left));
@@ -64,22 +64,20 @@ pub(super) fn rest(
     Ok((rest, left))
 }
 
-/// The locks of a queue.
-#[derive(Default)]
-struct Locks {
-    count: u64,
-    /// Whether one has expired, also if it was extended for its grace period. Pops bring that job soon.
-    expired: bool,
-}
-
 fn locks(core: &mut Core, now: Moment, queue: &Name) -> Result<Locks, Error> {
     let mut locks = Locks::default();
     let mut held = IndexReader::new(Index::Locks(queue.clone()), SLICE);
     while let Some(jids) = held.next(core, now)? {
-        let jobs = core.jobs_with(now, "jid,shown,grace", &jids)?;
+        let jobs = core.jobs_with(now, "jid,shown,grace,lock", &jids)?;
         for job in jobs.iter().flatten() {
-            locks.count += 1;
-            locks.expired |= job.in_grace || job.state == Some(State::Stalled);
+            if !job.in_grace && job.state != Some(State::Stalled) {
+                locks.valid += 1;
+                continue;
+            }
+            locks.stalled += 1;
+            if let Some(expires) = job.expires {
+                locks.grace_left = locks.grace_left.max(expires.since(now));
+            }
         }
     }
     Ok(locks)

@@ -11,11 +11,9 @@ use rustix::io::retry_on_intr;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, waitid};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
-use super::machine::event::{End, Exit as JobExit, JobLabel, JobResult};
+use super::machine::event::{End, JobLabel, JobResult, ProcessExit};
 use super::options::Hooks;
-use super::process::{
-    Directory, Exit, Launch, ProcessEnd, ProcessEvent, Processes, StdoutMode, Waker,
-};
+use super::process::{Directory, Launch, ProcessEnd, ProcessEvent, Processes, StdoutMode, Waker};
 use crate::error::{Error, Kind, io_words};
 use crate::text::{Harmless, plural};
 
@@ -236,7 +234,7 @@ impl HookQueue {
     /// Runs `--on-crash` if a signal ended the process of a slot, and not one of this worker.
     pub(super) fn process_ended(&mut self, slot: usize, end: &End) {
         let was_stopped = self.stopped.remove(&slot);
-        let (JobExit::Signal(signal), false) = (&end.exit, was_stopped) else {
+        let (ProcessExit::Signal(signal), false) = (end.exit, was_stopped) else {
             return;
         };
         if let Some(command) = self.hooks.on_crash.clone() {
@@ -293,9 +291,11 @@ impl HookQueue {
     pub(super) fn ended(&mut self, slot: usize, end: &ProcessEnd) -> Option<String> {
         let name = self.running.get_mut(slot - self.first_slot)?.take()?;
         match end.exit {
-            Exit::Code(0) => None,
-            Exit::Code(code) => Some(format!("warning: `{name}` ended with exit code {code}")),
-            Exit::Signal(_, signal) => Some(format!(
+            ProcessExit::Code(0) => None,
+            ProcessExit::Code(code) => {
+                Some(format!("warning: `{name}` ended with exit code {code}"))
+            }
+            ProcessExit::Signal(signal) => Some(format!(
                 "warning: `{name}` ended with signal {}",
                 Harmless(signal)
             )),

@@ -5,12 +5,12 @@ use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-use super::machine::event::{End, Exit, Mode, StartFailure};
+use super::machine::event::{End, Mode, StartFailure};
 use super::options::WorkOptions;
 use super::process::substitute::ArgTemplate;
 use super::process::{
-    self, Captured, Directory, Launch, ProcessEnd, Processes, StartFault, StartFaultKind,
-    StdoutMode, environment, job_line as line_of_job, sandbox,
+    Captured, Directory, Launch, ProcessEnd, Processes, StartFault, StartFaultKind, StdoutMode,
+    environment, job_line as line_of_job, sandbox,
 };
 use super::reporter::Reporter;
 use crate::error::{Error, Kind};
@@ -151,10 +151,7 @@ impl Launcher {
             }
         };
         End {
-            exit: match end.exit {
-                process::Exit::Code(code) => Exit::Code(code),
-                process::Exit::Signal(_, name) => Exit::Signal(name.to_owned()),
-            },
+            exit: end.exit,
             message: message(&end.stderr_tail, self.error_bytes),
             data,
             unread_lines: end.unread_lines,

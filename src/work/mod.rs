@@ -31,9 +31,9 @@ use self::machine::Machine;
 use self::machine::event::{
     Action, Config, Event, LineContent, Report, Signal, StartFailure, WorkResult,
 };
-use self::machine::rotation::{self, Rotation};
+use self::machine::rotation::Rotation;
 use self::notices::PutWatch;
-pub(crate) use self::options::{Hooks, QueueOrder, WorkOptions};
+pub(crate) use self::options::{Hooks, WorkOptions};
 use self::process::answer::{self, Answer, AnswerKind};
 use self::process::{OutputStream, ProcessEvent, ProcessOptions, Processes, Waker};
 use self::queues::{FoundQueues, QueueList};
@@ -125,13 +125,8 @@ pub(crate) fn run(mut options: WorkOptions, session: &mut Session) -> Result<Wor
         jitter: 0.5 + f64::from(random) / f64::from(u16::MAX) / 2.0,
     };
     let time = ServerClock::new(now);
-    let order = match options.order {
-        QueueOrder::RoundRobin => rotation::Order::RoundRobin,
-        // The thread of the calls orders the queues of each turn.
-        QueueOrder::Ordered | QueueOrder::Lag | QueueOrder::Patterns => rotation::Order::Ordered,
-    };
     let arrangement = Arrangement::new(options.order, &found);
-    let rotation = Rotation::new(order, found.queues.clone());
+    let rotation = Rotation::new(options.order, found.queues.clone());
     let core = session.take_core()?;
     let (notify, notices) = channel();
     let watch = subscribe(&core, &worker, notify, &waker, session);

@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use super::machine::event::{Limit, Mode};
+use super::machine::rotation::QueueOrder;
 use super::process::Directory;
 use crate::model::retry_cause::RetryCause;
 use crate::model::work_queue::WorkQueue;
@@ -41,19 +42,6 @@ pub(crate) struct WorkOptions {
     pub allow_dash: bool,
     /// The program and its arguments.
     pub command: Vec<OsString>,
-}
-
-/// The order of queues.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum QueueOrder {
-    /// The first queue that has a job.
-    Ordered,
-    /// Each queue in turn; a weight counts as so many turns.
-    RoundRobin,
-    /// The queue whose oldest due job has been due for longest.
-    Lag,
-    /// As the stored priority patterns say.
-    Patterns,
 }
 
 /// Shell commands around jobs.

@@ -1,6 +1,6 @@
 //! The queues of a worker: names, globs, stored patterns, and names that are left out.
 
-use super::options::QueueOrder;
+use super::machine::rotation::QueueOrder;
 use crate::clock::moment::Moment;
 use crate::core::api::index::Index;
 use crate::core::call::Core;

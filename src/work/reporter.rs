@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use std::time::{Duration, Instant};
 
 use super::NAMED;
-use super::machine::event::{BadLineKind, Exit, JobLabel, JobResult, LeftJobs, Report};
+use super::machine::event::{BadLineKind, JobLabel, JobResult, LeftJobs, ProcessExit, Report};
 use crate::args::format::Format;
 use crate::clock::moment::Moment;
 use crate::model::queue::RoundedSeconds;
@@ -60,6 +60,8 @@ pub(super) struct Reporter {
     ignored: HashSet<String>,
     /// How many queues with jobs were not named at the end.
     left_queues: u64,
+    /// How many jobs that other workers hold are left at the end.
+    left_held: u64,
     /// Whether there is a status line.
     has_status: bool,
     shown_at: Instant,
@@ -76,6 +78,7 @@ impl Reporter {
             loss: None,
             ignored: HashSet::new(),
             left_queues: 0,
+            left_held: 0,
             has_status: session.ui.live_lines().is_some(),
             shown_at: now,
         }
@@ -131,8 +134,8 @@ impl Reporter {
                 let kind = self.count(result);
                 let mut event = self.event(now, kind, job);
                 (event.exit, event.signal) = match exit {
-                    Some(Exit::Code(code)) => (Some(code), None),
-                    Some(Exit::Signal(name)) => (None, Some(name)),
+                    Some(ProcessExit::Code(code)) => (Some(code), None),
+                    Some(ProcessExit::Signal(name)) => (None, Some(name.to_owned())),
                     None => (None, None),
                 };
                 event.elapsed_s = Some(RoundedSeconds(elapsed));
@@ -222,6 +225,7 @@ format!("the command ended with {exit}")
             )),
             Report::Left(left) => {
                 self.left_queues += 1;
+                self.left_held += left.locks.valid;
                 if self.left_queues <= NAMED as u64 {
                     self.note(&format!("note: {}", describe_left(&left)), session);
                 }
@@ -427,9 +431,22 @@ format!("the command ended with {exit}")
         }
         let elapsed = self.begun.elapsed().as_secs_f64();
         if !session.ui.is_quiet() {
-            self.line(&format!("{} in {}", parts.join(", "), measure(elapsed)));
+            let left = match self.left_held {
+                0 => String::new(),
+                held => format!("; {} left {}", thousands(held), held_by_others(held)),
+            };
+            let done = parts.join(", ");
+            self.line(&format!("{done} in {}{left}", measure(elapsed)));
         }
         self.flush(session);
+    }
+}
+
+/// The words for jobs whose locks other workers hold.
+fn held_by_others(count: u64) -> &'static str {
+    match count {
+        1 => "running on another worker",
+        _ => "running on other workers",
     }
 }
 
@@ -443,18 +460,19 @@ fn describe_left(left: &LeftJobs) -> String {
         scheduled,
         depends,
         throttled,
-        held,
+        locks,
     } = left;
-    let others = match held {
-        1 => "running on another worker",
-        _ => "running on other workers",
+    let grace = match locks.grace_left {
+        left if left > 0.0 => format!(" (grace period ends in {})", measure(left)),
+        _ => String::new(),
     };
     let kinds = [
         (waiting, "waiting"),
         (scheduled, "scheduled"),
         (depends, "blocked"),
         (throttled, "throttled"),
-        (held, others),
+        (&locks.stalled, &format!("stalled{grace}")),
+        (&locks.valid, held_by_others(locks.valid)),
     ];
     let kinds = kinds.iter().filter(|(count, _)| **count > 0);
     let jobs: Vec<String> = kinds

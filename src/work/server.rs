@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::arrangement::Arrangement;
 use super::drain::{self, Rest};
-use super::machine::event::{Event, Failure, LeftJobs, Request, TurnReply};
+use super::machine::event::{Event, LeftJobs, Request, TurnReply};
 use super::process::Waker;
 use super::queues::{FoundQueues, QueueList};
 use crate::address::Node;
@@ -216,7 +216,7 @@ impl Calls {
                         left,
                     })
                 });
-                Event::Turn(turn.map_err(failure))
+                Event::Turn(turn)
             }
             Request::Recover { endings, known } => {
                 let known: HashSet<Name> = known.into_iter().collect();
@@ -231,17 +231,17 @@ impl Calls {
                             ..TurnReply::default()
                         })
                     });
-                Event::Recovered(reply.map_err(failure))
+                Event::Recovered(reply)
             }
-            Request::Look => Event::Ready(self.look(now).map_err(failure)),
+            Request::Look => Event::Ready(self.look(now)),
             Request::Extend(jids) => {
                 let reply = self.core.extend_locks(now, &self.worker, &jids);
-                Event::Extended(reply.map_err(failure))
+                Event::Extended(reply)
             }
             Request::Release(jids) => {
                 let note = actor::note("work", None);
                 let released = self.core.give_back(now, &self.worker, &jids, &note);
-                Event::Released(released.map_err(failure))
+                Event::Released(released)
             }
             Request::Log { jid, text } => {
                 // An entry about progress is not worth a repetition.
@@ -323,31 +323,4 @@ fn exhausted(total: u64, queues: &[(Name, u64)], jobs: &[PoppedJob]) -> Vec<Name
         given.entry(queue).and_modify(|given| *given -= got);
     }
     exhausted
-}
-
-/// The failure of a call.
-fn failure(error: Error) -> Failure {
-    let is_refusal = matches!(
-        error.kind(),
-        Kind::Oom
-            | Kind::Misconf
-            | Kind::NoReplicas
-            | Kind::ReadOnly
-            | Kind::NoPerm
-            | Kind::Server
-            | Kind::Damaged
-            | Kind::Internal
-    );
-    Failure {
-        is_refusal,
-        // No job can be popped there, now or later.
-        forbidden: Some(error.kind()).filter(|kind| matches!(kind, Kind::NoPerm | Kind::ReadOnly)),
-        is_final: error.kind() == Kind::Usage,
-        // A search is safe whatever happened, and needless only if there was no connection.
-        may_be_applied: !matches!(
-            error.kind(),
-            Kind::Unreachable | Kind::NoMaster | Kind::ClusterDown
-        ),
-        message: error.message().into_owned(),
-    }
 }

@@ -71,6 +71,42 @@ fn unknown_keys_are_reported_with_position_and_the_nearest_known_one() {
 }
 
 #[test]
+fn an_invalid_address_is_reported_with_its_position_and_without_its_password() {
+    says(
+        "[context.prod]\nredis = \"redis.prod.example\"\n",
+        expect![[r#"
+            --- stderr
+            error: config file `HOME/qless/config.toml`, line 2, column 9: `redis` has no scheme
+            --- exit 2
+        "#]],
+    );
+    says(
+        "[context.prod]\nlabel = \"PROD\"\nredis = \"http://ops:geheim@h\"\n",
+        expect![[r#"
+            --- stderr
+            error: config file `HOME/qless/config.toml`, line 3, column 9: `redis` has an unknown scheme `http:`
+            --- exit 2
+        "#]],
+    );
+    says(
+        "[defaults]\nredis = \"redis://h:port\"\n",
+        expect![[r#"
+            --- stderr
+            error: config file `HOME/qless/config.toml`, line 2, column 9: `redis` cannot be read: invalid port number
+            --- exit 2
+        "#]],
+    );
+    says(
+        "[defaults]\nredis = \"redis://ops:ge#heim@h\"\n",
+        expect![[r#"
+            --- stderr
+            error: config file `HOME/qless/config.toml`, line 2, column 9: `redis` cannot be read
+            --- exit 2
+        "#]],
+    );
+}
+
+#[test]
 fn values_of_a_wrong_type_are_reported_with_their_position() {
     says(
         "[defaults]\n[context.prod.redis.db]\n",
@@ -376,7 +412,7 @@ fn a_sentinel_without_a_master_and_a_prefix_with_two_tags_are_refused() {
             .run(&format!("{context}queues"))
             .shows(expect![[r#"
                 --- stderr
-                error: address `redis-sentinel://127.0.0.1:1/0` names no master: end it with `/0?master=NAME`
+                error: config file `HOME/qless/config.toml`, line 2, column 9: `redis` names no master: end it with `/0?master=NAME`
                 --- exit 2
             "#]]);
         for prefix in ["{a}{b}:", "{}:", "ql"] {

@@ -212,8 +212,14 @@ fn no_output_contains_a_password() {
         "default = \"a\"\n[context.a]\nredis = \"redis://ops:geheim-4711@127.0.0.1:1/0\"\n\
          [context.b]\nredis = \"rediss://ops:geheim-4711@h\"\n\
          [context.c]\nredis = \"redis-sentinel://u:geheim-4711@h1:1,h2:2/0?master=m\"\n\
-         [context.d]\nredis = \"redis://u:gehe#im-4711@h\"\npassword-command = [\"echo\", \"geheim-4711\"]\n",
+         [context.d]\nredis = \"redis://h\"\npassword-command = [\"echo\", \"geheim-4711\"]\n",
     );
+    let invalid = ConfigHome::new("[context.a]\nredis = \"redis://u:gehe#im-4711@h\"\n");
+    for line in ["context", "context show a", "queues --context a"] {
+        let ran = invalid.qless().run(line).exits(2);
+        let output = ran.stdout() + &ran.stderr();
+        assert!(!output.contains("im-4711"), "{line}: {output}");
+    }
     let qless = home.qless();
     for line in [
         "context",

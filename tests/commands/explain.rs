@@ -149,6 +149,30 @@ fn each_state_has_its_reason() {
 }
 
 #[test]
+fn a_queue_says_that_the_next_pop_extends_an_expired_lock() {
+    let redis = Redis::start();
+    for jid in ["a", "b"] {
+        redis.at(1000).run(&format!("put q K --jid {jid}")).ok();
+    }
+    redis.at(1000).run("pop q --worker gone --count 2").ok();
+    let of_locks = |now: u32| {
+        let said = redis.at(now).run("explain --queue q").ok();
+        let mut lines = said.lines().filter(|line| line.contains("\tgrace\t"));
+        lines.next().unwrap_or_default().to_owned()
+    };
+    assert_eq!(of_locks(1001), "");
+    // A pop of one job extends one lock, and brings nothing.
+    for _ in ["a", "b"] {
+        assert_eq!(
+            of_locks(1100),
+            "q\tgrace\tblocking\tthe next pop extends 1 expired lock and warns the worker\tqless workers"
+        );
+        redis.at(1100).run("pop q --worker other").exits(4);
+    }
+    assert_eq!(of_locks(1101), "");
+}
+
+#[test]
 fn jobs_ahead_and_concurrency_are_counted() {
     let redis = Redis::start();
     redis.at(86_400).run("config set q-max-concurrency 2").ok();

@@ -718,7 +718,8 @@ fn actions_apply_to_all_groups_or_to_none() {
         .exits(2)
         .shows(expect![[r#"
             --- stderr
-            error: `--to` needs `--retry-all`
+            error: `--cancel-all` cannot be used with `--to`
+            hint: usage: `qless failed --all-groups <--retry-all|--cancel-all>`
             --- exit 2
         "#]]);
     redis

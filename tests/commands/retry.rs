@@ -454,6 +454,15 @@ fn the_holder_releases_a_job_and_uses_one_retry() {
         "#]]);
     redis
         .at(20)
+        .run("retry r --as-holder --spread 5m")
+        .shows(expect![[r#"
+            --- stderr
+            error: `--as-holder` cannot be used with `--spread`
+            hint: usage: `qless retry --as-holder <JID>...`
+            --- exit 2
+        "#]]);
+    redis
+        .at(20)
         .run("retry r --fail-group g")
         .shows(expect![[r#"
             --- stderr

@@ -579,8 +579,52 @@ fn a_drain_waits_for_what_stalls_and_counts_what_others_hold() {
     let script = "echo $QLESS_JID >> $D/ran; test $QLESS_JID = mail || sleep 1.5";
     let ran = site.work("mail dead --drain", script).exits(0);
     assert_eq!(site.words("ran"), "own mail");
+    let says = ran.stderr();
     let note = "note: queue `dead` still has jobs: 1 running on another worker\n";
-    assert!(ran.stderr().contains(note), "{}", ran.stderr());
+    assert!(says.contains(note), "{says}");
+    assert!(
+        says.ends_with("; 1 left running on another worker\n"),
+        "{says}"
+    );
+}
+
+#[test]
+fn a_drain_says_once_that_it_waits_for_the_end_of_the_grace_period() {
+    let mut site = WorkSite::new();
+    site.config("heartbeat", "1");
+    site.config("grace-period", "3");
+    site.config("dead-heartbeat", "600");
+    for (queue, jid) in [("mail", "a"), ("mail", "b"), ("dead", "c"), ("dead", "d")] {
+        site.put(queue, jid, "{}");
+        site.client.call(&["pop", queue, "other", "1"]).unwrap();
+    }
+    std::thread::sleep(Duration::from_millis(1100));
+    // This pop brings nothing: it begins the grace period of the jobs of `mail`.
+    site.client.call(&["pop", "mail", "other", "1"]).unwrap();
+    for jid in ["a", "b"] {
+        assert_eq!(
+            site.job(jid)["state"],
+            "running",
+            "it is in its grace period"
+        );
+    }
+    let ran = site.work(
+        "mail dead --drain --poll 200ms",
+        "echo $QLESS_JID >> $D/ran",
+    );
+    let says = ran.exits(0).stderr();
+    assert_eq!(site.words("ran"), "a b");
+    let says: Vec<&str> = says.lines().collect();
+    let waits = says
+        .iter()
+        .filter(|line| line.contains(": 2 stalled (grace period ends in "));
+    assert_eq!(waits.count(), 1, "{says:?}");
+    let last = says.last().unwrap();
+    assert!(
+        last.starts_with("2 completed in ") && last.ends_with("; 2 left running on other workers"),
+        "{says:?}"
+    );
+    site.must_be_clean();
 }
 
 #[test]
@@ -761,6 +805,51 @@ fn a_batch_ends_by_the_exit_code_of_its_process() {
         (&"0".into(), &"mail".into(), &1.into())
     );
     assert!(all.contains(r#""data":{"n": 1.0}"#), "{all}");
+    site.must_be_clean();
+}
+
+#[test]
+fn a_failed_batch_ends_its_jobs_as_a_failed_process_ends_a_single_one() {
+    let mut site = WorkSite::new();
+    let gone = site.dir().join("gone");
+    let gone = gone.to_str().unwrap();
+    let commands = [
+        "sh -c 'echo bad >&2; exit 3'",
+        "sh -c 'echo busy >&2; exit 75'",
+        "sh -c 'kill -KILL $$'",
+        gone,
+    ];
+    let ends = ["", "--batch 2"].map(|way| {
+        let mut ends = String::new();
+        for command in commands {
+            // `--on-start` removes the last program after `qless work` has found it.
+            fs::write(gone, "#!/bin/sh\n").unwrap();
+            fs::set_permissions(gone, fs::Permissions::from_mode(0o755)).unwrap();
+            for jid in ["a", "b"] {
+                site.put("mail", jid, "{}");
+            }
+            let line =
+                format!("mail --drain --retry-delay 1h {way} --on-start 'rm {gone}' -- {command}");
+            site.work(&line, "");
+            for jid in ["a", "b"] {
+                let end = site.failure(jid).replace(gone, "$D/gone");
+                ends.push_str(&format!("{jid}: {end}\n"));
+            }
+        }
+        ends
+    });
+    assert_eq!(ends[0], ends[1]);
+    expect![[r#"
+        a: failed exit-3: bad
+        b: failed exit-3: bad
+        a: scheduled failed-retries-mail: busy
+        b: scheduled failed-retries-mail: busy
+        a: failed signal-KILL: the command ended with signal KILL and wrote nothing to stderr
+        b: failed signal-KILL: the command ended with signal KILL and wrote nothing to stderr
+        a: failed exec: cannot start `$D/gone`: it does not exist
+        b: failed exec: cannot start `$D/gone`: it does not exist
+    "#]]
+    .assert_eq(&ends[1]);
     site.must_be_clean();
 }
 

@@ -6,13 +6,13 @@ use expect_test::expect;
 use qless::internals::ending::{EndingOutcome, EndingWay, LockOutcome};
 use qless::internals::machine::Machine;
 use qless::internals::machine::event::{
-    Action, Config, End, Event, Exit, Failure, Limit, LineContent, Mode, Report, Request, Signal,
+    Action, Config, End, Event, Limit, LineContent, Mode, ProcessExit, Report, Request, Signal,
     StartFailure, TurnReply,
 };
-use qless::internals::machine::rotation::{Order, Rotation};
+use qless::internals::machine::rotation::{QueueOrder, Rotation};
 use qless::internals::popped_job::PoppedJob;
 use qless::internals::retry_cause::RetryCause;
-use qless::internals::{Kind, Name, ReadyQueues};
+use qless::internals::{Error, Kind, Name, ReadyQueues};
 
 /// A worker at a time that the test sets, and the text of what it does.
 struct Worker {
@@ -45,29 +45,28 @@ fn name(text: &str) -> Name {
     Name::from(text)
 }
 
-fn failure(may_be_applied: bool) -> Failure {
-    Failure {
-        may_be_applied,
-        is_refusal: false,
-        forbidden: None,
-        is_final: false,
-        message: "no reply".to_owned(),
-    }
+/// The error of a server that does not reply, or without a connection.
+fn failure(may_be_applied: bool) -> Error {
+    let kind = if may_be_applied {
+        Kind::Timeout
+    } else {
+        Kind::Unreachable
+    };
+    Error::new(kind, "no reply")
 }
 
-/// A failure of a server that replies, but does not write.
-fn refusal(is_forbidden: bool) -> Failure {
-    Failure {
-        may_be_applied: true,
-        is_refusal: true,
-        forbidden: is_forbidden.then_some(Kind::NoPerm),
-        is_final: false,
-        message: "refused".to_owned(),
-    }
+/// The error of a server that replies, but does not write.
+fn refusal(is_forbidden: bool) -> Error {
+    let kind = if is_forbidden {
+        Kind::NoPerm
+    } else {
+        Kind::Oom
+    };
+    Error::new(kind, "refused")
 }
 
 impl Worker {
-    fn new(config: Config, queues: &[(&str, u32)], order: Order) -> Worker {
+    fn new(config: Config, queues: &[(&str, u32)], order: QueueOrder) -> Worker {
         let queues = queues.iter().map(|(queue, weight)| (name(queue), *weight));
         Worker {
             machine: Machine::new(config, Rotation::new(order, queues.collect()), 0.0),
@@ -77,12 +76,16 @@ impl Worker {
     }
 
     fn single(slots: usize) -> Worker {
-        Worker::new(config(Mode::Single, slots), &[("q", 1)], Order::Ordered)
+        Worker::new(
+            config(Mode::Single, slots),
+            &[("q", 1)],
+            QueueOrder::Ordered,
+        )
     }
 
     fn persistent(in_flight: usize) -> Worker {
         let config = config(Mode::Persistent(in_flight), 1);
-        Worker::new(config, &[("q", 1)], Order::Ordered)
+        Worker::new(config, &[("q", 1)], QueueOrder::Ordered)
     }
 
     /// Returns what it does now.
@@ -205,10 +208,10 @@ impl Worker {
 }
 
 fn ended(slot: usize, code: i32) -> Event {
-    ended_by(slot, Exit::Code(code), 0)
+    ended_by(slot, ProcessExit::Code(code), 0)
 }
 
-fn ended_by(slot: usize, exit: Exit, unread_lines: usize) -> Event {
+fn ended_by(slot: usize, exit: ProcessExit, unread_lines: usize) -> Event {
     Event::Ended {
         slot,
         end: End {
@@ -328,7 +331,7 @@ fn an_empty_queue_is_polled_and_a_put_ends_the_wait() {
 fn queues_take_turns_by_their_weights() {
     let config = config(Mode::Single, 1);
     let queues = [("a", 2), ("b", 1), ("c", 1)];
-    let mut rotation = Worker::new(config.clone(), &queues, Order::RoundRobin);
+    let mut rotation = Worker::new(config.clone(), &queues, QueueOrder::RoundRobin);
     let mut popped = Vec::new();
     // Each queue has jobs: the first one asked gives one.
     let mut asked = rotation.act();
@@ -357,7 +360,11 @@ fn queues_take_turns_by_their_weights() {
     }
     assert_eq!(popped.join(" "), "a a b c a a b c");
     // Several jobs at once are shared out in the same way.
-    let mut several = Worker::new(Config { slots: 6, ..config }, &queues, Order::RoundRobin);
+    let mut several = Worker::new(
+        Config { slots: 6, ..config },
+        &queues,
+        QueueOrder::RoundRobin,
+    );
     expect!["turn: [] pop 6 from a:4 b:1 c:1\n"].assert_eq(&several.act());
 }
 
@@ -440,7 +447,11 @@ fn a_notice_about_an_earlier_lock_stops_nothing() {
 
 #[test]
 fn a_process_that_stays_is_started_for_a_job_that_no_idle_one_can_have() {
-    let mut worker = Worker::new(config(Mode::Persistent(2), 3), &[("q", 1)], Order::Ordered);
+    let mut worker = Worker::new(
+        config(Mode::Persistent(2), 3),
+        &[("q", 1)],
+        QueueOrder::Ordered,
+    );
     expect![[r#"
         turn: [] pop 6 from q:6
     "#]]
@@ -812,7 +823,7 @@ fn a_drain_ends_when_a_pop_finds_nothing_and_nothing_runs() {
         limit: Limit::Drain,
         ..config(Mode::Single, 2)
     };
-    let mut worker = Worker::new(config, &[("q", 1)], Order::Ordered);
+    let mut worker = Worker::new(config, &[("q", 1)], QueueOrder::Ordered);
     worker.act();
     worker.reply(0.0, &["a"]);
     expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.later(5.0));
@@ -833,7 +844,7 @@ fn a_drain_waits_for_jobs_that_others_hold_back() {
         limit: Limit::Drain,
         ..config(Mode::Single, 1)
     };
-    let mut worker = Worker::new(config, &[("q", 1)], Order::Ordered);
+    let mut worker = Worker::new(config, &[("q", 1)], QueueOrder::Ordered);
     expect!["last turn: [] pop 1 from q:1\n"].assert_eq(&worker.act());
     let held = TurnReply {
         has_rest: true,
@@ -870,7 +881,7 @@ fn a_worker_without_a_job_asks_again_when_the_next_one_is_due() {
 #[test]
 fn what_a_job_released_is_popped_as_soon_as_its_process_has_ended() {
     let batch = config(Mode::Batch(3), 1);
-    let mut worker = Worker::new(batch, &[("q", 1)], Order::Ordered);
+    let mut worker = Worker::new(batch, &[("q", 1)], QueueOrder::Ordered);
     worker.act();
     // The queue has no more jobs: the next poll is due in 5 s.
     worker.reply(0.0, &["a"]);
@@ -894,7 +905,7 @@ fn a_count_limits_what_is_popped() {
         limit: Limit::Count(1),
         ..config(Mode::Single, 4)
     };
-    let mut worker = Worker::new(config, &[("q", 1)], Order::Ordered);
+    let mut worker = Worker::new(config, &[("q", 1)], QueueOrder::Ordered);
     expect!["turn: [] pop 1 from q:1\n"].assert_eq(&worker.act());
     worker.reply(0.0, &["a"]);
     worker.at(1.0, ended(0, 1));
@@ -1010,7 +1021,7 @@ fn progress_is_logged_at_most_once_in_ten_seconds() {
 
 #[test]
 fn a_batch_shares_one_exit_code_except_for_jobs_that_were_answered() {
-    let mut worker = Worker::new(config(Mode::Batch(3), 1), &[("q", 1)], Order::Ordered);
+    let mut worker = Worker::new(config(Mode::Batch(3), 1), &[("q", 1)], QueueOrder::Ordered);
     expect!["turn: [] pop 3 from q:3\n"].assert_eq(&worker.act());
     worker.reply(0.0, &["a", "b", "c"]);
     expect![""].assert_eq(&worker.at(1.0, answer("b")));
@@ -1027,7 +1038,7 @@ fn limited(mode: Mode, retry_on: &[&str]) -> Worker {
         retry_on: retry_on.iter().map(|word| word.parse().unwrap()).collect(),
         ..config(mode, 1)
     };
-    let mut worker = Worker::new(config, &[("q", 1)], Order::Ordered);
+    let mut worker = Worker::new(config, &[("q", 1)], QueueOrder::Ordered);
     worker.act();
     worker
 }
@@ -1070,7 +1081,7 @@ fn jobs_that_a_stopped_process_had_for_a_shorter_time_or_did_not_read_are_given_
         worker.at(3.0, Event::Put(None));
         worker.reply(3.0, &["c"]);
         worker.later(5.0);
-        (worker, ended_by(0, Exit::Signal("TERM".to_owned()), unread))
+        (worker, ended_by(0, ProcessExit::Signal("TERM"), unread))
     };
     // `a` and `b` had their time; `c` had not.
     for (unread, expected) in [
@@ -1099,7 +1110,7 @@ fn jobs_that_a_stopped_process_had_for_a_shorter_time_or_did_not_read_are_given_
     batch.later(1.1);
     batch.reply(1.1, &[]);
     batch.later(5.0);
-    let did = batch.at(5.1, ended_by(0, Exit::Signal("TERM".to_owned()), 1));
+    let did = batch.at(5.1, ended_by(0, ProcessExit::Signal("TERM"), 1));
     assert!(did.starts_with("turn: [b fail in time-limit] "), "{did}");
 }
 
@@ -1120,7 +1131,7 @@ fn completed_jobs_go_to_the_next_queue() {
         next: Some(name("ship")),
         ..config(Mode::Single, 1)
     };
-    let mut worker = Worker::new(config, &[("q", 1)], Order::Ordered);
+    let mut worker = Worker::new(config, &[("q", 1)], QueueOrder::Ordered);
     worker.act();
     worker.reply(0.0, &["a"]);
     expect!["turn: [a complete to ship] pop 1 from q:1\n"].assert_eq(&worker.at(1.0, ended(0, 0)));
@@ -1218,7 +1229,7 @@ fn a_worker_without_a_right_ends_before_its_first_job() {
 fn heartbeats_are_in_time_for_locks_that_became_shorter() {
     let mut options = config(Mode::Single, 1);
     options.heartbeat = Some(20.0);
-    let mut worker = Worker::new(options, &[("q", 1)], Order::Ordered);
+    let mut worker = Worker::new(options, &[("q", 1)], QueueOrder::Ordered);
     worker.act();
     worker.reply(0.0, &["a"]);
     expect!["extend: a\n"].assert_eq(&worker.later(20.0));
@@ -1320,7 +1331,7 @@ fn a_worker_that_ends_while_turns_are_refused_gives_its_lost_jobs_back_first() {
 fn among_many_queues_only_those_that_may_have_jobs_are_asked() {
     let names: Vec<String> = (0..600).map(|at| format!("q{at}")).collect();
     let queues: Vec<(&str, u32)> = names.iter().map(|name| (name.as_str(), 1)).collect();
-    for order in [Order::Ordered, Order::RoundRobin] {
+    for order in [QueueOrder::Ordered, QueueOrder::RoundRobin] {
         let mut worker = Worker::new(config(Mode::Single, 2), &queues, order);
         let none = |exhausted: &[&str]| {
             Event::Turn(Ok(TurnReply {
@@ -1336,10 +1347,8 @@ fn among_many_queues_only_those_that_may_have_jobs_are_asked() {
         };
         expect!["look\n"].assert_eq(&worker.act());
         let asked = worker.at(0.01, ready(&["q7", "q3", "other"], None));
-        match order {
-            Order::Ordered => assert_eq!(asked, "turn: [] pop 2 from q3:2 q7:2\n"),
-            Order::RoundRobin => assert_eq!(asked, "turn: [] pop 2 from q3:1 q7:1\n"),
-        }
+        let each = if order == QueueOrder::Ordered { 2 } else { 1 };
+        assert_eq!(asked, format!("turn: [] pop 2 from q3:{each} q7:{each}\n"));
         // What one of them lacks, the next one may have.
         expect!["turn: [] pop 2 from q7:2\n"].assert_eq(&worker.at(0.02, none(&["q3"])));
         expect![""].assert_eq(&worker.at(0.03, none(&["q7"])));

@@ -14,11 +14,12 @@ use std::time::{Duration, Instant};
 
 use expect_test::expect;
 use qless::internals::Name;
+use qless::internals::machine::event::ProcessExit;
 use qless::internals::popped_job::PoppedJob;
 use qless::internals::process::substitute::ArgTemplate;
 use qless::internals::process::{
-    Captured, Directory, Exit, Launch, OutputStream, ProcessEnd, ProcessEvent, ProcessOptions,
-    Processes, StartFault, StartFaultKind, StdoutMode, Waker, environment, job_line,
+    Captured, Directory, Launch, OutputStream, ProcessEnd, ProcessEvent, ProcessOptions, Processes,
+    StartFault, StartFaultKind, StdoutMode, Waker, environment, job_line,
 };
 use rustix::fs::{CWD, Mode, OFlags, mkdirat, openat};
 use rustix::process::{
@@ -208,7 +209,7 @@ fn a_program_reads_its_stdin_and_its_output_is_passed_on() {
     assert_eq!(programs.processes.pid(0), Some(pid));
     let left = programs.end();
     assert_eq!(programs.processes.pid(0), None);
-    assert_eq!(left.end.exit, Exit::Code(3));
+    assert_eq!(left.end.exit, ProcessExit::Code(3));
     assert_eq!(left.stdout, "{\"a\":1}\nsecond\nend");
     assert_eq!(left.stderr, "problem\n");
     assert_eq!(left.end.stderr_tail, b"problem\n");
@@ -266,7 +267,7 @@ fn a_persistent_program_answers_line_by_line_also_on_stdout() {
     programs.processes.write(0, b"c\n".to_vec());
     programs.processes.close_stdin(0);
     let left = programs.end();
-    assert_eq!(left.end.exit, Exit::Code(7));
+    assert_eq!(left.end.exit, ProcessExit::Code(7));
     assert_eq!(left.lines.len(), 6);
 }
 
@@ -345,7 +346,7 @@ fn hundreds_of_megabytes_of_output_need_little_memory() {
             }
         }
     };
-    assert_eq!(end.exit, Exit::Code(0));
+    assert_eq!(end.exit, ProcessExit::Code(0));
     assert_eq!(count, 300_000_000);
     assert_eq!(end.stdout, Captured::TooLong);
     // The cut line has 16 MiB, and the other tests of this process run meanwhile.
@@ -361,7 +362,7 @@ fn a_program_need_not_read_its_stdin() {
             ..sh(script)
         };
         programs.launch(0, launch).unwrap();
-        assert_eq!(programs.end().end.exit, Exit::Code(0), "{script}");
+        assert_eq!(programs.end().end.exit, ProcessExit::Code(0), "{script}");
     }
 }
 
@@ -390,7 +391,7 @@ fn closed_descriptors_cost_no_cpu() {
         fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap()
     };
     let before = ticks();
-    assert_eq!(programs.end().end.exit, Exit::Code(4));
+    assert_eq!(programs.end().end.exit, ProcessExit::Code(4));
     let per_second = rustix::param::clock_ticks_per_second();
     assert!(ticks() - before <= per_second / 10, "{}", ticks() - before);
 }
@@ -411,7 +412,7 @@ fn a_process_that_writes_on_does_not_delay_the_end() {
     let mut programs = Programs::new();
     programs.start("yes </dev/null 3>&- 2>/dev/null & echo $! >&3");
     let left = programs.end();
-    assert_eq!(left.end.exit, Exit::Code(0));
+    assert_eq!(left.end.exit, ProcessExit::Code(0));
     // Its stdout is closed, so it ends by itself.
     gone(left.lines[0].parse().unwrap());
 }
@@ -423,7 +424,7 @@ fn a_signal_reaches_the_whole_group() {
     programs.line("ready");
     programs.processes.signal(0, Signal::TERM);
     let left = programs.end();
-    assert_eq!(left.end.exit, Exit::Signal(15, "TERM"));
+    assert_eq!(left.end.exit, ProcessExit::Signal("TERM"));
     gone(left.lines[0].parse().unwrap());
 }
 
@@ -435,7 +436,7 @@ fn a_program_that_ignores_sigterm_is_killed_by_sigkill() {
     programs.processes.signal(0, Signal::TERM);
     programs.line("no");
     programs.processes.signal(0, Signal::KILL);
-    assert_eq!(programs.end().end.exit, Exit::Signal(9, "KILL"));
+    assert_eq!(programs.end().end.exit, ProcessExit::Signal("KILL"));
 }
 
 #[test]
@@ -448,7 +449,7 @@ fn nothing_of_a_stopped_group_outlives_its_program() {
     programs.line("ready");
     programs.processes.signal(0, Signal::TERM);
     let left = programs.end();
-    assert_eq!(left.end.exit, Exit::Code(0));
+    assert_eq!(left.end.exit, ProcessExit::Code(0));
     gone(left.lines[0].parse().unwrap());
 }
 
@@ -456,7 +457,7 @@ fn nothing_of_a_stopped_group_outlives_its_program() {
 fn a_program_has_the_usual_actions_of_signals() {
     let left = run("grep ^SigBlk /proc/self/status; kill -PIPE $$");
     assert_eq!(left.stdout, "SigBlk:\t0000000000000000\n");
-    assert_eq!(left.end.exit, Exit::Signal(13, "PIPE"));
+    assert_eq!(left.end.exit, ProcessExit::Signal("PIPE"));
 }
 
 #[test]
@@ -496,7 +497,7 @@ fn programs_in_many_slots_run_at_the_same_time() {
     let begin = Instant::now();
     for slot in (0..20).rev() {
         let left = programs.end_of(slot);
-        assert_eq!(left.end.exit, Exit::Code(slot as i32));
+        assert_eq!(left.end.exit, ProcessExit::Code(slot as i32));
         assert_eq!(left.lines, [slot.to_string()]);
     }
     assert!(begin.elapsed() < Duration::from_secs(3));
@@ -557,7 +558,7 @@ fn fault_in(program: impl AsRef<OsStr>, directory: &Directory) -> (StartFaultKin
     let fault = programs.launch(0, launch).unwrap_err();
     // The slot is free again.
     programs.start("exit 0");
-    assert_eq!(programs.end().end.exit, Exit::Code(0));
+    assert_eq!(programs.end().end.exit, ProcessExit::Code(0));
     (fault.kind, fault.message)
 }
 
@@ -734,7 +735,7 @@ fn a_system_without_free_descriptors_may_have_some_later() {
         }
         assert_eq!(count(), before, "nothing is left open");
         programs.start("exit 6");
-        assert_eq!(programs.end().end.exit, Exit::Code(6));
+        assert_eq!(programs.end().end.exit, ProcessExit::Code(6));
         return;
     }
     let output = again("a_system_without_free_descriptors_may_have_some_later")
@@ -799,7 +800,10 @@ fn a_sandbox_is_a_directory_of_the_slot_and_empty_at_each_start() {
         outside.to_str().unwrap()
     );
     assert_eq!(in_sandbox(&root, 0, &litter).unwrap().stdout, "slot-1\n");
-    assert_eq!(in_sandbox(&root, 6, "pwd").unwrap().end.exit, Exit::Code(0));
+    assert_eq!(
+        in_sandbox(&root, 6, "pwd").unwrap().end.exit,
+        ProcessExit::Code(0)
+    );
     assert!(
         root.join("slot-1/d/e/f/g").exists(),
         "it is kept until then"
@@ -1038,7 +1042,7 @@ fn a_longest_argument_and_its_neighbor_are_what_the_system_allows() {
         ..sh("")
     };
     programs.launch(0, launch).unwrap();
-    assert_eq!(programs.end().end.exit, Exit::Code(0));
+    assert_eq!(programs.end().end.exit, ProcessExit::Code(0));
     let launch = Launch {
         args: vec!["x".repeat(131_072).into()],
         program: OsStr::new("true"),

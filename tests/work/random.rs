@@ -10,13 +10,13 @@ use proptest::test_runner::TestCaseError;
 use qless::internals::ending::{EndingOutcome, EndingWay, JobEnding, LockOutcome};
 use qless::internals::machine::Machine;
 use qless::internals::machine::event::{
-    Action, Config, End, Event, Exit, Failure, Limit, LineContent, Mode, Report, Request, Signal,
+    Action, Config, End, Event, Limit, LineContent, Mode, ProcessExit, Report, Request, Signal,
     StartFailure, TurnReply,
 };
-use qless::internals::machine::rotation::{Order, Rotation};
+use qless::internals::machine::rotation::{QueueOrder, Rotation};
 use qless::internals::popped_job::PoppedJob;
 use qless::internals::retry_cause::RetryCause;
-use qless::internals::{Name, ReadyQueues};
+use qless::internals::{Error, Kind, Name, ReadyQueues};
 
 use crate::support::random;
 
@@ -134,7 +134,7 @@ impl World {
         let queues = empty.chain(["q".to_owned()]);
         let queues = queues.map(|queue| (Name::from(queue), 1)).collect();
         World {
-            machine: Machine::new(config, Rotation::new(Order::Ordered, queues), 0.0),
+            machine: Machine::new(config, Rotation::new(QueueOrder::Ordered, queues), 0.0),
             mode,
             time_limit,
             now: 0.0,
@@ -240,7 +240,7 @@ impl World {
             Action::CloseInput { slot } => self.end(slot, 0),
             Action::Signal { slot, signal } => {
                 if signal == Signal::Kill && self.processes.contains_key(&slot) {
-                    self.end_by(slot, Exit::Signal("KILL".to_owned()));
+                    self.end_by(slot, ProcessExit::Signal("KILL"));
                 }
             }
             Action::Request(Request::Log { .. }) => {}
@@ -255,10 +255,10 @@ impl World {
     }
 
     fn end(&mut self, slot: usize, code: i32) {
-        self.end_by(slot, Exit::Code(code));
+        self.end_by(slot, ProcessExit::Code(code));
     }
 
-    fn end_by(&mut self, slot: usize, exit: Exit) {
+    fn end_by(&mut self, slot: usize, exit: ProcessExit) {
         if self.processes.remove(&slot).is_some() {
             let end = End {
                 exit,
@@ -405,13 +405,12 @@ impl World {
 
     /// Returns the reply to a request that failed.
     fn failed(request: &Request, may_be_applied: bool, is_refusal: bool) -> Event {
-        let failure = Failure {
-            may_be_applied,
-            is_refusal,
-            forbidden: None,
-            is_final: false,
-            message: "away".to_owned(),
+        let kind = match (is_refusal, may_be_applied) {
+            (true, _) => Kind::Oom,
+            (false, true) => Kind::Timeout,
+            (false, false) => Kind::Unreachable,
         };
+        let failure = Error::new(kind, "away");
         match request {
             Request::Turn { .. } => Event::Turn(Err(failure)),
             Request::Recover { .. } => Event::Recovered(Err(failure)),

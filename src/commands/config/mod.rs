@@ -1,11 +1,7 @@
 //! `qless config`: the options of the core.
 
-use clap::Subcommand;
-
+use super::subcommands::{Subcommands, nested_subcommands};
 use super::{Group, Spec};
-use crate::error::Error;
-use crate::exit::Exit;
-use crate::session::Session;
 
 mod dump;
 mod get;
@@ -27,34 +23,17 @@ pub(crate) struct Args {
     command: Command,
 }
 
-#[derive(Clone, Debug, Subcommand)]
-enum Command {
-    Get(get::Args),
-    List(list::Args),
-    Set(set::Args),
-    Unset(unset::Args),
-    Dump(dump::Args),
-    Load(load::Args),
+nested_subcommands! {
+    reads Get(get::Args) => get::run,
+    reads List(list::Args) => list::run,
+    writes Set(set::Args) => set::run,
+    writes Unset(unset::Args) => unset::run,
+    reads Dump(dump::Args) => dump::run,
+    writes Load(load::Args) => load::run,
 }
 
-impl Args {
-    fn writes(&self) -> bool {
-        matches!(
-            self.command,
-            Command::Set(_) | Command::Unset(_) | Command::Load(_)
-        )
-    }
-}
-
-pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Operate, Args::writes, run);
-
-fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    match args.command {
-        Command::Get(args) => get::run(args, session),
-        Command::List(args) => list::run(args, session),
-        Command::Set(args) => set::run(args, session),
-        Command::Unset(args) => unset::run(args, session),
-        Command::Dump(args) => dump::run(args, session),
-        Command::Load(args) => load::run(args, session),
-    }
-}
+pub(crate) const SPEC: Spec<Args> = Spec::writes_if(
+    Group::Operate,
+    |args| args.command.writes(),
+    |args, session| args.command.run(session),
+);

@@ -9,7 +9,7 @@ use crate::input::option::checked;
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
-use crate::text::plural;
+use crate::session::consent::Asks;
 
 /// Set options
 ///
@@ -45,30 +45,20 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return Err(Error::usage(format!("`{key}` has no value")));
     }
     let now = session.begin()?;
-    let dry = args.dry.dry_run;
-    if !dry {
-        let count = plural(settings.len() as u64, "option", "options");
-        let what = format!("set {count}{}", session.on()?);
-        session.ui.confirm_protected(&what, |_| {
-            let lines = settings.iter();
-            lines
-                .map(|(key, value)| format!("  {key} to {value}\n"))
-                .collect()
-        })?;
-    }
-    for (key, value) in &settings {
-        if dry {
-            session
-                .ui
-                .note_dry_run(&format!("would set {key} to {value}"));
-            continue;
+    let changes = settings.iter();
+    let changes: Vec<String> = changes
+        .map(|(key, value)| format!("{key} to {value}"))
+        .collect();
+    let count = ("option", "options");
+    let consent = session.consent_for(args.dry, Asks::IfProtected, "set", count, &changes)?;
+    if consent.is_some() {
+        for ((key, value), change) in settings.iter().zip(&changes) {
+            session.core()?.set(now, key, value)?;
+            session.ui.note_on_terminal(&format!("set {change}"));
         }
-        session.core()?.set(now, key, value)?;
-        session
-            .ui
-            .note_on_terminal(&format!("set {key} to {value}"));
     }
     let keys = settings.into_iter().map(|(key, _)| key).collect();
-    session.ui.show(&Done::new("config set", keys, dry))?;
+    let done = Done::new("config set", keys, args.dry.dry_run);
+    session.ui.show(&done)?;
     Ok(Exit::Ok)
 }

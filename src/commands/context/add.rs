@@ -67,16 +67,14 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if session.globals.origin != Origin::Typed {
         return Err(missing());
     }
-    address::check(&address)?;
+    let target = Target::parse(&address)?;
     if address::holds_password(&address) && io::stderr().is_terminal() {
         session
             .ui
             .warn("other users can see the password of `--redis` in the process list");
     }
     let given = session.globals.given.clone();
-    if let Ok(target) = Target::parse(&address) {
-        tls::refuse_without_tls(&target, &given.tls)?;
-    }
+    tls::refuse_without_tls(&target, &given.tls)?;
     let prefix = session.globals.prefix.clone().filter(|_| given.prefix);
     let words = Some(args.password_command).filter(|words| !words.is_empty());
     let has_files = given.tls != TlsFiles::default();

@@ -1,10 +1,8 @@
 //! `qless context`: named settings in the config file.
 
-use clap::Subcommand;
-
+use super::subcommands::{Subcommands, nested_subcommands};
 use super::{ConfigUse, Group, Spec};
 use crate::error::Error;
-use crate::exit::Exit;
 use crate::model::context::Context as Item;
 use crate::session::Session;
 use crate::settings::{ConfigFile, ContextSettings};
@@ -36,29 +34,20 @@ pub(crate) struct Args {
     command: Option<Command>,
 }
 
-#[derive(Clone, Debug, Subcommand)]
-enum Command {
-    List(list::Args),
-    Show(show::Args),
-    Use(use_::Args),
-    Add(add::Args),
-    Remove(remove::Args),
-    Validate(validate::Args),
+nested_subcommands! {
+    reads List(list::Args) => list::run,
+    reads Show(show::Args) => show::run,
+    writes Use(use_::Args) => use_::run,
+    writes Add(add::Args) => add::run,
+    writes Remove(remove::Args) => remove::run,
+    reads Validate(validate::Args) => validate::run,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, run).config(ConfigUse::Defaults);
-
-fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    match args.command {
-        None => list::run(list::Args {}, session),
-        Some(Command::List(args)) => list::run(args, session),
-        Some(Command::Show(args)) => show::run(args, session),
-        Some(Command::Use(args)) => use_::run(args, session),
-        Some(Command::Add(args)) => add::run(args, session),
-        Some(Command::Remove(args)) => remove::run(args, session),
-        Some(Command::Validate(args)) => validate::run(args, session),
-    }
-}
+pub(crate) const SPEC: Spec<Args> = Spec::reads(Group::Operate, |args: Args, session| {
+    let list = Command::List(list::Args {});
+    args.command.unwrap_or(list).run(session)
+})
+.config(ConfigUse::Defaults);
 
 /// The config file. A file that was named must exist.
 fn file(session: &Session) -> Result<&ConfigFile, Error> {

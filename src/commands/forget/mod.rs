@@ -1,11 +1,7 @@
 //! `qless forget`: names that are no longer needed.
 
-use clap::Subcommand;
-
+use super::subcommands::{Subcommands, nested_subcommands};
 use super::{Group, Spec};
-use crate::error::Error;
-use crate::exit::Exit;
-use crate::session::Session;
 
 mod queue;
 mod worker;
@@ -23,17 +19,10 @@ pub(crate) struct Args {
     command: Command,
 }
 
-#[derive(Clone, Debug, Subcommand)]
-enum Command {
-    Queue(queue::Args),
-    Worker(worker::Args),
+nested_subcommands! {
+    writes Queue(queue::Args) => queue::run,
+    writes Worker(worker::Args) => worker::run,
 }
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes(Group::Operate, run);
-
-fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    match args.command {
-        Command::Queue(args) => queue::run(args, session),
-        Command::Worker(args) => worker::run(args, session),
-    }
-}
+pub(crate) const SPEC: Spec<Args> =
+    Spec::writes(Group::Operate, |args, session| args.command.run(session));

@@ -1,11 +1,9 @@
 //! `qless recur`: recurring jobs.
 
-use clap::Subcommand;
-
+use super::subcommands::{Subcommands, nested_subcommands};
 use super::{Group, Spec};
 use crate::clock::moment::Moment;
 use crate::error::Error;
-use crate::exit::Exit;
 use crate::model::coordination::{Coordination, CoordinationOption};
 use crate::model::recur::Recurring;
 use crate::model::recur::next_runs;
@@ -43,43 +41,26 @@ pub(crate) struct Args {
     command: Command,
 }
 
-#[derive(Clone, Debug, Subcommand)]
-enum Command {
-    Get(get::Args),
-    List(list::Args),
-    Pause(pause::Args),
-    Put(put::Args),
-    Resume(resume::Args),
-    Rm(rm::Args),
-    Run(run::Args),
-    Set(set::Args),
-    Tag(tag::Args),
-}
-
-impl Args {
-    fn writes(&self) -> bool {
-        !matches!(self.command, Command::Get(_) | Command::List(_))
-    }
+nested_subcommands! {
+    reads Get(get::Args) => get::run,
+    reads List(list::Args) => list::run,
+    writes Pause(pause::Args) => pause::run,
+    writes Put(put::Args) => put::run,
+    writes Resume(resume::Args) => resume::run,
+    writes Rm(rm::Args) => rm::run,
+    writes Run(run::Args) => run::run,
+    writes Set(set::Args) => set::run,
+    writes Tag(tag::Args) => tag::run,
 }
 
 /// One, and many.
 const RECURRING: (&str, &str) = ("recurring job", "recurring jobs");
 
-pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Submit, Args::writes, run);
-
-fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    match args.command {
-        Command::Get(args) => get::run(args, session),
-        Command::List(args) => list::run(args, session),
-        Command::Pause(args) => pause::run(args, session),
-        Command::Resume(args) => resume::run(args, session),
-        Command::Put(args) => put::run(args, session),
-        Command::Rm(args) => rm::run(args, session),
-        Command::Run(args) => run::run(args, session),
-        Command::Set(args) => set::run(args, session),
-        Command::Tag(args) => tag::run(args, session),
-    }
-}
+pub(crate) const SPEC: Spec<Args> = Spec::writes_if(
+    Group::Submit,
+    |args| args.command.writes(),
+    |args, session| args.command.run(session),
+);
 
 /// Reads one recurring job.
 fn first(session: &mut Session, now: Moment, jid: &Name) -> Result<Option<Recurring>, Error> {

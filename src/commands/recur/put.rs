@@ -22,6 +22,7 @@ use crate::model::done::Done;
 use crate::model::recur::Recurring;
 use crate::name::Name;
 use crate::session::Session;
+use crate::session::consent::Asks;
 use crate::text::duration;
 
 /// Create a recurring job
@@ -181,37 +182,32 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     if !leave {
         maxima::set(&args.coordinated.throttles, dry, now, session)?;
     }
-    if !dry && !leave {
-        let what = format!("put recurring job {jid} in {}{}", job.queue, session.on()?);
-        session.ui.confirm_protected(&what, |_| String::new())?;
+    let every = duration(job.every.as_secs_f64());
+    let queue = &job.queue;
+    let stays = paused.as_ref().map_or("", stays_paused);
+    let what = if fresh {
+        format!("put a recurring job in {queue}, every {every}")
+    } else {
+        format!("put {jid} in {queue}, every {every}{stays}")
+    };
+    if leave {
+        let note = format!("{jid} exists already");
+        session.ui.note_on_terminal(&note);
+    } else if session
+        .consent(args.dry, Asks::IfProtected, &what, |_| String::new())?
+        .is_some()
+    {
         session.core()?.recur(now, &job, pause.as_deref())?;
         let count = paused.as_ref().and_then(|found| found.count.as_ref());
         if let Some(count) = count.and_then(|count| count.to_string().parse().ok()) {
             session.core()?.raise_count(now, &job.jid, count)?;
         }
-    }
-    let every = duration(job.every.as_secs_f64());
-    let queue = &job.queue;
-    let stays = paused.as_ref().map_or("", stays_paused);
-    match (leave, dry) {
-        (true, _) => session
-            .ui
-            .note_on_terminal(&format!("{jid} exists already")),
-        (false, true) if fresh => {
-            session.ui.note(&format!(
-                "would put a recurring job in {queue}, every {every}"
-            ));
+        if pause.is_some() {
+            session.ui.note(&what);
+        } else {
+            let note = format!("put {jid} in {queue}, every {every}");
+            session.ui.note_on_terminal(&note);
         }
-        (false, true) => session
-            .ui
-            .note_dry_run(&format!("would put {jid} in {queue}, every {every}{stays}")),
-        (false, false) if pause.is_some() => {
-            let note = format!("put {jid} in {queue}, every {every}{stays}");
-            session.ui.note(&note);
-        }
-        (false, false) => session
-            .ui
-            .note_on_terminal(&format!("put {jid} in {queue}, every {every}")),
     }
     let mut done = Done::new("recur put", vec![job.jid], dry).prints();
     if !leave && pause.is_none() {

@@ -1,8 +1,9 @@
 //! `qless recur set`
 
+use std::slice;
 use std::time::Duration;
 
-use super::{first, missing, note_runs, stays_paused};
+use super::{RECURRING, first, missing, note_runs, stays_paused};
 use crate::args::coordination::{COORDINATION, Coordinated, LaneFlags};
 use crate::args::format::Format;
 use crate::args::input_arg::InputArg;
@@ -21,6 +22,7 @@ use crate::model::done::Done;
 use crate::model::recur::Recurring;
 use crate::name::Name;
 use crate::session::Session;
+use crate::session::consent::Asks;
 
 /// Change a recurring job
 ///
@@ -132,11 +134,9 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let queues = args.queue.as_slice();
     new_queues::announce(queues, args.existing, dry, now, session)?;
     maxima::set(&args.coordinated.throttles, dry, now, session)?;
-    if dry {
-        session.ui.note_dry_run(&format!("would change {jid}"))
-    } else {
-        let what = format!("change recurring job {jid}{}", session.on()?);
-        session.ui.confirm_protected(&what, |_| String::new())?;
+    let jids = slice::from_ref(jid);
+    let consent = session.consent_for(args.dry, Asks::IfProtected, "change", RECURRING, jids)?;
+    if consent.is_some() {
         session
             .core()?
             .recur_update(now, &args.jid, &changes, next)?;

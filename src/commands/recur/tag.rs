@@ -1,6 +1,8 @@
 //! `qless recur tag`
 
-use super::{first, missing, stays_paused};
+use std::slice;
+
+use super::{RECURRING, first, missing, stays_paused};
 use crate::args::format::Format;
 use crate::args::shared::{DryRun, apart};
 use crate::args::value;
@@ -12,6 +14,7 @@ use crate::model::bulk::{BulkReport, BulkRow, RowContent, Totals};
 use crate::model::done::Done;
 use crate::name::Name;
 use crate::session::Session;
+use crate::session::consent::Asks;
 
 /// Add tags to a recurring job, or remove them
 ///
@@ -44,11 +47,9 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         return Err(missing(&args.jid));
     };
     let paused = stays_paused(&found);
-    let dry = args.dry.dry_run;
-    if !dry {
-        let what = format!("tag recurring job {}{}", args.jid, session.on()?);
-        session.ui.confirm_protected(&what, |_| String::new())?;
-    }
+    let jids = slice::from_ref(&args.jid);
+    let consent = session.consent_for(args.dry, Asks::IfProtected, "tag", RECURRING, jids)?;
+    let dry = consent.is_none();
     let mut tags = found.tags;
     let mut reply = Vec::new();
     for (how, names) in [(Tagging::Remove, &args.remove), (Tagging::Add, &args.add)] {
@@ -59,13 +60,9 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
                 .unwrap_or_default();
         }
     }
-    let jid = &args.jid;
-    if dry {
-        session.ui.note_dry_run(&format!("would tag {jid}"))
-    } else {
-        session
-            .ui
-            .note_on_terminal(&format!("tagged {jid}{paused}"))
+    if !dry {
+        let note = format!("tagged {}{paused}", args.jid);
+        session.ui.note_on_terminal(&note);
     }
     match session.ui.format() {
         Format::Raw => session.ui.verbatim(&[&reply[..], b"\n"].concat())?,

@@ -1,11 +1,7 @@
 //! `qless throttle`: named limits of the jobs that run at the same time.
 
-use clap::Subcommand;
-
+use super::subcommands::{Subcommands, nested_subcommands};
 use super::{Group, Spec};
-use crate::error::Error;
-use crate::exit::Exit;
-use crate::session::Session;
 
 mod jobs;
 mod list;
@@ -34,36 +30,18 @@ pub(crate) struct Args {
     command: Command,
 }
 
-#[derive(Clone, Debug, Subcommand)]
-enum Command {
-    List(list::Args),
-    Show(show::Args),
-    Set(set::Args),
-    Rm(rm::Args),
-    Locks(jobs::LocksArgs),
-    Pending(jobs::PendingArgs),
-    Release(release::Args),
+nested_subcommands! {
+    reads List(list::Args) => list::run,
+    reads Show(show::Args) => show::run,
+    writes Set(set::Args) => set::run,
+    writes Rm(rm::Args) => rm::run,
+    reads Locks(jobs::LocksArgs) => jobs::locks,
+    reads Pending(jobs::PendingArgs) => jobs::pending,
+    writes Release(release::Args) => release::run,
 }
 
-impl Args {
-    fn writes(&self) -> bool {
-        matches!(
-            self.command,
-            Command::Set(_) | Command::Rm(_) | Command::Release(_)
-        )
-    }
-}
-
-pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Operate, Args::writes, run);
-
-fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
-    match args.command {
-        Command::List(args) => list::run(args, session),
-        Command::Show(args) => show::run(args, session),
-        Command::Set(args) => set::run(args, session),
-        Command::Rm(args) => rm::run(args, session),
-        Command::Locks(args) => jobs::locks(args, session),
-        Command::Pending(args) => jobs::pending(args, session),
-        Command::Release(args) => release::run(args, session),
-    }
-}
+pub(crate) const SPEC: Spec<Args> = Spec::writes_if(
+    Group::Operate,
+    |args| args.command.writes(),
+    |args, session| args.command.run(session),
+);

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use super::event::{Action, BadLineKind, End, Exit, JobResult, LineContent, Mode, Report, Request};
+use super::event::{
+    Action, BadLineKind, End, JobResult, LineContent, Mode, ProcessExit, Report, Request,
+};
 use super::held::Phase;
 use super::slots::Slot;
 use super::{Machine, WorkStage};
@@ -151,7 +153,7 @@ impl Machine {
             self.slots_due = self.slots_due.min(now + wait);
             let was_mute = process.mute_at.is_some() && process.was_signalled();
             if was_mute || !process.was_signalled() {
-                let exit = end.exit.clone();
+                let exit = end.exit;
                 self.report(Report::Restart {
                     slot,
                     exit,
@@ -173,7 +175,7 @@ impl Machine {
         }
         let was_stopped = process.was_signalled();
         for jid in process.jobs {
-            let exit = Some(end.exit.clone());
+            let exit = Some(end.exit);
             if was_stopped {
                 self.fail(now, &jid, BAD_ANSWER, MUTE.1.to_owned(), exit)
             } else {
@@ -194,24 +196,24 @@ impl Machine {
     /// What the end of a process means for a job that it had.
     fn way(&self, end: &End) -> EndingWay {
         let is_persistent = matches!(self.config.mode, Mode::Persistent(_));
-        let fault = match &end.exit {
-            Exit::Code(0) if !is_persistent => {
+        let fault = match end.exit {
+            ProcessExit::Code(0) if !is_persistent => {
                 return EndingWay::Complete {
                     data: end.data.clone(),
                     next: self.next_queue(),
                 };
             }
-            Exit::Code(code) => ProcessFault::Code(*code),
-            Exit::Signal(name) => ProcessFault::Signal(name),
+            ProcessExit::Code(code) => ProcessFault::Code(code),
+            ProcessExit::Signal(name) => ProcessFault::Signal(name),
         };
-        self.unfinished(fault, &end.exit, end.message.clone())
+        self.unfinished(fault, end.exit, end.message.clone())
     }
 
     /// How a job ends that its process did not finish: `--retry-on` decides.
     pub(super) fn unfinished(
         &self,
         fault: ProcessFault,
-        exit: &Exit,
+        exit: ProcessExit,
         message: String,
     ) -> EndingWay {
         let is_persistent = matches!(self.config.mode, Mode::Persistent(_));
@@ -247,7 +249,7 @@ impl Machine {
         jid: &Name,
         group: &str,
         message: String,
-        exit: Option<Exit>,
+        exit: Option<ProcessExit>,
     ) {
         let why = FailureReason {
             group: Name::from(group.to_owned()),
@@ -257,7 +259,13 @@ impl Machine {
     }
 
     /// Ends a job, in the next turn.
-    pub(super) fn end(&mut self, now: f64, jid: &Name, mut way: EndingWay, exit: Option<Exit>) {
+    pub(super) fn end(
+        &mut self,
+        now: f64,
+        jid: &Name,
+        mut way: EndingWay,
+        exit: Option<ProcessExit>,
+    ) {
         let Some(job) = self.held.get_mut(jid) else {
             return;
         };
@@ -271,7 +279,7 @@ impl Machine {
         };
         let queue = job.label.queue.clone();
         let code = match exit {
-            Some(Exit::Code(code)) => Some(code),
+            Some(ProcessExit::Code(code)) => Some(code),
             _ => None,
         };
         let phase = Phase::Ending {
@@ -478,11 +486,11 @@ fn exhausted(ending: &JobEnding) -> String {
     }
 }
 
-impl std::fmt::Display for Exit {
+impl std::fmt::Display for ProcessExit {
     fn fmt(&self, f: &mut std::fmt::Formatter) -> std::fmt::Result {
         match self {
-            Exit::Code(code) => write!(f, "exit code {code}"),
-            Exit::Signal(name) => write!(f, "signal {name}"),
+            ProcessExit::Code(code) => write!(f, "exit code {code}"),
+            ProcessExit::Signal(name) => write!(f, "signal {name}"),
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::error::Kind;
+use crate::error::{Error, Kind};
 use crate::model::ending::{EndingOutcome, JobEnding, LockOutcome};
 use crate::model::popped_job::PoppedJob;
 use crate::model::queue::{Queue, ReadyQueues};
@@ -89,17 +89,17 @@ pub struct Config {
 }
 
 /// How a process ended.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Exit {
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ProcessExit {
     Code(i32),
-    /// The name of the signal, such as `KILL`.
-    Signal(String),
+    /// The name of the signal without `SIG`, such as `KILL`; `?` if it has none.
+    Signal(&'static str),
 }
 
 /// The end of a process.
 #[derive(Clone, Debug, PartialEq)]
 pub struct End {
-    pub exit: Exit,
+    pub exit: ProcessExit,
     /// The end of what it wrote to stderr, harmless and trimmed.
     pub message: String,
     /// The data that it wrote, if that is asked for and is JSON.
@@ -139,20 +139,6 @@ pub enum BadLineKind {
     OtherJob,
 }
 
-/// Why a request failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
-    /// Whether the server may have done what was asked.
-    pub may_be_applied: bool,
-    /// Whether the server replied and refused to write. It may still answer questions.
-    pub is_refusal: bool,
-    /// Whether the user lacks a right, or the server is a replica: no repetition will change that.
-    pub forbidden: Option<Kind>,
-    /// Whether the call itself is at fault, so that every repetition fails. Nothing was changed.
-    pub is_final: bool,
-    pub message: String,
-}
-
 /// What the server replied to a turn or a recovery.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TurnReply {
@@ -164,8 +150,8 @@ pub struct TurnReply {
     /// In how many seconds the next job of these queues is due, if fewer came than asked for and that is
     /// known.
     pub due_in: Option<f64>,
-    /// Whether jobs of the queues wait for a slot of a throttle or behind a running job of their lane. It
-    /// is found out only for a turn that may be the last one.
+    /// Whether jobs of the queues wait for a slot of a throttle, behind a running job of their lane, or for the
+    /// end of their grace period. It is found out only for a turn that may be the last one.
     pub has_rest: bool,
     /// The queues that hold jobs then.
     pub left: Vec<LeftJobs>,
@@ -174,7 +160,7 @@ pub struct TurnReply {
 }
 
 /// The jobs that a worker leaves in a queue, because none can be popped.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct LeftJobs {
     pub queue: Name,
     pub is_paused: bool,
@@ -182,24 +168,40 @@ pub struct LeftJobs {
     pub scheduled: u64,
     pub depends: u64,
     pub throttled: u64,
-    /// Jobs whose locks other workers hold.
-    pub held: u64,
+    pub locks: Locks,
+}
+
+/// The locks that other workers hold on jobs of a queue.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Locks {
+    /// Locks that have not expired.
+    pub valid: u64,
+    /// Expired locks, also in their grace period: a pop gets these jobs when it is over.
+    pub stalled: u64,
+    /// Seconds until the last of these grace periods ends.
+    pub grace_left: f64,
+}
+
+impl Locks {
+    fn count(self) -> u64 {
+        self.valid + self.stalled
+    }
 }
 
 impl LeftJobs {
-    /// The jobs of a queue, of which this many have a lock; `None` if it has none.
-    pub(crate) fn of(queue: &Queue, held: u64) -> Option<LeftJobs> {
+    /// The jobs of a queue with these locks; `None` if it has no job.
+    pub(crate) fn of(queue: &Queue, locks: Locks) -> Option<LeftJobs> {
         let left = LeftJobs {
             queue: queue.name.clone(),
             is_paused: queue.paused,
             // A job whose lock was revoked can be popped.
-            waiting: queue.waiting + (queue.running + queue.stalled).saturating_sub(held),
+            waiting: queue.waiting + (queue.running + queue.stalled).saturating_sub(locks.count()),
             scheduled: queue.scheduled,
             depends: queue.depends,
             throttled: queue.throttled,
-            held,
+            locks,
         };
-        let jobs = left.waiting + left.scheduled + left.depends + left.throttled + held;
+        let jobs = left.waiting + left.scheduled + left.depends + left.throttled + locks.count();
         (jobs > 0).then_some(left)
     }
 }
@@ -235,15 +237,15 @@ pub enum Event {
         end: End,
     },
     /// The reply to [`Request::Turn`].
-    Turn(Result<TurnReply, Failure>),
+    Turn(Result<TurnReply, Error>),
     /// The reply to [`Request::Recover`].
-    Recovered(Result<TurnReply, Failure>),
+    Recovered(Result<TurnReply, Error>),
     /// The reply to [`Request::Look`].
-    Ready(Result<ReadyQueues, Failure>),
+    Ready(Result<ReadyQueues, Error>),
     /// The reply to [`Request::Extend`].
-    Extended(Result<Vec<LockOutcome>, Failure>),
+    Extended(Result<Vec<LockOutcome>, Error>),
     /// The reply to [`Request::Release`].
-    Released(Result<Vec<Name>, Failure>),
+    Released(Result<Vec<Name>, Error>),
     /// The server says that a lock was lost or a job cancelled. It may mean an earlier lock.
     Notice(Name),
     /// Notices may have been missed.
@@ -375,7 +377,7 @@ pub enum Report {
     Ended {
         job: JobLabel,
         result: JobResult,
-        exit: Option<Exit>,
+        exit: Option<ProcessExit>,
         /// In seconds.
         elapsed: f64,
         /// More about it; empty if there is nothing to say.
@@ -410,7 +412,7 @@ pub enum Report {
     /// job of its slot starts it again, at the earliest after so many seconds.
     Restart {
         slot: usize,
-        exit: Exit,
+        exit: ProcessExit,
         was_mute: bool,
         wait: f64,
     },

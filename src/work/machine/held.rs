@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::event::{Exit, JobLabel};
+use super::event::{JobLabel, ProcessExit};
 use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
 
@@ -22,7 +22,7 @@ pub(super) enum Phase {
     /// Its end is to be written.
     Ending {
         /// How the process ended, if its end decided.
-        exit: Option<Exit>,
+        exit: Option<ProcessExit>,
         /// Since when it has ended.
         at: f64,
         detail: String,

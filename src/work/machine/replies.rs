@@ -1,8 +1,9 @@
 //! What follows from the replies of the server.
 
-use super::event::{Failure, JobResult, Report, TurnReply, WorkResult};
+use super::event::{JobResult, Report, TurnReply, WorkResult};
 use super::held::Phase;
 use super::{Asked, BACKOFF, Link, Machine, Refused, SOON, WorkStage};
+use crate::error::{Error, Kind};
 use crate::model::ending::{JobEnding, LockOutcome};
 use crate::model::popped_job::PoppedJob;
 use crate::name::Name;
@@ -12,23 +13,23 @@ use crate::name::Name;
 const SEARCH_AGAIN: f64 = 5.0;
 
 impl Machine {
-    pub(super) fn turn_replied(&mut self, now: f64, reply: Result<TurnReply, Failure>) {
+    pub(super) fn turn_replied(&mut self, now: f64, reply: Result<TurnReply, Error>) {
         let Some(turn) = self.turn.take() else {
             return;
         };
         let reply = match reply {
             Ok(reply) => reply,
-            Err(failure)
-                if let Some(kind) = failure.forbidden
+            Err(error)
+                if matches!(error.kind(), Kind::NoPerm | Kind::ReadOnly)
                     && !self.has_turned
                     && self.held.is_empty()
                     && turn.endings.is_empty() =>
             {
-                self.start_fault = Some(WorkResult::Forbidden(kind, failure.message));
+                self.start_fault = Some(WorkResult::Forbidden(error.kind(), message(&error)));
                 return self.drain();
             }
-            Err(failure) if failure.is_final => {
-                self.refused_for_good(&failure);
+            Err(error) if is_final(&error) => {
+                self.refused_for_good(&error);
                 // Without queues the same endings may be accepted.
                 let newer = std::mem::take(&mut self.endings);
                 if turn.total > 0 {
@@ -37,19 +38,19 @@ impl Machine {
                 }
                 self.endings = newer;
                 for ending in turn.endings.iter() {
-                    let why = failure.message.clone();
+                    let why = message(&error);
                     self.forget(&ending.jid, now, JobResult::Unknown, why);
                 }
                 return;
             }
-            Err(failure) => {
-                if failure.may_be_applied {
+            Err(error) => {
+                if may_be_applied(&error) {
                     self.recovery = Some(turn.endings)
                 } else {
                     let newer = std::mem::take(&mut self.endings);
                     self.endings = turn.endings.iter().cloned().chain(newer).collect();
                 }
-                return self.away(now, failure, Asked::Turn);
+                return self.away(now, error, Asked::Turn);
             }
         };
         self.has_turned = true;
@@ -102,8 +103,8 @@ impl Machine {
                 self.drain();
                 left.into_iter()
                     .for_each(|left| self.report(Report::Left(left)));
-            } else if !self.has_rested {
-                // The first time, it may have been released just now.
+            } else if !self.has_rested && left.iter().all(|left| left.locks.stalled == 0) {
+                // The first time, it may have been released just now. Only time ends a grace period.
                 self.has_rested = true
             } else if !self.has_noted_rest && !left.is_empty() {
                 self.has_noted_rest = true;
@@ -113,11 +114,11 @@ impl Machine {
         }
     }
 
-    pub(super) fn recovered(&mut self, now: f64, reply: Result<TurnReply, Failure>) {
+    pub(super) fn recovered(&mut self, now: f64, reply: Result<TurnReply, Error>) {
         match reply {
-            Err(failure) => {
+            Err(error) => {
                 self.is_recovering = false;
-                self.away(now, failure, Asked::Turn);
+                self.away(now, error, Asked::Turn);
             }
             Ok(reply) => {
                 self.back(now, Asked::Search);
@@ -149,10 +150,10 @@ impl Machine {
         self.add(now, reply.jobs);
     }
 
-    pub(super) fn extended(&mut self, now: f64, reply: Result<Vec<LockOutcome>, Failure>) {
+    pub(super) fn extended(&mut self, now: f64, reply: Result<Vec<LockOutcome>, Error>) {
         let jids = self.extending.take().unwrap_or_default();
         match reply {
-            Err(failure) => self.away(now, failure, Asked::Extend),
+            Err(error) => self.away(now, error, Asked::Extend),
             Ok(outcomes) => {
                 self.back(now, Asked::Extend);
                 for (jid, outcome) in jids.iter().zip(outcomes) {
@@ -184,12 +185,12 @@ impl Machine {
             || self.releasing.iter().flatten().any(|one| one == jid)
     }
 
-    pub(super) fn released(&mut self, now: f64, reply: Result<Vec<Name>, Failure>) {
+    pub(super) fn released(&mut self, now: f64, reply: Result<Vec<Name>, Error>) {
         let jids = self.releasing.take().unwrap_or_default();
         match reply {
-            Err(failure) => {
+            Err(error) => {
                 self.released.splice(0..0, jids);
-                self.away(now, failure, Asked::Release);
+                self.away(now, error, Asked::Release);
             }
             Ok(released) => {
                 self.back(now, Asked::Release);
@@ -218,21 +219,21 @@ impl Machine {
     }
 
     /// Ends the work once the running jobs have ended: every repetition of a call would fail.
-    fn refused_for_good(&mut self, failure: &Failure) {
-        let fault = WorkResult::Refused(failure.message.clone());
+    fn refused_for_good(&mut self, error: &Error) {
+        let fault = WorkResult::Refused(message(error));
         self.start_fault.get_or_insert(fault);
         self.drain();
         self.give_back_ready();
     }
 
     /// Notes that the server does not reply, or refuses.
-    pub(super) fn away(&mut self, now: f64, failure: Failure, asked: Asked) {
-        if failure.is_final {
-            self.refused_for_good(&failure);
+    pub(super) fn away(&mut self, now: f64, error: Error, asked: Asked) {
+        if is_final(&error) {
+            self.refused_for_good(&error);
         }
         let (since, attempts) = match self.link {
             Link::Up => {
-                let message = failure.message;
+                let message = message(&error);
                 self.report(Report::ConnectionLost { message });
                 (now, 0)
             }
@@ -245,7 +246,7 @@ impl Machine {
             since,
             attempts,
             retry_at: now + wait.min(BACKOFF.1) * self.config.jitter,
-            refused: match (failure.is_refusal, asked) {
+            refused: match (is_refusal(&error), asked) {
                 (false, _) => Refused::Nothing,
                 (true, Asked::Extend) => Refused::Extend,
                 (true, Asked::Release) => Refused::Release,
@@ -305,4 +306,37 @@ impl Machine {
             self.give_back_ready();
         }
     }
+}
+
+fn message(error: &Error) -> String {
+    error.message().into_owned()
+}
+
+/// Whether the server may have done what was asked. A search is safe whatever happened, and needless only if
+/// there was no connection.
+fn may_be_applied(error: &Error) -> bool {
+    !matches!(
+        error.kind(),
+        Kind::Unreachable | Kind::NoMaster | Kind::ClusterDown
+    )
+}
+
+/// Whether the server replied and refused to write. It may still answer questions.
+fn is_refusal(error: &Error) -> bool {
+    matches!(
+        error.kind(),
+        Kind::Oom
+            | Kind::Misconf
+            | Kind::NoReplicas
+            | Kind::ReadOnly
+            | Kind::NoPerm
+            | Kind::Server
+            | Kind::Damaged
+            | Kind::Internal
+    )
+}
+
+/// Whether the call itself is at fault, so that every repetition fails. Nothing was changed.
+fn is_final(error: &Error) -> bool {
+    error.kind() == Kind::Usage
 }

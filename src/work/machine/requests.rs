@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
-use super::event::{Action, Failure, Request};
+use super::event::{Action, Request};
 use super::{Asked, BACKOFF, Link, Machine, SentTurn};
+use crate::error::Error;
 use crate::model::queue::ReadyQueues;
 use crate::name::Name;
 
@@ -131,10 +132,10 @@ impl Machine {
     }
 
     /// Notes which queues have jobs. A turn follows in any case: it keeps the worker listed.
-    pub(super) fn looked(&mut self, now: f64, reply: Result<ReadyQueues, Failure>) {
+    pub(super) fn looked(&mut self, now: f64, reply: Result<ReadyQueues, Error>) {
         let took = now - self.looking_since.take().unwrap_or(now);
         match reply {
-            Err(failure) => self.away(now, failure, Asked::Search),
+            Err(error) => self.away(now, error, Asked::Search),
             Ok(ready) => {
                 self.back(now, Asked::Search);
                 self.rotation.set_ready(&ready.queues);

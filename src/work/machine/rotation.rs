@@ -2,24 +2,30 @@
 
 use std::collections::{BTreeSet, HashMap};
 
+use clap::ValueEnum;
+
 use crate::name::Name;
 
 /// The most queues that are popped from without a look which of them have jobs.
 const FEW: usize = 500;
 
-/// The order of queues.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// The first queue that has a job.
+/// From which queue the next job is popped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum QueueOrder {
+    /// Pop from the first queue that has a job
     Ordered,
-    /// Each queue in turn; a weight counts as so many turns.
+    /// Pop from each queue in turn, by weight
     RoundRobin,
+    /// Pop from the queue whose oldest due job has been due for longest
+    Lag,
+    /// Pop in the order of the stored priority patterns
+    Patterns,
 }
 
 /// The queues of a worker and whose turn it is.
 #[derive(Clone, Debug)]
 pub struct Rotation {
-    order: Order,
+    order: QueueOrder,
     /// With their weights.
     queues: Vec<(Name, u32)>,
     /// Where each of them is in `queues`.
@@ -34,7 +40,7 @@ pub struct Rotation {
 }
 
 impl Rotation {
-    pub fn new(order: Order, queues: Vec<(Name, u32)>) -> Rotation {
+    pub fn new(order: QueueOrder, queues: Vec<(Name, u32)>) -> Rotation {
         let mut rotation = Rotation {
             order,
             queues: Vec::new(),
@@ -73,8 +79,9 @@ impl Rotation {
         true
     }
 
+    /// Whether it does not take turns. The thread of the calls arranges the queues by lag or patterns.
     pub fn is_ordered(&self) -> bool {
-        self.order == Order::Ordered
+        self.order != QueueOrder::RoundRobin
     }
 
     pub fn contains(&self, queue: &Name) -> bool {
@@ -131,7 +138,7 @@ impl Rotation {
         if ready.is_some_and(BTreeSet::is_empty) {
             return vec![(self.queues[next].0.clone(), total)];
         }
-        if self.order == Order::Ordered {
+        if self.is_ordered() {
             let all = |at: usize| (self.queues[at].0.clone(), total);
             return match ready {
                 Some(ready) => ready.iter().copied().map(all).collect(),
@@ -163,7 +170,7 @@ impl Rotation {
 
     /// Notes from which queues jobs came.
     pub fn advance<'a>(&mut self, queues: impl Iterator<Item = &'a Name>) {
-        if self.order == Order::Ordered || self.turns.is_empty() {
+        if self.is_ordered() || self.turns.is_empty() {
             return;
         }
         let mut left: HashMap<usize, usize> = HashMap::new();

@@ -67,8 +67,8 @@ impl Machine {
             message = format!("{message}: {}", end.message);
         }
         for jid in process.jobs.drain(..count) {
-            let way = self.unfinished(ProcessFault::TimeLimit, &end.exit, message.clone());
-            self.end(now, &jid, way, Some(end.exit.clone()));
+            let way = self.unfinished(ProcessFault::TimeLimit, end.exit, message.clone());
+            self.end(now, &jid, way, Some(end.exit));
         }
     }
 }

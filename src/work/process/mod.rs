@@ -31,6 +31,7 @@ use self::pipe::{InputPipe, OutputPipe, PipeTarget};
 use self::sandbox::Sandboxes;
 pub use self::signals::Waker;
 use self::signals::{Signals, Wakeups};
+use super::machine::event::ProcessExit;
 use crate::error::{Error, Kind, io_words};
 
 /// The descriptor on which a program writes its answers.
@@ -91,20 +92,12 @@ pub enum ProcessEvent {
 /// How a program ended, and what it left.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProcessEnd {
-    pub exit: Exit,
+    pub exit: ProcessExit,
     /// The last bytes of its stderr.
     pub stderr_tail: Vec<u8>,
     pub stdout: Captured,
     /// How many of the last lines that it was sent it did not read in full; 0 if its stdin was closed.
     pub unread_lines: usize,
-}
-
-/// How a program ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Exit {
-    Code(i32),
-    /// The signal that killed it, and its name without `SIG`; `?` if it has none.
-    Signal(i32, &'static str),
 }
 
 /// The stdout of a program that was captured.
@@ -434,17 +427,16 @@ impl Running {
         let mut stderr_tail = stderr.sink.tail();
         let exit = match status {
             Ok(status) => match (status.code(), status.signal()) {
-                (Some(code), _) => Exit::Code(code),
+                (Some(code), _) => ProcessExit::Code(code),
                 (None, signal) => {
-                    let signal = signal.unwrap_or_default();
-                    let name = signal_name(signal).unwrap_or("?");
-                    Exit::Signal(signal, name.strip_prefix("SIG").unwrap_or(name))
+                    let name = signal.and_then(signal_name).unwrap_or("?");
+                    ProcessExit::Signal(name.strip_prefix("SIG").unwrap_or(name))
                 }
             },
             Err(fault) => {
                 let why = io_words(&fault);
                 stderr_tail.extend(format!("the system lost the exit code: {why}\n").bytes());
-                Exit::Code(255)
+                ProcessExit::Code(255)
             }
         };
         ProcessEnd {
