@@ -79,7 +79,9 @@ fn show(
         lost_before = lost.is_some();
         if frames {
             let head = head(every, lost, session);
-            screen.get_or_insert_with(Screen::open).paint(&head, &frame);
+            screen
+                .get_or_insert_with(Screen::open)
+                .repaint(&head, &frame);
             signals.painted.store(true, Ordering::Relaxed);
         }
         match signals.wait(begun + every) {

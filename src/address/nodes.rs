@@ -55,7 +55,7 @@ pub struct Sentinels {
 
 /// Parses the address of a cluster: `redis-cluster://[USER[:PASSWORD]@]H1[:P1],H2[:P2],…[/DB]`.
 pub(super) fn cluster(given: &str) -> Result<Target, String> {
-    let AddressParts { query, .. } = AddressParts::of(given);
+    let AddressParts { query, .. } = AddressParts::split(given);
     if query.is_some() {
         return Err("has a query, `?…`, which an address of a cluster does not take".into());
     }
@@ -66,7 +66,7 @@ pub(super) fn cluster(given: &str) -> Result<Target, String> {
 /// `redis-sentinel://[USER[:PASSWORD]@]H1[:P1],H2[:P2],…/[DB]?master=NAME`.
 pub(super) fn sentinel(given: &str) -> Result<Target, String> {
     let mut master = None;
-    for (key, value) in super::pairs(AddressParts::of(given).query) {
+    for (key, value) in super::pairs(AddressParts::split(given).query) {
         match key {
             "master" if master.is_some() => return Err("has `master` twice".into()),
             "master" => master = Some(text(value, "master")?),
@@ -97,7 +97,7 @@ struct AddressParts<'a> {
 }
 
 impl AddressParts<'_> {
-    fn of(given: &str) -> AddressParts<'_> {
+    fn split(given: &str) -> AddressParts<'_> {
         let (scheme, rest) = given.split_once("://").unwrap_or((given, ""));
         let (rest, query) = match rest.split_once('?') {
             Some((rest, query)) => (rest, Some(query)),
@@ -130,7 +130,7 @@ fn read(
         hosts,
         path,
         ..
-    } = AddressParts::of(given);
+    } = AddressParts::split(given);
     let own = if scheme.starts_with("rediss") {
         "rediss"
     } else {

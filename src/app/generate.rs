@@ -304,7 +304,7 @@ fn roff(text: &str) -> String {
 /// Writes the pages of a command and its subcommands.
 fn pages(command: &Command, files: &mut Vec<Generated>) -> io::Result<()> {
     let name = command.get_display_name().unwrap_or("qless");
-    let parts = DocParts::of(command);
+    let parts = DocParts::of_command(command);
     let usage = command.clone().render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ").to_owned();
     let page = command.clone().long_about(parts.first.clone());

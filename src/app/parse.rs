@@ -64,7 +64,7 @@ fn parse_words(args: &[OsString]) -> Result<Cli, NoCommand> {
         command: Command::from_arg_matches(&matches).map_err(stop)?,
         typed: CommandText {
             name: matches.subcommand_name().unwrap_or_default().to_string(),
-            own: own(&tree, &matches),
+            canonical_command: own(&tree, &matches),
             whole: whole(args),
         },
     })
@@ -334,7 +334,9 @@ mod tests {
     fn only_the_first_two_dashes_that_are_no_value_end_the_flags() {
         let own = |line: &str| {
             let words: Vec<OsString> = line.split(' ').map(Into::into).collect();
-            parse(&words).ok().map(|cli| cli.typed.own.typed())
+            parse(&words)
+                .ok()
+                .map(|cli| cli.typed.canonical_command.typed())
         };
         for (line, shown) in [
             ("qless cancel - @a", "qless cancel - @a"),

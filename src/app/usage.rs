@@ -129,14 +129,14 @@ pub(crate) fn format_of(args: &[OsString]) -> Format {
                 .strip_prefix("--output=")
                 .or_else(|| word.strip_prefix("-o")),
         };
-        if let Some(output) = value.and_then(Output::of) {
+        if let Some(output) = value.and_then(Output::from_word) {
             return output.format();
         }
     }
     crate::env::text("QLESS_OUTPUT")
         .ok()
         .flatten()
-        .and_then(|word| Output::of(&word))
+        .and_then(|word| Output::from_word(&word))
         .unwrap_or_default()
         .format()
 }

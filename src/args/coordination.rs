@@ -166,7 +166,7 @@ pub(crate) fn check(options: &Coordination) -> Result<(), Error> {
 /// A value of an option, as the core takes it.
 fn checked(option: CoordinationOption) -> impl TypedValueParser<Value = Name> {
     OsStringValueParser::new().try_map(move |text: OsString| {
-        let checked = option.typed(text.as_bytes())?;
+        let checked = option.parse_value(text.as_bytes())?;
         if let CoordinationOption::Key | CoordinationOption::Lock = option
             && !checked.is_empty()
         {

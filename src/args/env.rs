@@ -52,7 +52,7 @@ impl Globals {
         }
         if self.output.is_none() {
             self.output = read("QLESS_OUTPUT", |word| {
-                Output::of(word).ok_or(Invalid::expects(Output::WORDS))
+                Output::from_word(word).ok_or(Invalid::expects(Output::WORDS))
             })?;
         }
         if self.time_format.is_none() {

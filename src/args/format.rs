@@ -26,7 +26,7 @@ impl Output {
     pub(crate) const WORDS: &'static str = "table, tsv, json, ndjson, jid or raw";
 
     /// The value that a word names, as typed or in QLESS_OUTPUT.
-    pub(crate) fn of(word: &str) -> Option<Output> {
+    pub(crate) fn from_word(word: &str) -> Option<Output> {
         Output::from_str(word, false).ok()
     }
 

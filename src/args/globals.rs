@@ -124,7 +124,7 @@ pub(crate) struct CommandText {
     /// The command's name.
     pub name: String,
     /// The command with the arguments that decide what it does.
-    pub own: CommandLine,
+    pub canonical_command: CommandLine,
     /// The whole line as it can be typed again; `None` if it holds a secret.
     pub whole: Option<CommandLine>,
 }

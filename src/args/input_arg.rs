@@ -31,7 +31,7 @@ impl InputArg {
     }
 
     /// The word that was typed.
-    pub(crate) fn typed(&self) -> Name {
+    pub(crate) fn as_typed(&self) -> Name {
         match self {
             InputArg::Value(word) => Name::from(word.as_os_str()),
             InputArg::Stdin => Name::from("-"),

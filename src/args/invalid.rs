@@ -28,11 +28,11 @@ impl Invalid {
 
     /// The sentence that refuses this value of this argument.
     pub(crate) fn sentence(&self, arg: &str, value: &str) -> String {
-        format!("`{arg}` {}", self.of(value))
+        format!("`{arg}` {}", self.message(value))
     }
 
     /// The sentence without its subject.
-    pub(crate) fn of(&self, value: &str) -> String {
+    pub(crate) fn message(&self, value: &str) -> String {
         match self {
             Invalid::Expects(_) if value.chars().count() > LONGEST => {
                 let start: String = value.chars().take(LONGEST).collect();

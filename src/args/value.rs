@@ -297,7 +297,7 @@ struct Findings {
 }
 
 impl Findings {
-    fn words(&self) -> Vec<&'static str> {
+    fn words_of_values(&self) -> Vec<&'static str> {
         let all = self.all.then_some("all");
         let ids = FINDINGS.iter().map(|finding| finding.id.into_str());
         all.into_iter().chain(ids).collect()
@@ -313,7 +313,7 @@ impl TypedValueParser for Findings {
         arg: Option<&clap::Arg>,
         value: &OsStr,
     ) -> Result<String, clap::Error> {
-        let words = self.words();
+        let words = self.words_of_values();
         let known: Vec<Name> = words.iter().map(|word| Name::from(*word)).collect();
         let parse = move |text: &str| {
             if words.contains(&text) {
@@ -337,7 +337,9 @@ impl TypedValueParser for Findings {
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(self.words().into_iter().map(PossibleValue::new)))
+        Some(Box::new(
+            self.words_of_values().into_iter().map(PossibleValue::new),
+        ))
     }
 }
 

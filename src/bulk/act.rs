@@ -33,7 +33,7 @@ impl BulkPlan {
             return Err(Error::not_found(format!("there are no jobs to {verb}")));
         }
         let not_tried = self.apply_fail_fast();
-        let totals = Totals::of(self.options.verb.word, self.dry_run(), matched);
+        let totals = Totals::new(self.options.verb.word, self.dry_run(), matched);
         let mut recorder = Recorder {
             report: ReportWriter::new(
                 &session.ui,
@@ -276,7 +276,7 @@ fn interrupted(kind: Kind, matched: usize, remaining: usize, session: &Session) 
 
 /// How to go on. `--limit` counts from 0 again, so it gets the number of jobs that are left.
 fn resume_hint(remaining: usize, session: &Session) -> String {
-    let limited = session.own().has("--limit");
+    let limited = session.canonical_command().has("--limit");
     let typed = if limited {
         session.typed_with("--limit", &remaining.to_string())
     } else {

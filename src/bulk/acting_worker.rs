@@ -19,7 +19,7 @@ pub(crate) enum ActingWorker {
 
 impl ActingWorker {
     /// The worker that the flags and the environment name.
-    pub(crate) fn of(holder: &Holder) -> Result<ActingWorker, Error> {
+    pub(crate) fn holder(holder: &Holder) -> Result<ActingWorker, Error> {
         if holder.as_holder {
             Ok(ActingWorker::Holder)
         } else {

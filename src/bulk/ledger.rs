@@ -56,14 +56,17 @@ pub(crate) struct ExportStart {
 
 impl LedgerHead {
     /// The first line of a ledger of this command; [`Ledger::begin`] adds the server.
-    pub(crate) fn of(kind: &str, session: &Session) -> Result<LedgerHead, Error> {
+    pub(crate) fn new(kind: &str, session: &Session) -> Result<LedgerHead, Error> {
         Ok(LedgerHead {
             kind: kind.to_string(),
             v: 1,
             prefix: session.prefix().to_string(),
             address: session.target()?.to_string(),
             // An interrupted command goes on with the number of jobs that are left.
-            command: session.own().without("--limit").without_program(),
+            command: session
+                .canonical_command()
+                .without("--limit")
+                .without_program(),
             run_id: None,
             flushes: None,
             evicted: None,

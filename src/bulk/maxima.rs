@@ -27,7 +27,7 @@ pub(crate) fn set(
 ) -> Result<(), Error> {
     let maxima = Maxima::read(throttles, now, session)?;
     if dry_run {
-        maxima.rehearse(session);
+        maxima.preview(session);
         return Ok(());
     }
     maxima.confirm(session)?;
@@ -77,7 +77,7 @@ impl Maxima {
     }
 
     /// Reports what would be set.
-    pub(crate) fn rehearse(&self, session: &mut Session) {
+    pub(crate) fn preview(&self, session: &mut Session) {
         if !self.changes.is_empty() {
             let what = self.describe();
             session.ui.note_dry_run(&format!("would {what}"));

@@ -57,7 +57,7 @@ impl BulkOptions {
         let mut already_done = HashSet::new();
         let report = match &flags.report {
             Some(path) => {
-                let head = LedgerHead::of("report", session)?;
+                let head = LedgerHead::new("report", session)?;
                 let take = |line: &[u8]| done_jid(line).map(|jid| already_done.extend(jid));
                 Some(Ledger::open(path, head, flags.dry_run, take)?)
             }

@@ -400,7 +400,10 @@ fn misplaced_outcome(entry: &MisplacedEntry) -> JobOutcome {
     };
     let outcome = JobOutcome::refused(&entry.jid, code, misplaced_reason(entry));
     match &entry.job {
-        Some(job) => outcome.with_snapshot(&JobSnapshot::of(job.clone(), &mut Interner::default())),
+        Some(job) => outcome.with_snapshot(&JobSnapshot::from_job(
+            job.clone(),
+            &mut Interner::default(),
+        )),
         None => outcome,
     }
 }

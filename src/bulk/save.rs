@@ -32,7 +32,7 @@ impl SaveFile {
         dry_run: bool,
         session: &Session,
     ) -> Result<SaveFile, Error> {
-        let head = LedgerHead::of("export", session)?.exported(session.now());
+        let head = LedgerHead::new("export", session)?.exported(session.now());
         let ledger = Ledger::open(path, head, dry_run, |_| Ok(()))?;
         Ok(SaveFile { ledger, reason })
     }
@@ -131,7 +131,7 @@ pub(crate) fn trees(
         .into_iter()
         .filter_map(|jid| match (seen.remove(&jid), kin.remove(&jid)) {
             (Some(job), _) => Some(job),
-            (None, job) => Some(JobSnapshot::of(job?, &mut interner)),
+            (None, job) => Some(JobSnapshot::from_job(job?, &mut interner)),
         })
         .collect();
     let below = jobs.len() - given;

@@ -63,7 +63,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     };
     let fail = CommandLine::new("fail --as-holder")
         .value("--group", &why.group)
-        .value("--message", args.message.typed());
+        .value("--message", args.message.as_typed());
     let bury = bury::action(&why, Some(&fail));
     BulkPlan::open_with_jids(session, options, &bury, &targets, &given)?.carry_out(bury, session)
 }

@@ -111,7 +111,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let later = args.later.wait(now);
     let completion = Completion {
         data,
-        worker: ActingWorker::of(&args.holder)?,
+        worker: ActingWorker::holder(&args.holder)?,
         next: args.next.map(|queue| NextQueue {
             queue,
             delay: later,

@@ -84,7 +84,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         group: args.group,
         message: message.into(),
     };
-    let name = ActingWorker::of(&args.holder)?;
+    let name = ActingWorker::holder(&args.holder)?;
     let fail = BulkAction::new(&FAIL, |core, slice| {
         let worker = |job: &JobSnapshot| name.for_job(job);
         let (now, note, jobs) = (slice.now, slice.note, slice.jobs);

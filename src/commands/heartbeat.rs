@@ -73,7 +73,7 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
         None => None,
     };
     let now = session.begin()?;
-    let worker = ActingWorker::of(&args.holder)?;
+    let worker = ActingWorker::holder(&args.holder)?;
     let dry = args.dry.dry_run;
     match given {
         JidArgs::One(jid) => one(jid, data.as_deref(), &worker, dry, now, session),

@@ -134,7 +134,7 @@ fn note_unselected(options: &RetryOptions, selector: &Selector, session: &mut Se
 
 /// Retries jobs in the name of the worker that holds them.
 fn retry_as_holder(args: &Args, session: &mut Session) -> Result<Exit, Error> {
-    let name = ActingWorker::of(&args.holder)?;
+    let name = ActingWorker::holder(&args.holder)?;
     let delay = args.delay.unwrap_or_default();
     let why = args.fail_group.clone().map(|group| FailureReason {
         group,

@@ -67,7 +67,7 @@ impl Args {
 pub(crate) const SPEC: Spec<Args> = Spec::writes_if(Group::Submit, Args::writes, run);
 
 fn run(mut args: Args, session: &mut Session) -> Result<Exit, Error> {
-    let is_list = |jid: &InputArg| is_list_word(&jid.typed());
+    let is_list = |jid: &InputArg| is_list_word(&jid.as_typed());
     if let ([word], false) = (args.jobs.jids.as_slice(), args.writes())
         && is_list(word)
     {
@@ -142,7 +142,7 @@ fn show(jobs: &Targets, session: &mut Session) -> Result<Exit, Error> {
 
 fn rows_of(rows: Vec<BulkRow>) -> BulkReport {
     BulkReport {
-        sum: Totals::of("tag", false, 0),
+        sum: Totals::new("tag", false, 0),
         items: Vec::new(),
         row_content: RowContent::Tags,
         rows,

@@ -83,11 +83,11 @@ fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     let count = |count: u64| usize::try_from(count).unwrap_or(usize::MAX);
     let done = count(u64::try_from(moved).unwrap_or(0));
     let sum = if args.dry.dry_run {
-        Totals::of("unfail", true, count(expected))
+        Totals::new("unfail", true, count(expected))
     } else {
         Totals {
             done,
-            ..Totals::of("unfail", false, done)
+            ..Totals::new("unfail", false, done)
         }
     };
     session.ui.show(&BulkReport {

@@ -30,7 +30,7 @@ impl AtomicFile {
     /// A file with this mode, within the user's umask.
     pub(super) fn with_mode(path: &Path, mode: u32) -> Result<AtomicFile, Unopened> {
         let route = if path.is_symlink() {
-            Some(ResolvedPath::of(path)?)
+            Some(ResolvedPath::resolve(path)?)
         } else {
             None
         };

@@ -271,7 +271,7 @@ impl<'l> NewJob<'l> {
                 .into_iter()
                 .filter_map(|(name, value)| Some((name, value?))),
         );
-        options.extend(self.coordination.words());
+        options.extend(self.coordination.option_words());
         options.extend(self.past.iter().map(|(name, value)| (*name, &**value)));
         let delay = delay.as_deref().map_or(&b"0"[..], str::as_bytes);
         puts.add(
@@ -396,7 +396,7 @@ fn typed<'l, D: Deserializer<'l>, T, W: Display, N: Display>(
     number: impl Fn(&str) -> Result<T, N>,
 ) -> Result<T, D::Error> {
     let raw = <&RawValue>::deserialize(value)?;
-    let read = match Shape::of(raw.get().as_bytes()) {
+    let read = match Shape::from_text(raw.get().as_bytes()) {
         Shape::Number => number(raw.get()).map_err(|wants| wants.to_string()),
         Shape::String => text(&text_of(raw)).map_err(|wants| wants.to_string()),
         _ => text("").map_err(|wants| wants.to_string()),
@@ -418,7 +418,7 @@ fn whole<'l, D: Deserializer<'l>, T, E: Display>(
     read: impl Fn(&str) -> Result<T, E>,
 ) -> Result<Option<Cow<'l, [u8]>>, D::Error> {
     let raw = <&RawValue>::deserialize(value)?;
-    let read = match Shape::of(raw.get().as_bytes()) {
+    let read = match Shape::from_text(raw.get().as_bytes()) {
         Shape::Number => read(raw.get()).map_err(|wants| wants.to_string()),
         _ => Err("expects a whole number".to_owned()),
     };
@@ -435,7 +435,7 @@ fn option_value<'l>(
 ) -> Result<Cow<'l, [u8]>, String> {
     use CoordinationOption::{Hold, Score, Throttles, Ttl};
     let json = given.get();
-    let shape = Shape::of(json.as_bytes());
+    let shape = Shape::from_text(json.as_bytes());
     let value = match (option, shape) {
         (Hold, Shape::Bool) if json == "true" => Cow::Borrowed("1"),
         (Hold, Shape::Bool) => Cow::Borrowed("0"),
@@ -446,7 +446,7 @@ fn option_value<'l>(
         _ => return Err(format!("expects a text, not {}", found(given))),
     };
     let checked = match shape {
-        Shape::String => option.typed(value.as_bytes()),
+        Shape::String => option.parse_value(value.as_bytes()),
         _ => option.checked(value.as_bytes()),
     };
     match checked {

@@ -95,7 +95,7 @@ pub(crate) fn queue_defaults(text: &[u8]) -> Result<Name, Error> {
                     _ => plain,
                 };
                 let checked = if is_text {
-                    option.typed(given.as_bytes())
+                    option.parse_value(given.as_bytes())
                 } else {
                     option.checked(given.as_bytes())
                 };

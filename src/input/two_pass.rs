@@ -70,7 +70,7 @@ impl TwoPassFile {
                     return Err(failed(&io::ErrorKind::IsADirectory.into()));
                 }
                 if about.is_file() {
-                    Ok(TwoPassFile::of(what, file, 0, longest))
+                    Ok(TwoPassFile::new(what, file, 0, longest))
                 } else {
                     TwoPassFile::spooled(what, file, longest)
                 }
@@ -94,15 +94,15 @@ impl TwoPassFile {
         let regular = file.metadata().is_ok_and(|about| about.is_file());
         // A file that the shell opened may have been read in part.
         match io::Seek::stream_position(&mut &file) {
-            Ok(start) if regular => Ok(TwoPassFile::of("stdin".into(), file, start, longest)),
+            Ok(start) if regular => Ok(TwoPassFile::new("stdin".into(), file, start, longest)),
             _ => TwoPassFile::spooled("stdin".into(), file, longest),
         }
     }
 
-    fn of(what: String, file: File, start: u64, longest: usize) -> TwoPassFile {
+    fn new(what: String, file: File, start: u64, longest: usize) -> TwoPassFile {
         TwoPassFile {
             what,
-            stamp: FileStamp::of(&file),
+            stamp: FileStamp::read(&file),
             file,
             start,
             end: u64::MAX,
@@ -116,7 +116,7 @@ impl TwoPassFile {
         Ok(TwoPassFile {
             from: Some(from),
             stamp: None,
-            ..TwoPassFile::of(what, spool, 0, longest)
+            ..TwoPassFile::new(what, spool, 0, longest)
         })
     }
 
@@ -201,7 +201,7 @@ impl TwoPassFile {
 
     /// Refuses a file that was changed since it was opened.
     pub(crate) fn unchanged(&self) -> Result<(), Error> {
-        if self.stamp == FileStamp::of(&self.file) || self.stamp.is_none() {
+        if self.stamp == FileStamp::read(&self.file) || self.stamp.is_none() {
             Ok(())
         } else {
             Err(self.changed())
@@ -223,7 +223,7 @@ impl TwoPassFile {
 }
 
 impl FileStamp {
-    fn of(file: &File) -> Option<FileStamp> {
+    fn read(file: &File) -> Option<FileStamp> {
         let about = file.metadata().ok()?;
         Some(FileStamp {
             length: about.len(),

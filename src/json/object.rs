@@ -263,9 +263,9 @@ impl de::Error for Wrong {
             Unexpected::Unsigned(number) => format!("`{number}`"),
             Unexpected::Signed(number) => format!("`{number}`"),
             Unexpected::Float(number) => format!("`{number}`"),
-            Unexpected::Seq => Shape::Array.words().to_owned(),
-            Unexpected::Map => Shape::Object.words().to_owned(),
-            _ => Shape::Null.words().to_owned(),
+            Unexpected::Seq => Shape::Array.phrase().to_owned(),
+            Unexpected::Map => Shape::Object.phrase().to_owned(),
+            _ => Shape::Null.phrase().to_owned(),
         };
         Wrong::custom(format!("expects {expected}, not {found}"))
     }
@@ -296,9 +296,9 @@ impl de::Error for Wrong {
 
 /// What a value is that is not as expected: the value itself, if it is short.
 pub(crate) fn found(value: &RawValue) -> String {
-    match Shape::of(value.get().as_bytes()) {
+    match Shape::from_text(value.get().as_bytes()) {
         Shape::String | Shape::Number | Shape::Bool => format!("`{}`", shown(value.get())),
-        shape => shape.words().to_owned(),
+        shape => shape.phrase().to_owned(),
     }
 }
 
@@ -485,7 +485,7 @@ impl<'t> Deserializer<'t> for Value<'t> {
 
     fn deserialize_any<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Wrong> {
         let json = self.raw.get();
-        match Shape::of(json.as_bytes()) {
+        match Shape::from_text(json.as_bytes()) {
             Shape::Array => self.deserialize_seq(visitor),
             Shape::String if self.is_base64 => {
                 let bytes = STANDARD.decode(text_of(self.raw).as_bytes());
@@ -542,7 +542,7 @@ impl<'t> Deserializer<'t> for Value<'t> {
         fields: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Wrong> {
-        match Shape::of(self.raw.get().as_bytes()) {
+        match Shape::from_text(self.raw.get().as_bytes()) {
             Shape::Object => Object::nested(self)?.deserialize_struct(name, fields, visitor),
             _ => Err(self.wrong("an object")),
         }
@@ -554,7 +554,7 @@ impl<'t> Deserializer<'t> for Value<'t> {
         _: &'static [&'static str],
         visitor: V,
     ) -> Result<V::Value, Wrong> {
-        match Shape::of(self.raw.get().as_bytes()) {
+        match Shape::from_text(self.raw.get().as_bytes()) {
             Shape::String => {
                 visitor.visit_enum(CowStrDeserializer::<Wrong>::new(text_of(self.raw)))
             }
@@ -563,7 +563,7 @@ impl<'t> Deserializer<'t> for Value<'t> {
     }
 
     fn deserialize_seq<V: Visitor<'t>>(self, visitor: V) -> Result<V::Value, Wrong> {
-        if Shape::of(self.raw.get().as_bytes()) != Shape::Array {
+        if Shape::from_text(self.raw.get().as_bytes()) != Shape::Array {
             return Err(self.wrong("a list"));
         }
         let elements: Vec<&RawValue> =

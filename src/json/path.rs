@@ -50,7 +50,7 @@ impl Path {
         let mut value: &RawValue = serde_json::from_str(json).ok()?;
         for step in &self.0 {
             let text = value.get();
-            value = match Shape::of(text.as_bytes()) {
+            value = match Shape::from_text(text.as_bytes()) {
                 Shape::Object => {
                     let Members(members) = serde_json::from_str(text).ok()?;
                     members.into_iter().rev().find(|(key, _)| key == step)?.1

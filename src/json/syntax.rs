@@ -103,7 +103,7 @@ pub(crate) enum Shape {
 
 impl Shape {
     /// The type of a value, which its first character tells.
-    pub(crate) fn of(json: &[u8]) -> Shape {
+    pub(crate) fn from_text(json: &[u8]) -> Shape {
         match json.trim_ascii_start().first() {
             Some(b'{') => Shape::Object,
             Some(b'[') => Shape::Array,
@@ -115,7 +115,7 @@ impl Shape {
     }
 
     /// Its name with an article.
-    pub(crate) const fn words(self) -> &'static str {
+    pub(crate) const fn phrase(self) -> &'static str {
         match self {
             Shape::Object => "an object",
             Shape::Array => "an array",
@@ -130,7 +130,7 @@ impl Shape {
 /// The type of the value, or where and why the text is not JSON.
 pub(crate) fn check(text: &[u8]) -> Result<Shape, SyntaxFault> {
     match serde_json::from_slice::<&RawValue>(text) {
-        Ok(_) => refuse_beyond_grammar(text).map(|()| Shape::of(text)),
+        Ok(_) => refuse_beyond_grammar(text).map(|()| Shape::from_text(text)),
         Err(error) => Err(SyntaxFault::syntax(text, &error)),
     }
 }

@@ -59,7 +59,7 @@ impl CoordinationOption {
     }
 
     /// A text that was typed as the core takes it: a duration has a unit.
-    pub fn typed<'v>(self, text: &'v [u8]) -> Result<Cow<'v, [u8]>, WrongValue> {
+    pub fn parse_value<'v>(self, text: &'v [u8]) -> Result<Cow<'v, [u8]>, WrongValue> {
         if self == CoordinationOption::Ttl {
             let text = std::str::from_utf8(text).unwrap_or_default();
             duration::parse(text).map_err(WrongValue::Expects)?;
@@ -309,7 +309,7 @@ impl<'t> Coordination<'t> {
     }
 
     /// The given options as pairs of the core's names and values.
-    pub fn words(&self) -> impl Iterator<Item = (&'static str, &[u8])> {
+    pub fn option_words(&self) -> impl Iterator<Item = (&'static str, &[u8])> {
         let given = self.values.iter();
         given.map(|(option, value)| (option.into_str(), &**value))
     }

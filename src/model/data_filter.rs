@@ -66,7 +66,7 @@ impl DataFilter {
         };
         let Some(regex) = after.strip_prefix(b"~") else {
             let path = read_path(before, "=")?;
-            let condition = Condition::Equals(Value::typed(after)?);
+            let condition = Condition::Equals(Value::parse_typed(after)?);
             return Ok(DataFilter { path, condition });
         };
         let negated = bytes[end] == b'!';
@@ -131,7 +131,7 @@ fn scalar_text(stored: &RawValue) -> Option<Name> {
 
 impl Value {
     /// Reads what was typed: JSON if it parses, else text.
-    fn typed(bytes: &[u8]) -> Result<Value, String> {
+    fn parse_typed(bytes: &[u8]) -> Result<Value, String> {
         let text = lossless_text(bytes);
         match serde_json::from_str::<&RawValue>(&text) {
             Ok(json) => Value::read(json, MAX_DEPTH)

@@ -12,7 +12,7 @@ const NEIGHBORS: &[Column<Neighbor>] = &[
     Column::name("JID", |other| &other.jid),
     Column::text("KLASS", |other, _| Cell::maybe(other.klass.as_ref())),
     Column::text("STATE", |other, _| {
-        Cell::text(other.state_text()).ink(other.state.and_then(State::ink))
+        Cell::text(other.state_text()).ink(other.state.and_then(State::style))
     }),
     Column::free("DETAIL", |other, page| Cell::text(other.detail(page))),
 ];

@@ -79,7 +79,7 @@ impl JobSnapshot {
         self.is("failed") && self.group.as_ref() == Some(group)
     }
 
-    pub fn of(job: Job, interner: &mut Interner) -> JobSnapshot {
+    pub fn from_job(job: Job, interner: &mut Interner) -> JobSnapshot {
         let stored = job.state_stored.unwrap_or_default();
         let common = SharedFields {
             state: job

@@ -14,7 +14,7 @@ pub(crate) fn name(queue: &Name, key: &[u8]) -> Name {
 
 /// The queue and the key that `qless key` takes for a lane. `queue` is the present queue of one
 /// of its jobs.
-fn words(lane: &Name, queue: &Name) -> (Name, Name) {
+fn lane_args(lane: &Name, queue: &Name) -> (Name, Name) {
     let text = lane.as_bytes();
     if text.starts_with(b"/") {
         return (queue.clone(), lane.clone());
@@ -32,7 +32,7 @@ fn words(lane: &Name, queue: &Name) -> (Name, Name) {
 
 /// The command that lists a lane. `queue` is the present queue of one of its jobs.
 pub(crate) fn command(lane: &Name, queue: &Name) -> CommandLine {
-    let (queue, key) = words(lane, queue);
+    let (queue, key) = lane_args(lane, queue);
     CommandLine::new("key").name(queue).name(key)
 }
 

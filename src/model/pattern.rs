@@ -17,7 +17,7 @@ pub enum Pattern {
 /// A pattern that can match several names.
 #[derive(Clone, Debug)]
 pub struct Glob {
-    typed: Name,
+    as_typed: Name,
     regex: Regex,
 }
 
@@ -36,7 +36,10 @@ impl Pattern {
             Some(plain) => Ok(Pattern::Plain(Name::from_lossless_text(&plain))),
             None => {
                 let regex = compile(&text)?;
-                Ok(Pattern::Glob(Glob { typed, regex }))
+                Ok(Pattern::Glob(Glob {
+                    as_typed: typed,
+                    regex,
+                }))
             }
         }
     }
@@ -63,7 +66,7 @@ impl Pattern {
     pub fn typed(&self) -> Name {
         match self {
             Pattern::Plain(name) => name::escaped(name),
-            Pattern::Glob(glob) => glob.typed.clone(),
+            Pattern::Glob(glob) => glob.as_typed.clone(),
         }
     }
 

@@ -11,7 +11,7 @@ use crate::name::Name;
 use crate::view::RenderOptions;
 use crate::view::document::DocumentKind;
 use crate::view::list::Row;
-use crate::view::paint::Ink;
+use crate::view::paint::Style;
 use crate::view::table::{Cell, Column};
 
 /// A queue's counts at one moment.
@@ -134,7 +134,7 @@ impl Row for Queue {
 
 impl Queue {
     fn state_cell(&self, page: &RenderOptions) -> Cell {
-        Cell::text(self.state(page)).ink(self.paused.then_some(Ink::Yellow))
+        Cell::text(self.state(page)).ink(self.paused.then_some(Style::Yellow))
     }
 
     /// `paused` with since when, until when and why, if known: `paused 2h 4m (disk swap)`.

@@ -53,7 +53,7 @@ pub enum ItemKind {
 
 impl ItemKind {
     /// The number of words of an item.
-    pub(crate) const fn words(self) -> usize {
+    pub(crate) const fn word_count(self) -> usize {
         match self {
             ItemKind::Unlisted => 2,
             _ => 1,

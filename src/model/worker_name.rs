@@ -23,7 +23,7 @@ pub struct WorkerProcess {
 
 impl WorkerProcess {
     /// Reads the name of a worker.
-    pub(crate) fn of(worker: &Name) -> WorkerProcess {
+    pub(crate) fn from_name(worker: &Name) -> WorkerProcess {
         WorkerProcess::read(worker).unwrap_or_default()
     }
 
@@ -63,7 +63,7 @@ mod tests {
     #[test]
     fn a_name_says_where_a_worker_runs() {
         let name = make(&Name::from("mx-2"), 4, 0x3a);
-        let read = WorkerProcess::of(&name);
+        let read = WorkerProcess::from_name(&name);
         assert_eq!(read.host, Some(Name::from("mx-2")));
         assert_eq!(read.slots, Some(4));
         assert_eq!(read.pid, Some(std::process::id()));
@@ -77,7 +77,7 @@ mod tests {
             "a-qless-1-4-5-0000",
         ] {
             assert_eq!(
-                WorkerProcess::of(&Name::from(other)),
+                WorkerProcess::from_name(&Name::from(other)),
                 WorkerProcess::default(),
                 "{other}"
             );

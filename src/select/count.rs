@@ -54,7 +54,7 @@ pub(crate) fn count(
         .iter()
         .filter(|state| !known.contains(state))
     {
-        *counts.of(*state) = 0;
+        *counts.count_of(*state) = 0;
     }
     if rest.is_empty() {
         return Ok((counts, unreadable));
@@ -68,7 +68,7 @@ pub(crate) fn count(
     selection.announce(&mut session.ui);
     while let Some(jobs) = selection.next(session.core()?)? {
         for state in jobs.iter().filter_map(|job| job.state) {
-            *counts.of(state) += 1;
+            *counts.count_of(state) += 1;
         }
     }
     unreadable.append(&mut selection.unreadable);

@@ -103,7 +103,7 @@ pub(crate) fn snapshots(
 ) -> Result<(Vec<JobSnapshot>, Vec<MisplacedEntry>), Error> {
     let (mut jobs, mut alike) = (Vec::new(), Interner::default());
     let mut misplaced = each(session, now, selector, JobFields::Snapshot, |job| {
-        jobs.push(JobSnapshot::of(job, &mut alike))
+        jobs.push(JobSnapshot::from_job(job, &mut alike))
     })?;
     if jobs.is_empty() && misplaced.is_empty() {
         nothing::hint(session, now, Some(selector))?;

@@ -43,7 +43,7 @@ pub(crate) struct Session {
     pub changes: bool,
     /// What `status --watch` counted in the last minute.
     pub samples: Vec<Sample>,
-    typed: CommandText,
+    command_line: CommandText,
     clock: Clock,
     core: Option<Core>,
     warned_of_eviction: bool,
@@ -63,7 +63,7 @@ impl Session {
             file,
             changes: false,
             samples: Vec::new(),
-            typed,
+            command_line: typed,
             clock,
             core: None,
             warned_of_eviction: false,
@@ -72,12 +72,12 @@ impl Session {
 
     /// The name of the command.
     pub(crate) fn name(&self) -> &str {
-        &self.typed.name
+        &self.command_line.name
     }
 
     /// The command with the arguments that define its work, not its output.
-    pub(crate) fn own(&self) -> &CommandLine {
-        &self.typed.own
+    pub(crate) fn canonical_command(&self) -> &CommandLine {
+        &self.command_line.canonical_command
     }
 
     /// The inputs of the command.
@@ -87,12 +87,12 @@ impl Session {
 
     /// The whole command line, to be typed again, unless it holds a secret.
     pub(crate) fn typed(&self) -> Option<String> {
-        self.typed.whole.as_ref().map(CommandLine::typed)
+        self.command_line.whole.as_ref().map(CommandLine::typed)
     }
 
     /// The whole command line with another value of a flag that was typed.
     pub(crate) fn typed_with(&self, flag: &str, value: &str) -> Option<String> {
-        let line = self.typed.whole.as_ref()?;
+        let line = self.command_line.whole.as_ref()?;
         Some(line.with_value(flag, value).typed())
     }
 
@@ -145,7 +145,12 @@ impl Session {
     fn open_core(&mut self) -> Result<Core, Error> {
         let core = match Core::open(self.settings()?) {
             Ok(core) => core,
-            Err(error) => return Err(with_line_that_works(error, self.typed.whole.as_ref())),
+            Err(error) => {
+                return Err(with_line_that_works(
+                    error,
+                    self.command_line.whole.as_ref(),
+                ));
+            }
         };
         if core.is_untagged_in_cluster() && self.changes {
             let prefix = self.prefix();

@@ -34,7 +34,7 @@ pub(crate) fn edit(
     };
     let failed = |fault: std::io::Error| unwritable(io_words(&fault));
     let untrusted = |why: Unopened| why.error(&what, Kind::File);
-    let route = ResolvedPath::of(path).map_err(failed)?;
+    let route = ResolvedPath::resolve(path).map_err(failed)?;
     let path = &route.target;
     let dir = path.parent().unwrap_or(Path::new("/"));
     // Before directories are created, and with those that were missing.

@@ -111,7 +111,7 @@ pub(crate) struct ConfigFile {
 
 impl ConfigSource {
     /// The path of the file.
-    pub(crate) fn of(globals: &Globals) -> Result<ConfigSource, Error> {
+    pub(crate) fn from_globals(globals: &Globals) -> Result<ConfigSource, Error> {
         match &globals.config {
             Some(none) if none == "none" => return Ok(ConfigSource::None),
             Some(empty) if empty.is_empty() => {
@@ -358,7 +358,7 @@ impl ConfigFile {
 /// Reads the file and sets the globals that neither flags nor environment set. Without `choose`, no
 /// context is used: that is for the commands that manage contexts.
 pub(crate) fn fill(globals: &mut Globals, choose: bool) -> Result<ConfigFile, Error> {
-    let mut settings = ConfigSource::of(globals)?.read(choose)?;
+    let mut settings = ConfigSource::from_globals(globals)?.read(choose)?;
     if choose {
         settings.context = settings.chosen(globals)?;
     }
@@ -378,10 +378,10 @@ pub(crate) fn fill(globals: &mut Globals, choose: bool) -> Result<ConfigFile, Er
     }
     let defaults = &settings.contents.defaults;
     match values {
-        Some(values) => take(globals, &values.or(defaults)),
-        None if choose => take(globals, defaults),
+        Some(values) => fill_globals(globals, &values.or(defaults)),
+        None if choose => fill_globals(globals, defaults),
         // The settings of the output apply to every command.
-        None => take(
+        None => fill_globals(
             globals,
             &Values {
                 redis: None,
@@ -404,7 +404,7 @@ pub(crate) fn fill(globals: &mut Globals, choose: bool) -> Result<ConfigFile, Er
 }
 
 /// Sets the globals that are not set yet.
-fn take(globals: &mut Globals, values: &Values) {
+fn fill_globals(globals: &mut Globals, values: &Values) {
     if let (None, Some(address)) = (&globals.redis, &values.redis) {
         globals.redis = Some(address.clone());
         globals.origin = Origin::File;

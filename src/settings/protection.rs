@@ -29,7 +29,7 @@ enum ServerIdentity {
 
 impl Database {
     /// The database of an address; `None` for an address that this build cannot use.
-    fn of(address: &str) -> Option<Database> {
+    fn parse(address: &str) -> Option<Database> {
         let Target { address, db, .. } = Target::parse(address).ok()?;
         let mut master = None;
         let servers = match address {
@@ -79,12 +79,12 @@ impl ServerIdentity {
 
 /// The path without links, as far as it exists.
 fn real(path: &Path) -> PathBuf {
-    ResolvedPath::of(path).map_or_else(|_| path.to_path_buf(), |route| route.target)
+    ResolvedPath::resolve(path).map_or_else(|_| path.to_path_buf(), |route| route.target)
 }
 
 /// Whether two addresses are of different databases.
 pub(super) fn other_database((one, other): (&str, &str)) -> bool {
-    match (Database::of(one), Database::of(other)) {
+    match (Database::parse(one), Database::parse(other)) {
         (Some(one), Some(other)) => !one.is(&other),
         _ => one != other,
     }
@@ -97,7 +97,7 @@ pub(super) fn other_database((one, other): (&str, &str)) -> bool {
 pub(super) fn of_database_in_use(globals: &Globals, file: &ConfigFile) -> Vec<ContextSettings> {
     let address = |given: &Option<String>| {
         let given = given.as_deref();
-        Database::of(given.unwrap_or(Target::DEFAULT))
+        Database::parse(given.unwrap_or(Target::DEFAULT))
     };
     let prefix = |given: &Option<String>| given.clone().unwrap_or_else(|| USUAL.into());
     let Some(database) = address(&globals.redis) else {

@@ -225,7 +225,7 @@ fn text<'de, D: Deserializer<'de>, T>(
     match AnyValue::deserialize(from)? {
         AnyValue::Text(text) => parse(&text)
             .map(Some)
-            .map_err(|why| D::Error::custom(why.of(&text))),
+            .map_err(|why| D::Error::custom(why.message(&text))),
         other => Err(other.mistyped(wanted)),
     }
 }
@@ -297,7 +297,7 @@ fn timeout<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Duration>, D::Er
 
 fn output<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Output>, D::Error> {
     text(from, TEXT, |given| {
-        Output::of(given).ok_or(Invalid::expects(Output::WORDS))
+        Output::from_word(given).ok_or(Invalid::expects(Output::WORDS))
     })
 }
 

@@ -89,10 +89,10 @@ fn jid_in_data<'d>(
         return Err((data, format!("its data has no `{typed}`")));
     };
     let wrong = |what: String| Err((value.get().as_bytes(), format!("`{typed}` {what}")));
-    let jid = match Shape::of(value.get().as_bytes()) {
+    let jid = match Shape::from_text(value.get().as_bytes()) {
         Shape::String => into_bytes(text_of(value)),
         Shape::Number => Cow::Borrowed(value.get().as_bytes()),
-        shape => return wrong(format!("is {}, not a text or a number", shape.words())),
+        shape => return wrong(format!("is {}, not a text or a number", shape.phrase())),
     };
     match refuse_jid(&jid) {
         Ok(()) => Ok(jid),

@@ -108,7 +108,7 @@ impl JournalState {
     }
 
     /// Adds a line of the journal; `sums` are the hashes of the input.
-    fn take(&mut self, record: &[u8], sums: &[u64]) -> Result<(), String> {
+    fn read_record(&mut self, record: &[u8], sums: &[u64]) -> Result<(), String> {
         let record: JournalRecord = serde_json::from_slice(record)
             .map_err(|_| "this is not a line of a journal".to_owned())?;
         let known = |line: u64| {
@@ -245,7 +245,9 @@ impl Journal {
         sums: &[u64],
     ) -> Result<(Journal, JournalState), Error> {
         let mut notes = JournalState::default();
-        let ledger = Ledger::open(path, head, dry_run, |record| notes.take(record, sums))?;
+        let ledger = Ledger::open(path, head, dry_run, |record| {
+            notes.read_record(record, sums)
+        })?;
         Ok((Journal { ledger }, notes))
     }
 
@@ -365,7 +367,7 @@ mod tests {
             format!("{{\"line\":{line},\"sha256\":\"{sum}\",\"jid\":\"j{line}\",\"at\":1.5}}")
         };
         let mut notes = JournalState::default();
-        let mut take = |record: &str| notes.take(record.as_bytes(), &sums);
+        let mut take = |record: &str| notes.read_record(record.as_bytes(), &sums);
         for line in 1..=3 {
             take(&sent(line)).unwrap();
         }

@@ -129,7 +129,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         let what = format!("put {jobs} on {place}");
         session.ui.confirm_protected(&what, |_| String::new())?;
     }
-    let head = LedgerHead::of("journal", session)?;
+    let head = LedgerHead::new("journal", session)?;
     let (mut journal, mut state) = match &options.journal {
         Some(path) => {
             let opened = Journal::open(path, head, options.policy.dry_run, &checked.sums)?;
@@ -211,7 +211,7 @@ pub(crate) fn run(options: &SubmitOptions, session: &mut Session) -> Result<Subm
         drop(rounds);
         let now = session.now();
         if sender.tally.plans() {
-            sender.maxima.rehearse(session);
+            sender.maxima.preview(session);
         }
         let stopped_by = stopped_by?;
         let stopped_by = sender.end_restarts(stopped_by, session)?;

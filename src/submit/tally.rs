@@ -73,7 +73,7 @@ impl PutTally {
     ) -> PutTally {
         PutTally {
             doc: BulkReport {
-                sum: Totals::of("put", dry_run, matched).within(ui.context()),
+                sum: Totals::new("put", dry_run, matched).within(ui.context()),
                 items: Vec::new(),
                 row_content: RowContent::Nothing,
                 rows: Vec::new(),

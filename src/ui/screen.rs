@@ -24,7 +24,7 @@ impl Screen {
     }
 
     /// Shows the head line and as many lines of the frame as fit.
-    pub(crate) fn paint(&self, head: &str, frame: &[u8]) {
+    pub(crate) fn repaint(&self, head: &str, frame: &[u8]) {
         let rows = Term::stdout().size_checked().map_or(24, |(rows, _)| rows);
         put(&painted(head, frame, rows.into()));
     }

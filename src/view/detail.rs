@@ -1,7 +1,7 @@
 //! One thing in full: a name and its value on each line.
 
 use super::RenderOptions;
-use super::paint::{Ink, Marks};
+use super::paint::{Style, Symbols};
 use super::table::NONE;
 use crate::text;
 
@@ -14,7 +14,7 @@ pub(crate) struct DetailLines<'a> {
 struct DetailLine {
     name: &'static str,
     value: String,
-    ink: Option<Ink>,
+    ink: Option<Style>,
     remark: String,
 }
 
@@ -44,7 +44,7 @@ impl<'a> DetailLines<'a> {
         &mut self,
         name: &'static str,
         value: impl AsRef<[u8]>,
-        ink: Option<Ink>,
+        ink: Option<Style>,
         remark: String,
     ) {
         let value = text::clean(value.as_ref());
@@ -58,7 +58,7 @@ impl<'a> DetailLines<'a> {
 
     /// The text; the remarks are aligned.
     pub(crate) fn draw(self) -> String {
-        let marks = Marks::new(self.page.color);
+        let marks = Symbols::new(self.page.color);
         let names = self
             .lines
             .iter()

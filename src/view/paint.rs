@@ -7,7 +7,7 @@ use strum::VariantArray;
 
 /// A color of text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, VariantArray)]
-pub(crate) enum Ink {
+pub(crate) enum Style {
     Green,
     Blue,
     Cyan,
@@ -16,15 +16,15 @@ pub(crate) enum Ink {
     Dim,
 }
 
-impl Ink {
+impl Style {
     const fn code(self) -> &'static str {
         match self {
-            Ink::Green => "\x1b[32m",
-            Ink::Blue => "\x1b[34m",
-            Ink::Cyan => "\x1b[36m",
-            Ink::Yellow => "\x1b[33m",
-            Ink::Red => "\x1b[31m",
-            Ink::Dim => "\x1b[2m",
+            Style::Green => "\x1b[32m",
+            Style::Blue => "\x1b[34m",
+            Style::Cyan => "\x1b[36m",
+            Style::Yellow => "\x1b[33m",
+            Style::Red => "\x1b[31m",
+            Style::Dim => "\x1b[2m",
         }
     }
 
@@ -32,12 +32,12 @@ impl Ink {
     /// never contains.
     const fn mark(self) -> char {
         match self {
-            Ink::Green => '\u{206a}',
-            Ink::Blue => '\u{206b}',
-            Ink::Cyan => '\u{206c}',
-            Ink::Yellow => '\u{206d}',
-            Ink::Red => '\u{206e}',
-            Ink::Dim => '\u{206f}',
+            Style::Green => '\u{206a}',
+            Style::Blue => '\u{206b}',
+            Style::Cyan => '\u{206c}',
+            Style::Yellow => '\u{206d}',
+            Style::Red => '\u{206e}',
+            Style::Dim => '\u{206f}',
         }
     }
 }
@@ -47,17 +47,17 @@ const END: char = '\u{2063}';
 
 /// Writes marks into texts, and replaces them by colors after the layout.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Marks {
+pub(crate) struct Symbols {
     color: bool,
 }
 
-impl Marks {
-    pub(crate) fn new(color: bool) -> Marks {
-        Marks { color }
+impl Symbols {
+    pub(crate) fn new(color: bool) -> Symbols {
+        Symbols { color }
     }
 
     /// The harmless text between its marks.
-    pub(crate) fn put(&self, text: &str, ink: Option<Ink>) -> String {
+    pub(crate) fn put(&self, text: &str, ink: Option<Style>) -> String {
         match ink.filter(|_| self.color) {
             Some(ink) => format!("{}{text}{END}", ink.mark()),
             None => text.to_owned(),
@@ -69,7 +69,7 @@ impl Marks {
         if !self.color {
             return text;
         }
-        let replace = |c: char| match Ink::VARIANTS.iter().find(|ink| ink.mark() == c) {
+        let replace = |c: char| match Style::VARIANTS.iter().find(|ink| ink.mark() == c) {
             Some(ink) => Cow::from(ink.code()),
             None if c == END => Cow::from("\x1b[0m"),
             None => Cow::from(c.to_string()),

@@ -104,7 +104,7 @@ impl AwaitedJobs {
     }
 
     /// Whether an event is about one of the jobs. The job is read again then.
-    pub(super) fn hear(&mut self, event: &JobEvent) -> bool {
+    pub(super) fn on_event(&mut self, event: &JobEvent) -> bool {
         let Some(&at) = self.at.get(&event.jid) else {
             return false;
         };
@@ -119,7 +119,7 @@ impl AwaitedJobs {
     }
 
     /// Reads a job again at the next occasion.
-    pub(super) fn again(&mut self, at: usize) {
+    pub(super) fn mark_dirty(&mut self, at: usize) {
         self.dirty.insert(at);
     }
 
@@ -129,7 +129,7 @@ impl AwaitedJobs {
     }
 
     /// The next jobs of the periodic read, up to `most`, in turn.
-    pub(super) fn take_turn(&mut self, most: usize) -> Vec<usize> {
+    pub(super) fn next_batch(&mut self, most: usize) -> Vec<usize> {
         let all = self.jobs.len();
         let mut turn = Vec::new();
         for step in 0..all {
@@ -268,7 +268,7 @@ mod tests {
 
     fn hear(jobs: &mut AwaitedJobs, kind: EventKind) {
         let jid = Name::from("a");
-        assert!(jobs.hear(&JobEvent { jid, kind }));
+        assert!(jobs.on_event(&JobEvent { jid, kind }));
     }
 
     #[test]
@@ -329,11 +329,11 @@ mod tests {
     fn periodic_reads_take_turns() {
         let jids = (0..5).map(|at| Name::from(format!("j{at}"))).collect();
         let mut jobs = AwaitedJobs::new(State::Complete, Instant::now(), jids);
-        assert_eq!(jobs.take_turn(2), [0, 1]);
-        assert_eq!(jobs.take_turn(2), [2, 3]);
-        assert_eq!(jobs.take_turn(2), [4, 0]);
+        assert_eq!(jobs.next_batch(2), [0, 1]);
+        assert_eq!(jobs.next_batch(2), [2, 3]);
+        assert_eq!(jobs.next_batch(2), [4, 0]);
         jobs.read(2, Some(&job(State::Failed, &["put"])), false);
-        assert_eq!(jobs.take_turn(9), [1, 3, 4, 0]);
+        assert_eq!(jobs.next_batch(9), [1, 3, 4, 0]);
         assert_eq!((jobs.pending, jobs.reached), (4, 0));
     }
 }

@@ -208,7 +208,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
             let dirty = self.jobs.take_dirty();
             self.read(&dirty, session)?;
             if Instant::now() >= next_turn {
-                let turn = self.jobs.take_turn(TURN);
+                let turn = self.jobs.next_batch(TURN);
                 self.read(&turn, session)?;
                 next_turn = Instant::now() + EVERY;
             }
@@ -230,7 +230,9 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
                 None => break,
                 Some(LogNotice::Gap) => return true,
                 // The events behind it have probably arrived: take them, and read.
-                Some(LogNotice::Event(event)) if self.jobs.hear(&event) => until = Instant::now(),
+                Some(LogNotice::Event(event)) if self.jobs.on_event(&event) => {
+                    until = Instant::now()
+                }
                 Some(LogNotice::Event(_)) => {}
             }
         }
@@ -284,7 +286,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
                 .is_some_and(|missing| missing > DELAY);
             match self.jobs.read(at, job.as_ref(), self.certain || late) {
                 Seen::Pending => {}
-                Seen::Missing => self.jobs.again(at),
+                Seen::Missing => self.jobs.mark_dirty(at),
                 Seen::Changed => changed.push(at),
                 Seen::Ended => self.end(at, ui)?,
             }
@@ -298,7 +300,7 @@ impl<F: FnMut(&mut Ui, &WaitItem) -> Result<(), Error>> WaitLoop<'_, F> {
                 None => Seen::Missing,
             };
             match seen {
-                Seen::Missing => self.jobs.again(at),
+                Seen::Missing => self.jobs.mark_dirty(at),
                 Seen::Ended => self.end(at, ui)?,
                 Seen::Pending | Seen::Changed => {}
             }

@@ -44,7 +44,7 @@ pub(super) fn rest(
             _ => locks(core, now, &queue.name)?,
         };
         stalls |= locks.stalled > 0 && !queue.paused;
-        left.extend(LeftJobs::of(queue, locks));
+        left.extend(LeftJobs::from_counts(queue, locks));
     }
     if stalls {
         return Ok((Rest::Waits, left));

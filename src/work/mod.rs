@@ -364,7 +364,7 @@ impl ServerClock {
     }
 
     /// When the host's clock reaches a time of the server.
-    fn instant(&self, time: f64) -> Option<Instant> {
+    fn to_instant(&self, time: f64) -> Option<Instant> {
         let left = (time - self.now()).max(0.0);
         let left = Duration::try_from_secs_f64(left).ok()?;
         Instant::now().checked_add(left)
@@ -498,7 +498,7 @@ impl Work {
     fn until(&mut self) -> Option<Instant> {
         let is_idle = self.machine.is_idle(self.time.now());
         let watch = self.watch.as_mut().and_then(|watch| watch.update(is_idle));
-        let mut due = self.time.instant(self.machine.due());
+        let mut due = self.time.to_instant(self.machine.due());
         // The wait does not count the time for which the machine sleeps.
         if self.machine.running() > 0 {
             let soon = Instant::now() + AWAKE;

@@ -85,7 +85,7 @@ fn complete(args: &[OsString], deadline: Option<Instant>) -> Option<String> {
     let whole = parse::command();
     let tree = built(&whole, &typed);
     let cursor = cursor::find(&tree, &typed)?;
-    let offer = offer::of(&whole, &cursor, deadline);
+    let offer = offer::at_cursor(&whole, &cursor, deadline);
     Some(render::lines(shell, &offer, &typed, &cursor))
 }
 

@@ -36,7 +36,7 @@ const JOBS: usize = 500;
 
 /// The names of a kind; `None` if they are not known in time. Without a deadline no server
 /// is asked.
-pub(super) fn of(
+pub(super) fn candidates(
     kind: CandidateKind,
     globals: &[String],
     deadline: Option<Instant>,
@@ -52,7 +52,7 @@ pub(super) fn of(
     let file_name = file_name(kind)?;
     let mut target = Target::parse(globals.redis.as_deref().unwrap_or(Target::DEFAULT)).ok()?;
     let prefix = globals.prefix.clone().unwrap_or_else(|| USUAL.into());
-    let cache = Cache::of(&target.to_string(), &prefix);
+    let cache = Cache::for_server(&target.to_string(), &prefix);
     if let Some(names) = cache.as_ref().and_then(|cache| cache.read(file_name)) {
         return Some(names);
     }

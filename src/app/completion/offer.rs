@@ -33,7 +33,7 @@ pub(super) enum Files {
 
 /// What fits at the cursor. `whole` is the tree with all commands; without a deadline no
 /// server is asked.
-pub(super) fn of(whole: &Command, cursor: &Cursor, deadline: Option<Instant>) -> Offer {
+pub(super) fn at_cursor(whole: &Command, cursor: &Cursor, deadline: Option<Instant>) -> Offer {
     let mut offer = Offer::default();
     match cursor.slot {
         CursorSlot::Redirection => offer.files = Some(Files::Any),
@@ -134,16 +134,18 @@ fn values(
     offer: &mut Offer,
 ) {
     match candidates(cursor, arg) {
-        Some(CandidateKind::Commands) => offer.candidates.extend(words(whole, cursor, false)),
-        Some(CandidateKind::Topics) => offer.candidates.extend(words(whole, cursor, true)),
+        Some(CandidateKind::Commands) => {
+            offer.candidates.extend(command_words(whole, cursor, false))
+        }
+        Some(CandidateKind::Topics) => offer.candidates.extend(command_words(whole, cursor, true)),
         Some(_) if cursor.expands => {}
         Some(kind) => {
-            let known = names::of(kind, &cursor.globals, deadline).unwrap_or_default();
+            let known = names::candidates(kind, &cursor.globals, deadline).unwrap_or_default();
             let typed = known.into_iter().filter_map(|name| {
                 let value = if cursor.escaped && arg.is_positional() {
                     name.value
                 } else {
-                    typed(&name.value, arg)?
+                    typed_part(&name.value, arg)?
                 };
                 let fits = value.starts_with(&cursor.begun);
                 fits.then(|| Candidate::new(value, name.help))
@@ -192,7 +194,7 @@ pub(super) fn is_glob(arg: &Arg) -> bool {
 }
 
 /// How a name has to be typed; `None` if it cannot be.
-fn typed(name: &str, arg: &Arg) -> Option<String> {
+fn typed_part(name: &str, arg: &Arg) -> Option<String> {
     if name.is_empty() || command_line::begins_special(name.as_bytes()) {
         return None;
     }
@@ -204,7 +206,7 @@ fn typed(name: &str, arg: &Arg) -> Option<String> {
 }
 
 /// The next words of the path to a command, and the topics of `help`.
-fn words(whole: &Command, cursor: &Cursor, topics: bool) -> Vec<Candidate> {
+fn command_words(whole: &Command, cursor: &Cursor, topics: bool) -> Vec<Candidate> {
     let mut command = whole;
     let path = cursor.positionals.iter().map(String::as_str);
     let path: Vec<&str> = path.collect();

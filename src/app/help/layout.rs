@@ -46,7 +46,7 @@ pub(crate) struct DocParts {
 
 impl DocParts {
     /// Splits the doc comment of a command into its parts.
-    pub(crate) fn of(command: &Command) -> DocParts {
+    pub(crate) fn of_command(command: &Command) -> DocParts {
         let about = command.get_long_about().or_else(|| command.get_about());
         let about = about.map(ToString::to_string).unwrap_or_default();
         let program = command.get_before_long_help();
@@ -88,7 +88,7 @@ impl DocParts {
 
 /// Lays out the help of a command and of its subcommands.
 pub(crate) fn laid_out(command: Command) -> Command {
-    let parts = DocParts::of(&command);
+    let parts = DocParts::of_command(&command);
     let mut before = String::new();
     if !parts.examples.is_empty() {
         before.push_str("Examples:\n");
@@ -125,7 +125,7 @@ pub(crate) fn laid_out(command: Command) -> Command {
 
 /// Lays out the help that lists all commands.
 pub(crate) fn of_all(root: Command) -> Command {
-    let parts = DocParts::of(&root);
+    let parts = DocParts::of_command(&root);
     let mut list = String::new();
     for group in Group::VARIANTS {
         list.push_str(&format!("{}:\n", group.title()));
@@ -162,7 +162,7 @@ mod tests {
         fn walk(command: &Command, at: &str, wrong: &mut Vec<String>) {
             for below in command.get_subcommands() {
                 let path = format!("{at} {}", below.get_name());
-                let parts = DocParts::of(below);
+                let parts = DocParts::of_command(below);
                 if parts.examples.is_empty() {
                     wrong.push(format!("{path}: no example"));
                 }
@@ -191,7 +191,7 @@ mod tests {
              Example: `z`\n\nExit codes: 0.\n\nSee also: `qless y`",
         );
         let command = command.before_long_help("a\nb");
-        let parts = DocParts::of(&command);
+        let parts = DocParts::of_command(&command);
         assert_eq!(parts.first, "Do it");
         let text: Vec<_> = parts.text_with_program().collect();
         assert_eq!(text, [("Some more:", Some("a\nb")), ("And more.", None)]);

@@ -95,7 +95,7 @@ pub(super) fn run(
                 }
                 for verdict in verdicts.drain(..) {
                     let planned = match verdict.outcome {
-                        VerdictOutcome::Repairable => filter.take(&keys, &verdict),
+                        VerdictOutcome::Repairable => filter.plan_verdict(&keys, &verdict),
                         _ => None,
                     };
                     match (planned, session.ui.format()) {
@@ -134,7 +134,7 @@ struct PlanFilter {
 
 impl PlanFilter {
     /// The planned repair of a verdict, unless the plan has it.
-    fn take(&mut self, keys: &Keys, verdict: &Verdict) -> Option<Planned> {
+    fn plan_verdict(&mut self, keys: &Keys, verdict: &Verdict) -> Option<Planned> {
         let list = Name::from(keys.group(verdict.item.as_bytes()));
         if verdict.id == FindingId::GroupSet && self.filled.contains(&list) {
             return None;

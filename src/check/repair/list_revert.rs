@@ -36,7 +36,7 @@ pub(super) struct ListRevert {
 impl ListRevert {
     /// Begins with the changes of a repaired finding, if all of them removed misplaced entries from one
     /// failure list.
-    pub(super) fn of(id: FindingId, changes: &[Change]) -> Option<ListRevert> {
+    pub(super) fn from_changes(id: FindingId, changes: &[Change]) -> Option<ListRevert> {
         let mut list = ListRevert {
             key: changes.first()?.key.clone(),
             entries: Vec::new(),
@@ -96,7 +96,7 @@ impl ListRevert {
     ) -> Result<Vec<Change>, Error> {
         let mut returned = self.returned(core, &mut pace)?;
         let entries = self.entries.iter();
-        let rest = entries.filter(|(_, entry)| !take(&mut returned, entry));
+        let rest = entries.filter(|(_, entry)| !take_entry(&mut returned, entry));
         let changes = rest.map(|(index, entry)| Change {
             key: self.key.clone(),
             item: Some(Name::from(index.to_string())),
@@ -205,7 +205,7 @@ impl ListRevert {
 type Returned<'a> = HashMap<&'a [u8], usize>;
 
 /// Whether the entry has returned. Each entry in the list stands for one that was removed.
-fn take(returned: &mut Returned, entry: &Name) -> bool {
+fn take_entry(returned: &mut Returned, entry: &Name) -> bool {
     let count = returned.get_mut(entry.as_bytes());
     count.is_some_and(|count| {
         let here = *count > 0;
@@ -236,7 +236,7 @@ impl Merge<'_> {
                 break;
             }
             self.rest = rest;
-            if take(&mut self.here, entry) {
+            if take_entry(&mut self.here, entry) {
                 continue;
             }
             self.returned += 1;

@@ -267,7 +267,7 @@ impl Repairer {
                 .filter(|verdict| verdict.outcome == VerdictOutcome::Repairable)
                 .map(|verdict| (verdict.id, verdict.item))
                 .collect(),
-            None => self.expected.take(self.stage, items),
+            None => self.expected.take_unexpected(self.stage, items),
         };
         let mut settled = 0;
         for (id, item) in expected {

@@ -48,7 +48,7 @@ pub(crate) fn run(
     warn_of_other_server(&file, &shown, session)?;
     let total = file.total();
     let matched = usize::try_from(total).unwrap_or(usize::MAX);
-    let mut sum = Totals::of("revert", dry_run, matched).within(session.ui.context());
+    let mut sum = Totals::new("revert", dry_run, matched).within(session.ui.context());
     let changes = plural(total, "change", "changes");
     if total > 0 {
         let what = format!("revert {changes} on {}", session.destination()?);
@@ -210,7 +210,10 @@ impl Reverter<'_> {
                 }
             }
         }
-        match repair.id.and_then(|id| ListRevert::of(id, &entries)) {
+        match repair
+            .id
+            .and_then(|id| ListRevert::from_changes(id, &entries))
+        {
             Some(list) => {
                 if changes.iter().any(|change| change.key == list.key()) {
                     self.revert(&std::mem::take(changes))?;

@@ -47,7 +47,7 @@ impl Undo {
         let mut slice = 0;
         let head = LedgerHead {
             command: command.to_owned(),
-            ..LedgerHead::of(UNDO, session)?
+            ..LedgerHead::new(UNDO, session)?
         };
         let ledger = Ledger::open(path, head, dry_run, |line| {
             let line = read(line)?;

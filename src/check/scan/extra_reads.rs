@@ -7,7 +7,7 @@ use crate::model::verdict::ItemKind;
 
 use super::ahead::Replies;
 use super::jobs::{MAX_LOCK, ScannedJob};
-use super::set::{class, instant};
+use super::set::{priority_bucket, time_bucket};
 use super::unmatched::Side;
 use super::{Scanner, validate};
 
@@ -109,8 +109,12 @@ impl Scanner<'_> {
             ExtraRead::WorkScore => match score {
                 Some(score) => {
                     job.is_candidate |= self.first_pass && !fits(job, score);
-                    job.is_candidate |=
-                        !self.match_entry(ItemKind::Work, &job.queue, &job.jid, class(score))?;
+                    job.is_candidate |= !self.match_entry(
+                        ItemKind::Work,
+                        &job.queue,
+                        &job.jid,
+                        priority_bucket(score),
+                    )?;
                 }
                 None => {
                     let due = job.state == b"waiting"
@@ -123,15 +127,19 @@ impl Scanner<'_> {
                     let far = self.now() + MAX_LOCK;
                     job.is_candidate |=
                         self.first_pass && (lock <= job.expires + TOLERANCE || lock > far);
-                    job.is_candidate |=
-                        !self.match_entry(ItemKind::Locks, &job.queue, &job.jid, instant(lock))?;
+                    job.is_candidate |= !self.match_entry(
+                        ItemKind::Locks,
+                        &job.queue,
+                        &job.jid,
+                        time_bucket(lock),
+                    )?;
                 }
                 None => job.is_candidate |= self.first_pass,
             },
             ExtraRead::WorkerScore => {
                 // The worker may have lost the job, or not.
                 if let Some(score) = score {
-                    self.match_entry(ItemKind::Worker, &job.worker, &job.jid, instant(score))?;
+                    self.match_entry(ItemKind::Worker, &job.worker, &job.jid, time_bucket(score))?;
                 }
             }
             ExtraRead::Coordination(at) => self.match_coordination_entry(job, at, score.is_some()),

@@ -6,7 +6,7 @@ use crate::core::script::keys;
 use crate::error::Error;
 use crate::model::verdict::{BLOCK, ItemKind};
 
-use super::set::{SETS_PER_READ, Set, class, instant, second};
+use super::set::{SETS_PER_READ, Set, priority_bucket, second, time_bucket};
 use super::unmatched::{Match, Side};
 use super::{Known, MAX_CLOCK_DRIFT, ScanCounts, Scanner, validate};
 
@@ -73,8 +73,8 @@ impl Scanner<'_> {
         set.count += 1;
         set.live += u64::from(score > now);
         let number = match set.kind {
-            ItemKind::Work => class(score),
-            ItemKind::Locks | ItemKind::Worker => instant(score),
+            ItemKind::Work => priority_bucket(score),
+            ItemKind::Locks | ItemKind::Worker => time_bucket(score),
             ItemKind::FailedTimes => second(score),
             _ => 0,
         };
@@ -102,11 +102,11 @@ impl Scanner<'_> {
             ItemKind::Group => self.unmatched.add_entry(hash) == Match::Duplicate,
             ItemKind::Recur => {
                 self.unmatched.add_entry(hash);
-                self.first_pass && !self.comes(score)
+                self.first_pass && !self.will_run(score)
             }
             ItemKind::Scheduled => {
                 self.unmatched.add_entry(hash);
-                self.first_pass && !score.is_nan() && !self.comes(score)
+                self.first_pass && !score.is_nan() && !self.will_run(score)
             }
             ItemKind::Completed => {
                 self.unmatched.add_entry(hash);
@@ -226,7 +226,7 @@ impl Scanner<'_> {
     }
 
     /// Whether a time of a schedule will come.
-    pub(super) fn comes(&self, due: f64) -> bool {
+    pub(super) fn will_run(&self, due: f64) -> bool {
         self.now.will_reach(due)
     }
 

@@ -9,7 +9,7 @@ use crate::name::Name;
 use super::ahead::Replies;
 use super::extra_reads::ExtraRead;
 use super::homes::home;
-use super::set::{class, instant, second};
+use super::set::{priority_bucket, second, time_bucket};
 use super::unmatched::{Match, Side};
 use super::{Known, MAX_CLOCK_DRIFT, Scanner, validate};
 
@@ -202,7 +202,7 @@ impl Scanner<'_> {
         job.is_candidate |= time.is_none_or(|time| time > self.now() + MAX_CLOCK_DRIFT);
         job.is_candidate |= text(11).is_some() && state != b"running";
         job.is_candidate |= text(12).is_some() && state != b"depends";
-        job.is_candidate |= text(12).is_some() && !number(12).is_some_and(|due| self.comes(due));
+        job.is_candidate |= text(12).is_some() && !number(12).is_some_and(|due| self.will_run(due));
         job.is_candidate |= text(16).is_some();
         match number(4) {
             Some(priority) => job.priority = priority,
@@ -287,12 +287,16 @@ impl Scanner<'_> {
                 true
             }
             (Some(ItemKind::Work), b"stalled") => {
-                self.match_entry(ItemKind::Work, &queue, &jid, class(f64::INFINITY))?
-                    || self.match_or_scan(ItemKind::Work, &queue, &jid, class(job.priority))?
-                        == Match::Matched
+                self.match_entry(ItemKind::Work, &queue, &jid, priority_bucket(f64::INFINITY))?
+                    || self.match_or_scan(
+                        ItemKind::Work,
+                        &queue,
+                        &jid,
+                        priority_bucket(job.priority),
+                    )? == Match::Matched
             }
             (Some(ItemKind::Work), _) => {
-                self.match_entry(ItemKind::Work, &queue, &jid, class(job.priority))?
+                self.match_entry(ItemKind::Work, &queue, &jid, priority_bucket(job.priority))?
                     || self.match_or_scan(ItemKind::Scheduled, &queue, &jid, 0)? == Match::Matched
             }
             (Some(ItemKind::Locks), _) if grace => {
@@ -300,7 +304,7 @@ impl Scanner<'_> {
                 true
             }
             (Some(ItemKind::Locks), _) => {
-                self.match_entry(ItemKind::Locks, &queue, &jid, instant(job.expires))?
+                self.match_entry(ItemKind::Locks, &queue, &jid, time_bucket(job.expires))?
             }
             (Some(home), _) => self.match_entry(home, &queue, &jid, 0)?,
             (None, b"failed") => true,
@@ -320,7 +324,7 @@ impl Scanner<'_> {
             b"stalled" => job.extra_reads.push(ExtraRead::WorkerScore),
             b"running" if grace => job.extra_reads.push(ExtraRead::WorkerScore),
             b"running" => {
-                let number = instant(job.expires);
+                let number = time_bucket(job.expires);
                 job.is_candidate |= !self.match_entry(ItemKind::Worker, &worker, &jid, number)?;
             }
             _ => {}

@@ -77,12 +77,12 @@ struct Witness {
 type ScoredMember = (Vec<u8>, Option<f64>);
 
 /// The number that the hash of a waiting job contains: the priority of the score.
-pub(super) fn class(score: f64) -> u64 {
+pub(super) fn priority_bucket(score: f64) -> u64 {
     (score.ceil() + 0.0).to_bits()
 }
 
 /// The number that a hash contains for a time. Times in the same half millisecond are equal.
-pub(super) fn instant(score: f64) -> u64 {
+pub(super) fn time_bucket(score: f64) -> u64 {
     (score * 2048.0).floor() as i64 as u64
 }
 
@@ -154,7 +154,7 @@ impl Scanner<'_> {
                 let replies = self.core.take_reads(self.now, reads)?;
                 let set = &mut sets[at];
                 let read = set.member_count(&replies);
-                let entries = set.take(replies, self.page(1) as i64);
+                let entries = set.take_page(replies, self.page(1) as i64);
                 let more = !matches!(set.cursor, SetCursor::Done);
                 if more && self.max_ahead > 0 {
                     sent.push_back((at, self.send_page(set)));
@@ -187,7 +187,7 @@ impl Scanner<'_> {
         for (set, count) in sets.iter_mut().zip(counts) {
             let replies: Vec<ReadReply> = replies.by_ref().take(count).collect();
             read += set.member_count(&replies);
-            let entries = set.take(replies, page);
+            let entries = set.take_page(replies, page);
             self.add_entries(set, entries)?;
         }
         self.sink.members_read(self.core, read)
@@ -279,7 +279,7 @@ impl Set {
     }
 
     /// Takes the replies. `None` if the key has a wrong type.
-    fn take(&mut self, replies: Vec<ReadReply>, many: i64) -> Option<Vec<ScoredMember>> {
+    fn take_page(&mut self, replies: Vec<ReadReply>, many: i64) -> Option<Vec<ScoredMember>> {
         let mut replies = replies.into_iter();
         match (
             std::mem::replace(&mut self.cursor, SetCursor::Done),
@@ -382,7 +382,7 @@ impl Set {
         };
         let more = rank > 0;
         // In the order of scores, the members in between have the same priority.
-        let alike = matches!((first, last), (Some(one), Some(other)) if class(one) == class(other));
+        let alike = matches!((first, last), (Some(one), Some(other)) if priority_bucket(one) == priority_bucket(other));
         let unsure = work && !alike || more && first.is_none();
         if unsure && !with_scores && !entries.is_empty() {
             let scores = true;

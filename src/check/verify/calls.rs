@@ -57,7 +57,7 @@ impl VerifyCalls {
     /// The number of items for one call, whole items only.
     pub(super) fn batch_size(&self, kind: ItemKind, most: usize) -> usize {
         let size = self.batch_sizes.size(kind).min(most);
-        size.next_multiple_of(kind.words())
+        size.next_multiple_of(kind.word_count())
     }
 
     /// Has items verified by one call. `typical`: other calls will cost as much.

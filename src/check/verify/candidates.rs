@@ -68,7 +68,7 @@ impl LocatedCandidates {
 
     /// Takes the candidates of a location, without those that were verified lately. `None` if none
     /// were added.
-    pub(super) fn take(&mut self, location: &Location) -> Option<Vec<Name>> {
+    pub(super) fn take_location(&mut self, location: &Location) -> Option<Vec<Name>> {
         let mut items = self.waiting.remove(location)?;
         self.count -= items.len();
         let bytes = items.iter().map(|item| item.as_bytes().len());
@@ -100,14 +100,14 @@ mod tests {
         let job = Location::new(ItemKind::Job, "");
         assert_eq!(candidates.add(&job, Name::from("a")), Due::Nothing);
         assert_eq!(candidates.location(), Some(job.clone()));
-        assert_eq!(candidates.take(&job), Some(vec![Name::from("a")]));
+        assert_eq!(candidates.take_location(&job), Some(vec![Name::from("a")]));
         assert_eq!(candidates.location(), None);
         candidates.add(&job, Name::from("a"));
         candidates.add(&job, Name::from("b"));
-        assert_eq!(candidates.take(&job), Some(vec![Name::from("b")]));
+        assert_eq!(candidates.take_location(&job), Some(vec![Name::from("b")]));
         candidates.forget_verified();
         candidates.add(&job, Name::from("a"));
-        assert_eq!(candidates.take(&job), Some(vec![Name::from("a")]));
+        assert_eq!(candidates.take_location(&job), Some(vec![Name::from("a")]));
         assert_eq!((candidates.count, candidates.bytes), (0, 0));
     }
 

@@ -76,7 +76,7 @@ impl Collector {
         }
         // No more can be remembered: the finding is reported, but not its exact count.
         let mut first = true;
-        for found in self.of(finding.id) {
+        for found in self.found(finding.id) {
             found.at_least = true;
             first = false;
         }
@@ -110,7 +110,7 @@ impl Collector {
     /// Raises the number that an example shows, if the verdict has a larger one: a recurring job is
     /// counted once, with the largest number of its jobs.
     pub(crate) fn raise_number(&mut self, verdict: &Verdict) {
-        for example in self.of(verdict.id).flat_map(|found| &mut found.examples) {
+        for example in self.found(verdict.id).flat_map(|found| &mut found.examples) {
             if example.item == verdict.item && example.number < verdict.number {
                 *example = Example::from(verdict);
             }
@@ -119,7 +119,7 @@ impl Collector {
 
     /// Withdraws a finding that another one covers.
     fn withdraw(&mut self, id: FindingId, item: &Name) {
-        for found in self.of(id) {
+        for found in self.found(id) {
             found.count = found.count.saturating_sub(1);
             found.repairable = found.repairable.min(found.count);
             found.needs_only = found.needs_only.min(found.count);
@@ -128,7 +128,7 @@ impl Collector {
     }
 
     /// The counts of a finding, one for each severity.
-    fn of(&mut self, id: FindingId) -> impl Iterator<Item = &mut ReportedFinding> {
+    fn found(&mut self, id: FindingId) -> impl Iterator<Item = &mut ReportedFinding> {
         self.found
             .iter_mut()
             .filter(move |found| found.finding.id == id)

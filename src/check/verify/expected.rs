@@ -23,7 +23,11 @@ impl Expected {
 
     /// The findings about these items in a stage, each with its item. They are not expected
     /// again.
-    pub(crate) fn take(&mut self, stage: RepairStage, items: &[Name]) -> Vec<(FindingId, Name)> {
+    pub(crate) fn take_unexpected(
+        &mut self,
+        stage: RepairStage,
+        items: &[Name],
+    ) -> Vec<(FindingId, Name)> {
         let mut found = Vec::new();
         for item in items {
             for id in FindingId::all().filter(|id| id.row().stage == stage) {

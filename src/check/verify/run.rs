@@ -173,7 +173,7 @@ pub(crate) fn report(
         }
     }
     if check.scan.complete && hints {
-        let own = session.own();
+        let own = session.canonical_command();
         let named = own.has("--only");
         let repairable =
             |found: &ReportedFinding| found.repairable > 0 || named && found.needs_only > 0;

@@ -108,7 +108,7 @@ impl Verifier {
             // key.
             self.verify(core, &Location::new(ItemKind::Job, ""))?;
         }
-        let Some(items) = self.candidates.take(location) else {
+        let Some(items) = self.candidates.take_location(location) else {
             return Ok(());
         };
         if location.kind != ItemKind::Failed {
@@ -155,7 +155,7 @@ impl Verifier {
         let reply = match verified {
             // One item needs a key of a wrong type. The others are verified without it.
             Err(error) if error.kind() == Kind::Damaged => {
-                let words = location.kind.words();
+                let words = location.kind.word_count();
                 let half = (items.len() / 2).next_multiple_of(words);
                 if items.len() <= words {
                     self.not_verifiable(items[0].clone(), error.reason());

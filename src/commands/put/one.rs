@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args, session: &mut Session) -> Result<Exit, Error> {
     let exit = put.show(session)?;
     if args.dry_run {
         if put.changes() {
-            maxima.rehearse(session);
+            maxima.preview(session);
         }
         return Ok(exit);
     }

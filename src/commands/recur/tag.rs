@@ -67,7 +67,7 @@ pub(super) fn run(args: Args, session: &mut Session) -> Result<Exit, Error> {
     match session.ui.format() {
         Format::Raw => session.ui.verbatim(&[&reply[..], b"\n"].concat())?,
         Format::Table if !dry => session.ui.show(&BulkReport {
-            sum: Totals::of("tag", false, 0),
+            sum: Totals::new("tag", false, 0),
             items: Vec::new(),
             row_content: RowContent::Tags,
             rows: vec![BulkRow {

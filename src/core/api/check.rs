@@ -93,7 +93,9 @@ impl Core {
         };
         for row in reply.read::<Vec<CheckRow>>()? {
             match row {
-                CheckRow::Verdict(id, row) => slice.verdicts.push(row.of(id, location, items)),
+                CheckRow::Verdict(id, row) => {
+                    slice.verdicts.push(row.into_verdict(id, location, items))
+                }
                 CheckRow::Count(verified, jobs) => {
                     (slice.verified, slice.misplaced) = (verified, jobs);
                 }
@@ -291,7 +293,7 @@ struct VerdictRow {
 
 impl VerdictRow {
     /// The verdict about `items`.
-    fn of(self, id: FindingId, location: &Location, items: &[Name]) -> Verdict {
+    fn into_verdict(self, id: FindingId, location: &Location, items: &[Name]) -> Verdict {
         let cycle = match (id, location.kind) {
             (FindingId::DependencyCycle, ItemKind::Cycle) => items.to_vec(),
             // A job that depends on itself.

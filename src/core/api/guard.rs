@@ -130,7 +130,7 @@ pub enum RequeueVerb {
 }
 
 impl RequeueVerb {
-    const fn words(self) -> (&'static str, &'static str) {
+    const fn command_words(self) -> (&'static str, &'static str) {
         match self {
             RequeueVerb::Retry => ("retry", "retrying"),
             RequeueVerb::Promote => ("promote", "promoting"),
@@ -232,7 +232,7 @@ impl Core {
         } else {
             RetryClass::Never
         };
-        let (verb, doing) = how.verb.words();
+        let (verb, doing) = how.verb.command_words();
         let spec = calls::GUARD_REQUEUE.class(class).wording(verb, doing);
         let mut call = Call::new(spec).arg(options).arg(note);
         for (job, due) in jobs {

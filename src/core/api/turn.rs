@@ -252,7 +252,7 @@ fn add_endings(mut call: Call, jobs: &[JobEnding]) -> Call {
                     words.extend([b"delay".into(), delay.into()]);
                     let depends = array(next.depends.iter().map(Name::as_bytes));
                     words.extend([b"depends".into(), depends.into()]);
-                    for (name, value) in next.coordination.words() {
+                    for (name, value) in next.coordination.option_words() {
                         words.extend([name.as_bytes().into(), value.into()]);
                     }
                 }

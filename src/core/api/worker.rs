@@ -69,7 +69,7 @@ impl Core {
 /// Completes workers; all known ones are ordered, and those that were not seen for long are left out.
 fn workers(mut workers: Vec<Worker>, all: bool) -> Vec<Worker> {
     for worker in &mut workers {
-        worker.process = WorkerProcess::of(&worker.name);
+        worker.process = WorkerProcess::from_name(&worker.name);
     }
     if all {
         workers.retain(|worker| worker.recent);

@@ -54,7 +54,7 @@ impl Core {
                 call = call.arg("delay").arg(seconds(next.delay));
                 let depends = array(next.depends.iter().map(Name::as_bytes));
                 call = call.arg("depends").arg(depends);
-                for (name, value) in next.coordination.words() {
+                for (name, value) in next.coordination.option_words() {
                     call = call.arg(name).arg(value);
                 }
             }
@@ -185,7 +185,7 @@ impl Core {
             is_running && job.worker.as_ref() == Some(worker)
         });
         let jobs: Vec<JobSnapshot> = held
-            .map(|job| JobSnapshot::of(job, &mut interner))
+            .map(|job| JobSnapshot::from_job(job, &mut interner))
             .collect();
         for (job, reply) in jobs.iter().zip(self.timeout(now, note, &jobs)) {
             // A job that changed meanwhile is no longer held.

@@ -63,7 +63,7 @@ pub(crate) enum Fault {
 
 impl Fault {
     /// The fault of an error of the system.
-    pub(super) fn of(error: &io::Error) -> Fault {
+    pub(super) fn from_io(error: &io::Error) -> Fault {
         match error.kind() {
             io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock => Fault::TimedOut,
             io::ErrorKind::UnexpectedEof => Fault::Closed,
@@ -126,7 +126,7 @@ impl Packed {
     }
 
     /// Adds words that are packed already.
-    pub(crate) fn words(&mut self, words: &Words) {
+    pub(crate) fn push_words(&mut self, words: &Words) {
         self.bytes.extend_from_slice(&words.bytes);
     }
 

@@ -437,7 +437,7 @@ fn socket(dir: &Path) -> PathBuf {
 /// Connects to the private server of a directory, unless a process of another user listens there. Nothing
 /// is sent.
 pub(super) fn connect(dir: &Path) -> Result<UnixStream, Fault> {
-    let stream = UnixStream::connect(socket(dir)).map_err(|error| Fault::of(&error))?;
+    let stream = UnixStream::connect(socket(dir)).map_err(|error| Fault::from_io(&error))?;
     if is_own_server(&stream) {
         Ok(stream)
     } else {

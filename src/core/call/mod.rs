@@ -316,7 +316,7 @@ impl Core {
         let deadline = self
             .caller_deadline
             .map_or(deadline, |end| end.min(deadline));
-        let mut round = Round::of(calls);
+        let mut round = Round::new(calls);
         let mut backoff = Backoff::default();
         let mut moves = 0;
         while !round.pending.is_empty() {
@@ -503,7 +503,7 @@ impl Core {
             for arg in &call.args {
                 packed.word(arg);
             }
-            packed.words(&call.packed_args);
+            packed.push_words(&call.packed_args);
         }
         packed
     }

@@ -41,7 +41,7 @@ pub(super) struct Round {
 }
 
 impl Round {
-    pub(super) fn of(calls: &[Call]) -> Round {
+    pub(super) fn new(calls: &[Call]) -> Round {
         Round {
             classes: calls.iter().map(Call::class).collect(),
             pending: (0..calls.len()).collect(),

@@ -49,7 +49,7 @@ enum Socket {
 impl Stream {
     /// Connects to a Unix socket. That has no timeout.
     pub(super) fn unix(path: &Path) -> Result<Stream, Fault> {
-        let socket = UnixStream::connect(path).map_err(|error| Fault::of(&error))?;
+        let socket = UnixStream::connect(path).map_err(|error| Fault::from_io(&error))?;
         Ok(Stream::over(socket))
     }
 
@@ -68,7 +68,7 @@ impl Stream {
         if timeout.is_zero() {
             return Err(Fault::TimedOut);
         }
-        let socket = connected(address, timeout).map_err(|error| Fault::of(&error))?;
+        let socket = connected(address, timeout).map_err(|error| Fault::from_io(&error))?;
         Ok(Stream::of(match tls {
             None => Socket::Tcp(socket),
             Some(tls) => Socket::Tls(Box::new(tls.connect(socket, address, deadline)?)),
@@ -153,7 +153,7 @@ impl Wire {
     fn fault_of(&mut self, error: &io::Error) -> Fault {
         match &mut self.socket {
             Socket::Tls(stream) => stream.fault_of(error),
-            Socket::Unix(_) | Socket::Tcp(_) => Fault::of(error),
+            Socket::Unix(_) | Socket::Tcp(_) => Fault::from_io(error),
         }
     }
 }

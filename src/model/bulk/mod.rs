@@ -216,7 +216,7 @@ pub(crate) struct Totals {
 
 impl Totals {
     /// Totals without any outcome.
-    pub(crate) fn of(action: &'static str, dry_run: bool, matched: usize) -> Totals {
+    pub(crate) fn new(action: &'static str, dry_run: bool, matched: usize) -> Totals {
         Totals {
             action,
             dry_run,

@@ -9,7 +9,7 @@ use crate::name::Name;
 use crate::text;
 use crate::view::document::DocumentKind;
 use crate::view::json::Lines;
-use crate::view::paint::Ink;
+use crate::view::paint::Style;
 use crate::view::table::{Cell, Column, Heading, Table, headings};
 use crate::view::{RenderOptions, View};
 
@@ -73,24 +73,24 @@ pub(crate) fn count(count: u64, of: &ReportedFinding, page: &RenderOptions) -> C
 
 /// A severity in its color; the worst sorts first.
 pub(crate) fn severity(severity: Severity) -> Cell {
-    Cell::by(rank(severity), severity.into_str()).ink(ink(severity))
+    Cell::by(rank(severity), severity.into_str()).ink(severity_style(severity))
 }
 
 fn rank(severity: Severity) -> f64 {
     f64::from(Severity::Critical as u8 - severity as u8)
 }
 
-fn ink(severity: Severity) -> Option<Ink> {
+fn severity_style(severity: Severity) -> Option<Style> {
     match severity {
-        Severity::Critical | Severity::Error => Some(Ink::Red),
-        Severity::Warn => Some(Ink::Yellow),
-        Severity::Info => Some(Ink::Dim),
+        Severity::Critical | Severity::Error => Some(Style::Red),
+        Severity::Warn => Some(Style::Yellow),
+        Severity::Info => Some(Style::Dim),
     }
 }
 
 /// The examples in a line: location, name, and detail of each.
 pub(crate) fn examples(found: &ReportedFinding, cut: bool) -> String {
-    let names = JidLabels::of(&found.examples, cut);
+    let names = JidLabels::new(&found.examples, cut);
     let form = found.finding.form;
     if form == ExampleForm::JidIn {
         return by_location(&found.examples, &names);
@@ -149,7 +149,7 @@ struct JidLabels {
 }
 
 impl JidLabels {
-    fn of(examples: &[Example], cut: bool) -> JidLabels {
+    fn new(examples: &[Example], cut: bool) -> JidLabels {
         let items: HashSet<&Name> = examples.iter().map(|example| &example.item).collect();
         let short: HashSet<String> = items.iter().map(text::short).collect();
         let cut = cut && short.len() == items.len();

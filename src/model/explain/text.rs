@@ -8,7 +8,7 @@ use crate::name::Name;
 use crate::text;
 use crate::text::{Harmless, decisive_line, duration, plural, short};
 use crate::view::document::DocumentKind;
-use crate::view::paint::{Ink, Marks};
+use crate::view::paint::{Style, Symbols};
 use crate::view::{Lines, RenderOptions, View};
 
 impl View for Explanation {
@@ -56,10 +56,10 @@ impl View for Explanations {
 impl Explanation {
     /// The text for a terminal.
     fn for_people(&self, page: &RenderOptions) -> String {
-        let mut lines: Vec<(char, Option<Ink>, [String; 3])> = Vec::new();
+        let mut lines: Vec<(char, Option<Style>, [String; 3])> = Vec::new();
         for reason in &self.reasons {
             let (mark, ink) = if reason.blocking {
-                ('✗', Some(Ink::Red))
+                ('✗', Some(Style::Red))
             } else {
                 ('·', None)
             };
@@ -73,7 +73,7 @@ impl Explanation {
                 page.when(popped),
                 String::new(),
             ];
-            lines.push(('✓', Some(Ink::Green), line));
+            lines.push(('✓', Some(Style::Green), line));
         }
         let widest = |at: usize| {
             let widths = lines.iter().map(|(_, _, line)| text::width(&line[at]));
@@ -81,7 +81,7 @@ impl Explanation {
         };
         let (first, second, third) = (widest(0), widest(1), widest(2));
         let fits = 4 + first + 2 + second + 2 + third <= page.width;
-        let marks = Marks::new(page.color);
+        let marks = Symbols::new(page.color);
         let pad = |text: &str, width: usize| {
             let gap = width.saturating_sub(text::width(text));
             format!("{text}{}", " ".repeat(gap))

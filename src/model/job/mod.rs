@@ -393,7 +393,7 @@ impl StateCounts {
     }
 
     /// The count of a state.
-    pub(crate) fn of(&mut self, state: State) -> &mut u64 {
+    pub(crate) fn count_of(&mut self, state: State) -> &mut u64 {
         match state {
             State::Running => &mut self.running,
             State::Stalled => &mut self.stalled,

@@ -14,21 +14,21 @@ use crate::text::joined;
 use crate::view::detail::DetailLines;
 use crate::view::document::DocumentKind;
 use crate::view::list::Row;
-use crate::view::paint::Ink;
+use crate::view::paint::Style;
 use crate::view::table::{Cell, Column, NONE};
 use crate::view::{RenderOptions, View};
 
 impl State {
     /// Its color; waiting has none.
-    pub(crate) const fn ink(self) -> Option<Ink> {
+    pub(crate) const fn style(self) -> Option<Style> {
         match self {
-            State::Running => Some(Ink::Green),
+            State::Running => Some(Style::Green),
             State::Waiting => None,
-            State::Scheduled => Some(Ink::Blue),
-            State::Depends => Some(Ink::Cyan),
-            State::Stalled | State::Throttled => Some(Ink::Yellow),
-            State::Failed => Some(Ink::Red),
-            State::Complete => Some(Ink::Dim),
+            State::Scheduled => Some(Style::Blue),
+            State::Depends => Some(Style::Cyan),
+            State::Stalled | State::Throttled => Some(Style::Yellow),
+            State::Failed => Some(Style::Red),
+            State::Complete => Some(Style::Dim),
         }
     }
 }
@@ -40,7 +40,7 @@ impl Row for Job {
         Column::name("JID", |job| &job.jid),
         Column::text("KLASS", |job: &Job, _| Cell::maybe(job.klass.as_ref())).rank(2),
         Column::text("STATE", |job: &Job, _| {
-            Cell::text(job.state_text()).ink(job.state.and_then(State::ink))
+            Cell::text(job.state_text()).ink(job.state.and_then(State::style))
         })
         .rank(1),
         Column::text("QUEUE", |job: &Job, _| Cell::maybe(job.queue.as_ref())).rank(4),
@@ -193,10 +193,10 @@ impl View for Job {
         detail.line("jid", &self.jid);
         detail.maybe("klass", self.klass.as_ref());
         detail.maybe("queue", self.queue.as_ref());
-        let ink = self.state.and_then(State::ink);
+        let ink = self.state.and_then(State::style);
         detail.line_with_remark("state", self.state_text(), ink, self.state_remark(page));
         if let Some(reason) = &self.blocked_by {
-            let (line, ink) = (reason.line(page), Some(Ink::Yellow));
+            let (line, ink) = (reason.line(page), Some(Style::Yellow));
             detail.line_with_remark("blocked", line, ink, String::new());
         }
         match self.priority {
@@ -353,7 +353,7 @@ impl View for StateCounts {
         let mut counts = *self;
         let mut detail = DetailLines::new(page);
         for state in State::VARIANTS.iter().copied() {
-            let count = *counts.of(state);
+            let count = *counts.count_of(state);
             if state == State::Throttled && count == 0 {
                 // Only a system with throttles has such jobs.
                 continue;
@@ -361,7 +361,7 @@ impl View for StateCounts {
             detail.line_with_remark(
                 state.into_str(),
                 page.count(count),
-                state.ink().filter(|_| count > 0),
+                state.style().filter(|_| count > 0),
                 String::new(),
             );
         }

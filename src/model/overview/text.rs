@@ -6,7 +6,7 @@ use crate::name::Name;
 use crate::text::duration;
 use crate::view::detail::DetailLines;
 use crate::view::document::DocumentKind;
-use crate::view::paint::Ink;
+use crate::view::paint::Style;
 use crate::view::{RenderOptions, View};
 
 /// The most items of a list that are shown.
@@ -25,7 +25,7 @@ impl View for Overview {
             detail.line("server", server_line(server, page));
         }
         let problems = self.problems.iter().map(|problem| problem.message.clone());
-        section(&mut detail, page, "problems", problems, Some(Ink::Red));
+        section(&mut detail, page, "problems", problems, Some(Style::Red));
         let OverviewTotals {
             queues,
             waiting,
@@ -101,7 +101,7 @@ impl View for Overview {
         detail.line("workers", format!("{known}, {hold}{silence}"));
         let stalled = self.stalled_workers.iter();
         let stalled = stalled.map(|worker| format!("{} lost {}", worker.name, worker.stalled));
-        section(&mut detail, page, "stalled", stalled, Some(Ink::Yellow));
+        section(&mut detail, page, "stalled", stalled, Some(Style::Yellow));
         let waits = self.waits.iter().map(|wait| {
             let time = duration(wait.wait_s.0);
             let why = wait.why.filter(|why| *why != Why::Waiting);
@@ -112,7 +112,7 @@ impl View for Overview {
         });
         section(&mut detail, page, "oldest wait", waits, None);
         let paused = self.paused.iter().map(|queue| paused_line(queue, page));
-        section(&mut detail, page, "paused", paused, Some(Ink::Yellow));
+        section(&mut detail, page, "paused", paused, Some(Style::Yellow));
         let since = duration(self.since_s.0);
         let failures = self.failures.iter().map(|group| {
             let (recent, jobs) = (page.count(group.recent), page.count(group.jobs));
@@ -121,13 +121,13 @@ impl View for Overview {
                 group.group
             )
         });
-        section(&mut detail, page, "failures", failures, Some(Ink::Red));
+        section(&mut detail, page, "failures", failures, Some(Style::Red));
         let late = self.late_recurring.iter().map(|late| {
             let jobs = page.plural(late.jobs, "recurring job", "recurring jobs");
             let due = late.due.map(|due| format!(", due {}", page.when(due)));
             format!("{}: {jobs}{}", late.queue, due.unwrap_or_default())
         });
-        section(&mut detail, page, "late", late, Some(Ink::Yellow));
+        section(&mut detail, page, "late", late, Some(Style::Yellow));
         detail.draw()
     }
 }
@@ -138,7 +138,7 @@ fn section(
     page: &RenderOptions,
     name: &'static str,
     items: impl ExactSizeIterator<Item = String>,
-    ink: Option<Ink>,
+    ink: Option<Style>,
 ) {
     let more = items.len().saturating_sub(MOST);
     for (at, item) in items.take(MOST).enumerate() {

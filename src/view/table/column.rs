@@ -8,7 +8,7 @@ use crate::json::Number;
 use crate::name::Name;
 use crate::text;
 use crate::view::RenderOptions;
-use crate::view::paint::Ink;
+use crate::view::paint::Style;
 
 /// The minimum width of a free text.
 const LEAST: usize = 10;
@@ -150,7 +150,7 @@ impl<T> Column<T> {
             Content::Name(name) => Cell::text(name(row)),
             Content::Count(count) => {
                 let count = count(row);
-                let ink = (self.heading.warns && count > 0).then_some(Ink::Yellow);
+                let ink = (self.heading.warns && count > 0).then_some(Style::Yellow);
                 Cell::count(count, page).ink(ink)
             }
             Content::Cell(cell) => cell(row, page),
@@ -188,7 +188,7 @@ pub(crate) struct Cell {
     /// escape.
     tsv: Option<String>,
     pub(super) key: SortKey,
-    pub(super) ink: Option<Ink>,
+    pub(super) style: Option<Style>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
@@ -215,7 +215,7 @@ impl Cell {
             key: SortKey::Text(text.to_lowercase()),
             text,
             tsv: None,
-            ink: None,
+            style: None,
         }
     }
 
@@ -234,7 +234,7 @@ impl Cell {
             text: NONE.to_owned(),
             tsv: None,
             key: SortKey::Missing,
-            ink: None,
+            style: None,
         }
     }
 
@@ -268,7 +268,7 @@ impl Cell {
             text: page.count(count),
             tsv: None,
             key: SortKey::Number(count as f64),
-            ink: None,
+            style: None,
         }
     }
 
@@ -287,8 +287,8 @@ impl Cell {
         }
     }
 
-    pub(crate) fn ink(self, ink: Option<Ink>) -> Cell {
-        Cell { ink, ..self }
+    pub(crate) fn ink(self, ink: Option<Style>) -> Cell {
+        Cell { style: ink, ..self }
     }
 
     /// The text in a table for people, or in one for programs.

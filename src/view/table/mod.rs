@@ -10,7 +10,7 @@ mod fit;
 use comfy_table::{CellAlignment, ContentArrangement, presets};
 
 use super::RenderOptions;
-use super::paint::Marks;
+use super::paint::Symbols;
 use crate::error::Error;
 
 pub(crate) use column::{Cell, Column, Heading};
@@ -121,7 +121,7 @@ impl Table {
             shown.retain(|&at| !self.columns[at].sparse || has_value(at));
             shown = self.narrow(shown, &widths, page);
         }
-        let marks = Marks::new(page.color);
+        let marks = Symbols::new(page.color);
         let mut rows: Vec<Vec<String>> = Vec::with_capacity(self.rows.len() + 1);
         if page.headers {
             rows.push(
@@ -140,7 +140,7 @@ impl Table {
             rows.push(
                 shown
                     .iter()
-                    .map(|&at| marks.put(row[at].shown(page.terminal), row[at].ink))
+                    .map(|&at| marks.put(row[at].shown(page.terminal), row[at].style))
                     .collect(),
             );
         }
@@ -242,7 +242,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
-    use crate::view::paint::Ink;
+    use crate::view::paint::Style;
 
     /// A group, its number of jobs, and a sample.
     type Row = (&'static str, u64, &'static [u8]);
@@ -251,7 +251,7 @@ mod tests {
         Column::text("GROUP", |row, _| Cell::text(row.0)),
         Column::count("JOBS", |row| row.1),
         Column::text("LAST SEEN", |_: &Row, _| Cell::missing()).on_request(),
-        Column::free("SAMPLE", |row, _| Cell::text(row.2).ink(Some(Ink::Red))),
+        Column::free("SAMPLE", |row, _| Cell::text(row.2).ink(Some(Style::Red))),
     ];
 
     fn table(page: &RenderOptions) -> String {

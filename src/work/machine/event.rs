@@ -190,7 +190,7 @@ impl Locks {
 
 impl LeftJobs {
     /// The jobs of a queue with these locks; `None` if it has no job.
-    pub(crate) fn of(queue: &Queue, locks: Locks) -> Option<LeftJobs> {
+    pub(crate) fn from_counts(queue: &Queue, locks: Locks) -> Option<LeftJobs> {
         let left = LeftJobs {
             queue: queue.name.clone(),
             is_paused: queue.paused,

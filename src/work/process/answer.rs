@@ -226,7 +226,7 @@ fn delay(fields: &Object) -> Result<Option<Duration>, String> {
     let Some(value) = given(fields, "delay") else {
         return Ok(None);
     };
-    let read = match Shape::of(value.get().as_bytes()) {
+    let read = match Shape::from_text(value.get().as_bytes()) {
         Shape::String => duration::parse(&text_of(value)),
         Shape::Number => duration::parse_or_seconds(value.get()),
         _ => Err("seconds or a text".to_owned()),

@@ -132,13 +132,13 @@ pub(super) struct Sandboxes {
 struct Faults<'a>(&'a Path);
 
 impl Faults<'_> {
-    fn of(&self, what: &str, why: &str) -> StartFault {
+    fn start_fault(&self, what: &str, why: &str) -> StartFault {
         let path = Harmless(self.0.as_os_str().as_encoded_bytes());
         StartFault::sandbox(format!("cannot {what} the sandbox `{path}`: {why}"))
     }
 
     fn not_yet(&self, what: &str, why: &str) -> StartFault {
-        StartFault::sandbox_not_yet(self.of(what, why).message)
+        StartFault::sandbox_not_yet(self.start_fault(what, why).message)
     }
 
     fn of_system(&self, what: &str, errno: Errno) -> StartFault {
@@ -146,7 +146,7 @@ impl Faults<'_> {
         if is_passing(errno) {
             self.not_yet(what, &why)
         } else {
-            self.of(what, &why)
+            self.start_fault(what, &why)
         }
     }
 }
@@ -268,13 +268,15 @@ impl Sandboxes {
 fn open_own(parent: &OwnedFd, name: &str, faults: &Faults) -> Result<OwnedFd, StartFault> {
     let opened = match open_writable(parent, name) {
         Ok(opened) => opened,
-        Err(Errno::LOOP | Errno::NOTDIR) => return Err(faults.of("use", "it is not a directory")),
+        Err(Errno::LOOP | Errno::NOTDIR) => {
+            return Err(faults.start_fault("use", "it is not a directory"));
+        }
         Err(errno) => return Err(faults.of_system("use", errno)),
     };
     let fault = |errno| faults.of_system("use", errno);
     let found = fstat(&opened).map_err(fault)?;
     if found.st_uid != geteuid().as_raw() {
-        return Err(faults.of("use", "it belongs to another user"));
+        return Err(faults.start_fault("use", "it belongs to another user"));
     }
     // A program may have opened it to others.
     if found.st_mode & OTHERS != 0 {

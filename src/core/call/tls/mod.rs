@@ -114,7 +114,7 @@ impl TlsStream {
         let StreamOwned { conn, sock } = &mut self.stream;
         while conn.wants_write() {
             conn.write_tls(sock)
-                .map_err(|error| closed(Fault::of(&error)))?;
+                .map_err(|error| closed(Fault::from_io(&error)))?;
         }
         Ok(())
     }
@@ -150,7 +150,7 @@ impl TlsStream {
                 let was_requested = self.was_requested.load(Ordering::Relaxed);
                 Fault::Tls(TlsFault::of(cause, self.has_identity, was_requested))
             }
-            None => Fault::of(error),
+            None => Fault::from_io(error),
         }
     }
 

@@ -21,7 +21,7 @@ pub(super) fn await_first_byte(
 ) -> Result<(), Fault> {
     let remaining = deadline.saturating_duration_since(Instant::now());
     let patience = PATIENCE.min(remaining / 2).max(Duration::from_millis(1));
-    let failed = |error: io::Error| Fault::of(&error);
+    let failed = |error: io::Error| Fault::from_io(&error);
     socket.set_read_timeout(Some(patience)).map_err(failed)?;
     let peeked = socket.peek(&mut [0]);
     // The reads of this connection have no timeout, as those of any other.
