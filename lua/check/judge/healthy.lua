@@ -89,28 +89,7 @@ return function(check)
       or reserved(jid) then
       return false
     end
-    local job = {
-      id = jid,
-      key = key,
-      state = stored[Job.state],
-      queue = stored[Job.queue],
-      klass = stored[Job.klass],
-      priority = stored[Job.priority],
-      tags = stored[Job.tags],
-      retries = stored[Job.retries],
-      remaining = stored[Job.remaining],
-      worker = stored[Job.worker],
-      expires = stored[Job.expires],
-      time = stored[Job.time],
-      failure = stored[Job.failure],
-      grace = stored[Job.grace],
-      scheduled = stored[Job.scheduled],
-      spawned = stored[Job.spawned_from_jid],
-      lane = stored[Job.key],
-      throttles = stored[Job.throttles],
-      dup = stored[Job.dup],
-      hold = stored[Job.hold],
-    }
+    local job = check.job(jid, key, stored)
     local state = job.state
     if not readable(job, number(job.time), stored[Job.data]) or not plain(key) then return false end
     if state == 'complete' then
