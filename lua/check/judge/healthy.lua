@@ -2,7 +2,7 @@
 -- the server's time without it (complete ones 0.58, waiting ones 0.65, failed ones 0.93), and a call in which half of
 -- the jobs lack an index entry 1.04. Healthy jobs come here from a server at work: those that moved during the scan.
 -- Takes: jid
--- Returns: true only if the other functions of `judge/job` would find nothing more; false means unknown
+-- Result: true only if the other functions of `judge/job` would find nothing more; false means unknown
 local Job = Fields('judge/context', 'data', 'history')
 
 return function(check)

@@ -59,7 +59,7 @@ pub(crate) struct ReadsAhead {
 }
 
 impl ReadReply {
-    /// Returns the only text, or the first of several.
+    /// The only text, or the first of several.
     pub fn first_text(&self) -> Option<&[u8]> {
         match self {
             ReadReply::Text(text) => text.as_deref(),
@@ -74,16 +74,16 @@ pub(crate) const START: &[u8] = b"0";
 
 /// Names of fields, packed once for many reads.
 #[derive(Clone, Debug)]
-pub struct Fields {
+pub struct PackedFields {
     names: &'static [&'static str],
     words: Words,
 }
 
-impl Fields {
-    pub fn new(names: &'static [&'static str]) -> Fields {
+impl PackedFields {
+    pub fn new(names: &'static [&'static str]) -> PackedFields {
         let mut words = Words::default();
         names.iter().for_each(|name| words.add(name.as_bytes()));
-        Fields { names, words }
+        PackedFields { names, words }
     }
 }
 
@@ -161,7 +161,7 @@ impl Read {
     }
 
     /// Fields of a hash.
-    pub fn fields(key: &[u8], names: &Fields) -> Read {
+    pub fn fields(key: &[u8], names: &PackedFields) -> Read {
         let read = Read::new(ReplyForm::Texts, "HMGET").arg(key);
         let call = read.call.packed_args(names.words.clone());
         Read { call, ..read }
@@ -170,7 +170,7 @@ impl Read {
     /// The same fields, read with all others unless there are very many: for most fields of a hash this
     /// takes the server half as long, since it looks up no names. HRANDFIELD is the one command that
     /// reads a hash whole and has a limit.
-    pub fn whole(key: &[u8], names: &Fields) -> Read {
+    pub fn whole(key: &[u8], names: &PackedFields) -> Read {
         let read = Read::new(ReplyForm::Whole(names.names), "HRANDFIELD").arg(key);
         read.arg(MAX_WHOLE.to_string()).arg("WITHVALUES")
     }
@@ -273,7 +273,7 @@ impl Core {
         ReadsAhead { calls, forms }
     }
 
-    /// Returns the replies to reads that were sent ahead.
+    /// The replies to reads that were sent ahead.
     pub(crate) fn take_reads(
         &mut self,
         now: Moment,
@@ -296,13 +296,13 @@ impl Core {
     /// HRANDFIELD may not.
     pub(crate) fn may_read_whole(&mut self, now: Moment) -> Result<bool, Error> {
         let key = [self.prefix().as_bytes(), b"x"].concat();
-        match self.read(now, Read::whole(&key, &Fields::new(&[]))) {
+        match self.read(now, Read::whole(&key, &PackedFields::new(&[]))) {
             Err(error) if error.kind() == Kind::NoPerm => Ok(false),
             reply => reply.map(|_| true),
         }
     }
 
-    /// Returns whether no key of this database has an expiry, if the server reports it.
+    /// Whether no key of this database has an expiry, if the server reports it.
     pub fn nothing_expires(&mut self, now: Moment) -> Result<bool, Error> {
         let call = Call::plain("INFO").arg("keyspace");
         let info: String = match self.call(now, call) {
