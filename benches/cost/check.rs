@@ -15,6 +15,12 @@ use crate::submit::peak_of;
 /// The numbers of jobs.
 const SIZES: [usize; 2] = [100_000, 1_000_000];
 
+/// The numbers of different tags. Each job has two of them, or none if there are none.
+const TAGS: [usize; 3] = [0, 12, 500];
+
+/// The number of queues of each kind; see [`queue`].
+const SHARDS: usize = 10;
+
 /// The number of ids without jobs that are repaired.
 const GHOSTS: usize = 100_000;
 
@@ -56,58 +62,61 @@ impl Ran {
 /// `sizes`: the numbers of jobs, if given.
 pub fn print(rounds: usize, sizes: &[usize]) {
     let sizes = if sizes.is_empty() { &SIZES } else { sizes };
-    println!("\nqless check, least of {rounds} rounds: CPU of the server's main thread");
+    println!(
+        "\nqless check of 50 queues, least of {rounds} rounds: CPU of the server's main thread"
+    );
+    println!("ratio: to that of redis-cli --bigkeys, and of the durations");
     println!("worst: the longest that a PING of another connection took meanwhile");
     println!(
-        "  {:<24}{:>10}{:>10}{:>9}{:>9}{:>9}{:>12}{:>12}",
-        "", "jobs", "ms", "µs a job", "ratio", "MiB", "worst", "worst call"
+        "  {:<24}{:>10}{:>6}{:>9}{:>9}{:>7}{:>8}{:>7}{:>8}{:>11}{:>12}",
+        "", "jobs", "tags", "ms", "µs a job", "ratio", "s", "ratio", "MiB", "worst", "worst call"
     );
     for size in sizes {
-        let mut server = Server::undisturbed();
-        fill(&mut server, *size);
-        let socket = server.redis.socket();
-        let (mut bigkeys, mut check) = (Ran::MOST, Ran::MOST);
-        let (mut worst, mut seconds) = (0.0_f64, f64::INFINITY);
-        for _ in 0..rounds {
-            let mut cli = Command::new("redis-cli");
-            cli.arg("-s").arg(&socket).arg("--bigkeys");
-            bigkeys.keep(run(&mut server, &mut cli));
-            server.watch_slow(true);
-            let mut command = qless(&server, "check -q");
-            let ran = run(&mut server, &mut command);
-            worst = worst.max(server.slowest());
-            seconds = seconds.min(ran.seconds);
-            check.keep(ran);
+        for tags in TAGS {
+            compare(rounds, *size, tags);
         }
-        for (name, ran, slow) in [
-            ("redis-cli --bigkeys", bigkeys, None),
-            ("qless check", check, Some(worst)),
-        ] {
-            let slow = slow.map_or_else(String::new, |slow| format!("{slow:.1} ms"));
-            println!(
-                "  {name:<24}{size:>10}{:>10.0}{:>9.2}{:>9.2}{:>9.1}{:>9.1} ms{slow:>12}",
-                ran.micros / 1e3,
-                ran.micros / *size as f64,
-                ran.micros / bigkeys.micros,
-                ran.peak,
-                ran.worst,
-            );
-        }
-        let most = check.micros.max(check.client) / 1e6;
-        println!(
-            "    the check took {seconds:.1} s, {:.2} times the larger of {:.1} s of the server's CPU and \
-             {:.1} s of the client's",
-            seconds / most,
-            check.micros / 1e6,
-            check.client / 1e6
-        );
-        println!(
-            "    for each job: {:.2} µs of the server, {:.2} µs of the client",
-            check.micros / *size as f64,
-            check.client / *size as f64
-        );
     }
     ghosts();
+}
+
+/// Checks jobs and lets `redis-cli --bigkeys` read the same data, in turn.
+fn compare(rounds: usize, jobs: usize, tags: usize) {
+    let mut server = Server::undisturbed();
+    fill(&mut server, jobs, tags);
+    let socket = server.redis.socket();
+    let (mut bigkeys, mut check) = (Ran::MOST, Ran::MOST);
+    let mut worst = 0.0_f64;
+    for _ in 0..rounds {
+        let mut cli = Command::new("redis-cli");
+        cli.arg("-s").arg(&socket).arg("--bigkeys");
+        bigkeys.keep(run(&mut server, &mut cli));
+        server.watch_slow(true);
+        let mut command = qless(&server, "check -q");
+        check.keep(run(&mut server, &mut command));
+        worst = worst.max(server.slowest());
+        server.watch_slow(false);
+    }
+    for (name, ran, slow) in [
+        ("redis-cli --bigkeys", bigkeys, String::new()),
+        ("qless check", check, format!("{worst:.1} ms")),
+    ] {
+        println!(
+            "  {name:<24}{jobs:>10}{tags:>6}{:>9.0}{:>9.2}{:>7.2}{:>8.2}{:>7.2}{:>8.1}{:>8.1} ms{slow:>12}",
+            ran.micros / 1e3,
+            ran.micros / jobs as f64,
+            ran.micros / bigkeys.micros,
+            ran.seconds,
+            ran.seconds / bigkeys.seconds,
+            ran.peak,
+            ran.worst,
+        );
+    }
+    println!(
+        "    for each job: {:.2} µs of the server, {:.2} µs of the client; the check took {:.2} times the larger",
+        check.micros / jobs as f64,
+        check.client / jobs as f64,
+        check.seconds * 1e6 / check.micros.max(check.client)
+    );
 }
 
 /// Verifies and repairs ids without jobs, in slices of the core.
@@ -202,9 +211,9 @@ fn jid(n: usize) -> String {
     )
 }
 
-/// Puts jobs of all states, each with three history entries. Out of 20 jobs, 9 wait, 2 are
-/// scheduled, 1 depends on another, 2 run, 3 have failed, 3 are complete.
-fn fill(server: &mut Server, jobs: usize) {
+/// Puts jobs of all states, each with three history entries, and every seventh with a priority. Out
+/// of 20 jobs, 9 wait, 2 are scheduled, 1 depends on another, 2 run, 3 have failed, 3 are complete.
+fn fill(server: &mut Server, jobs: usize, tags: usize) {
     let settings = [
         ("jobs-history-count", "100000000"),
         ("heartbeat", "8000000"),
@@ -214,30 +223,26 @@ fn fill(server: &mut Server, jobs: usize) {
     }
     let numbers: Vec<usize> = (0..jobs).collect();
     for numbers in numbers.chunks(10_000) {
-        let calls: Vec<Call> = numbers.chunks(100).map(put).collect();
+        let numbers = numbers.chunks(100);
+        let calls: Vec<Call> = numbers.map(|numbers| put(numbers, tags)).collect();
         server.call(&calls);
     }
     // Jobs that run, then jobs that are complete.
-    let pops = |queue: &str, jobs: usize| -> Vec<Call> {
-        let pop = |n: usize| {
-            let now = format!("{:.4}", BEGIN + 20_000.0 + n as f64 / 1e3);
-            let worker = format!("worker-{}", n % 50);
-            let words = ["pop", &now, queue, &worker, "100"];
-            words.map(str::to_owned).to_vec()
-        };
-        (0..jobs.div_ceil(100)).map(pop).collect()
-    };
-    for queue in ["render", "thumbs"] {
-        let share = if queue == "render" { 2 } else { 3 };
-        for calls in pops(queue, jobs * share / 20 + 100).chunks(100) {
-            server.call(calls);
+    for (kind, share) in [("render", 2), ("thumbs", 3)] {
+        for shard in 0..SHARDS {
+            let pop = |n: usize| {
+                let now = format!("{:.4}", BEGIN + 20_000.0 + n as f64 / 1e3);
+                let (queue, worker) = (format!("{kind}-{shard}"), format!("worker-{}", n % 50));
+                ["pop", &now, &queue, &worker, "100"]
+                    .map(str::to_owned)
+                    .to_vec()
+            };
+            let calls = (jobs * share / 20 / SHARDS).div_ceil(100) + 1;
+            server.call(&(0..calls).map(pop).collect::<Vec<Call>>());
         }
     }
-    let done: Vec<Call> = numbers
-        .iter()
-        .filter(|n| *n % 20 >= 17)
-        .map(|n| complete(*n))
-        .collect();
+    let done = numbers.into_iter().filter(|n| n % 20 >= 17);
+    let done: Vec<Call> = done.map(complete).collect();
     // Only the worker that popped a job may complete it.
     let mut holders = server.redis.connect();
     for calls in done.chunks(10_000) {
@@ -263,33 +268,45 @@ fn fill(server: &mut Server, jobs: usize) {
 
 fn complete(n: usize) -> Call {
     let now = format!("{:.4}", BEGIN + 40_000.0 + n as f64 / 1e3);
-    let words = ["complete", &now, &jid(n), "", "thumbs", "{}"];
+    let words = ["complete", &now, &jid(n), "", &queue(n), "{}"];
     words.map(str::to_owned).to_vec()
 }
 
+/// The queue of a job: those of `render` are popped, and those of `thumbs` completed.
+fn queue(n: usize) -> String {
+    let kind = match n % 20 {
+        0..=8 | 11 | 14..=16 => ["uploads", "mail", "reports"][n % 3],
+        9 | 10 => "mail",
+        12 | 13 => "render",
+        _ => "thumbs",
+    };
+    format!("{kind}-{}", n / 20 % SHARDS)
+}
+
 /// One call that puts jobs.
-fn put(numbers: &[usize]) -> Call {
+fn put(numbers: &[usize], tags: usize) -> Call {
     let now = format!("{:.4}", BEGIN + numbers[0] as f64 / 1e3);
     let mut call: Call = ["guard.put", &now, "{}"].map(str::to_owned).to_vec();
     for n in numbers {
         let n = *n;
         let role = n % 20;
-        let queue = match role {
-            0..=8 | 11 | 14..=16 => ["uploads", "mail", "reports"][n % 3],
-            9 | 10 => "mail",
-            12 | 13 => "render",
-            _ => "thumbs",
-        };
         let data = format!(r#"{{"account":{n},"photo":"sunrise.jpg","size":[1200,800]}}"#);
-        let mut words: Vec<String> = [queue, &jid(n), "Photo::Upload", &data, "0"]
+        let mut words: Vec<String> = [&queue(n), &jid(n), "Photo::Upload", &data, "0"]
             .map(str::to_owned)
             .to_vec();
         let mut option = |name: &str, value: String| {
             words.push(name.to_owned());
             words.push(value);
         };
-        if n % 3 == 0 {
-            option("tags", format!(r#"["customer-{}","eu"]"#, n % 500));
+        if tags > 0 {
+            let region = ["eu", "us"][n % 2];
+            option(
+                "tags",
+                format!(r#"["customer-{}","{region}"]"#, n % (tags - 2)),
+            );
+        }
+        if n.is_multiple_of(7) {
+            option("priority", (n % 10).to_string());
         }
         let entry = |what: &str| format!(r#""[{BEGIN},\"{what}\"]""#);
         let entries = match role {

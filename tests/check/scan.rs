@@ -39,6 +39,24 @@ fn a_healthy_database_gives_no_candidates() {
     }
 }
 
+#[test]
+fn jobs_are_read_completely_however_many_fields_they_have_and_without_a_new_right() {
+    let mut core = busy();
+    for n in 0..100 {
+        core.redis(&format!("HSET ql:j:w1 other-{n} x"));
+        core.redis(&format!("HSET ql:j:w2 other-{n} x"));
+    }
+    assert_eq!(candidates(&core, WHOLE, &[]), Vec::<String>::new());
+    core.redis("HSET ql:j:w2 priority inf");
+    core.redis("HSET ql:j:r2 priority inf");
+    let found = candidates(&core, WHOLE, &[]);
+    for job in ["job  w2", "job  r2"] {
+        assert!(found.contains(&job.to_owned()), "{found:?}");
+    }
+    core.redis("ACL SETUSER default -hrandfield");
+    assert_eq!(candidates(&core, WHOLE, &[]), found);
+}
+
 /// Runs a Lua script of the test.
 fn lua(core: &mut Core, script: &str) {
     let reply = core.redis_words(&[b"EVAL", script.as_bytes(), b"0"]);

@@ -64,18 +64,9 @@ return function(now, t, repair, run, findings)
     return part
   end
 
-  -- Reads a job. Returns what the key holds, and the fields: `gone` (no key), `type` (not a hash), `stub`
-  -- (nothing of a job remains), `odd` (state or queue is missing or unknown), `job`. `brief`: read only
-  -- jid, state, queue and klass.
-  function check.read(jid, brief)
-    local key, stored, wrong = Keys.job .. jid, nil, nil
-    if brief then
-      stored, wrong = ask('hmget', key, unpack(Brief))
-    else
-      stored, wrong = ask('hmget', key, unpack(Job))
-    end
-    if wrong then return 'type' end
-    local job = {
+  -- The fields of a job, as the checks name them.
+  function check.job(jid, key, stored)
+    return {
       id = jid,
       key = key,
       jid = stored[Job.jid],
@@ -98,6 +89,20 @@ return function(now, t, repair, run, findings)
       dup = stored[Job.dup],
       hold = stored[Job.hold],
     }
+  end
+
+  -- Reads a job. Returns what the key holds, and the fields: `gone` (no key), `type` (not a hash), `stub`
+  -- (nothing of a job remains), `odd` (state or queue is missing or unknown), `job`. `brief`: read only
+  -- jid, state, queue and klass.
+  function check.read(jid, brief)
+    local key, stored, wrong = Keys.job .. jid, nil, nil
+    if brief then
+      stored, wrong = ask('hmget', key, unpack(Brief))
+    else
+      stored, wrong = ask('hmget', key, unpack(Job))
+    end
+    if wrong then return 'type' end
+    local job = check.job(jid, key, stored)
     if job.jid == jid and homes[job.state] ~= nil and job.queue then return 'job', job end
     if not job.jid and not job.klass then
       if not job.state and redis.call('exists', key) == 0 then return 'gone' end

@@ -1,5 +1,10 @@
 //! Entries that return to a failure list. A revert collects them and writes the list once: a search
 //! for each entry and its index would read the whole list each time.
+//!
+//! All other changes, and fewer entries than [`MIN_ENTRIES`], are reverted by `check.revert`. Long lists
+//! are not: one call must not hold up the server for a list of any length, so that several calls would
+//! read it and write its replacement, and a script can compare only lengths and ends with those that
+//! an earlier call read. With WATCH, the server itself notices each change in between.
 
 use std::collections::HashMap;
 

@@ -116,7 +116,11 @@ impl Scanner<'_> {
         let mut reads = Vec::with_capacity(jids.len() * 2);
         for jid in jids {
             let job = self.keys.job(jid);
-            reads.push(Read::fields(&job, &self.job_fields));
+            reads.push(if self.reads_whole {
+                Read::whole(&job, &self.job_fields)
+            } else {
+                Read::fields(&job, &self.job_fields)
+            });
             let history = self.keys.companion(Companion::History, jid);
             reads.push(if self.first_pass {
                 Read::range(&history, 0, MAX_ENTRIES as i64 - 1)
@@ -155,6 +159,13 @@ impl Scanner<'_> {
         fields: ReadReply,
         history: &ReadReply,
     ) -> Result<Option<ScannedJob>, Error> {
+        let fields = match fields {
+            ReadReply::Large => {
+                let read = Read::fields(&self.keys.job(jid), &self.job_fields);
+                self.core.read(self.now, read)?
+            }
+            fields => fields,
+        };
         let ReadReply::Texts(fields) = fields else {
             let key = self.keys.job(jid);
             self.add_key(&key)?;

@@ -211,6 +211,8 @@ struct Scanner<'a> {
     /// Whether any job is listed with the time of its failure, or as complete in a queue.
     has_failed_times: bool,
     has_completed_in: bool,
+    /// Whether the user may read hashes whole.
+    reads_whole: bool,
     job_fields: PackedFields,
     template_fields: PackedFields,
     state_fields: PackedFields,
@@ -259,6 +261,7 @@ impl<'a> Scanner<'a> {
             has_tracked: false,
             has_failed_times: false,
             has_completed_in: false,
+            reads_whole: false,
             job_fields: PackedFields::new(&jobs::FIELDS),
             template_fields: PackedFields::new(&templates::FIELDS),
             state_fields: PackedFields::new(&edges::FIELDS),
@@ -274,6 +277,7 @@ impl<'a> Scanner<'a> {
         let server = self.server_run()?;
         self.place = self.core.route_version();
         self.expiring = !self.core.nothing_expires(self.now)?;
+        self.reads_whole = self.core.may_read_whole(self.now)?;
         loop {
             self.scan_indexes()?;
             self.scan_keys()?;
